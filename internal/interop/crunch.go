@@ -1,11 +1,12 @@
 package interop
 
 import (
-	"encoding/json"
+	"cmp"
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (l crunch) read(r *reading) {
 		}
 	}
 	if r.wanted(crunchConfig) {
-		if src, ok := r.yaml(crunchConfig); ok {
+		if src, ok := r.parsed(crunchConfig, yamlToJSON); ok {
 			r.settings = src.json
 		}
 	}
@@ -61,25 +62,22 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	all := r.wanted(dir)
 	var index gjson.Result
 	if p := path.Join(dir, indexFile); all && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == indexFile }) {
-		if src, ok := r.yaml(p); ok {
+		if src, ok := r.parsed(p, yamlToJSON); ok {
 			index = src.at
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}
 	}
 	var documents []*transfer.ImportDocument
 	seen := ids{}
-	for _, e := range files {
-		name, isYAML := stem(e.Name(), ".yaml", ".yml")
-		p := path.Join(dir, e.Name())
-		if !isYAML || e.Name() == indexFile || e.IsDir() || !r.wanted(p) {
-			continue
+	files = slices.DeleteFunc(slices.Clone(files), func(e fs.DirEntry) bool { return e.Name() == indexFile })
+	r.each(Crunch, dir, files, yamlFiles, func(name string, src *source) error {
+		d, err := l.document(name, issue, src, index, seen)
+		if err == nil {
+			in.Topic = cmp.Or(in.Topic, text(src.at, "issue_snapshot.title"))
+			documents = append(documents, d)
 		}
-		if src, ok := r.yaml(p); ok {
-			if d := l.document(r, name, issue, src, index, seen, &in); d != nil {
-				documents = append(documents, d)
-			}
-		}
-	}
+		return err
+	})
 	if len(documents) == 0 {
 		return
 	}
@@ -113,60 +111,46 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	r.add(dir, in)
 }
 
-// document reads one checkpoint, or reports why it cannot and returns nil. The index provides the
-// time and trigger if the document has none. The first document with a title gives the session its
-// topic.
-func (l crunch) document(
-	r *reading, name, issue string, src source, index gjson.Result, seen ids, in *transfer.ImportSession,
-) *transfer.ImportDocument {
+// document reads one checkpoint. The index provides the time and trigger if the document has none.
+func (crunch) document(name, issue string, src *source, index gjson.Result, seen ids) (*transfer.ImportDocument, error) {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
 		// A file that is named like a checkpoint is probably a damaged one. Any other is not ours.
 		if strings.HasPrefix(name, "CP-") {
-			r.problem(src.path, "it is not a checkpoint of crunch: it has neither checkpoint_id nor workflow_state")
-		} else {
-			r.warn("%s: it is not a checkpoint of crunch and is left out", src.path)
+			return nil, errors.New("it is not a checkpoint of crunch: it has neither checkpoint_id nor workflow_state")
 		}
-		return nil
+		return nil, errForeign
 	}
-	id := text(at, "checkpoint_id")
-	if id == "" {
-		id = name
-	}
+	id := cmp.Or(text(at, "checkpoint_id"), name)
 	// Reading an unknown version as if it were 1.0 could misinterpret its members.
 	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
-		r.problem(src.path, "unknown version %q; known version: 1.0", shortened(v))
-		return nil
+		return nil, fmt.Errorf("unknown version %q; known version: 1.0", shortened(v))
 	}
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "checkpoint_id %q is not a plain file name", id)
-		return nil
+		return nil, fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
 	// The session is named by the directory, so a copied document of another issue would end up in
 	// the wrong one.
 	if n := text(at, "issue_number"); n != "" && n != issue {
-		r.problem(src.path, "issue_number %s in the directory of %s", n, issue)
-		return nil
+		return nil, fmt.Errorf("issue_number %s in the directory of %s", n, issue)
 	}
-	if !seen.take(r, id, &src) {
-		return nil
+	if err := seen.take(id, src); err != nil {
+		return nil, err
 	}
-	entry := indexEntry(index, id)
+	entry := gjson.Result{}
+	for _, e := range index.Get("checkpoints").Array() {
+		if text(e, "checkpoint_id") == id {
+			entry = e
+			break
+		}
+	}
 	when, ok := moment(text(at, "created_at"), text(entry, "created_at"))
 	if !ok {
-		r.problem(src.path, "it has no created_at")
-		return nil
+		return nil, errors.New("it has no created_at")
 	}
-	if in.Topic == "" {
-		in.Topic = text(at, "issue_snapshot.title")
-	}
-	d := &transfer.ImportDocument{
-		Key: name, OwnID: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptYAML)}, At: when,
-		Trigger: text(at, "trigger"), Branch: text(at, "issue_snapshot.branch"),
-	}
-	if d.Trigger == "" {
-		d.Trigger = text(entry, "trigger")
-	}
+	d := src.document(name, keptYAML)
+	d.OwnID, d.At, d.Branch = id, when, text(at, "issue_snapshot.branch")
+	d.Trigger = cmp.Or(text(at, "trigger"), text(entry, "trigger"))
 	for _, f := range at.Get("files_modified").Array() {
 		p := text(f, "path")
 		switch text(f, "status") {
@@ -178,17 +162,7 @@ func (l crunch) document(
 			d.Modified = append(d.Modified, p)
 		}
 	}
-	return d
-}
-
-// indexEntry returns the entry of the index for an id.
-func indexEntry(index gjson.Result, id string) gjson.Result {
-	for _, e := range index.Get("checkpoints").Array() {
-		if text(e, "checkpoint_id") == id {
-			return e
-		}
-	}
-	return gjson.Result{}
+	return d, nil
 }
 
 // current returns what the current checkpoint is called, "" if nothing says it, and which document
@@ -218,15 +192,6 @@ func (crunch) current(r *reading, dir string, index gjson.Result) (latest string
 	}
 	latest = text(index, "latest")
 	return latest, func(d *transfer.ImportDocument) bool { return d.OwnID == latest }
-}
-
-// issueOf returns the number in the name of a session such as issue-42. ok is false if it has none.
-func issueOf(session string) (json.RawMessage, bool) {
-	n, err := strconv.ParseUint(strings.TrimPrefix(session, "issue-"), 10, 53)
-	if err != nil {
-		return nil, false
-	}
-	return json.RawMessage(strconv.FormatUint(n, 10)), true
 }
 
 // seconds formats a time in UTC without fractions, as all layouts but ultra-create have it.

@@ -31,12 +31,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	// original that comes later.
 	used := w.reserved(a)
 	var index []json.RawMessage
-	older := w.overtaken(a)
-	for i := range a.Checkpoints {
-		c := &a.Checkpoints[i]
-		if older[i] {
-			continue
-		}
+	for _, c := range w.newest(a) {
 		f := file{made: c}
 		if content, ok := w.original(c, keptYAML); ok && safeName(c.Import.Key) {
 			f.key, f.content, f.made, f.doc = c.Import.Key, content, nil, c.Record.State
@@ -62,18 +57,17 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 // imported documents, the number in the session's name, the one in a state, or any digits in the
 // name. It is "" if there is none.
 func (crunch) number(a *transfer.Archive) string {
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == Crunch {
-			if name := path.Base(path.Dir(path.Dir(im.Path))); safeName(name) {
-				return name
-			}
+	for _, c := range imported(a, Crunch) {
+		if name := path.Base(path.Dir(path.Dir(c.Import.Path))); safeName(name) {
+			return name
 		}
 	}
-	if n, ok := issueOf(string(a.Session)); ok {
-		return string(n)
+	// A session such as issue-42 is named after its issue.
+	if n, err := strconv.ParseUint(strings.TrimPrefix(string(a.Session), "issue-"), 10, 53); err == nil {
+		return strconv.FormatUint(n, 10)
 	}
-	for i := range a.Checkpoints {
-		if n := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "issue_number"); a.Workflow == Crunch && safeName(n) {
+	for _, c := range a.Checkpoints {
+		if n := text(gjson.ParseBytes(c.Record.State), "issue_number"); a.Workflow == Crunch && safeName(n) {
 			return n
 		}
 	}
@@ -123,9 +117,7 @@ func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string,
 	doc.missing("created_at", seconds(r.CreatedAt))
 	doc.missing("issue_number", json.RawMessage(issueNumber(issue)))
 	doc.missing("trigger", r.Trigger)
-	state := &object{}
-	state.set("current_phase", l.phase(c))
-	doc.missing("workflow_state", state)
+	doc.missing("workflow_state", objectOf("current_phase", l.phase(c)))
 	w.leaveOutputs(a, c)
 	return id, doc.json()
 }
@@ -152,55 +144,32 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r, f := c.Record, learn(a, c)
 	id := l.newID(c, used)
-	doc := &object{}
-	doc.set("checkpoint_id", id)
-	doc.set("version", "1.0")
-	doc.set("created_at", seconds(r.CreatedAt))
-	doc.raw("issue_number", json.RawMessage(issueNumber(issue)))
-	doc.set("session_id", string(a.Session))
-	doc.set("trigger", crunchTrigger(r.Trigger))
-	// part adds a nested object, to keep the code below in the order of the document.
-	part := func(name string, set func(o *object)) {
-		o := &object{}
-		set(o)
-		doc.set(name, o)
-	}
-	part("workflow_state", func(o *object) {
-		o.set("current_phase", l.phase(c))
-		o.set("current_state_label", "state:"+l.phase(c))
-		o.set("phase_started_at", seconds(r.CreatedAt))
-		o.set("phase_attempt", max(1, f.iteration))
-	})
-	part("issue_snapshot", func(o *object) {
-		o.set("title", cmp.Or(f.topic, string(a.Session)))
-		o.set("body", "")
-		o.set("labels", []string{})
-		o.set("assignees", []string{})
-		o.set("branch", f.branch)
-	})
-	part("team_state", func(o *object) { o.set("members", []string{}) })
-	part("execution_graph", func(o *object) {
-		o.set("completed_batches", []string{})
-		o.set("node_states", crunchNodes(f))
-	})
-	doc.raw("agent_outputs", json.RawMessage("{}"))
-	part("acp_state", func(o *object) {
-		for _, m := range []string{"pending_messages", "awaiting_response", "conflicts_in_progress"} {
-			o.set(m, []string{})
-		}
-	})
-	part("knowledge_context", func(o *object) {
-		for _, m := range []string{"injected_entries", "captured_entries", "pending_captures"} {
-			o.set(m, []string{})
-		}
-	})
-	doc.set("files_modified", crunchFiles(f))
-	part("recovery_info", func(o *object) {
-		o.set("can_resume", f.canResume)
-		o.set("resume_from", first(taskIDs(append(append([]json.RawMessage{}, f.underWay...), f.pending...)), l.phase(c)))
-		o.set("prerequisites_met", true)
-		o.set("warnings", f.warnings)
-	})
+	none := []string{}
+	doc := objectOf(
+		"checkpoint_id", id,
+		"version", "1.0",
+		"created_at", seconds(r.CreatedAt),
+		"issue_number", json.RawMessage(issueNumber(issue)),
+		"session_id", string(a.Session),
+		"trigger", crunchTrigger(r.Trigger),
+		"workflow_state", objectOf(
+			"current_phase", l.phase(c), "current_state_label", "state:"+l.phase(c),
+			"phase_started_at", seconds(r.CreatedAt), "phase_attempt", max(1, f.iteration),
+		),
+		"issue_snapshot", objectOf(
+			"title", cmp.Or(f.topic, string(a.Session)), "body", "", "labels", none, "assignees", none, "branch", f.branch,
+		),
+		"team_state", objectOf("members", none),
+		"execution_graph", objectOf("completed_batches", none, "node_states", crunchNodes(f)),
+		"agent_outputs", &object{},
+		"acp_state", objectOf("pending_messages", none, "awaiting_response", none, "conflicts_in_progress", none),
+		"knowledge_context", objectOf("injected_entries", none, "captured_entries", none, "pending_captures", none),
+		"files_modified", crunchFiles(f),
+		"recovery_info", objectOf(
+			"can_resume", f.canResume, "resume_from", first(taskIDs(slices.Concat(f.underWay, f.pending)), l.phase(c)),
+			"prerequisites_met", true, "warnings", f.warnings,
+		),
+	)
 	if r.StepName != l.phase(c) {
 		w.leave(a, c, "the step %s, which is not a phase of crunch; it is written as %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
 	}
@@ -247,11 +216,7 @@ func crunchFiles(f *facts) []json.RawMessage {
 		status string
 	}{{f.created, "added"}, {f.modified, "modified"}, {f.deleted, "deleted"}} {
 		for _, p := range group.paths {
-			o := &object{}
-			o.set("path", p)
-			o.set("status", group.status)
-			o.set("staged", slices.Contains(f.staged, p))
-			out = append(out, o.json())
+			out = append(out, objectOf("path", p, "status", group.status, "staged", slices.Contains(f.staged, p)).json())
 		}
 	}
 	return out
@@ -267,13 +232,13 @@ func (o *object) front(name string, value any) {
 // entry returns the line of a checkpoint in the index.
 func (crunch) entry(c *transfer.Archived, f file) json.RawMessage {
 	doc := gjson.ParseBytes(f.doc)
-	o := &object{}
-	o.set("checkpoint_id", cmp.Or(text(doc, "checkpoint_id"), f.key))
-	o.set("created_at", cmp.Or(text(doc, "created_at"), seconds(c.Record.CreatedAt)))
-	o.set("trigger", cmp.Or(text(doc, "trigger"), c.Record.Trigger))
-	o.set("phase", cmp.Or(text(doc, "workflow_state.current_phase"), c.Record.StepName))
-	o.set("can_resume", doc.Get("recovery_info.can_resume").Type != gjson.False)
-	return o.json()
+	return objectOf(
+		"checkpoint_id", cmp.Or(text(doc, "checkpoint_id"), f.key),
+		"created_at", cmp.Or(text(doc, "created_at"), seconds(c.Record.CreatedAt)),
+		"trigger", cmp.Or(text(doc, "trigger"), c.Record.Trigger),
+		"phase", cmp.Or(text(doc, "workflow_state.current_phase"), c.Record.StepName),
+		"can_resume", doc.Get("recovery_info.can_resume").Type != gjson.False,
+	).json()
 }
 
 // derived adds the index and the link. If nothing happened since the import, the index is the

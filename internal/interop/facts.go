@@ -216,8 +216,7 @@ func (f *facts) ofCrunch() {
 		f.take(p)
 	}
 	f.take("execution_graph.node_states").ForEach(func(key, v gjson.Result) bool {
-		o := &object{}
-		o.set("id", key.String())
+		o := objectOf("id", key.String())
 		for _, m := range members(json.RawMessage(v.Raw)).names {
 			o.raw(m, json.RawMessage(v.Get(gjson.Escape(m)).Raw))
 		}
@@ -266,11 +265,7 @@ func (f *facts) ofPipeline() {
 }
 
 // task returns a task with nothing but an id.
-func task(id string) json.RawMessage {
-	var o object
-	o.set("id", id)
-	return o.json()
-}
+func task(id string) json.RawMessage { return objectOf("id", id).json() }
 
 // taskIDs returns the ids of tasks, each once.
 func taskIDs(tasks []json.RawMessage) []string {
@@ -286,8 +281,7 @@ func taskIDs(tasks []json.RawMessage) []string {
 // keyOf returns the name that go-team's manifest uses for a checkpoint: the key under which it was
 // imported, or else its label. For a checkpoint that does not exist any more, label is used.
 func keyOf(a *transfer.Archive, id name.ID, label string) string {
-	for i := range a.Checkpoints {
-		c := &a.Checkpoints[i]
+	for _, c := range a.Checkpoints {
 		if c.Record.ID != id {
 			continue
 		}

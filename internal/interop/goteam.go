@@ -1,8 +1,11 @@
 package interop
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -56,11 +59,7 @@ func (g goTeam) read(r *reading) {
 				continue
 			}
 			if files := r.names(dir); len(files) > 0 {
-				var names []string
-				for _, f := range files {
-					names = append(names, f.Name())
-				}
-				g.session(r, dir, names)
+				g.session(r, dir, files)
 			}
 		}
 	}
@@ -87,28 +86,20 @@ type goTeamSession struct {
 // session reads one directory. The manifest and the history go first, because they supply what
 // documents may lack. If the import is restricted to a single file (whole is false) they are
 // ignored.
-func (g goTeam) session(r *reading, dir string, files []string) {
+func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
 	in := transfer.ImportSession{Workflow: GoTeam}
 	whole := r.wanted(dir)
 	for _, name := range []string{manifestFile, historyFile} {
-		if p := path.Join(dir, name); whole && slices.Contains(files, name) {
-			if src, ok := r.json(p); ok {
+		if p := path.Join(dir, name); whole && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == name }) {
+			if src, ok := r.parsed(p, fromJSON); ok {
 				in.Beside = append(in.Beside, src.kept(name))
-				s.tell(name, src)
+				s.tell(name, &src)
 			}
 		}
 	}
-	for _, name := range files {
-		label, isJSON := stem(name, ".json")
-		p := path.Join(dir, name)
-		if !isJSON || name == manifestFile || name == historyFile || !r.wanted(p) {
-			continue
-		}
-		if src, ok := r.json(p); ok {
-			s.document(label, src)
-		}
-	}
+	files = slices.DeleteFunc(files, func(e fs.DirEntry) bool { return e.Name() == manifestFile || e.Name() == historyFile })
+	r.each(GoTeam, dir, files, jsonFiles, s.document)
 	if len(s.documents) == 0 {
 		if len(in.Beside) > 0 && len(r.problems) == 0 {
 			r.warn("%s: it has no checkpoint", dir)
@@ -138,7 +129,7 @@ func (g goTeam) session(r *reading, dir string, files []string) {
 
 // tell takes what the manifest or the history file says: topic, times, current checkpoint, and
 // rollbacks. Both files may list the same rollbacks.
-func (s *goTeamSession) tell(file string, src source) {
+func (s *goTeamSession) tell(file string, src *source) {
 	history := src.at
 	if file == manifestFile {
 		s.manifest = src.at
@@ -168,70 +159,66 @@ func (s *goTeamSession) tell(file string, src source) {
 	}
 }
 
-// document reads one checkpoint, or reports why it cannot. label is the file's name. The members
-// may be in a member "checkpoint" or at the top.
-func (s *goTeamSession) document(label string, src source) {
+// document reads one checkpoint. label is the file's name. The members may be in a member
+// "checkpoint" or at the top.
+func (s *goTeamSession) document(label string, src *source) error {
 	at := src.at.Get("checkpoint")
 	if !at.IsObject() {
 		at = src.at
 	}
 	if !at.IsObject() || !at.Get("state").Exists() && !at.Get("step_number").Exists() {
 		if labelParts().MatchString(label) {
-			s.problem(src.path, "it is not a checkpoint of go-team: it has neither state nor step_number")
-		} else {
-			s.warn("%s: it is not a checkpoint of go-team and is left out", src.path)
+			return errors.New("it is not a checkpoint of go-team: it has neither state nor step_number")
 		}
-		return
+		return errForeign
 	}
-	if fault := goTeamFault(label, at); fault != "" {
-		s.problem(src.path, "%s", fault)
-		return
+	if err := goTeamFault(label, at); err != nil {
+		return err
 	}
 	// Only a warning: the directory decides which session it is.
 	if own := text(at, "session_id"); own != "" && own != path.Base(s.dir) {
 		s.warn("%s: it belongs to session %q, but is in the directory of another one", src.path, own)
 	}
-	if !s.seen.take(s.reading, text(at, "id"), &src) {
-		return
+	if err := s.seen.take(text(at, "id"), src); err != nil {
+		return err
 	}
-	d := &transfer.ImportDocument{
-		Key: label, OwnID: text(at, "id"), Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, StepName: text(at, "step_name"),
-		Commit: text(at, "git.commit_hash"), Branch: text(at, "git.branch"), Outputs: outputsOf(at.Get("outputs")),
-		Created: texts(at.Get("files.created")), Modified: texts(at.Get("files.modified")), Deleted: texts(at.Get("files.deleted")),
-	}
+	d := src.document(label, keptDocument)
+	d.OwnID, d.StepName = text(at, "id"), text(at, "step_name")
+	d.Commit, d.Branch, d.Outputs = text(at, "git.commit_hash"), text(at, "git.branch"), outputsOf(at.Get("outputs"))
+	d.Created, d.Modified, d.Deleted = texts(at.Get("files.created")), texts(at.Get("files.modified")), texts(at.Get("files.deleted"))
 	if !s.number(d, label, at) {
-		s.problem(src.path, "it has no step_number")
-		return
+		return errors.New("it has no step_number")
+	}
+	stamp := ""
+	if i := strings.LastIndexByte(d.OwnID, '-'); i >= 0 {
+		stamp = d.OwnID[i+1:] // as in cp-3-20260203T101500Z
 	}
 	var ok bool
-	if d.At, ok = moment(text(at, "created_at"), s.times[label], idTime(text(at, "id"))); !ok {
-		s.problem(src.path, "it has no created_at")
-		return
+	if d.At, ok = moment(text(at, "created_at"), s.times[label], stamp); !ok {
+		return errors.New("it has no created_at")
 	}
-	if s.topic == "" {
-		s.topic = text(at, "state.topic")
-	}
+	s.topic = cmp.Or(s.topic, text(at, "state.topic"))
 	s.documents = append(s.documents, d)
+	return nil
 }
 
-// goTeamFault describes what is wrong with a checkpoint's name, ids, step or state, "" if nothing
-// is.
-func goTeamFault(label string, at gjson.Result) string {
+// goTeamFault returns what is wrong with a checkpoint's name, ids, step or state.
+func goTeamFault(label string, at gjson.Result) error {
 	if !safeName(label) {
-		return fmt.Sprintf("the name %q cannot be a label", label)
+		return fmt.Errorf("the name %q cannot be a label", label)
 	}
 	if n := at.Get("step_number"); n.Exists() && n.Type != gjson.Null && whole(n) == nil {
-		return fmt.Sprintf("step_number %s is not a step", shortened(n.Raw))
+		return fmt.Errorf("step_number %s is not a step", shortened(n.Raw))
 	}
 	if state := at.Get("state"); state.Exists() && state.Type != gjson.Null && !state.IsObject() {
-		return "its state is not an object"
+		return errors.New("its state is not an object")
 	}
 	for _, member := range []string{"id", "session_id"} {
 		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
-			return fmt.Sprintf("%s %q is not a plain file name", member, id.Str)
+			return fmt.Errorf("%s %q is not a plain file name", member, id.Str)
 		}
 	}
-	return ""
+	return nil
 }
 
 // number sets step, iteration and label of a document, from its members and from its file's name.
@@ -308,12 +295,4 @@ func outputsOf(outputs gjson.Result) []transfer.ImportFile {
 		return len(out) < maxOutputNames
 	})
 	return out
-}
-
-// idTime returns the time in an id such as cp-3-20260203T101500Z.
-func idTime(id string) string {
-	if i := strings.LastIndexByte(id, '-'); i >= 0 {
-		return id[i+1:]
-	}
-	return ""
 }

@@ -26,17 +26,14 @@ var goTeamOutputs = [...][2]string{
 // with one name the newest live one is written.
 func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	home, dir := g.home(a, w), string(a.Session)
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
-			if name, ok := parent(im); ok {
-				dir = name
-			}
+	for _, c := range imported(a, GoTeam) {
+		if name := path.Base(path.Dir(c.Import.Path)); safeName(name) {
+			dir = name
 		}
 	}
 	root := path.Join(home, dir)
 	keys := map[string]bool{}
-	for _, i := range newestFirst(a) {
-		c := &a.Checkpoints[i]
+	for _, c := range newestFirst(a) {
 		f := file{key: c.Record.Label, made: c}
 		if text, ok := w.original(c, keptDocument); ok && safeName(c.Import.Key) {
 			f.key, f.content, f.made = c.Import.Key, text, nil
@@ -59,29 +56,22 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 // home returns the directory from which the session was imported, or for a new session the one that
 // exists in the target.
 func (goTeam) home(a *transfer.Archive, w *rendering) string {
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == GoTeam {
-			if strings.HasPrefix(im.Path, goTeamHome+"/") {
-				return goTeamHome
-			}
-			return goTeamBare
-		}
-	}
-	if w.exists(path.Dir(goTeamHome)) {
+	from := imported(a, GoTeam)
+	if len(from) > 0 && strings.HasPrefix(from[0].Import.Path, goTeamHome+"/") || len(from) == 0 && w.exists(path.Dir(goTeamHome)) {
 		return goTeamHome
 	}
 	return goTeamBare
 }
 
-// newestFirst returns the indexes of the checkpoints: the live ones from newest to oldest, then the
-// discarded ones in the same order.
-func newestFirst(a *transfer.Archive) []int {
-	var live, discarded []int
-	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
-		if a.Checkpoints[i].Live {
-			live = append(live, i)
+// newestFirst returns the live checkpoints from newest to oldest, then the discarded ones in the
+// same order.
+func newestFirst(a *transfer.Archive) []*transfer.Archived {
+	var live, discarded []*transfer.Archived
+	for _, c := range slices.Backward(a.Checkpoints) {
+		if c.Live {
+			live = append(live, c)
 		} else {
-			discarded = append(discarded, i)
+			discarded = append(discarded, c)
 		}
 	}
 	return append(live, discarded...)
@@ -92,16 +82,10 @@ func newestFirst(a *transfer.Archive) []int {
 func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w *rendering) json.RawMessage {
 	r := c.Record
 	f := learn(a, c)
-	var o object
 	id := "cp-" + strconv.Itoa(r.Step) + "-" + r.CreatedAt.UTC().Format("20060102T150405Z")
 	if a.Workflow == GoTeam {
 		id = cmp.Or(c.Document, id)
 	}
-	o.set("id", id)
-	o.set("session_id", dir)
-	o.set("step_number", r.Step)
-	o.set("step_name", r.StepName)
-	o.set("created_at", seconds(r.CreatedAt))
 	state := &object{}
 	if a.Workflow == GoTeam {
 		state = members(r.State)
@@ -112,37 +96,33 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	state.missing("current_step", r.Step)
 	state.missing("iteration_count", f.iteration)
 	state.missing("metrics", f.metrics)
-	o.set("state", state)
-	o.raw("outputs", g.outputs(a, c, w))
-	var place object
-	place.set("enabled", true)
-	place.set("branch", f.branch)
-	// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
-	// files.
-	place.set("commit_hash", cmp.Or(string(c.Commit), f.commit))
-	place.set("staged_files", f.staged)
-	o.set("git", &place)
-	var files object
-	files.set("created", f.created)
-	files.set("modified", f.modified)
-	files.set("deleted", f.deleted)
-	o.set("files", &files)
+	o := objectOf(
+		"id", id,
+		"session_id", dir,
+		"step_number", r.Step,
+		"step_name", r.StepName,
+		"created_at", seconds(r.CreatedAt),
+		"state", state,
+		"outputs", g.outputs(a, c, w),
+		// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
+		// files.
+		"git", objectOf("enabled", true, "branch", f.branch, "commit_hash", cmp.Or(string(c.Commit), f.commit), "staged_files", f.staged),
+		"files", objectOf("created", f.created, "modified", f.modified, "deleted", f.deleted),
+	)
 	// The checksum is computed before it is a member itself, and so does not cover itself.
 	if digest, err := transfer.DocumentDigest(o.json()); err == nil {
 		o.set("checksum", digest)
 	}
 	o.set("valid", true)
 	f.leave(a, c, w, "topic", "metrics", "files", "branch")
-	var whole object
-	whole.set("checkpoint", &o)
-	return whole.json()
+	return objectOf("checkpoint", o).json()
 }
 
 // outputs returns the outputs as JSON. An output that is a JSON list is embedded as such. One that
 // go-team expects to be a list is split into lines, any other text is a string, and binary content
 // is left out.
-func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) json.RawMessage {
-	var o object
+func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *object {
+	o := &object{}
 	for _, known := range goTeamOutputs {
 		o.raw(known[0], json.RawMessage(known[1]))
 	}
@@ -159,7 +139,7 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) j
 			w.leave(a, c, "output %s, which is not text", name)
 		}
 	}
-	return o.json()
+	return o
 }
 
 // derived adds the manifest and the history of rollbacks. If nothing happened since the import they
@@ -223,12 +203,8 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 		if r.Imported {
 			continue
 		}
-		var o object
-		o.set("from_checkpoint", keyOf(a, r.From, r.FromLabel))
-		o.set("to_checkpoint", keyOf(a, r.To, r.ToLabel))
-		o.set("timestamp", seconds(r.At))
-		o.set("reason", r.Reason)
-		out = append(out, o.json())
+		from, to := keyOf(a, r.From, r.FromLabel), keyOf(a, r.To, r.ToLabel)
+		out = append(out, objectOf("from_checkpoint", from, "to_checkpoint", to, "timestamp", seconds(r.At), "reason", r.Reason).json())
 	}
 	return out
 }
@@ -254,24 +230,17 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 			entries = append(entries, e)
 		}
 	}
-	for i := range a.Checkpoints {
-		c := &a.Checkpoints[i]
+	for _, c := range a.Checkpoints {
 		key := keyOf(a, c.Record.ID, c.Record.Label)
 		if listed[key] || !keys[key] {
 			continue
 		}
 		listed[key] = true
-		var e object
-		e.set("id", key)
-		e.set("step", c.Record.Step)
-		e.set("timestamp", seconds(c.Record.CreatedAt))
-		e.set("valid", true)
-		entries = append(entries, e.json())
+		entries = append(entries, objectOf("id", key, "step", c.Record.Step, "timestamp", seconds(c.Record.CreatedAt), "valid", true).json())
 	}
 	o.set("checkpoints", entries)
-	if a.Current == "" {
-		o.raw("current_checkpoint", json.RawMessage("null"))
-	} else {
+	o.set("current_checkpoint", nil)
+	if a.Current != "" {
 		o.set("current_checkpoint", keyOf(a, a.Current, ""))
 	}
 	o.set("rollback_history", append(rawList(gjson.ParseBytes(o.values["rollback_history"])), back...))

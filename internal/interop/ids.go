@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -8,26 +9,24 @@ import (
 // ids records the documents that were read, by id, to detect conflicting documents with one id.
 type ids map[string]struct{ path, digest string }
 
-// take records the id of a document. It reports a problem and returns false if the id belongs to
-// another document with different content. A second document with the same content is accepted; so
-// is a document without an id.
-func (s ids) take(r *reading, id string, src *source) bool {
+// take records the id of a document. It returns an error if the id belongs to another document with
+// different content. A second document with the same content is accepted; so is a document without
+// an id.
+func (s ids) take(id string, src *source) error {
 	if id == "" {
-		return true
+		return nil
 	}
 	// Compare by digest of the content: two spellings of one document are not a conflict.
 	digest, err := src.digested()
 	if err != nil {
-		r.problem(src.path, "%v", err)
-		return false
+		return err
 	}
-	if other, twice := s[id]; twice && other.digest != digest {
-		r.problem(src.path, "%s has the same id %q, with other contents", other.path, id)
-		return false
-	} else if !twice {
+	if other, twice := s[id]; !twice {
 		s[id] = struct{ path, digest string }{src.path, digest}
+	} else if other.digest != digest {
+		return fmt.Errorf("%s has the same id %q, with other contents", other.path, id)
 	}
-	return true
+	return nil
 }
 
 // unused returns an id that is not in used, with a number behind the separator if necessary, and adds

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/tidwall/gjson"
 )
@@ -12,6 +13,15 @@ import (
 type object struct {
 	names  []string
 	values map[string]json.RawMessage
+}
+
+// objectOf returns an object with the given members, each a name and a value for set.
+func objectOf(members ...any) *object {
+	o := &object{}
+	for i := 0; i < len(members); i += 2 {
+		o.set(fmt.Sprint(members[i]), members[i+1])
+	}
+	return o
 }
 
 // raw sets a member to a text that is valid JSON. A member that exists keeps its place.
@@ -56,15 +66,14 @@ func (o *object) json() json.RawMessage {
 
 // list returns a JSON array of raw values.
 func list(values []json.RawMessage) json.RawMessage {
-	return json.RawMessage("[" + string(bytes.Join(rawBytes(values), []byte(","))) + "]")
-}
-
-func rawBytes(values []json.RawMessage) [][]byte {
-	out := make([][]byte, len(values))
+	var b bytes.Buffer
 	for i, v := range values {
-		out[i] = v
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(v)
 	}
-	return out
+	return json.RawMessage("[" + b.String() + "]")
 }
 
 // encode returns a value as JSON without escaping <, > and &. A nil list of strings becomes an

@@ -1,9 +1,11 @@
 package interop
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"path"
 	"regexp"
-	"strings"
 	"sync"
 
 	"git-checkpoint/internal/transfer"
@@ -34,9 +36,7 @@ var orchestrateID = sync.OnceValue(func() *regexp.Regexp {
 func (o orchestrate) read(r *reading) {
 	seen := ids{}
 	for _, dir := range []string{orchestrateHome, path.Join(orchestrateHome, orchestrateFailed)} {
-		for name, src := range r.documents(dir, r.wanted) {
-			o.document(r, name, src, seen)
-		}
+		r.each(Orchestrate, dir, r.names(dir), jsonFiles, func(name string, src *source) error { return o.document(r, name, src, seen) })
 	}
 }
 
@@ -48,29 +48,23 @@ func (o orchestrate) read(r *reading) {
 // that has nothing in common with a document is left out with a warning. A second document with the
 // same id and content is a copy that was not removed when the original was moved to the directory
 // of failed ones; it is left out as well.
-func (o orchestrate) document(r *reading, name string, src source, seen ids) {
+func (o orchestrate) document(r *reading, name string, src *source, seen ids) error {
 	parts := orchestrateID().FindStringSubmatch(name)
 	at := src.at
 	if !at.IsObject() || !at.Get("workflow_type").Exists() && !at.Get("workflow_state").Exists() && parts == nil {
-		r.warn("%s: it is not a checkpoint of orchestrate and is left out", src.path)
-		return
+		return errForeign
 	}
 	for _, member := range []string{"workflow_type", "workflow_state"} {
 		if !at.Get(member).Exists() {
-			r.problem(src.path, "it has no %s", member)
-			return
+			return fmt.Errorf("it has no %s", member)
 		}
 	}
-	id := text(at, "checkpoint_id")
-	if id == "" {
-		id = name
-	}
+	id := cmp.Or(text(at, "checkpoint_id"), name)
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "checkpoint_id %q is not a plain file name", id)
-		return
+		return fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
-	if !seen.take(r, id, &src) {
-		return
+	if err := seen.take(id, src); err != nil {
+		return err
 	}
 	stamp := ""
 	if parts != nil {
@@ -78,8 +72,7 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	}
 	when, ok := moment(text(at, "updated_at"), text(at, "created_at"), stamp)
 	if !ok {
-		r.problem(src.path, "it has neither updated_at nor created_at")
-		return
+		return errors.New("it has neither updated_at nor created_at")
 	}
 	began, ok := moment(text(at, "created_at"), stamp)
 	if !ok || began.After(when) {
@@ -87,20 +80,17 @@ func (o orchestrate) document(r *reading, name string, src source, seen ids) {
 	}
 	session, err := sessionOf(id)
 	if err != nil {
-		r.problem(src.path, "%v", err)
-		return
+		return err
 	}
-	in := transfer.ImportSession{
-		Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began,
-		Steps: []transfer.ImportStep{{Document: &transfer.ImportDocument{
-			Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}, At: when, Step: whole(at.Get("current_phase")),
-		}}},
-	}
-	if strings.HasPrefix(src.path, path.Join(orchestrateHome, orchestrateFailed)+"/") {
+	in := transfer.ImportSession{Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began}
+	if path.Base(path.Dir(src.path)) == orchestrateFailed {
 		in.Status = "failed"
 		if text(at, "status") == "abandoned" {
 			in.Status = "abandoned"
 		}
 	}
-	r.addOnce(src.path, in)
+	d := src.document(id, keptDocument)
+	d.At, d.Step = when, whole(at.Get("current_phase"))
+	r.addOnce(in, d)
+	return nil
 }

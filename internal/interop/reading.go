@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -40,19 +39,31 @@ func (r *reading) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
 }
 
-// documents reads the JSON documents of a directory that wanted accepts, and returns them by the
-// names of their files without the extension.
-func (r *reading) documents(dir string, wanted func(p string) bool) iter.Seq2[string, source] {
-	return func(yield func(string, source) bool) {
-		for _, e := range r.names(dir) {
-			name, isJSON := stem(e.Name(), ".json")
-			p := path.Join(dir, e.Name())
-			if !isJSON || e.IsDir() || !wanted(p) {
-				continue
-			}
-			if src, ok := r.json(p); ok && !yield(name, src) {
-				return
-			}
+// errForeign means that a file is not a document of the layout. It is left out with a warning.
+var errForeign = errors.New("it is not a checkpoint of the layout")
+
+// each reads those files of a directory that have one of the endings and are wanted, and calls take
+// with the name of each without the ending. An error of take is a problem of the file.
+func (r *reading) each(layout, dir string, files []fs.DirEntry, endings []string, take func(name string, src *source) error) {
+	for _, e := range files {
+		name, is := stem(e.Name(), endings...)
+		p := path.Join(dir, e.Name())
+		// Nothing makes directories among go-team's documents, so one with such a name is damage there.
+		if !is || e.IsDir() && layout != GoTeam || !r.wanted(p) {
+			continue
+		}
+		toJSON := fromJSON
+		if endings[0] != ".json" {
+			toJSON = yamlToJSON
+		}
+		src, ok := r.parsed(p, toJSON)
+		if !ok {
+			continue
+		}
+		if err := take(name, &src); errors.Is(err, errForeign) {
+			r.warn("%s: it is not a checkpoint of %s and is left out", p, layout)
+		} else if err != nil {
+			r.problem(p, "%v", err)
 		}
 	}
 }
@@ -87,20 +98,15 @@ func (s *source) digested() (string, error) {
 	return s.digest, err
 }
 
-// json reads a JSON document strictly. It reports a problem and returns false for anything else. A
-// file that has disappeared since its directory was listed is not a problem, but a dangling link
-// is.
-func (r *reading) json(p string) (source, bool) {
-	return r.parsed(p, func(text []byte) (json.RawMessage, error) {
-		// Windows editors start a file with a byte order mark, which JSON does not allow.
-		return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
-	})
+// fromJSON removes a byte order mark, with which Windows editors start a file and which JSON does not
+// allow.
+func fromJSON(text []byte) (json.RawMessage, error) {
+	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
 }
 
-// yaml is json for a YAML document. The result's json is its conversion.
-func (r *reading) yaml(p string) (source, bool) { return r.parsed(p, yamlToJSON) }
-
-// parsed reads a document that toJSON converts.
+// parsed reads a document strictly, with toJSON. It reports a problem and returns false for anything
+// else. A file that has disappeared since its directory was listed is not a problem, but a dangling
+// link is.
 func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error)) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {
@@ -122,9 +128,15 @@ func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error))
 	return source{path: p, text: text, json: doc, at: gjson.ParseBytes(doc)}, true
 }
 
+// document returns the checkpoint of a document under a key. It keeps the original file under the
+// given name.
+func (s *source) document(key, as string) *transfer.ImportDocument {
+	return &transfer.ImportDocument{Key: key, Path: s.path, JSON: s.json, Digest: s.digest, Kept: []transfer.ImportFile{s.kept(as)}}
+}
+
 // kept returns the original file under a name, for the checkpoint to keep. An export writes it back
 // byte for byte.
-func (s source) kept(as string) transfer.ImportFile {
+func (s *source) kept(as string) transfer.ImportFile {
 	return transfer.ImportFile{Name: as, Content: s.text}
 }
 
@@ -202,6 +214,12 @@ func ordered(documents []*transfer.ImportDocument, place func(*transfer.ImportDo
 	return append(out, others...)
 }
 
+// jsonFiles and yamlFiles are the endings of documents.
+var (
+	jsonFiles = []string{".json"}
+	yamlFiles = []string{".yaml", ".yml"}
+)
+
 // stem returns a file name without its extension. ok is false if it has none of the given ones.
 func stem(file string, endings ...string) (string, bool) {
 	for _, e := range endings {
@@ -238,16 +256,17 @@ func (r *reading) add(dir string, s transfer.ImportSession) {
 	r.sessions = append(r.sessions, s)
 }
 
-// addOnce is add for a layout with one document for each session. A second document of a session is
-// a copy, because ids has refused one that says something else; it is left out.
-func (r *reading) addOnce(p string, s transfer.ImportSession) {
+// addOnce adds the session of a layout with one document for each session. A second document of a
+// session is a copy, because ids has refused one that says something else; it is left out.
+func (r *reading) addOnce(s transfer.ImportSession, d *transfer.ImportDocument) {
 	for _, other := range r.sessions {
 		if other.Session == s.Session {
-			r.warn("%s: it has the same contents as %s", p, pathOf(other))
+			r.warn("%s: it has the same contents as %s", d.Path, pathOf(other))
 			return
 		}
 	}
-	r.add(p, s)
+	s.Steps = []transfer.ImportStep{{Document: d}}
+	r.add(d.Path, s)
 }
 
 // pathOf returns the path of a session's first document, to name it in a message.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -58,10 +59,10 @@ func (w *rendering) render(a *transfer.Archive) {
 	for _, p := range a.Problems {
 		w.leave(a, nil, "%s", p)
 	}
-	for i := range a.Checkpoints {
+	for _, c := range a.Checkpoints {
 		// The repository has a copy of these files, so a file in the target with the same content
 		// can be replaced without losing anything.
-		if im := a.Checkpoints[i].Import; im != nil {
+		if im := c.Import; im != nil {
 			for _, content := range im.Files {
 				w.kept[string(content)] = true
 			}
@@ -99,34 +100,36 @@ func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) boo
 	return true
 }
 
-// overtaken returns the indexes of checkpoints that are not written because a newer one was
-// imported from the same document, and reports them as left out. Layouts that add checkpoints from
-// oldest to newest need it: place alone would keep the oldest.
-func (w *rendering) overtaken(a *transfer.Archive) map[int]bool {
-	older, by := map[int]bool{}, map[string]string{}
-	for _, i := range newestFirst(a) {
-		c := &a.Checkpoints[i]
+// newest returns the checkpoints without those that a newer one was imported over, from the same
+// document, and reports the latter as left out. Layouts that add checkpoints from oldest to newest
+// need it: place alone would keep the oldest.
+func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
+	older, by := map[*transfer.Archived]bool{}, map[string]string{}
+	for _, c := range newestFirst(a) {
 		if c.Import == nil || c.Import.Format != w.format {
 			continue
 		}
 		key := strings.ToLower(c.Import.Key)
 		if newer, twice := by[key]; twice {
-			older[i] = true
+			older[c] = true
 			w.leave(a, c, "%s is taken by %s", c.Import.Path, newer)
 			continue
 		}
 		by[key] = c.Record.Label
 	}
-	return older
+	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return older[c] })
+}
+
+// imported returns the checkpoints that were imported from a layout.
+func imported(a *transfer.Archive, format string) []*transfer.Archived {
+	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return c.Import == nil || c.Import.Format != format })
 }
 
 // reserved returns the ids of the documents that were imported from this layout.
 func (w *rendering) reserved(a *transfer.Archive) map[string]bool {
 	used := map[string]bool{}
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == w.format {
-			used[im.Key] = true
-		}
+	for _, c := range imported(a, w.format) {
+		used[c.Import.Key] = true
 	}
 	return used
 }
@@ -149,8 +152,8 @@ func (w *rendering) original(c *transfer.Archived, name string) ([]byte, bool) {
 // beside returns the newest version of a file that was kept along with the documents, such as a
 // manifest, or nil.
 func (w *rendering) beside(a *transfer.Archive, name string) []byte {
-	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
-		if content, ok := w.original(&a.Checkpoints[i], name); ok {
+	for _, c := range slices.Backward(a.Checkpoints) {
+		if content, ok := w.original(c, name); ok {
 			return content
 		}
 	}
@@ -160,25 +163,20 @@ func (w *rendering) beside(a *transfer.Archive, name string) []byte {
 // mixed reports whether the session has anything besides what was imported from this layout. If
 // not, its derived files can be written back unchanged.
 func (w *rendering) mixed(a *transfer.Archive) bool {
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im == nil || im.Format != w.format {
-			return true
-		}
-	}
-	return a.Touched
+	return a.Touched || len(imported(a, w.format)) < len(a.Checkpoints)
 }
 
 // current returns the checkpoint to write in a layout with one document per session: the current
 // one, or else the newest live one.
 func current(a *transfer.Archive) *transfer.Archived {
-	for i := range a.Checkpoints {
-		if a.Checkpoints[i].Record.ID == a.Current {
-			return &a.Checkpoints[i]
+	for _, c := range a.Checkpoints {
+		if c.Record.ID == a.Current {
+			return c
 		}
 	}
-	for i := len(a.Checkpoints) - 1; i >= 0; i-- {
-		if a.Checkpoints[i].Live {
-			return &a.Checkpoints[i]
+	for _, c := range newestFirst(a) {
+		if c.Live {
+			return c
 		}
 	}
 	return nil
@@ -189,13 +187,6 @@ func current(a *transfer.Archive) *transfer.Archived {
 func base(im *transfer.ImportSource) (string, bool) {
 	name, ok := stem(path.Base(im.Path), ".json")
 	return name, ok && safeName(name)
-}
-
-// parent returns the name of the directory in which the imported document was, if it is a safe
-// name.
-func parent(im *transfer.ImportSource) (string, bool) {
-	name := path.Base(path.Dir(im.Path))
-	return name, safeName(name)
 }
 
 // knownDocuments returns the documents that an export would compose for the session's own

@@ -44,8 +44,8 @@ func (w *rendering) single(
 	if !w.place(a, c, f) {
 		return
 	}
-	for i := range a.Checkpoints {
-		if other := &a.Checkpoints[i]; other != c {
+	for _, other := range a.Checkpoints {
+		if other != c {
 			w.leave(a, other, "the layout has one document for the session, %s", f.path)
 		}
 	}
@@ -73,11 +73,9 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 // project in the first state, for which the session's name stands in, and of the time of the first
 // checkpoint. It has to be the same for each export, or a mirror would get a new file per checkpoint.
 func (o orchestrate) id(a *transfer.Archive) string {
-	for i := range a.Checkpoints {
-		if im := a.Checkpoints[i].Import; im != nil && im.Format == Orchestrate {
-			if name, ok := base(im); ok {
-				return name
-			}
+	for _, c := range imported(a, Orchestrate) {
+		if name, ok := base(c.Import); ok {
+			return name
 		}
 	}
 	if orchestrateID().MatchString(string(a.Session)) {
@@ -90,8 +88,8 @@ func (o orchestrate) id(a *transfer.Archive) string {
 			kind, project = k, rest
 		}
 	}
-	for i := range a.Checkpoints {
-		state := gjson.ParseBytes(a.Checkpoints[i].Record.State)
+	for i, c := range a.Checkpoints {
+		state := gjson.ParseBytes(c.Record.State)
 		if id := text(state, "checkpoint_id"); a.Workflow == Orchestrate && safeName(id) {
 			return id
 		}
@@ -141,8 +139,8 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	doc.missing("checkpoint_id", id)
 	doc.missing("workflow_type", kind)
 	doc.missing("workflow_description", f.topic)
-	for i := range a.Checkpoints {
-		if at := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "created_at"); a.Workflow == Orchestrate && at != "" {
+	for _, c := range a.Checkpoints {
+		if at := text(gjson.ParseBytes(c.Record.State), "created_at"); a.Workflow == Orchestrate && at != "" {
 			doc.missing("created_at", at)
 		}
 	}
@@ -158,12 +156,10 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 		doc.missing("total_phases", max(f.total, c.Record.Step, len(steps)))
 	}
 	doc.missing("completed_phases", steps)
-	state := &object{}
 	// The id ends in "_" and a time of 15 characters.
 	if len(project) > 16 {
 		project = project[:len(project)-16]
 	}
-	state.set("project_name", project)
 	artifacts := &object{}
 	for _, name := range create.SortedKeys(c.Outputs) {
 		// orchestrate records the path of an artifact, not its content. Only an output that was
@@ -174,8 +170,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 			w.leave(a, c, "output %s", name)
 		}
 	}
-	state.set("artifact_registry", artifacts)
-	doc.missing("workflow_state", state)
+	doc.missing("workflow_state", objectOf("project_name", project, "artifact_registry", artifacts))
 	doc.missing("last_error", f.problem)
 	if a.Workflow != Orchestrate {
 		f.leave(a, c, w, "error", "topic")
@@ -196,8 +191,7 @@ func (orchestrate) renew(a *transfer.Archive, c *transfer.Archived, doc *object)
 // carried reports whether a member still has the value from the previous checkpoint although the
 // rest of the state changed. Then nobody has set it for this checkpoint.
 func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
-	for i := range a.Checkpoints {
-		was := &a.Checkpoints[i]
+	for _, was := range a.Checkpoints {
 		if was.Record.ID != c.Record.Previous {
 			continue
 		}
@@ -221,8 +215,8 @@ func orchestrateStatus(status string) string {
 // milestones returns the numbers of the steps with a live milestone, ascending and each once.
 func milestones(a *transfer.Archive) []json.RawMessage {
 	var steps []int
-	for i := range a.Checkpoints {
-		if c := &a.Checkpoints[i]; c.Live && c.Record.Milestone && c.Record.Step > 0 && !slices.Contains(steps, c.Record.Step) {
+	for _, c := range a.Checkpoints {
+		if c.Live && c.Record.Milestone && c.Record.Step > 0 && !slices.Contains(steps, c.Record.Step) {
 			steps = append(steps, c.Record.Step)
 		}
 	}
@@ -250,18 +244,12 @@ func (pipeline) id(a *transfer.Archive) string {
 	if pipelineID().MatchString(string(a.Session)) {
 		return string(a.Session)
 	}
-	for i := len(a.Checkpoints) - 1; i >= 0 && a.Workflow == Pipeline; i-- {
-		if prd := text(gjson.ParseBytes(a.Checkpoints[i].Record.State), "prd"); pipelineID().MatchString(prd) {
+	for _, c := range slices.Backward(a.Checkpoints) {
+		if prd := text(gjson.ParseBytes(c.Record.State), "prd"); a.Workflow == Pipeline && pipelineID().MatchString(prd) {
 			return prd
 		}
 	}
-	digits := firstDigits().FindString(string(a.Session))
-	if digits == "" {
-		digits = numberFor(string(a.Session), 1000)
-	}
-	for len(digits) < 3 {
-		digits = "0" + digits
-	}
+	digits := "00" + cmp.Or(firstDigits().FindString(string(a.Session)), numberFor(string(a.Session), 1000))
 	return "PRD-" + digits[len(digits)-3:]
 }
 
@@ -270,9 +258,8 @@ func (pipeline) id(a *transfer.Archive) string {
 // facts: tasks become workstreams.
 func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
 	f := learn(a, c)
-	doc := &object{}
 	if a.Workflow == Pipeline {
-		doc = members(c.Record.State)
+		doc := members(c.Record.State)
 		f.useAll()
 		if carried(a, c, "timestamp") {
 			doc.set("timestamp", seconds(c.Record.CreatedAt))
@@ -285,22 +272,21 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 		doc.missing("timestamp", seconds(c.Record.CreatedAt))
 		return doc.json()
 	}
-	doc.set("prd", prd)
-	doc.set("prd_title", cmp.Or(f.topic, string(a.Session)))
-	doc.set("current_phase", c.Record.Step)
 	status, underWay, pending := pipelineStatus(f)
-	doc.set("status", status)
-	doc.set("completed_workstreams", taskIDs(f.completed))
-	doc.set("in_progress_workstreams", underWay)
-	doc.set("pending_workstreams", pending)
-	doc.raw("artifacts", json.RawMessage("{}"))
-	doc.set("gates_passed", f.gatesPassed)
-	doc.set("gates_pending", f.gatesPending)
+	doc := objectOf(
+		"prd", prd,
+		"prd_title", cmp.Or(f.topic, string(a.Session)),
+		"current_phase", c.Record.Step,
+		"status", status,
+		"completed_workstreams", taskIDs(f.completed),
+		"in_progress_workstreams", underWay,
+		"pending_workstreams", pending,
+		"artifacts", &object{},
+		"gates_passed", f.gatesPassed,
+		"gates_pending", f.gatesPending,
+	)
 	if status == "failed" {
-		var e object
-		e.set("workstream", first(pending, "unknown"))
-		e.set("message", messageOf(f.problem))
-		doc.set("error", &e)
+		doc.set("error", objectOf("workstream", first(pending, "unknown"), "message", messageOf(f.problem)))
 	}
 	doc.set("timestamp", seconds(c.Record.CreatedAt))
 	w.leaveOutputs(a, c)

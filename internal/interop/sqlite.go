@@ -117,8 +117,8 @@ func dropGone(tx querier, archives []*transfer.Archive) error {
 	}
 	for _, a := range archives {
 		var ids []string
-		for i := range a.Checkpoints {
-			ids = append(ids, string(a.Checkpoints[i].Record.ID))
+		for _, c := range a.Checkpoints {
+			ids = append(ids, string(c.Record.ID))
 		}
 		_, err := tx.Exec(`DELETE FROM checkpoints WHERE id IN (SELECT id FROM git_checkpoint_checkpoints WHERE session = ?)
 			AND id NOT IN (SELECT value FROM json_each(?))`, string(a.Session), string(encode(ids)))
@@ -158,8 +158,8 @@ func rowsOf(a *transfer.Archive) []*ultraRow {
 // project, the step as the phase, state and time.
 func ownRows(a *transfer.Archive) []*ultraRow {
 	var out []*ultraRow
-	for i := range a.Checkpoints {
-		r := a.Checkpoints[i].Record
+	for _, c := range a.Checkpoints {
+		r := c.Record
 		out = append(out, &ultraRow{
 			ID: string(r.ID), Project: column(string(a.Session)), Phase: column(cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step))),
 			State: column(string(create.Compact(r.State))), Timestamp: column(stamp(r.CreatedAt)),
@@ -224,8 +224,8 @@ func writeSession(tx querier, a *transfer.Archive) error {
 	if err != nil {
 		return err
 	}
-	for i := range a.Checkpoints {
-		if err := writeCheckpoint(tx, a, &a.Checkpoints[i]); err != nil {
+	for _, c := range a.Checkpoints {
+		if err := writeCheckpoint(tx, a, c); err != nil {
 			return err
 		}
 	}

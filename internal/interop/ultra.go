@@ -1,9 +1,11 @@
 package interop
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -44,12 +46,16 @@ type ultraProjects map[string]map[string]*transfer.ImportDocument
 // read reads the rows first, so that each document can be compared with its row. Rows without a
 // document become documents of their own.
 func (u ultraCreate) read(r *reading) {
+	// Documents and database belong together although they are in different directories.
+	if !strings.HasSuffix(r.only, ".json") && !strings.HasSuffix(r.only, ".db") {
+		r.only = ""
+	}
 	projects := ultraProjects{}
 	seen := ids{}
 	rows := u.rows(r)
-	for name, src := range r.documents(ultraHome, func(p string) bool { return u.wants(r, p) }) {
-		u.document(r, name, src, seen, rows, projects)
-	}
+	r.each(UltraCreate, ultraHome, r.names(ultraHome), jsonFiles, func(name string, src *source) error {
+		return u.document(name, src, seen, rows, projects)
+	})
 	for _, id := range create.SortedKeys(rows) {
 		if row := rows[id]; !row.told {
 			u.row(r, row, projects)
@@ -60,16 +66,10 @@ func (u ultraCreate) read(r *reading) {
 	}
 }
 
-// wants reports whether a path is part of the import. Unless a single file was asked for, it always
-// is: documents and database belong together although they are in different directories.
-func (ultraCreate) wants(r *reading, p string) bool {
-	return !strings.HasSuffix(r.only, ".json") && !strings.HasSuffix(r.only, ".db") || r.wanted(p)
-}
-
 // rows reads the database and returns its rows by id, nil if there is no database.
 func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
 	// A single document was asked for, so its row does not matter.
-	if !u.wants(r, ultraDatabase) {
+	if !r.wanted(ultraDatabase) {
 		return nil
 	}
 	file, err := r.real(ultraDatabase)
@@ -91,65 +91,57 @@ func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
 	return byID
 }
 
-// document reads one document, or reports why it cannot. If there is a row for it, the row is kept
-// as well.
-func (u ultraCreate) document(r *reading, name string, src source, seen ids, rows map[string]*ultraRow, projects ultraProjects) {
+// document reads one document. If there is a row for it, the row is kept as well.
+func (u ultraCreate) document(name string, src *source, seen ids, rows map[string]*ultraRow, projects ultraProjects) error {
 	at := src.at
 	id := text(at, "checkpoint_id", "id")
 	if !at.IsObject() || id == "" && !at.Get("project_id").Exists() && !ultraID().MatchString(name) {
-		r.warn("%s: it is not a checkpoint of ultra-create and is left out", src.path)
-		return
+		return errForeign
 	}
-	if id == "" {
-		id = name
-	}
+	id = cmp.Or(id, name)
 	if !isPlainID(id) || !safeName(name) {
-		r.problem(src.path, "the id %q is not a plain file name", id)
-		return
+		return fmt.Errorf("the id %q is not a plain file name", id)
 	}
 	if !at.Get("state").IsObject() {
-		r.problem(src.path, "it has no state")
-		return
+		return errors.New("it has no state")
 	}
-	if !seen.take(r, id, &src) {
-		return
+	if err := seen.take(id, src); err != nil {
+		return err
 	}
-	d := &transfer.ImportDocument{Key: id, Path: src.path, JSON: src.json, Digest: src.digest, Kept: []transfer.ImportFile{src.kept(keptDocument)}}
+	d := src.document(id, keptDocument)
 	if row := rows[id]; row != nil {
 		// Mark the row before comparing, so that a conflict is reported once and not imported as a
 		// row.
 		row.told = true
 		if differs := row.differs(at); differs != "" {
-			r.problem(src.path, "a row in %[2]s has the same id %[1]q, with another %[3]s", id, ultraDatabase, differs)
-			return
+			return fmt.Errorf("a row in %s has the same id %q, with another %s", ultraDatabase, id, differs)
 		}
-		d.Kept = append(d.Kept, transfer.ImportFile{Name: keptRow, Content: create.JSONFile(row.json())})
+		d.Kept = append(d.Kept, row.kept())
 	}
-	u.add(r, d, at, projects)
+	return projects.add(d, at)
 }
 
 // row adds a checkpoint that is only in the database. Its path in messages is <database>#<id>.
-func (u ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
+func (ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
 	p := ultraDatabase + "#" + row.ID
 	if !isPlainID(row.ID) || !safeName(row.ID) {
 		r.problem(ultraDatabase, "the id %q is not a plain file name", row.ID)
 		return
 	}
 	doc, err := row.document()
+	if err == nil {
+		err = projects.add(&transfer.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []transfer.ImportFile{row.kept()}}, gjson.ParseBytes(doc))
+	}
 	if err != nil {
 		r.problem(p, "%v", err)
-		return
 	}
-	d := &transfer.ImportDocument{Key: row.ID, Path: p, JSON: doc, Kept: []transfer.ImportFile{{Name: keptRow, Content: create.JSONFile(row.json())}}}
-	u.add(r, d, gjson.ParseBytes(doc), projects)
 }
 
 // add adds a document to its project, which it creates if necessary.
-func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result, projects ultraProjects) {
+func (projects ultraProjects) add(d *transfer.ImportDocument, at gjson.Result) error {
 	project := text(at, "project_id")
 	if project == "" {
-		r.problem(d.Path, "it has no project_id")
-		return
+		return errors.New("it has no project_id")
 	}
 	stamp := ""
 	if parts := ultraID().FindStringSubmatch(d.Key); parts != nil {
@@ -157,8 +149,7 @@ func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result
 	}
 	var ok bool
 	if d.At, ok = moment(text(at, "timestamp"), stamp); !ok {
-		r.problem(d.Path, "it has no timestamp")
-		return
+		return errors.New("it has no timestamp")
 	}
 	d.Step, d.StepName = phaseNumber(at.Get("phase")), text(at, "phase")
 	d.Trigger, d.Message = text(at, "trigger"), text(at, "description", "message")
@@ -170,13 +161,13 @@ func (u ultraCreate) add(r *reading, d *transfer.ImportDocument, at gjson.Result
 	}
 	// Check the name here, where the problem can be reported with the document's path.
 	if _, err := sessionOf(project); err != nil {
-		r.problem(d.Path, "project_id: %v", err)
-		return
+		return fmt.Errorf("project_id: %w", err)
 	}
 	if projects[project] == nil {
 		projects[project] = map[string]*transfer.ImportDocument{}
 	}
 	projects[project][d.Key] = d
+	return nil
 }
 
 // phaseNumber returns the number of a phase, which is written as 2 or "phase_2".
@@ -219,19 +210,18 @@ func column(text string) sql.NullString { return sql.NullString{String: text, Va
 
 // json returns the row as JSON, the form in which a checkpoint keeps it. rowOf reads it.
 func (row *ultraRow) json() json.RawMessage {
-	var o object
-	o.set("id", row.ID)
-	for _, c := range []struct {
-		name  string
-		value sql.NullString
-	}{{"project_id", row.Project}, {"phase", row.Phase}, {"state", row.State}, {"timestamp", row.Timestamp}} {
-		if c.value.Valid {
-			o.set(c.name, c.value.String)
-		} else {
-			o.set(c.name, nil)
+	text := func(column sql.NullString) any {
+		if column.Valid {
+			return column.String
 		}
+		return nil
 	}
-	return o.json()
+	return objectOf("id", row.ID, "project_id", text(row.Project), "phase", text(row.Phase), "state", text(row.State), "timestamp", text(row.Timestamp)).json()
+}
+
+// kept returns the row as a checkpoint keeps it.
+func (row *ultraRow) kept() transfer.ImportFile {
+	return transfer.ImportFile{Name: keptRow, Content: create.JSONFile(row.json())}
 }
 
 // document returns the document that ultra-create would have written along with the row.
@@ -243,11 +233,7 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 	if !gjson.ParseBytes(state).IsObject() {
 		return nil, errors.New("its state is not an object")
 	}
-	var o object
-	o.set("checkpoint_id", row.ID)
-	o.set("project_id", row.Project.String)
-	o.set("phase", row.Phase.String)
-	o.set("timestamp", row.Timestamp.String)
+	o := objectOf("checkpoint_id", row.ID, "project_id", row.Project.String, "phase", row.Phase.String, "timestamp", row.Timestamp.String)
 	o.raw("state", state)
 	return o.json(), nil
 }

@@ -19,12 +19,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
 	// original that comes later.
 	used := w.reserved(a)
-	older := w.overtaken(a)
-	for i := range a.Checkpoints {
-		c := &a.Checkpoints[i]
-		if older[i] {
-			continue
-		}
+	for _, c := range w.newest(a) {
 		document, hasFile := w.original(c, keptDocument)
 		row, hasRow := w.original(c, keptRow)
 		if hasFile || hasRow {
@@ -94,13 +89,9 @@ func rowOf(kept []byte) *ultraRow {
 
 // projectOf returns the project id of a session: that of its imported documents, or else its name.
 func (ultraCreate) projectOf(a *transfer.Archive) string {
-	for i := range a.Checkpoints {
-		im := a.Checkpoints[i].Import
-		if im == nil || im.Format != UltraCreate {
-			continue
-		}
+	for _, c := range imported(a, UltraCreate) {
 		for _, name := range []string{keptDocument, keptRow} {
-			if id := text(gjson.ParseBytes(im.Files[name]), "project_id"); id != "" {
+			if id := text(gjson.ParseBytes(c.Import.Files[name]), "project_id"); id != "" {
 				return id
 			}
 		}
@@ -120,11 +111,7 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 // its metrics are moved to the document, where ultra-create has them.
 func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
 	r, f := c.Record, learn(a, c)
-	var o object
-	o.set("checkpoint_id", id)
-	o.set("project_id", project)
-	o.set("phase", "phase_"+strconv.Itoa(r.Step))
-	o.set("timestamp", r.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"))
+	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
 	if r.Message != "" {
 		o.set("description", r.Message)
 	}
@@ -143,11 +130,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	s.missing("failed_tasks", tasksOf(f.lost, ""))
 	s.missing("files_created", u.files(f))
 	s.missing("decisions", f.decisions)
-	var place object
-	place.set("branch", f.branch)
-	place.set("commit", f.commit)
-	place.set("worktrees", f.worktrees)
-	s.missing("git_state", &place)
+	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))
 	state = s.json()
 	o.raw("state", state)
 	if a.Workflow != UltraCreate {
@@ -180,9 +163,7 @@ func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
 func (ultraCreate) files(f *facts) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, p := range f.created {
-		var o object
-		o.set("path", p)
-		out = append(out, o.json())
+		out = append(out, objectOf("path", p).json())
 	}
 	return out
 }

@@ -34,7 +34,7 @@ type Archive struct {
 	ChangedAt time.Time
 	Current   name.ID
 	// In the order of the journal, without dead ones and safety checkpoints.
-	Checkpoints []Archived
+	Checkpoints []*Archived
 	// Without those that an import derived.
 	Rollbacks []ArchivedReturn
 	Events    []inspect.HistoryLine
@@ -148,7 +148,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			a.Problems = append(a.Problems, checkpoint.DamagedError(e, err).Error())
 			continue
 		}
-		a.Checkpoints = append(a.Checkpoints, c)
+		a.Checkpoints = append(a.Checkpoints, &c)
 	}
 	for _, e := range st.Rollbacks {
 		if checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" {
