@@ -29,6 +29,8 @@ type looseDir struct {
 	dir, format string
 	level       int     // the zlib level
 	sync        bool    // fsync every object before the rename
+	syncPack    bool    // the same for packs
+	syncIndex   bool    // and for their indexes
 	shared      sharing // core.sharedRepository
 
 	// Set by newObjects. whole reports whether a loose object can be read and has its id. packed
@@ -43,7 +45,7 @@ type looseDir struct {
 }
 
 func (r *Repo) newLooseDir() *looseDir {
-	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: syncsLoose(r.Config), shared: sharedMode(r.Config)}
+	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: r.Syncs(), syncPack: syncs(r.Config, "pack"), syncIndex: syncs(r.Config, "pack-metadata"), shared: sharedMode(r.Config)}
 	if v := gitconfig.Getenv(r.env, objectDirectory); v != "" {
 		d.dir = v // inside the quarantine of a push
 	}
@@ -133,7 +135,7 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	}
 	err = d.deflate(f, typ, data)
 	if err == nil {
-		err = d.settle(f)
+		err = d.settle(f, d.sync)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
@@ -161,18 +163,14 @@ func (d *looseDir) found(oid name.OID) bool {
 	return err == nil || d.inPack(oid)
 }
 
-// tempPack makes a file for the entries of a pack. What a crash leaves of this name is swept
-// by git's gc.
-func (d *looseDir) tempPack() (*os.File, error) {
+// tempPack makes a file for a pack or its index. What a crash leaves of a name that begins with tmp_ is
+// swept by git's gc.
+func (d *looseDir) tempPack(prefix string) (*os.File, error) {
 	dir := filepath.Join(d.dir, "pack")
 	if err := d.makeDir(dir); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, "tmp_pack_")
-	if err != nil {
-		return nil, fmt.Errorf("make a file for a pack: %w", err)
-	}
-	return f, nil
+	return createTemp(filepath.Join(dir, prefix), 0o444)
 }
 
 // deflate writes the header and the content of an object, compressed, to f.
@@ -202,9 +200,10 @@ func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {
 	return err
 }
 
-// settle syncs the file and sets its mode, as git would. Object files are read-only for everybody.
-func (d *looseDir) settle(f *os.File) error {
-	if d.sync {
+// settle syncs the file if sync is set, and sets its mode, as git would. Object files are read-only
+// for everybody.
+func (d *looseDir) settle(f *os.File, sync bool) error {
+	if sync {
 		if err := f.Sync(); err != nil {
 			return fmt.Errorf("sync %q: %w", f.Name(), err)
 		}

@@ -47,10 +47,17 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 	return missing, err
 }
 
-// NotLoose returns the ids without those that have a loose object file. It does not open the files,
-// so it is meant for objects that this process has written or read itself.
-func (b *Batch) NotLoose(oids []name.OID) []name.OID {
-	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid != "" && b.objects.loose.has(oid) })
+// Absent returns the ids of objects that are in no pack and have no loose file. It opens no object, so it
+// is meant for those that this process has written or read itself.
+func (b *Batch) Absent(oids []name.OID) []name.OID {
+	b.objects.packs.Refresh()
+	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool {
+		if oid == "" {
+			return true
+		}
+		_, packed := b.objects.packs.Find(oid)
+		return packed || b.objects.loose.has(oid)
+	})
 }
 
 // Present reports for each list whether all its objects exist in a pack or as a loose file. A list

@@ -1,22 +1,26 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/odb"
 )
-
-// maxLane is how many compressed bytes a lane holds before they go into the spool file.
-const maxLane = 1 << 20
 
 // unpackLimit is the number of new objects below which they become loose, as with git's
 // fetch.unpackLimit: many small packs make every look-up slow.
@@ -41,7 +45,8 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	r.pack = newPackWriter(r)
 	r.writer = r.pack
 	defer func() {
-		r.pack.close()
+		r.pack.busy.Wait()
+		r.pack.discard()
 		r.writer, r.pack = before, nil
 	}()
 	if err := do(); err != nil {
@@ -50,19 +55,28 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	return r.pack.flush(ctx)
 }
 
-// packWriter collects objects as the entries of a pack. A pack begins with the number of its
-// entries, so they wait until that is known: in memory, and in a spool file if there are many. They
-// are compressed in the background, which saves a third of the time.
+// packWriter collects objects in the file of a pack, which gets its index and its name when it is
+// complete. They are compressed in the background, which saves a third of the time.
 type packWriter struct {
 	repo *Repo
 
-	mu    sync.Mutex
-	known map[name.OID]*kept // every object written, those of earlier packs too; nil for a blob
-	count uint32
-	spool *os.File // nil while the lanes hold all entries
+	mu      sync.Mutex
+	known   map[name.OID]*kept // every object written, those of earlier packs too; nil for a blob
+	file    *os.File           // nil before the first entry
+	out     *bufio.Writer      // to file
+	size    int64              // of what was written to out
+	entries []packEntry
+	err     error // of an entry; checked when the pack is complete
 
 	lanes chan *packLane // the idle ones
 	busy  sync.WaitGroup
+}
+
+// packEntry is what the index of a pack says of an entry.
+type packEntry struct {
+	oid name.OID
+	crc uint32 // of its bytes in the pack
+	at  int64  // where they begin
 }
 
 // packLanes is how many objects are compressed at a time.
@@ -70,9 +84,8 @@ const packLanes = 2
 
 // packLane compresses entries one at a time. Their order in a pack does not matter.
 type packLane struct {
-	entries bytes.Buffer
+	entry   bytes.Buffer
 	deflate *zlib.Writer
-	err     error // checked when the pack is complete
 }
 
 func newPackWriter(r *Repo) *packWriter {
@@ -83,19 +96,22 @@ func newPackWriter(r *Repo) *packWriter {
 	return w
 }
 
-// add compresses one object and appends it.
-func (l *packLane) add(code byte, data []byte) {
-	l.entries.Write(packHeader(code, len(data)))
+// compress returns an object as an entry of a pack, which is valid until the next call.
+func (l *packLane) compress(code byte, data []byte) (entry []byte, err error) {
+	l.entry.Reset()
+	l.entry.Write(packHeader(code, len(data)))
 	if l.deflate == nil {
-		l.deflate, l.err = zlib.NewWriterLevel(&l.entries, zlib.BestSpeed)
+		l.deflate, err = zlib.NewWriterLevel(&l.entry, zlib.BestSpeed)
 	} else {
-		l.deflate.Reset(&l.entries)
+		l.deflate.Reset(&l.entry)
 	}
-	if l.err != nil {
-		return
+	if err == nil {
+		_, err = l.deflate.Write(data)
 	}
-	_, err := l.deflate.Write(data)
-	l.err = errors.Join(err, l.deflate.Close())
+	if err == nil {
+		err = l.deflate.Close()
+	}
+	return l.entry.Bytes(), err
 }
 
 // kept is a tree or a commit, which may be read again before git has it.
@@ -124,7 +140,10 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	if err != nil {
 		return "", err
 	}
-	oid := HashObject(w.repo.Format, typ, data)
+	oid, err := identify(w.repo.Format, typ, data)
+	if err != nil {
+		return "", err
+	}
 	var k *kept
 	if typ != "blob" {
 		k = &kept{typ, data}
@@ -132,14 +151,9 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	if !w.claim(oid, k) {
 		return oid, nil
 	}
-	loose := w.repo.database().loose
-	switch there, err := loose.there(oid, len(data)); {
-	case there || err != nil:
-		w.forget(oid)
-		return oid, err
-	case loose.found(oid):
-		// A copy exists, but is damaged or cannot be freshened. git would use it, or refuse the
-		// pack. A loose object replaces it, or git reads the loose object first.
+	if loose := w.repo.database().loose; loose.found(oid) {
+		// If the copy is damaged or cannot be freshened, a loose object replaces it, or git reads the
+		// loose object instead.
 		w.forget(oid)
 		return oid, loose.write(oid, typ, data)
 	}
@@ -147,8 +161,8 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	lane := <-w.lanes
 	go func() {
 		defer w.busy.Done()
-		lane.add(code, data)
-		w.added(lane)
+		entry, err := lane.compress(code, data)
+		w.add(oid, entry, err)
 		w.lanes <- lane
 	}()
 	return oid, nil
@@ -173,21 +187,29 @@ func (w *packWriter) forget(oid name.OID) {
 	delete(w.known, oid)
 }
 
-// added counts an entry, and moves the entries of its lane to the spool file if they are large.
-func (w *packWriter) added(lane *packLane) {
+// add appends an entry to the file of the pack. A pack begins with the number of its entries, which
+// flush fills in.
+func (w *packWriter) add(oid name.OID, entry []byte, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.count++
-	if lane.entries.Len() < maxLane || lane.err != nil {
-		return
+	if w.file == nil && err == nil && w.err == nil {
+		if w.file, err = w.repo.database().loose.tempPack("tmp_pack_"); err == nil {
+			w.out = bufio.NewWriterSize(w.file, 64<<10)
+			_, err = w.out.Write(make([]byte, packStart))
+			w.size = packStart
+		}
 	}
-	if w.spool == nil {
-		w.spool, lane.err = w.repo.database().loose.tempPack()
+	if err = errors.Join(w.err, err); err == nil {
+		w.entries = append(w.entries, packEntry{oid, crc32.ChecksumIEEE(entry), w.size})
+		w.size += int64(len(entry))
+		_, err = w.out.Write(entry)
 	}
-	if lane.err == nil {
-		_, lane.err = lane.entries.WriteTo(w.spool)
-	}
+	w.err = err
 }
+
+// packStart is the length of what stands before the first entry: a magic number, the version, and the
+// number of entries.
+const packStart = 12
 
 // packHeader encodes type and size of an entry. The first byte has three bits of type and four of
 // size, each further byte seven bits of size, the lowest first. The top bit says that another byte
@@ -202,60 +224,116 @@ func packHeader(code byte, size int) []byte {
 	return out
 }
 
-// flush gives the pack to git, which checks every object, and either keeps the pack with an index or
-// unpacks it.
+// flush completes the pack and gives it an index, or has git unpack it if it is small.
 func (w *packWriter) flush(ctx context.Context) error {
 	w.busy.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.count == 0 {
+	if w.err != nil {
+		return fmt.Errorf("write pack: %w", w.err)
+	}
+	if len(w.entries) == 0 {
 		return nil
 	}
-	parts := []io.Reader{bytes.NewReader(binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.count))}
-	var err error
-	if w.spool != nil {
-		_, err = w.spool.Seek(0, io.SeekStart)
-		parts = append(parts, w.spool)
+	defer w.discard()
+	sum, err := w.complete()
+	if err == nil && len(w.entries) < unpackLimit {
+		_, err = w.repo.Run(ctx, Cmd{Args: []string{"unpack-objects", "-q"}, Stdin: w.file})
+	} else if err == nil {
+		err = w.install(sum)
 	}
-	for range packLanes {
-		lane := <-w.lanes
-		err = errors.Join(err, lane.err)
-		parts = append(parts, &lane.entries)
-		defer func() { w.lanes <- &packLane{deflate: lane.deflate} }()
-	}
-	args := []string{"index-pack", "--stdin"}
-	if w.count < unpackLimit {
-		args = []string{"unpack-objects", "-q"}
-	}
-	w.count = 0
 	if err != nil {
-		return fmt.Errorf("compress objects: %w", err)
-	}
-	// A pack ends with the hash of everything before it.
-	sum := newHash(w.repo.Format)
-	trailer := readerFunc(func(p []byte) (int, error) { return copy(p, sum.Sum(nil)), io.EOF })
-	stream := io.MultiReader(io.TeeReader(io.MultiReader(parts...), sum), trailer)
-	if _, err := w.repo.Run(ctx, Cmd{Args: args, Stdin: stream}); err != nil {
 		return fmt.Errorf("write pack: %w", err)
 	}
-	return w.close()
+	return nil
 }
 
-// close deletes the spool file. If the writer begins another pack, it makes a new one.
-func (w *packWriter) close() (err error) {
-	w.busy.Wait()
-	if w.spool != nil {
-		err = w.spool.Close()
-		os.Remove(w.spool.Name()) //nolint:errcheck // git sweeps it, and may have done so already
-		w.spool = nil
+// complete writes the number of entries, and at the end the hash of everything before it. It leaves
+// the file at its beginning.
+func (w *packWriter) complete() (sum []byte, err error) {
+	if err := w.out.Flush(); err != nil {
+		return nil, err
 	}
-	return err
+	start := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(w.entries)))
+	if _, err := w.file.WriteAt(start, 0); err != nil {
+		return nil, err
+	}
+	h := newHash(w.repo.Format)
+	if _, err := io.Copy(h, io.NewSectionReader(w.file, 0, w.size)); err != nil {
+		return nil, err
+	}
+	sum = h.Sum(nil)
+	if _, err := w.file.WriteAt(sum, w.size); err != nil {
+		return nil, err
+	}
+	_, err = w.file.Seek(0, io.SeekStart)
+	return sum, err
 }
 
-// readerFunc makes a function an io.Reader.
-type readerFunc func([]byte) (int, error)
+// install gives the pack its name, and then the index: git uses a pack as soon as it has one.
+func (w *packWriter) install(sum []byte) error {
+	dir := w.repo.database().loose
+	index, err := dir.tempPack("tmp_idx_")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index.Name()) //nolint:errcheck // gone if it got its name
+	_, err = index.Write(packIndex(newHash(w.repo.Format), w.entries, sum))
+	if err == nil {
+		err = dir.settle(index, dir.syncIndex)
+	}
+	err = errors.Join(err, index.Close(), dir.settle(w.file, dir.syncPack), w.file.Close())
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(index.Name()), "pack-"+hex.EncodeToString(sum))
+	if err := os.Rename(w.file.Name(), path+".pack"); err != nil {
+		return err
+	}
+	if err := os.Rename(index.Name(), path+".idx"); err != nil {
+		return err
+	}
+	w.repo.database().packs.Refresh()
+	return nil
+}
 
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+// packIndex encodes the index of a pack with the hash sum, in version 2: a magic number; for each first
+// byte of an id, how many ids begin with it or a lower one; the ids in order, their CRCs, their offsets;
+// 64-bit offsets for those that need them; the hashes of the pack and of the index. It sorts the entries.
+func packIndex(h hash.Hash, entries []packEntry, sum []byte) []byte {
+	slices.SortFunc(entries, func(a, b packEntry) int { return cmp.Compare(a.oid, b.oid) })
+	var ids, crcs, offsets, wide []byte
+	var begin [256]uint32
+	for _, e := range entries {
+		begin[e.oid.Bytes(nil)[0]]++
+		ids = e.oid.Bytes(ids)
+		crcs = binary.BigEndian.AppendUint32(crcs, e.crc)
+		if e.at < 1<<31 {
+			offsets = binary.BigEndian.AppendUint32(offsets, uint32(e.at))
+		} else {
+			offsets = binary.BigEndian.AppendUint32(offsets, 1<<31|uint32(len(wide)/8))
+			wide = binary.BigEndian.AppendUint64(wide, uint64(e.at))
+		}
+	}
+	out := []byte("\xfftOc\x00\x00\x00\x02")
+	count := uint32(0)
+	for _, n := range begin {
+		count += n
+		out = binary.BigEndian.AppendUint32(out, count)
+	}
+	out = slices.Concat(out, ids, crcs, offsets, wide, sum)
+	h.Write(out)
+	return h.Sum(out)
+}
+
+// discard ends the pack and deletes what is left of its file. The next entry begins another one.
+func (w *packWriter) discard() {
+	if w.file != nil {
+		w.file.Close()           //nolint:errcheck // closed already, or of no use
+		os.Remove(w.file.Name()) //nolint:errcheck // gone if it got its name
+	}
+	w.file, w.entries = nil, nil
+}
 
 // unpacked returns an object that InPacks has written and that git may not have yet. It does not
 // return blobs.

@@ -49,7 +49,7 @@ func (r *Repo) packable(ctx context.Context, updates []Update) (fresh, rest []Up
 func (r *Repo) areCommits(ctx context.Context, fresh []Update) bool {
 	var specs []string
 	for _, u := range fresh {
-		if _, ours := r.unpacked(string(u.New), "commit"); !ours { // git has checked these when it got their pack
+		if _, ours := r.unpacked(string(u.New), "commit"); !ours {
 			specs = append(specs, string(u.New))
 		}
 	}

@@ -304,9 +304,9 @@ func TestInPacks(t *testing.T) {
 	}
 }
 
-// More than the lanes hold goes through a spool file into one pack, objects that the
-// repository has are not written again, and no file is left over.
-func TestInPacksSpools(t *testing.T) {
+// Many objects become one pack, those that the repository has are not written again, and no file
+// is left over.
+func TestInPacksKeepsOne(t *testing.T) {
 	f := newFixture(t)
 	old := strings.Repeat("an old file\n", 100)
 	f.write("old", old)
@@ -317,7 +317,7 @@ func TestInPacksSpools(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	contents := []string{old, old}
 	for range unpackLimit {
-		content := make([]byte, 1+random.IntN(maxLane/8))
+		content := make([]byte, 1+random.IntN(100_000))
 		for i := range content {
 			content[i] = byte(random.Uint32())
 		}
@@ -358,7 +358,7 @@ func TestInPacksFails(t *testing.T) {
 	fails := errors.New("read a file")
 	err := r.InPacks(ctx(t), func() error {
 		for i := range 9 {
-			content := make([]byte, maxLane/2)
+			content := make([]byte, 500_000)
 			for j := range content {
 				content[j] = byte(i*j*j>>3 + j)
 			}

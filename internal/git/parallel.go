@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Each calls do for 0 to n-1 and returns all errors, joined. It runs as many calls at once as there
@@ -14,16 +15,14 @@ func Each(n int, do func(int) error) error {
 		return do(0) // no goroutine is needed
 	}
 	errs := make([]error, n)
+	var next atomic.Int64
 	var group sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range n {
-		slots <- struct{}{}
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			errs[i] = do(i)
-			<-slots
-		}()
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				errs[i] = do(i)
+			}
+		})
 	}
 	group.Wait()
 	return errors.Join(errs...)

@@ -3,16 +3,20 @@ package git
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
+	careful "github.com/go-git/go-git/v5/plumbing/hash"
 
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
@@ -59,26 +63,37 @@ func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (n
 	if !odb.IsType(typ) {
 		return "", fmt.Errorf("%q is not a type of object", typ)
 	}
-	oid := HashObject(w.dir.format, typ, data)
-	if w.dir.format == "sha1" {
-		if err := checkCollision(oid, typ, data); err != nil {
-			return "", err
-		}
+	oid, err := identify(w.dir.format, typ, data)
+	if err != nil {
+		return "", err
 	}
 	return oid, w.dir.write(oid, typ, data)
 }
 
-// checkCollision refuses content that was constructed to collide with other content under SHA-1, as
-// git does. The hash of go-git detects such attacks and then returns another id than plain SHA-1.
-func checkCollision(oid name.OID, typ string, data []byte) error {
-	kind, err := plumbing.ParseObjectType(typ)
-	if err != nil {
-		return err
+// identify returns the id of an object that is to be written. As git does, it refuses content that
+// was constructed to collide with other content under SHA-1.
+func identify(format, typ string, data []byte) (name.OID, error) {
+	h := newHash(format)
+	if format == "sha1" {
+		h = careful.New(crypto.SHA1)
 	}
-	if plumbing.ComputeHash(kind, data).String() != string(oid) {
-		return fmt.Errorf("the content was crafted to collide with other content under SHA-1 (%s)", oid)
+	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
+	h.Write(data)
+	return seal(h)
+}
+
+// wary is a hash that recognizes such content, as that of go-git does.
+type wary interface {
+	CollisionResistantSum(prefix []byte) (sum []byte, collides bool)
+}
+
+func seal(h hash.Hash) (name.OID, error) {
+	if w, is := h.(wary); is {
+		if sum, collides := w.CollisionResistantSum(nil); collides {
+			return "", fmt.Errorf("the content was crafted to collide with other content under SHA-1 (%x)", sum)
+		}
 	}
-	return nil
+	return name.OID(hex.EncodeToString(h.Sum(nil))), nil
 }
 
 // freshen sets the mtime of a loose object to now and reports whether it could. An empty file does
@@ -111,7 +126,7 @@ func freshenPack(pack string) bool {
 // which is why os.CreateTemp does not fit.
 func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(prefix+rand.Text()[:10], os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+		f, err := os.OpenFile(prefix+rand.Text()[:10], os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
@@ -119,25 +134,29 @@ func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 }
 
 // Syncs reports whether git is configured to fsync loose objects.
-func (r *Repo) Syncs() bool { return syncsLoose(r.Config) }
+func (r *Repo) Syncs() bool { return syncs(r.Config, "loose-object") }
 
-// syncsLoose reads core.fsync and its predecessor core.fsyncObjectFiles. By default git does not
-// sync loose objects. Later components in core.fsync override earlier ones.
-func syncsLoose(c *gitconfig.Config) bool {
-	if old, err := c.Bool("core.fsyncObjectFiles", false); err == nil && old {
-		return true
-	}
+// syncNames are the words of core.fsync that cover a kind of files. The index of a pack is metadata.
+var syncNames = map[string][]string{
+	"loose-object":  {"loose-object", "objects", "committed", "added", "all"},
+	"pack":          {"pack", "objects", "committed", "added", "all"},
+	"pack-metadata": {"pack-metadata", "derived-metadata", "all"},
+}
+
+// syncs reads core.fsync and its predecessor core.fsyncObjectFiles for one kind of syncNames. By
+// default git syncs all of them but loose objects. What core.fsync names wins over what it excludes.
+func syncs(c *gitconfig.Config, kind string) bool {
+	on := kind != "loose-object"
+	named, excluded := false, false
 	v, _ := c.Get("core.fsync")
-	on := false
-	for _, part := range strings.Split(v, ",") {
-		switch strings.TrimSpace(part) {
-		case "loose-object", "objects", "committed", "added", "all":
-			on = true
-		case "-loose-object", "-objects", "-committed", "-added", "-all", "none":
-			on = false
-		}
+	for _, word := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+		word, minus := strings.CutPrefix(word, "-")
+		covers := slices.Contains(syncNames[kind], word)
+		on = on && word != "none"
+		named, excluded = named || covers && !minus, excluded || covers && minus
 	}
-	return on
+	old, err := c.Bool("core.fsyncObjectFiles", false)
+	return named || on && !excluded || err == nil && old && kind == "loose-object"
 }
 
 // sharing is the value of core.sharedRepository: bits that are added to what the umask leaves, or,

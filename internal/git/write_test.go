@@ -1,13 +1,17 @@
 package git
 
 import (
+	"crypto"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	careful "github.com/go-git/go-git/v5/plumbing/hash"
 
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
@@ -59,13 +63,23 @@ func TestWriterMendsGarbledObject(t *testing.T) {
 // Content that was made to collide under SHA-1 is refused, as in git: its id would name something
 // else.
 func TestWriterRefusesCollision(t *testing.T) {
-	if err := checkCollision(name.OID(strings.Repeat("0", 40)), "blob", []byte("x")); err == nil {
-		t.Error("an id that the careful hash does not give was accepted")
+	if _, is := careful.New(crypto.SHA1).(wary); !is {
+		t.Error("the hash recognizes no collisions")
 	}
-	if err := checkCollision(HashObject("sha1", "blob", []byte("x")), "blob", []byte("x")); err != nil {
-		t.Error(err)
+	if oid, err := seal(crafted{newHash("sha1")}); err == nil {
+		t.Errorf("%s was accepted", oid)
+	}
+	for _, format := range formats {
+		if oid, err := identify(format, "blob", []byte("x")); oid != HashObject(format, "blob", []byte("x")) || err != nil {
+			t.Error(oid, err)
+		}
 	}
 }
+
+// crafted takes all content for crafted.
+type crafted struct{ hash.Hash }
+
+func (crafted) CollisionResistantSum(sum []byte) ([]byte, bool) { return sum, true }
 
 // Compression levels are those that git would use.
 func TestCompression(t *testing.T) {
@@ -179,15 +193,20 @@ func TestWriterConcurrently(t *testing.T) {
 	}
 }
 
-func TestSyncsLoose(t *testing.T) {
-	for value, want := range map[string]bool{
-		"": false, "loose-object": true, "committed": true, "all,-loose-object": false, "none": false, "all": true, "pack": false, "none,objects": true,
+func TestSyncs(t *testing.T) {
+	kinds := []string{"loose-object", "pack", "pack-metadata"}
+	for value, want := range map[string][3]bool{
+		"": {false, true, true}, "none": {}, "loose-object": {true, true, true}, "committed": {true, true, true},
+		"none,objects": {true, true, false}, "none,pack": {false, true, false}, "none,derived-metadata": {false, false, true},
+		"all": {true, true, true}, "all,-loose-object": {true, true, true}, "-pack": {false, false, true}, "-all": {},
 	} {
-		if got := syncsLoose(gitconfig.ParseConfig([]byte("core.fsync\n" + value + "\x00"))); got != want {
-			t.Errorf("%q: %v", value, got)
+		for i, kind := range kinds {
+			if got := syncs(gitconfig.ParseConfig([]byte("core.fsync\n"+value+"\x00")), kind); got != want[i] {
+				t.Errorf("%q, %s: %v", value, kind, got)
+			}
 		}
 	}
-	if !syncsLoose(gitconfig.ParseConfig([]byte("core.fsyncobjectfiles\ntrue\x00"))) {
+	if !syncs(gitconfig.ParseConfig([]byte("core.fsyncobjectfiles\ntrue\x00")), "loose-object") {
 		t.Error("core.fsyncObjectFiles")
 	}
 }

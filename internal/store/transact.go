@@ -392,7 +392,7 @@ func (a *attempt) verify(ctx context.Context) error {
 // missing returns the objects that do not exist, sorted and each once. A loose file counts as an
 // intact object, because this process has written or read it.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
-	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().NotLoose(oids))
+	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().Absent(oids))
 	if err != nil {
 		return nil, fmt.Errorf("verify new objects: %w", err)
 	}

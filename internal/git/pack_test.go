@@ -1,0 +1,122 @@
+package git
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/name"
+)
+
+// writePack writes n blobs in one pack and returns the path of its index.
+func writePack(t *testing.T, r *Repo, seed string, n int) string {
+	t.Helper()
+	err := r.InPacks(ctx(t), func() error {
+		return Each(n, func(i int) error {
+			_, err := r.WriteObject(ctx(t), "blob", []byte(strings.Repeat(fmt.Sprintln(seed, i), 1+i%50)))
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexes, err := filepath.Glob(filepath.Join(r.CommonDir, "objects/pack/*.idx"))
+	if err != nil || len(indexes) == 0 {
+		t.Fatalf("indexes %v, %v", indexes, err)
+	}
+	return indexes[0]
+}
+
+// git index-pack gives a pack the same name, mode and index, byte for byte. Of few objects, none begins
+// with some of the 256 first bytes; of many, several begin with each.
+func TestPackIndexIsThatOfGit(t *testing.T) {
+	for _, format := range formats {
+		for _, n := range []int{unpackLimit, 5000} {
+			f, theirs := newFixture(t, "--object-format="+format), newFixture(t, "--object-format="+format)
+			ours := writePack(t, f.open(), "one", n)
+			pack, err := os.ReadFile(strings.TrimSuffix(ours, "idx") + "pack")
+			f.must(err)
+			theirs.gitIn(string(pack), "-c", "pack.writeReverseIndex=false", "index-pack", "--stdin")
+			for _, file := range []string{ours, strings.TrimSuffix(ours, "idx") + "pack"} {
+				want := filepath.Join(theirs.dir, ".git/objects/pack", filepath.Base(file))
+				a, err := os.ReadFile(file)
+				f.must(err)
+				b, err := os.ReadFile(want)
+				f.must(err)
+				if !bytes.Equal(a, b) {
+					t.Errorf("%s of %d objects is not what git writes", file, n)
+				}
+				ours, err := os.Stat(file)
+				f.must(err)
+				if info, err := os.Stat(want); err != nil || info.Mode() != ours.Mode() {
+					t.Errorf("%s has the mode %v, with git %v, %v", file, ours.Mode(), info.Mode(), err)
+				}
+			}
+			f.git("verify-pack", ours)
+			f.git("fsck", "--strict")
+		}
+	}
+}
+
+// git reads the index of a pack that is larger than 2 GiB, with the lowest and the highest ids.
+func TestPackIndexOfLargePack(t *testing.T) {
+	for _, format := range formats {
+		f := newFixture(t, "--object-format="+format)
+		h := newHash(format)
+		var entries []packEntry
+		var want []string
+		for i, start := range []string{"00ff", "0000", "7f", "ff", "ffff"} {
+			oid := name.OID(start + strings.Repeat("0", 2*h.Size()-len(start)-1) + "1")
+			e := packEntry{oid, uint32(i) << 29, []int64{1 << 40, 12, 1<<31 - 1, 1 << 31, 1<<32 + 1}[i]}
+			entries = append(entries, e)
+			want = append(want, fmt.Sprintf("%d %s (%08x)", e.at, oid, e.crc))
+		}
+		want[0], want[1] = want[1], want[0] // by id
+		index := packIndex(h, entries, make([]byte, h.Size()))
+		if got := f.gitIn(string(index), "show-index", "--object-format="+format); got != strings.Join(want, "\n") {
+			t.Errorf("git reads\n%s\nnot\n%s", got, strings.Join(want, "\n"))
+		}
+	}
+}
+
+// A process that is killed at any time leaves a pack that git can use, or one that git does not see.
+func TestPackKilled(t *testing.T) {
+	if dir := os.Getenv("TEST_PACK_DIR"); dir != "" {
+		r, err := Open(ctx(t), Options{Dir: dir, Env: os.Environ()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			writePack(t, r, fmt.Sprint(i), 300)
+		}
+		return
+	}
+	for _, seen := range []string{"tmp_pack_*", "tmp_idx_*", "*.pack", "*.idx"} {
+		f := newFixture(t)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPackKilled$")
+		cmd.Env = append(f.env, "TEST_PACK_DIR="+f.dir)
+		f.must(cmd.Start())
+		for files := []string(nil); len(files) == 0; {
+			files, _ = filepath.Glob(filepath.Join(f.dir, ".git/objects/pack", seen)) //nolint:errcheck // the pattern is right
+		}
+		f.must(cmd.Process.Kill())
+		if err := cmd.Wait(); err == nil {
+			t.Errorf("%s was seen after the end", seen)
+		}
+		indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*.idx")) //nolint:errcheck // the pattern is right
+		for _, index := range indexes {
+			f.git("verify-pack", index)
+		}
+		f.git("fsck", "--strict")
+		f.git("gc", "--quiet", "--prune=now")
+		if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/tmp_*")); len(rest) > 0 { //nolint:errcheck // the pattern is right
+			t.Errorf("git's gc left %v", rest)
+		}
+		writePack(t, f.open(), "after", 300)
+		f.git("fsck", "--strict")
+	}
+}
