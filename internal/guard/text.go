@@ -52,7 +52,7 @@ func utf16Order(head []byte) binary.ByteOrder {
 		return binary.LittleEndian
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return binary.BigEndian
-	case len(head) < 8:
+	case len(head) < 8 || bytes.IndexByte(head, 0) < 0:
 		return nil
 	}
 	var zeros [2]int

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strings"
@@ -80,10 +81,6 @@ func New(repo *git.Repo) (*Shot, error) {
 func (s *Shot) Close() { s.tree.close() }
 
 // take makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
-//
-// keepUnchanged must come after hash, because only then does the private index have the
-// .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
-// keeps them alive.
 func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
 	private, err := s.openIndex(ctx)
@@ -115,31 +112,48 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err := s.guardSize(ctx, files, rules); err != nil {
 		return nil, err
 	}
+	keep := func() error { return s.keep(ctx, private, files, c, edits) }
+	if len(files) < packFrom {
+		return c, keep()
+	}
+	// The heap grows with the number of files. What it grows by is kept until the end, so more
+	// frequent collections cost little and keep the peak low.
+	debug.SetGCPercent(50)
+	return c, s.repo.InPacks(ctx, keep)
+}
+
+// keep writes the files and the tree of the capture.
+//
+// keepUnchanged must come after hash, because only then does the private index have the
+// .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
+// keeps them alive.
+func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
 	converts := s.mayConvert(private, files)
 	if err := s.hash(ctx, private, files, converts, c, edits); err != nil {
-		return nil, err
+		return err
 	}
 	if converts || s.convertedBefore() {
 		// The private index has the captured attributes only after hash.
 		if err := s.keepUnchanged(ctx, private, c); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	s.repo.Recall(private.index, private.entries, edits)
-	if c.Tree, err = s.repo.EditTree(ctx, state.Tree, edits); err != nil {
-		return nil, fmt.Errorf("write the tree of the worktree: %w", err)
+	var err error
+	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits); err != nil {
+		return fmt.Errorf("write the tree of the worktree: %w", err)
 	}
 	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
-	c.New = append(c.New, c.Tree, state.Tree)
+	c.New = append(c.New, c.Tree, c.Index.Tree)
 	head := s.repo.HeadTree(ctx)
-	for _, tree := range []name.OID{c.Tree, state.Tree} {
+	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
 		// If a tree cannot be read, HEAD is damaged already, and the checkpoint is no worse than
 		// HEAD.
 		if trees, err := s.repo.TreesBeyond(ctx, head, tree); err == nil {
 			c.New = append(c.New, trees...)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // see runs the scan and, at the same time, finds the tree of what is staged.
@@ -216,30 +230,28 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range untracked {
-		if excluded[p] {
-			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonExcluded})
-			continue
-		}
+	found := make([]candidate, len(untracked))
+	err = git.Each(len(untracked), func(i int) (err error) {
+		rules := rules
 		if i >= byRule {
 			rules.MaxFileSize = math.MaxInt64 // asked for by name
 		}
-		f, err := s.consider(p, false, rules, c)
-		if err != nil {
-			return nil, err
+		if p := untracked[i]; excluded[p] {
+			c.skip(Skip{Path: p, Reason: ReasonExcluded})
+		} else if found[i], err = s.consider(p, false, rules, c); found[i].large {
+			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
 		}
-		if f.large {
-			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonLarge, Size: f.size})
-		}
+		return err
+	})
+	for i, f := range found {
 		if f.mode != 0 {
-			c.Touched[p] = true
-			files = append(files, f)
+			c.Touched[f.path] = true
 			if i >= byRule {
-				c.Ignored = append(c.Ignored, p)
+				c.Ignored = append(c.Ignored, f.path)
 			}
 		}
 	}
-	return files, nil
+	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
 }
 
 // left returns the path in Leave that is p or a directory above p, and "" if there is none.
@@ -323,11 +335,19 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 	return files, open, nil
 }
 
-// consider decides about one path. It lists a skipped file in c.Skipped, except a file that is too
-// large: the caller does that, because a tracked one may turn out to be unchanged.
+// skip lists a path that was left out.
+func (c *Capture) skip(left Skip) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Skipped = append(c.Skipped, left)
+}
+
+// consider decides about one path, and may run for several at a time. It lists a skipped file in
+// c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
+// to be unchanged.
 func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
-		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: reason, Size: size})
+		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
 	}
 	info, err := s.tree.lstat(p)
@@ -353,7 +373,9 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candid
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if !symlink && unusual(info.Mode().Perm()) {
+		c.mu.Lock()
 		c.Modes[p] = info.Mode().Perm()
+		c.mu.Unlock()
 	}
 	return candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"runtime/debug"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -44,23 +43,14 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	}
 	hashed := make([]hashedFile, len(small))
 	remember := len(small) <= maxHashed
-	hash := func() error {
-		return git.Each(len(small), func(i int) (err error) {
-			hashed[i], err = s.hashFile(ctx, small[i], c.look)
-			if !remember {
-				hashed[i].info = nil
-			}
-			return err
-		})
-	}
-	pack := hash
-	if len(small) >= packFrom {
-		// From here on the heap grows with the number of files. What it grows by is kept until
-		// the end, so more frequent collections cost little and keep the peak low.
-		debug.SetGCPercent(50)
-		pack = func() error { return s.repo.InPacks(ctx, hash) }
-	}
-	if err := pack(); err != nil {
+	err := git.Each(len(small), func(i int) (err error) {
+		hashed[i], err = s.hashFile(ctx, small[i], c.look)
+		if !remember {
+			hashed[i].info = nil
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i, h := range hashed {

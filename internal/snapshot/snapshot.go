@@ -19,6 +19,7 @@ package snapshot
 
 import (
 	"io/fs"
+	"sync"
 	"time"
 
 	"git-checkpoint/internal/git"
@@ -86,6 +87,7 @@ type Capture struct {
 
 	Ignored []string // captured although the ignore rules match them
 
+	mu    sync.Mutex  // protects Skipped and Modes while untracked files are considered
 	mark  string      // Shot.mark at the time of the capture; see moving.go
 	index fs.FileInfo // the index that was read; nil if there was none
 	// hashed has the files whose content was read, by path, so that a restore can write their

@@ -235,7 +235,7 @@ func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
 	if !info.Mode().IsRegular() || !s.tree.readable(file) {
 		return nil, true, nil
 	}
-	data, err = s.tree.read(file, info)
+	data, _, err = s.tree.read(file, info)
 	return data, true, err
 }
 

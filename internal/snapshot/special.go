@@ -157,7 +157,7 @@ func (w *worktree) plainIgnores() map[string]bool {
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
-	data, err := w.read(".gitignore", info)
+	data, _, err := w.read(".gitignore", info)
 	if err != nil {
 		return nil
 	}

@@ -1,9 +1,9 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -118,19 +118,36 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// read returns the content of a file, or the target of a symbolic link, as git would hash it.
-// info is what lstat returned for p.
-func (w *worktree) read(p string, info fs.FileInfo) ([]byte, error) {
-	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := w.root.Readlink(p)
-		return []byte(target), err
+// open opens something for reading that lstat has just found to be a file.
+func (w *worktree) open(p string) (*os.File, error) {
+	f, err := w.reach(p, openNoFollow)
+	if errors.Is(err, errSlow) {
+		return w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
 	}
-	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	return f, err
+}
+
+// read returns the content of a file, or the target of a symbolic link, as git would hash it. before
+// is what lstat returned for p. after is the same once it was read, or nil if it is gone.
+func (w *worktree) read(p string, before fs.FileInfo) (data []byte, after fs.FileInfo, err error) {
+	if before.Mode()&fs.ModeSymlink != 0 {
+		target, err := w.root.Readlink(p)
+		if err == nil {
+			after, err = w.lstat(p)
+		}
+		return []byte(target), after, err
+	}
+	f, err := w.open(p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	return io.ReadAll(f)
+	content := bytes.NewBuffer(make([]byte, 0, before.Size()+bytes.MinRead))
+	if _, err := content.ReadFrom(f); err != nil {
+		return nil, nil, err
+	}
+	after, err = f.Stat()
+	return content.Bytes(), after, err
 }
 
 // readWhole reads a file that another program may be writing to. It reads again, three times at
@@ -142,14 +159,14 @@ func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error
 		if info, err = w.lstat(p); err != nil || info == nil || info.IsDir() {
 			return nil, info, err
 		}
-		data, err = w.read(p, info)
-		if absent(err) {
-			return nil, nil, nil
-		}
-		after, statErr := w.lstat(p)
-		if err == nil && statErr == nil && after != nil && same(info, after) {
+		var after fs.FileInfo
+		data, after, err = w.read(p, info)
+		if err == nil && after != nil && same(info, after) {
 			return data, info, nil
 		}
+	}
+	if absent(err) {
+		return nil, nil, nil
 	}
 	return data, info, err
 }
@@ -163,7 +180,7 @@ func (w *worktree) hashWhole(format, p string) (name.OID, fs.FileInfo, error) {
 		data, info, err := w.readWhole(p)
 		return hashBlob(format, data), info, err
 	}
-	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	f, err := w.open(p)
 	if absent(err) {
 		return "", nil, nil
 	}
@@ -188,7 +205,7 @@ func same(a, b fs.FileInfo) bool {
 
 // readable reports whether a regular file can be opened for reading.
 func (w *worktree) readable(p string) bool {
-	f, err := w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+	f, err := w.open(p)
 	if err != nil {
 		return false
 	}
