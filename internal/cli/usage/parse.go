@@ -59,6 +59,9 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if extra := last.Target; extra.Len() > 0 {
 		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
+	if last.Name == "path" && slices.Contains(rest, "") { // not the current directory, see unnamed
+		return nil, Error("<path> is empty", callOf(parsed.Selected())+" -h shows its usage")
+	}
 	last.Target.Set(reflect.ValueOf(rest))
 	return parsed, nil
 }
