@@ -134,6 +134,11 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	if c.watch != nil {
 		c.watch.Say()
 	}
+	for _, t := range res.Tags {
+		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
+			c.tag = t.Ref
+		}
+	}
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
@@ -356,7 +361,11 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
 	change.Mends = true // on missing objects repair, as another process may have read the journal
-	return change, c.tagChoice(&change)
+	if c.req.NoTag {
+		change.Tags = store.TagsNone
+	}
+	_, err = c.s.Settings.Bool("checkpoint.tag", true) // the Store does not refuse an invalid value
+	return change, err
 }
 
 // reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
@@ -372,21 +381,6 @@ func (c *creation) reopen(v store.View, change *store.Change) error {
 	}
 	e.Time, e.Status, c.opened = c.at, checkpoint.StatusOpen, v.State.Status
 	change.Events = append(change.Events, e)
-	return nil
-}
-
-// tagChoice decides whether the checkpoint gets a tag, and which.
-func (c *creation) tagChoice(change *store.Change) error {
-	on, err := c.s.Settings.Bool("checkpoint.tag", true)
-	if err != nil {
-		return err
-	}
-	c.tag = ""
-	if !on || c.req.NoTag {
-		change.Tags = store.TagsNone
-	} else if c.record.Milestone {
-		c.tag = name.TagRef(c.session, c.record.Step, c.record.Iteration)
-	}
 	return nil
 }
 

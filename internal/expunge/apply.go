@@ -132,10 +132,7 @@ func (r *rewriting) objects() []name.OID {
 // change returns the change of the journal: rebuild events for the new checkpoints, pins
 // and discards as the old ones had them, and a prune with the tombstones of the old ones.
 func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, error) {
-	s, change := r.plan.s, store.Change{Tags: store.TagsDerived}
-	if on, err := s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
-		change.Tags = store.TagsNone
-	}
+	s, change := r.plan.s, store.Change{}
 	var pins []journal.Event
 	var discarded []name.ID
 	var tombs []journal.Tombstone

@@ -139,7 +139,11 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			told = append(told, "note")
 		case proof.TagMoved:
 			w.retag = true
-			l.mended(f, "%s was put back", strings.TrimPrefix(f.Object, "refs/tags/"))
+			done := "put back"
+			if w.s.Store.Tagless {
+				done = "deleted"
+			}
+			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
 			told = append(told, "tag")
 		// A ref is set only to a commit that is sound, never to a damaged one.
 		case proof.RefMissing:
@@ -244,11 +248,42 @@ func (w *repairs) write(ctx context.Context) error {
 	}
 	// The order of adoption decides the order of the checkpoints in the fold.
 	slices.SortStableFunc(w.adopted, func(a, b proof.Verdict) int { return a.Record.CreatedAt.Compare(b.Record.CreatedAt) })
-	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about) == 0 && !w.retag {
+	missing := w.missingTags()
+	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about)+len(missing) == 0 && !w.retag {
 		return nil
 	}
-	_, err := w.s.Transact(ctx, w.session, w.build)
+	w.retag = w.retag || len(missing) > 0
+	res, err := w.s.Transact(ctx, w.session, w.build)
+	for _, t := range res.Tags {
+		if e := missing[t.Ref]; e != nil {
+			f := checkpoint.Finding{Kind: "tag_missing", Object: string(t.Ref)}
+			w.line(e.Checkpoint, e.Label).mended(f, "%s was made again", strings.TrimPrefix(f.Object, "refs/tags/"))
+		}
+	}
 	return err
+}
+
+// missingTags returns the tags that should exist and do not, and the checkpoints that they name.
+// They are no damage, so no finding tells of them.
+func (w *repairs) missingTags() map[name.Ref]*journal.Entry {
+	if w.p.State == nil || w.p.State.ReadOnly != "" || w.s.Store.Tagless {
+		return nil
+	}
+	derived := store.DerivedTags(w.p.State, w.p.Refs)
+	for _, t := range w.p.Tags {
+		delete(derived, t.Ref)
+	}
+	owner := map[name.OID]*journal.Entry{}
+	for _, e := range w.p.State.Checkpoints() {
+		owner[e.Event().Commit] = e
+	}
+	missing := map[name.Ref]*journal.Entry{}
+	for ref, commit := range derived {
+		if e := owner[commit]; e != nil {
+			missing[ref] = e
+		}
+	}
+	return missing
 }
 
 // freeTags deletes tags that were moved to something that is no checkpoint of the session. The
@@ -286,9 +321,6 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	change := store.Change{Notes: w.notes, Tags: store.TagsDerived}
 	if w.retag {
 		change.Tags = store.TagsRebuilt
-	}
-	if on, err := w.s.Settings.Bool("checkpoint.tag", true); err != nil || !on {
-		change.Tags = store.TagsNone
 	}
 	// Without a journal the session starts again, with what the oldest record says about it.
 	if v.State == nil {

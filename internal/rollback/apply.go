@@ -274,13 +274,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 			return store.Change{}, err
 		}
 		from = events[0].From
-		change := store.Change{Events: events}
-		// An invalid value of checkpoint.tag must not fail a rollback whose files have moved
-		// already.
-		if on, tagErr := s.Settings.Bool("checkpoint.tag", true); tagErr == nil && !on {
-			change.Tags = store.TagsNone
-		}
-		return change, nil
+		return store.Change{Events: events}, nil
 	})
 	for _, w := range res.Warnings {
 		s.Warn(w)

@@ -104,7 +104,7 @@ type TagPolicy int
 const (
 	// TagsDerived updates the tags whose newest checkpoint the change replaces.
 	TagsDerived TagPolicy = iota
-	// TagsNone leaves tags alone, except those of removed checkpoints, which are deleted or moved.
+	// TagsNone gives no tag to what the change creates. A tag that would be its is deleted.
 	TagsNone
 	// TagsRebuilt computes every tag of the session anew.
 	TagsRebuilt

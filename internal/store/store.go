@@ -26,11 +26,12 @@ import (
 // Store gives access to the checkpoints of one repository, from one of its worktrees. It is safe
 // for concurrent use.
 type Store struct {
-	Repo   *git.Repo
-	Now    func() time.Time
-	Random func() uint32 // safe for concurrent use
-	Warn   func(string)  // receives one line for the user
-	Signer *Signer       // nil: nothing is signed
+	Repo    *git.Repo
+	Now     func() time.Time
+	Random  func() uint32 // safe for concurrent use
+	Warn    func(string)  // receives one line for the user
+	Signer  *Signer       // nil: nothing is signed
+	Tagless bool          // no change makes or moves a tag; those that it would leave on the wrong checkpoint are deleted
 
 	tries    int           // how many races a transaction may lose before it gives up
 	patience time.Duration // how long a transaction waits for a lock before it gives up

@@ -169,7 +169,7 @@ func (d *derivation) touched() map[tagKey]bool {
 		case d.brings && d.created[st.At(i).Checkpoint] != "":
 			// The journal may have named it before its objects arrived.
 			add(i, true)
-		case d.change.Tags == TagsDerived && s.Live != d.wasLive(i, same):
+		case s.Live != d.wasLive(i, same):
 			add(i, false)
 		}
 	}
@@ -267,8 +267,11 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		return err
 	}
 	have := d.held[ref]
-	// TagsNone does not create tags.
-	if want == have || have == "" && d.change.Tags == TagsNone {
+	isNew := func(c NewCheckpoint) bool { return c.Commit == want }
+	if want != have && (d.store.Tagless || d.change.Tags == TagsNone && slices.ContainsFunc(d.change.Create, isNew)) {
+		want = ""
+	}
+	if want == have {
 		return nil
 	}
 	if in := d.inTheWay(ref, have); in != "" {
