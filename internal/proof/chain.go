@@ -53,7 +53,7 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 			return nil, errStop
 		}
 		var next []name.OID
-		for _, p := range c.take(s, oid, o, err).Parents {
+		for _, p := range c.take(oid, o, err).Parents {
 			if !met[p] {
 				met[p] = true
 				next = append(next, p)
@@ -83,7 +83,7 @@ func (c *Chain) broken(kind Kind, oid name.OID, text string) {
 }
 
 // take adds one commit to the nodes, or what is wrong with it to the breaks. It returns an empty node then.
-func (c *Chain) take(s *store.Store, oid name.OID, o git.Object, err error) (n journal.Node) {
+func (c *Chain) take(oid name.OID, o git.Object, err error) (n journal.Node) {
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		c.broken(JournalMissing, oid, fmt.Sprintf("commit %s of the journal is missing", oid.Short()))

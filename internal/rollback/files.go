@@ -118,6 +118,15 @@ func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
 	return ix
 }
 
+// unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
+// is damaged.
+func unplanned(ctx context.Context, r *Plan, err error) error {
+	if missing := (*snapshot.MissingError)(nil); errors.As(err, &missing) || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+		return damaged(ctx, r, r.files, err)
+	}
+	return checkpoint.Classify(err)
+}
+
 // planFiles captures the worktree as it is and plans the changes to the target.
 func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	target, err := r.target(got)
@@ -167,11 +176,8 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 			return err
 		}
 		target.Keep = slices.Concat(hooks, out)
-		r.plan, err = shot.Plan(ctx, r.cur, target, scope)
-		if missing := (*snapshot.MissingError)(nil); errors.As(err, &missing) || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
-			return damaged(ctx, r, r.files, err)
-		} else if err != nil {
-			return checkpoint.Classify(err)
+		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
+			return unplanned(ctx, r, err)
 		}
 		more := r.overwritable()
 		if len(more) == 0 {
