@@ -389,8 +389,8 @@ func (a *attempt) verify(ctx context.Context) error {
 	return &MissingObjectsError{OIDs: missing}
 }
 
-// missing returns the objects that do not exist, sorted and each once. A loose file counts as an
-// intact object, because this process has written or read it.
+// missing returns the objects that do not exist, sorted and each once. An object with a loose file or
+// in a pack counts as intact, because this process has written or read it.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
 	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().Absent(oids))
 	if err != nil {
