@@ -1,11 +1,11 @@
 // Package hook turns the events of a coding agent into checkpoints: what a person changed
 // before a prompt, what each tool did, and a milestone for every turn that changed files.
 //
-// The agent starts one process per event. Handler.Handle is the entry point; it loads what
-// earlier hooks remembered of the conversation (conversation.go), does what the event asks
-// for, and saves the conversation again. Repository (steps.go) does everything about the
-// repository. The memory is in <git
-// dir>/checkpoint/agents and may be deleted at any time.
+// The agent starts one process per event. Handle (handle.go) is the entry point: it looks for
+// consent and settings, and calls Handler.Handle. That loads what earlier hooks remembered of the
+// conversation (conversation.go), does what the event asks for, and saves the conversation again.
+// Repository (steps.go) does everything about the repository. The memory is in
+// <git dir>/checkpoint/agents and may be deleted at any time.
 //
 // A hook never fails its agent. Errors are logged and counted (log.go), and the agent gets
 // a valid answer or nothing. No hook asks a question, rolls back or pushes.
