@@ -234,12 +234,12 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 			meta, err = checkpoint.ReadIntent(in.Meta)
 		}
 		if err != nil {
-			// IntentError repeats the path, which the hint names anyway.
+			why := fmt.Errorf("its description cannot be read: %w", err)
 			var spoilt *snapshot.IntentError
 			if errors.As(err, &spoilt) {
-				err = spoilt.Err
+				why = spoilt.Err
 			}
-			a.Message = "a rollback" + where + " was cut off, and its description cannot be read: " + err.Error()
+			a.Message = "a rollback" + where + " was cut off, and " + why.Error()
 			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.Path, "rollback"))
 		} else {
 			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)

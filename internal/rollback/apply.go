@@ -365,6 +365,11 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			}
 		}
 	}
+	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
+	// and its undo finds only events with that.
+	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
 	if answer, err = finish(ctx, s, staged, meta, answer); err != nil {
 		return answer, err
 	}

@@ -323,7 +323,17 @@ func (r *Restore) Back() error {
 		}
 	}
 	note("the index", r.indexBack())
-	return errors.Join(problems...)
+	return errors.Join(fewOf(problems)...)
+}
+
+// fewOf replaces all but the first errors of a long list by their number. They tend to have one
+// cause, and there may be one for each file.
+func fewOf(problems []error) []error {
+	const most = 5
+	if len(problems) <= most+1 {
+		return problems
+	}
+	return append(problems[:most:most], fmt.Errorf("and %d more like these", len(problems)-most))
 }
 
 // oldPerm returns the permission bits from before the restore. In an intent of an earlier version

@@ -38,15 +38,14 @@ type Intent struct {
 	OldIndex    string                 // absolute, in Shot.dir
 }
 
-// IntentError says that the intent of an interrupted rollback cannot be read.
+// IntentError says that an interrupted rollback can neither be finished nor taken back. Err says
+// why; its text follows "and".
 type IntentError struct {
 	Path string
 	Err  error
 }
 
-func (e *IntentError) Error() string {
-	return fmt.Sprintf("a rollback was cut off, and its description cannot be read: %v", e.Err)
-}
+func (e *IntentError) Error() string { return fmt.Sprintf("a rollback was cut off, and %v", e.Err) }
 
 // Unwrap returns the cause.
 func (e *IntentError) Unwrap() error { return e.Err }
@@ -93,14 +92,40 @@ func (r *Restore) save() error {
 // becomes its owner; the result is ErrBusy if the process that began it, or another one, is still
 // at work.
 func (s *Shot) Unfinished() (*Restore, error) {
-	in, err := ReadIntent(s.dir)
-	if in == nil {
+	if in, err := ReadIntent(s.dir); in == nil {
 		return nil, err
 	}
 	if err := s.own(); err != nil {
 		return nil, err
 	}
+	// Read again: the previous owner may have finished since.
+	in, err := ReadIntent(s.dir)
+	if in != nil {
+		s.locate(in)
+		if _, gone := os.Lstat(in.Stage); gone != nil {
+			in, err = nil, &IntentError{intentPath(s.dir), fmt.Errorf("the files that it put aside cannot be read: %w", gone)}
+		}
+	}
+	if in == nil {
+		s.disown()
+		return nil, err
+	}
 	return &Restore{shot: s, intent: *in}, nil
+}
+
+// locate changes the paths of an intent to where the repository is now. It may be a copy, or was
+// moved, and the files at the old paths are not ours: they belong to the rollback of the original.
+func (s *Shot) locate(in *Intent) {
+	if filepath.Dir(in.OldIndex) != s.dir {
+		// A copy of the lock has another inode, and that number may be any file's here.
+		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0
+	}
+	in.OldIndex = filepath.Join(s.dir, filepath.Base(in.OldIndex))
+	if at := filepath.Base(in.Stage); IsStaging(at) {
+		in.Stage = filepath.Join(s.tree.top, at)
+	} else {
+		in.Stage = filepath.Join(s.dir, at)
+	}
 }
 
 // ReadIntent reads the intent in a directory of disposable files. It returns nil if there is
@@ -115,7 +140,7 @@ func ReadIntent(dir string) (*Intent, error) {
 		in, err = decodeIntent(data)
 	}
 	if err != nil {
-		return nil, &IntentError{intentPath(dir), err}
+		return nil, &IntentError{intentPath(dir), fmt.Errorf("its description cannot be read: %w", err)}
 	}
 	return in, nil
 }

@@ -57,16 +57,26 @@ func (r *Restore) lock() error {
 // message advises. In the first case the index is put in place a second time, which changes
 // nothing.
 func (r *Restore) holdLock() error {
-	info, err := os.Lstat(r.intent.Lock)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if mine, err := r.holds(); mine || err != nil {
 		return err
 	}
-	if err == nil {
-		if _, number, _ := inode(info); number == r.intent.LockInode {
-			return nil
-		}
-	}
 	return r.lock()
+}
+
+// holds reports whether the lock is the one that this restore made.
+func (r *Restore) holds() (bool, error) {
+	info, err := os.Lstat(r.intent.Lock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, number, _ := inode(info); number == r.intent.LockInode && number != 0 {
+		return true, nil
+	}
+	note, err := os.ReadFile(r.shot.lockNote())
+	return err == nil && hasToken(r.intent.Lock, note), nil
 }
 
 // makeLock creates the lock file. It makes the file under another name, writes the note, and then
@@ -95,19 +105,31 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // empty
+	defer f.Close() //nolint:errcheck // closed after the last write
+	token := rand.Text()
+	if _, err := f.WriteString(token); err != nil {
+		return nil, err
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	_, number, _ := inode(info)
-	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d\n", number, ProcessNote(), info.ModTime().UnixNano()), 0o666)
+	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d %s\n", number, ProcessNote(), info.ModTime().UnixNano(), token), 0o666)
 }
 
 // lockNote is the file that says who made the index lock: its inode, the process (see
-// ProcessNote), and the mtime of the lock in nanoseconds. The inode alone is not enough: file
-// systems give the inode of a removed file to the next one.
+// ProcessNote), the mtime of the lock in nanoseconds, and a token. The inode alone is not enough:
+// file systems give the inode of a removed file to the next one. The token is also the content of
+// the lock, by which the lock is known in a copy of the repository.
 func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
+
+// hasToken reports whether the lock holds the token of a note, its last field. A lock of an older
+// version is empty.
+func hasToken(lock string, note []byte) bool {
+	content, err := os.ReadFile(lock)
+	return err == nil && len(content) > 0 && strings.HasSuffix(string(note), " "+string(content)+"\n")
+}
 
 // abandoned reports whether a lock was made by a process of this program that no longer runs.
 func (s *Shot) abandoned(lock string) bool {
@@ -120,6 +142,9 @@ func (s *Shot) abandoned(lock string) bool {
 	pid, born := readProcess(process)
 	if err != nil || want == 0 || pid == 0 || alive(pid, born) {
 		return false
+	}
+	if hasToken(lock, data) {
+		return true
 	}
 	info, err := os.Lstat(lock)
 	if err != nil {
@@ -169,10 +194,8 @@ func (r *Restore) unlock() {
 	if r.intent.Lock == "" {
 		return // no lock was taken, so the note belongs to another process
 	}
-	if info, err := os.Lstat(r.intent.Lock); err == nil {
-		if _, ino, _ := inode(info); ino == r.intent.LockInode {
-			os.Remove(r.intent.Lock) //nolint:errcheck // reported by the next lock
-		}
+	if mine, _ := r.holds(); mine { //nolint:errcheck // reported by the next lock
+		os.Remove(r.intent.Lock) //nolint:errcheck // likewise
 	}
 	os.Remove(r.shot.lockNote()) //nolint:errcheck // disposable
 }

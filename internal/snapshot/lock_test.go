@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,17 +37,17 @@ func TestIndexLock(t *testing.T) {
 	}
 	// Pretend that the first process was killed.
 	forgeNote(t, shot, 1, endedProcess(t))
-	gone, err := os.ReadFile(shot.lockNote())
+	token, err := os.ReadFile(first.intent.Lock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forgeNote(t, shot, 3, "1") // the file system gave the inode to another program's lock
-	if lock := shot.AbandonedLock(); lock != "" {
-		t.Errorf("the lock of somebody else, with the inode of an old one, is taken for ours")
+	for _, content := range []string{"", "of somebody else"} {
+		put(t, first.intent.Lock, content) // the file system gave the inode to another program's lock
+		if lock := shot.AbandonedLock(); lock != "" {
+			t.Errorf("the lock of somebody else, with the inode of an old one, is taken for ours")
+		}
 	}
-	if err := os.WriteFile(shot.lockNote(), gone, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, first.intent.Lock, string(token)) // as in a copy: only the content is the same
 	if err := second.lock(); err != nil {
 		t.Errorf("taking over: %v", err)
 	}
@@ -56,6 +57,30 @@ func TestIndexLock(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(repo.GitDir, "checkpoint", "*lock*")); len(left) > 0 { //nolint:errcheck // likewise
 		t.Errorf("left are %v", left)
+	}
+}
+
+// The lock of an earlier version is empty, and its note has no token.
+func TestIndexLockOfEarlierVersion(t *testing.T) {
+	shot, err := New(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	lock := shot.repo.IndexPath + ".lock"
+	put(t, lock, "")
+	info, err := os.Lstat(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, number, _ := inode(info)
+	put(t, shot.lockNote(), fmt.Sprintf("%d %s 1 %d\n", number, endedProcess(t), info.ModTime().UnixNano()))
+	if got := shot.AbandonedLock(); got != lock {
+		t.Errorf("abandoned is %q", got)
+	}
+	put(t, lock, "") // of git, at another time
+	if got := shot.AbandonedLock(); got != "" {
+		t.Error("the lock of somebody else is taken for ours")
 	}
 }
 
@@ -78,7 +103,7 @@ func forgeNote(t *testing.T, shot *Shot, field int, value string) {
 	}
 	fields := strings.Fields(string(note))
 	fields[field] = value
-	put(t, shot.lockNote(), strings.Join(fields, " "))
+	put(t, shot.lockNote(), strings.Join(fields, " ")+"\n")
 }
 
 func put(t *testing.T, file, content string) {

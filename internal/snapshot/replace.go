@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strconv"
 )
 
 // errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
@@ -94,9 +95,28 @@ func (r *Restore) giveBack(i int, p string) error {
 // that point new/<n> and old/<n> are the same old file. It reports whether that was so.
 func (r *Restore) swapped(i int) (bool, error) {
 	if !sameFile(r.intent.newFile(i), r.intent.oldFile(i)) {
-		return false, nil
+		// In a copy of the repository two names of one file have become two files.
+		if equal, err := r.copied(i); !equal || err != nil {
+			return false, err
+		}
 	}
 	return true, os.Remove(r.intent.newFile(i))
+}
+
+// copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
+func (r *Restore) copied(i int) (bool, error) {
+	stage, err := openWorktree(r.intent.Stage)
+	if err != nil {
+		return false, err
+	}
+	defer stage.close()
+	leaf := strconv.Itoa(i)
+	next, a, err := stage.hashWhole(r.shot.repo.Format, "new/"+leaf)
+	if a == nil || err != nil {
+		return false, err
+	}
+	old, b, err := stage.hashWhole(r.shot.repo.Format, "old/"+leaf)
+	return b != nil && next == old && a.Mode() == b.Mode(), err
 }
 
 // sameFile reports whether two paths are names of one file. Links are not followed.
