@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"git-checkpoint/internal/git"
@@ -55,7 +55,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	affected, err := s.affected(ctx, private.path, open)
+	affected, err := s.affected(ctx, private.path, private.attrs, open)
 	if err != nil {
 		return err
 	}
@@ -210,19 +210,14 @@ func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte
 			fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(data))
 		}
 	}
-	var files []string
-	for _, e := range private.entries {
-		if path.Base(e.Path) == ".gitattributes" {
-			files = append(files, e.Path)
-		}
-	}
+	files := slices.Clone(private.attrs)
 	for p := range c.Touched {
-		if path.Base(p) == ".gitattributes" {
+		if holdsAttributes(p) {
 			files = append(files, p)
 		}
 	}
-	sort.Strings(files)
-	for _, p := range files {
+	slices.Sort(files)
+	for _, p := range slices.Compact(files) {
 		data, info, err := s.tree.readWhole(p)
 		fmt.Fprintf(h, "%s %v %v %x\n", p, info != nil, err, sha256.Sum256(data))
 	}

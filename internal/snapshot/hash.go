@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -24,10 +25,7 @@ const packFrom = 500
 // small files in this process, several at a time, and large ones by git hash-object.
 func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
 	if converts {
-		converted, plain, err := s.converted(ctx, private, files, edits)
-		if err == nil && len(converted) > 0 {
-			err = s.hashConverted(ctx, private, converted, c, edits)
-		}
+		plain, err := s.hashConverting(ctx, private, files, c, edits)
 		if err != nil {
 			return err
 		}
@@ -204,39 +202,52 @@ func quotePath(p string) string {
 	return b.String()
 }
 
-// converted splits files into those that git converts and the rest. Attributes files count as
-// converted even if they are not: git adds them to the private index that way, and then applies
-// them to the other files.
-func (s *Shot) converted(ctx context.Context, private *privateIndex, files []candidate, edits map[string]git.Entry) (converted, plain []candidate, err error) {
+// hashConverting hashes the files that git converts, and returns the others.
+//
+// Attributes files go first and through git, even if they are not converted: with them in the
+// private index git applies them to the other files.
+func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
 	var gone strings.Builder
 	// A .gitattributes that was deleted must not apply any more.
 	for p, e := range edits {
-		if e.Mode == 0 && path.Base(p) == ".gitattributes" {
+		if e.Mode == 0 && holdsAttributes(p) {
 			gone.WriteString(p + "\x00")
 		}
 	}
 	if gone.Len() > 0 {
 		if err := s.update(ctx, private, gone.String()); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	affected, err := s.affected(ctx, private.path, files)
-	if err != nil {
-		return nil, nil, err
-	}
-	is := make(map[string]bool, len(affected))
-	for _, f := range affected {
-		is[f.path] = true
-	}
+	var attrs, others []candidate
 	for _, f := range files {
-		if is[f.path] || path.Base(f.path) == ".gitattributes" {
-			converted = append(converted, f)
+		if holdsAttributes(f.path) {
+			attrs = append(attrs, f)
+			private.attrs = append(private.attrs, f.path)
 		} else {
-			plain = append(plain, f)
+			others = append(others, f)
 		}
 	}
-	return converted, plain, nil
+	if len(attrs) > 0 {
+		if err := s.hashConverted(ctx, private, attrs, c, edits); err != nil {
+			return nil, err
+		}
+	}
+	affected, err := s.affected(ctx, private.path, private.attrs, others)
+	if err != nil || len(affected) == 0 {
+		return others, err
+	}
+	converted := make([]candidate, len(affected))
+	is := make(map[string]bool, len(affected))
+	for i, f := range affected {
+		converted[i], is[f.path] = f.candidate, true
+	}
+	others = slices.DeleteFunc(others, func(f candidate) bool { return is[f.path] })
+	return others, s.hashConverted(ctx, private, converted, c, edits)
 }
+
+// holdsAttributes reports whether p is the path of an attributes file.
+func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 
 // update runs git update-index on the private index. paths end in NUL each; a path whose file is
 // gone is removed from the index.
@@ -249,7 +260,7 @@ func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) 
 }
 
 // hashConverted has git clean and hash the files by adding them to the private index. Then it
-// keeps the exact bytes of those that git would not check out the same (keepRaw).
+// keeps the exact bytes of those that git would not check out the same (keepRawOf).
 func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
 	entries, kept, err := s.clean(ctx, private, files, c, edits)
 	if err != nil {
@@ -270,7 +281,11 @@ func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files [
 			c.look(f.path, e.OID, nil)
 		}
 	}
-	return s.keepRaw(ctx, private.path, kept, entries, c)
+	affected, err := s.affected(ctx, private.path, private.attrs, kept)
+	if err != nil || len(affected) == 0 {
+		return err
+	}
+	return s.keepRawOf(ctx, private.path, affected, entries, c)
 }
 
 // clean adds files to the private index. If git fails for one of them, that file is handled apart
@@ -302,7 +317,7 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		}
 		if filter {
 			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
-		} else if err := s.keepAsIs(ctx, files[failed], c, edits); err != nil {
+		} else if err := s.keepAsIs(ctx, private, files[failed], c, edits); err != nil {
 			return nil, nil, err
 		}
 		files = append(append([]candidate(nil), files[:failed]...), files[failed+1:]...)
@@ -353,15 +368,18 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 }
 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
-// that working-tree-encoding names. The bytes are both its blob and its raw content.
-func (s *Shot) keepAsIs(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+// that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
+// the private index, too: if it is an attributes file, a checkout of the tree will obey it.
+func (s *Shot) keepAsIs(ctx context.Context, private *privateIndex, f candidate, c *Capture, edits map[string]git.Entry) error {
 	if err := s.hashOne(ctx, f, c, edits); err != nil {
 		return err
 	}
-	if e := edits[f.path]; e.Mode != 0 {
-		c.Raw[f.path] = e.OID
+	e := edits[f.path]
+	if e.Mode == 0 {
+		return nil
 	}
-	return nil
+	c.Raw[f.path] = e.OID
+	return s.putEntries(ctx, private.path, map[string]git.Entry{f.path: e})
 }
 
 // failedFile returns the index of the file that a fatal message of git names, or -1. filter says
@@ -389,12 +407,12 @@ var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes"
 // case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
 // private may be nil; then only the disk and the configuration are checked.
 func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
-	if private != nil && private.hasAttrs || s.convertsOutside() {
+	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
 		return true
 	}
 	seen := map[string]bool{}
 	for _, f := range files {
-		if path.Base(f.path) == ".gitattributes" {
+		if holdsAttributes(f.path) {
 			return true
 		}
 		for dir := path.Dir(f.path); !seen[dir]; dir = path.Dir(dir) {

@@ -17,7 +17,7 @@ func (s *Shot) withoutHungUp(ctx context.Context, private *privateIndex, files [
 	if !strings.Contains(cause.Error(), "hung up unexpectedly") {
 		return files, nil
 	}
-	affected, err := s.affected(ctx, private.path, files)
+	affected, err := s.affected(ctx, private.path, nil, files)
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,14 @@ import (
 // capture read it through GIT_INDEX_FILE, so they see one version even if the user runs `git add`
 // meanwhile, and none of them writes the user's index.
 type privateIndex struct {
-	path     string // absolute; the value of GIT_INDEX_FILE
-	index    *git.Index
-	entries  []git.IndexEntry // as Index.Entries gives them
-	state    IndexState       // without Tree, which stagedTree finds
-	hasAttrs bool             // an entry is a .gitattributes file
-	links    bool             // an entry is a submodule
-	was      fs.FileInfo      // the user's index; nil if there is none
-	young    fileTime         // mtime of the user's index; see doubtful
+	path    string // absolute; the value of GIT_INDEX_FILE
+	index   *git.Index
+	entries []git.IndexEntry // as Index.Entries gives them
+	state   IndexState       // without Tree, which stagedTree finds
+	attrs   []string         // the entries that are .gitattributes files, and those that were added
+	links   bool             // an entry is a submodule
+	was     fs.FileInfo      // the user's index; nil if there is none
+	young   fileTime         // mtime of the user's index; see doubtful
 }
 
 // fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
@@ -209,8 +209,8 @@ func (p *privateIndex) readState(w *worktree) error {
 		return err
 	}
 	for _, e := range p.entries {
-		if strings.HasSuffix(e.Path, ".gitattributes") {
-			p.hasAttrs = true
+		if holdsAttributes(e.Path) {
+			p.attrs = append(p.attrs, e.Path)
 		}
 		if e.Mode == git.ModeGitlink {
 			p.links = true

@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -75,17 +76,8 @@ func exists(files []string) bool {
 	return false
 }
 
-// keepRaw compares the files that git converts with what git would check out for them, and adds
+// keepRawOf compares files that git converts with what git would check out for them, and adds
 // those that differ to c.Raw. index is a private index that has entries of these files.
-func (s *Shot) keepRaw(ctx context.Context, index string, files []candidate, entries map[string]git.Entry, c *Capture) error {
-	affected, err := s.affected(ctx, index, files)
-	if err != nil || len(affected) == 0 {
-		return err
-	}
-	return s.keepRawOf(ctx, index, affected, entries, c)
-}
-
-// keepRawOf is keepRaw for files that are known to be converted.
 func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	smudged, err := s.smudge(ctx, index, pathsOf(affected))
 	if err != nil {
@@ -131,8 +123,9 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 // filtered is a file that git converts because of attributes or configuration.
 type filtered struct {
 	candidate
-	filter bool // an external filter program converts it
-	inOnly bool // only line endings, and only from the file to the blob
+	filter  bool // an external filter program converts it
+	encoded bool // working-tree-encoding converts it
+	inOnly  bool // only line endings, and only from the file to the blob
 }
 
 func pathsOf(files []filtered) []string {
@@ -143,63 +136,103 @@ func pathsOf(files []filtered) []string {
 	return out
 }
 
-// affected returns those of files that git converts. Symbolic links are never converted. The
-// attributes come from git check-attr, with index as the place of attributes that are not on
-// disk.
-func (s *Shot) affected(ctx context.Context, index string, files []candidate) ([]filtered, error) {
+// affected returns those of files that git converts. Symbolic links are never converted. attrs are
+// the attributes files that may apply.
+//
+// git takes attributes from the disk when it adds a file, and from the index when it checks one
+// out. The two can only differ in meaning if an attributes file is itself encoded or filtered; then
+// both count.
+func (s *Shot) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
+	var asked []filtered
+	at := map[string]int{}
+	for _, f := range files {
+		if f.mode != git.ModeSymlink {
+			at[f.path] = len(asked)
+			asked = append(asked, filtered{candidate: f})
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	for _, p := range attrs {
+		if _, known := at[p]; !known {
+			at[p] = len(asked)
+			asked = append(asked, filtered{candidate: candidate{path: p, gone: true}})
+		}
+	}
+	answer, err := s.checkAttr(ctx, index, asked)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.judge(asked, at, answer)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(out, func(f filtered) bool { return holdsAttributes(f.path) && (f.filter || f.encoded) }) {
+		cached, err := s.checkAttr(ctx, index, asked, "--cached")
+		if err != nil {
+			return nil, err
+		}
+		if out, err = s.judge(asked, at, answer, cached); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(out, func(f filtered) bool { return f.gone }), nil
+}
+
+// checkAttr asks git check-attr for the attributes that convert content. The answer is a sequence
+// of path, attribute and value. index is the place of attributes that are not on disk.
+func (s *Shot) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
+	args := slices.Concat([]string{"check-attr", "-z", "--stdin"}, flags, []string{"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"})
+	res, err := s.repo.Run(ctx, git.Cmd{
+		Args: args, Stdin: strings.NewReader(strings.Join(pathsOf(files), "\x00") + "\x00"),
+		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read attributes: %w", err)
+	}
+	return strings.Split(string(res.Stdout), "\x00"), nil
+}
+
+// judge evaluates answers of checkAttr, and returns the files that any of them converts. at maps a
+// path to its place in files. With core.autocrlf a file is converted even if it has no attributes,
+// unless `-text` (binary) is set.
+func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
 	auto := false
 	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
 		on, err := gitconfig.ParseBool(v)
 		auto = on || err != nil
 	}
-	var in strings.Builder
-	at := map[string]int{}
-	var out []filtered
-	for _, f := range files {
-		if f.mode != git.ModeSymlink {
-			in.WriteString(f.path + "\x00")
-			at[f.path] = len(out)
-			out = append(out, filtered{candidate: f})
-		}
-	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args:  []string{"check-attr", "-z", "--stdin", "text", "crlf", "eol", "ident", "filter", "working-tree-encoding"},
-		Stdin: strings.NewReader(in.String()), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read attributes: %w", err)
-	}
-	return s.judge(strings.Split(string(res.Stdout), "\x00"), out, at, auto)
-}
-
-// judge evaluates the output of check-attr, which is a sequence of path, attribute and value. at
-// maps a path to its place in out, and auto says whether core.autocrlf is on. With autocrlf a
-// file is converted even if it has no attributes, unless `-text` (binary) is set.
-func (s *Shot) judge(f []string, out []filtered, at map[string]int, auto bool) ([]filtered, error) {
-	sums := make([]struct{ converts, binary, both bool }, len(out))
-	for i := 0; i+2 < len(f); i += 3 {
-		n, ok := at[f[i]]
-		if !ok {
-			return nil, fmt.Errorf("read attributes: unexpected path %q", f[i])
-		}
-		attribute, value := f[i+1], f[i+2]
-		switch value {
-		case "unspecified":
-		case "unset":
-			sums[n].binary = sums[n].binary || attribute == "text"
-		default:
-			sums[n].converts = true
-			out[n].filter = out[n].filter || attribute == "filter"
-			sums[n].both = sums[n].both || attribute != "text" && (attribute != "eol" || value != "lf")
+	out := slices.Clone(files)
+	sums := make([]struct {
+		converts, both bool
+		binary         int
+	}, len(out))
+	for _, f := range answers {
+		for i := 0; i+2 < len(f); i += 3 {
+			n, ok := at[f[i]]
+			if !ok {
+				return nil, fmt.Errorf("read attributes: unexpected path %q", f[i])
+			}
+			attribute, value := f[i+1], f[i+2]
+			switch value {
+			case "unspecified":
+			case "unset":
+				if attribute == "text" {
+					sums[n].binary++
+				}
+			default:
+				sums[n].converts = true
+				out[n].filter = out[n].filter || attribute == "filter"
+				out[n].encoded = out[n].encoded || attribute == "working-tree-encoding"
+				sums[n].both = sums[n].both || attribute != "text" && (attribute != "eol" || value != "lf")
+			}
 		}
 	}
 	crlf := s.writesCRLF()
 	kept := out[:0]
 	for n, f := range out {
-		if sums[n].converts || auto && !sums[n].binary {
+		if sums[n].converts || auto && sums[n].binary < len(answers) {
 			f.inOnly = !sums[n].both && !crlf
 			kept = append(kept, f)
 		}

@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
-	"sort"
+	"slices"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -89,7 +90,7 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	affected, err := s.affected(ctx, index, files)
+	affected, err := s.affected(ctx, index, slices.Collect(maps.Keys(attrs)), files)
 	if err != nil {
 		return err
 	}
@@ -169,26 +170,24 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 	os.Remove(f.Name()) //nolint:errcheck // only the name is wanted
 	all := map[string]git.Entry{}
 	for _, list := range lists {
-		for p, e := range list {
-			all[p] = e
-		}
+		maps.Copy(all, list)
 	}
-	paths := make([]string, 0, len(all))
-	for p := range all {
-		paths = append(paths, p)
-	}
-	sort.Strings(paths)
-	var in bytes.Buffer
-	for _, p := range paths {
-		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(all[p].Mode), all[p].OID, p)
-	}
-	_, err = s.repo.Run(ctx, git.Cmd{
-		Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Config: s.config, Env: []string{"GIT_INDEX_FILE=" + f.Name()},
-	})
-	if err != nil {
+	if err := s.putEntries(ctx, f.Name(), all); err != nil {
 		return "", fmt.Errorf("make a private index: %w", err)
 	}
 	return f.Name(), nil
+}
+
+// putEntries adds entries to a private index.
+func (s *Shot) putEntries(ctx context.Context, index string, entries map[string]git.Entry) error {
+	var in bytes.Buffer
+	for _, p := range slices.Sorted(maps.Keys(entries)) {
+		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(entries[p].Mode), entries[p].OID, p)
+	}
+	_, err := s.repo.Run(ctx, git.Cmd{
+		Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	return err
 }
 
 // defaultModes returns the permission bits that new files get here, without and with the
