@@ -224,9 +224,6 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 	}
 	files, open, err := s.chooseTracked(ctx, scan.Tracked, excluded, rules, c, edits)
-	if err == nil {
-		err = s.settle(ctx, private, open, c)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +240,9 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		return err
 	})
+	if err == nil {
+		err = s.settle(ctx, private, withoutReplaced(open, found, edits), c)
+	}
 	for i, f := range found {
 		if f.mode != 0 {
 			c.Touched[f.path] = true

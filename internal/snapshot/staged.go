@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -15,6 +16,24 @@ import (
 type leftOut struct {
 	Skip
 	info fs.FileInfo
+}
+
+// withoutReplaced returns the files of open without those that a directory has replaced in which
+// something is captured. The tree cannot hold both, so such a file is deleted, not left out.
+func withoutReplaced(open []leftOut, found []candidate, edits map[string]git.Entry) []leftOut {
+	return slices.DeleteFunc(open, func(o leftOut) bool {
+		if o.info == nil || !o.info.IsDir() {
+			return false
+		}
+		replaced := slices.ContainsFunc(found, func(f candidate) bool { return f.mode != 0 && strings.HasPrefix(f.path, o.Path+"/") })
+		for p, e := range edits {
+			replaced = replaced || e.Mode != 0 && strings.HasPrefix(p, o.Path+"/")
+		}
+		if replaced {
+			edits[o.Path] = git.Entry{}
+		}
+		return replaced
+	})
 }
 
 // settle adds the files of open to c.Skipped, except those whose content is what is staged.

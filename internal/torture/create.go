@@ -65,6 +65,7 @@ func (c *run) selected(op Op, m *moment) error {
 	if c.kind.index != "" {
 		index = filepath.Join(c.host.root, c.indexFile(op.Tree))
 	}
+	var absent []string
 	for i := 0; i+1 < len(op.Args); i++ {
 		spec, in := op.Args[i+1], path.Join(op.Tree, op.In)
 		// The directory may have been removed by an edit.
@@ -88,16 +89,33 @@ func (c *run) selected(op Op, m *moment) error {
 				return err
 			}
 			for _, p := range split(out) {
-				c.exclude(m, strings.TrimSuffix(p, "/"))
+				if p = strings.TrimSuffix(p, "/"); !c.exclude(m, p) {
+					absent = append(absent, p)
+				}
 			}
+		}
+	}
+	// A tracked file that is not there keeps its staged version, unless a directory with captured
+	// files has replaced it. A tree cannot hold both.
+	for _, p := range absent {
+		replaced := false
+		for q := range m.files {
+			replaced = replaced || under(q, p)
+		}
+		for q := range m.links {
+			replaced = replaced || under(q, p)
+		}
+		if !replaced {
+			m.frozen[p] = m.held(p)
 		}
 	}
 	return nil
 }
 
 // exclude removes a path from what a capture has to hold. A tracked file keeps its staged
-// version, and is not left out at all if that version is what is on disk.
-func (c *run) exclude(m *moment, p string) {
+// version, and is not left out at all if that version is what is on disk. The result is false for
+// one that is not there.
+func (c *run) exclude(m *moment, p string) bool {
 	n, captured := m.files[p]
 	d, present := m.disk[p]
 	present = present && !d.Type.IsDir() // its content has paths of its own
@@ -110,8 +128,9 @@ func (c *run) exclude(m *moment, p string) {
 	case captured:
 		m.leaveOut(p, blob(c.hash, n.Data))
 	case m.tracked[p] && !present && m.sparse[p] == "":
-		m.frozen[p] = m.held(p)
+		return false
 	}
+	return true
 }
 
 // recorded is the part of create --json about the snapshot.
