@@ -25,11 +25,9 @@ type AgentListCmd struct {
 }
 
 // Run prints the known agents and whether each is connected here.
-func (c *AgentListCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := connect.List(s)
-		return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
-	})
+func (c *AgentListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := connect.List(s)
+	return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
 }
 
 // scopeFlags choose which of an agent's settings files is changed.
@@ -64,8 +62,8 @@ type AgentAddCmd struct {
 }
 
 // Run adds the hooks to the settings of the agents.
-func (c *AgentAddCmd) Run(ctx context.Context, app *App) error {
-	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
+func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return connectAgents(ctx, app, s, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
 		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 }
@@ -81,33 +79,29 @@ type AgentRemoveCmd struct {
 }
 
 // Run takes the hooks out of the settings of the agents.
-func (c *AgentRemoveCmd) Run(ctx context.Context, app *App) error {
-	return connectAgents(ctx, app, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
+func (c *AgentRemoveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return connectAgents(ctx, app, s, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
 // connectAgents does what add and remove have in common: it makes the plan, prints it, asks,
 // applies it and prints what was done. A plan that changes nothing is not asked about.
-func connectAgents(ctx context.Context, a *App, how asked, plan func(*checkpoint.Service, connect.Request) (*connect.Plan, error), req connect.Request) error {
-	return a.serve(ctx, func(s *checkpoint.Service) error {
-		p, err := plan(s, req)
-		if err != nil {
-			return err
-		}
-		shown := answer.Connected{Plan: p, Name: func(file string) string { return connect.Relative(s, file) }, DryRun: how.DryRun}
-		if how.DryRun {
-			return a.give(shown)
-		}
-		if !p.Changes() {
-			shown.Done = true
-			return a.confirmed(shown)
-		}
+func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how asked, plan func(*checkpoint.Service, connect.Request) (*connect.Plan, error), req connect.Request) error {
+	p, err := plan(s, req)
+	if err != nil {
+		return err
+	}
+	shown := answer.Connected{Plan: p, Name: func(file string) string { return connect.Relative(s, file) }, DryRun: how.DryRun}
+	if how.DryRun {
+		return a.give(shown)
+	}
+	if p.Changes() {
 		if err := a.confirm(ctx, shown, how.yesFlag); err != nil {
 			return err
 		}
 		if err := p.Apply(ctx); err != nil {
 			return err
 		}
-		shown.Done = true
-		return a.confirmed(shown)
-	})
+	}
+	shown.Done = true
+	return a.confirmed(shown)
 }

@@ -106,10 +106,19 @@ func (a *App) now() time.Time {
 	return time.Now()
 }
 
-// serve opens the repository, calls do with its Service, and closes it. It handles what every
-// command needs: signals cancel the run from here on, colours follow git's configuration, and
-// mirrors of the sessions that do wrote to are brought up to date afterwards, also when do failed.
-func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (err error) {
+// serve calls do with the Service of the repository. A command whose Run has no parameter for a
+// Service calls it, because it checks its flags first or works without a repository too.
+func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) error {
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	return a.close(ctx, s, do(s))
+}
+
+// open opens the repository. From here on signals cancel the run, and colours follow git's
+// configuration.
+func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
 	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
 	// discarded checkpoint. A script must not depend on either.
@@ -121,17 +130,20 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) (er
 	}
 	s, err := checkpoint.Open(ctx, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if a.heed != nil { // before do may write anything
+	if a.heed != nil { // before anything may be written
 		a.heed()
 	}
 	a.lookConfigured(s)
-	err = do(s)
-	// Mirrors must also follow what was written before an interrupt.
+	return s, nil
+}
+
+// close closes what open returned after a command that ended with err. Mirrors of the sessions that
+// it wrote to are brought up to date first, also when it failed or was interrupted.
+func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
 	a.warnAll(interop.MirrorAll(context.WithoutCancel(ctx), s))
-	return err
+	return errors.Join(err, s.Close())
 }
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.

@@ -25,7 +25,7 @@ type BlameCmd struct {
 }
 
 // Run prints each line of the file with the checkpoint that wrote it.
-func (c *BlameCmd) Run(ctx context.Context, app *App) error {
+func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
 	// With one argument it is the file, at the current checkpoint.
 	if c.Second == "" {
@@ -43,15 +43,13 @@ func (c *BlameCmd) Run(ctx context.Context, app *App) error {
 	for range c.Copies {
 		request.Options = append(request.Options, "-C")
 	}
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if c.Porcelain {
-			return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
-		}
-		lines, err := blame.Blame(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		found := answer.Blamed{Lines: lines}
-		return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, found) })
-	})
+	if c.Porcelain {
+		return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
+	}
+	lines, err := blame.Blame(ctx, s, request)
+	if err != nil {
+		return err
+	}
+	found := answer.Blamed{Lines: lines}
+	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, found) })
 }

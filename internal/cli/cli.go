@@ -4,8 +4,8 @@
 //
 // Each command has a file of its own with a struct XxxCmd: the fields are its flags and arguments
 // (kong struct tags), and Run does the work. Its long help text is in help. A typical Run turns
-// the flags into a request, opens the repository with App.serve, calls one verb, and hands the
-// result to App.give as an answer (package cli/answer), which renders it as text or JSON.
+// the flags into a request, calls one verb with the Service of the repository, and hands the result
+// to App.give as an answer (package cli/answer), which renders it as text or JSON.
 //
 // Start reading at App.Start (process.go) and App.main (this file), then grammar.go, which lists
 // all commands, and one short command such as pin.go. Package cli/usage knows how arguments are
@@ -86,7 +86,19 @@ func (a *App) run(ctx context.Context) error {
 		return err
 	}
 	a.look(a.color)
-	return parsed.Run()
+	// kong calls open for a command whose Run has a parameter for a Service.
+	var served *checkpoint.Service
+	open := func() (_ *checkpoint.Service, err error) {
+		served, err = a.open(ctx)
+		return served, err
+	}
+	if err := parsed.BindToProvider(open); err != nil {
+		return err
+	}
+	if err = parsed.Run(); served != nil {
+		err = a.close(ctx, served, err)
+	}
+	return err
 }
 
 // parse parses the arguments. It tries a grammar of the one command that they name first, because

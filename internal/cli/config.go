@@ -14,8 +14,6 @@ type ConfigCmd struct {
 }
 
 // Run prints each setting with its value and its source.
-func (c *ConfigCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return app.give(answer.Settings(setup.Config(s)))
-	})
+func (c *ConfigCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return app.give(answer.Settings(setup.Config(s)))
 }

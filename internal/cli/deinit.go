@@ -32,29 +32,27 @@ func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Serv
 }
 
 // Run shows what --all would delete and asks, then takes out hooks and configuration.
-func (c *DeinitCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := setup.DeinitRequest{All: c.All}
-		if c.All {
-			plan, err := setup.PlanDeinit(ctx, s)
-			if err != nil {
-				return err
-			}
-			if !c.Yes { // with --yes the answer at the end is enough
-				err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		// Order matters: Deinit forgets which hooks "agent add" had installed.
-		if err := c.disconnect(ctx, app, s); err != nil {
-			return err
-		}
-		gone, err := setup.Deinit(ctx, s, request)
+func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	request := setup.DeinitRequest{All: c.All}
+	if c.All {
+		plan, err := setup.PlanDeinit(ctx, s)
 		if err != nil {
 			return err
 		}
-		return app.settings(gone, "Removed", "Nothing was set")
-	})
+		if !c.Yes { // with --yes the answer at the end is enough
+			err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// Order matters: Deinit forgets which hooks "agent add" had installed.
+	if err := c.disconnect(ctx, app, s); err != nil {
+		return err
+	}
+	gone, err := setup.Deinit(ctx, s, request)
+	if err != nil {
+		return err
+	}
+	return app.settings(gone, "Removed", "Nothing was set")
 }

@@ -18,14 +18,12 @@ type DeleteCmd struct {
 }
 
 // Run shows what would be deleted, asks, and deletes it.
-func (c *DeleteCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := retain.PlanDelete(ctx, s, c.Session, c.Refs)
-		if err != nil {
-			return err
-		}
-		return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.Delete(ctx, s, c.Session, c.Refs) })
-	})
+func (c *DeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := retain.PlanDelete(ctx, s, c.Session, c.Refs)
+	if err != nil {
+		return err
+	}
+	return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.Delete(ctx, s, c.Session, c.Refs) })
 }
 
 // remove is what "delete" and "session delete" have in common: it prints the plan, asks, calls do

@@ -28,28 +28,26 @@ type DiffCmd struct {
 }
 
 // Run prints the differences. With --exit-code it ends with code 2 if there are any.
-func (c *DiffCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		if err := c.sides(ctx, app, s); err != nil {
-			return err
-		}
-		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
-		if err != nil {
-			return err
-		}
-		err = app.page(ctx, s, func(w io.Writer) error {
-			// The form of the answer is git's: run git diff, and pass its error on.
-			if flags := c.gitFlags(app); flags != nil {
-				return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
-			}
-			compared := answer.Compared{Difference: found, Files: c.names()}
-			return app.giveTo(w, compared)
-		})
-		if err == nil && c.ExitCode && found.Differs() {
-			return differs
-		}
+func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+	if err := c.sides(ctx, app, s); err != nil {
 		return err
+	}
+	found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+	if err != nil {
+		return err
+	}
+	err = app.page(ctx, s, func(w io.Writer) error {
+		// The form of the answer is git's: run git diff, and pass its error on.
+		if flags := c.gitFlags(app); flags != nil {
+			return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
+		}
+		compared := answer.Compared{Difference: found, Files: c.names()}
+		return app.giveTo(w, compared)
 	})
+	if err == nil && c.ExitCode && found.Differs() {
+		return differs
+	}
+	return err
 }
 
 // sides fills in the two sides to compare. If --where or --pick selects the first checkpoint, then

@@ -16,29 +16,27 @@ type DoctorCmd struct {
 }
 
 // Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.
-func (c *DoctorCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		problems, said := 0, 0
-		// Lines of level info only state facts. They count neither as problems nor against "Nothing
-		// is wrong".
-		err := repair.Doctor(ctx, s, c.Fix, func(a repair.Ailment) error {
-			if a.Level != repair.LevelInfo {
-				said++
-			}
-			if a.Level == repair.LevelProblem && !a.Fixed {
-				problems++
-			}
-			return app.give(answer.Ailment(a))
-		})
-		if err != nil {
-			return err
+func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	problems, said := 0, 0
+	// Lines of level info only state facts. They count neither as problems nor against "Nothing
+	// is wrong".
+	err := repair.Doctor(ctx, s, c.Fix, func(a repair.Ailment) error {
+		if a.Level != repair.LevelInfo {
+			said++
 		}
-		if problems > 0 {
-			return invalid
+		if a.Level == repair.LevelProblem && !a.Fixed {
+			problems++
 		}
-		if said == 0 && !app.json {
-			return app.say("Nothing is wrong")
-		}
-		return nil
+		return app.give(answer.Ailment(a))
 	})
+	if err != nil {
+		return err
+	}
+	if problems > 0 {
+		return invalid
+	}
+	if said == 0 && !app.json {
+		return app.say("Nothing is wrong")
+	}
+	return nil
 }

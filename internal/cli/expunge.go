@@ -20,19 +20,17 @@ type ExpungeCmd struct {
 }
 
 // Run shows what would be rewritten, asks, and does it.
-func (c *ExpungeCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := expunge.Prepare(ctx, s, expunge.Request{Target: c.Target, Rule: c.Rule, Session: c.Session, Replace: c.Replace})
-		if err != nil {
-			return err
-		}
-		if c.DryRun {
-			return app.give(answer.ToExpunge{Plan: plan.Answer()})
-		}
-		if err := app.confirm(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.yesFlag); err != nil {
-			return err
-		}
-		done, err := plan.Apply(ctx)
-		return app.confirmUnless(err, answer.Expunged{Done: done})
-	})
+func (c *ExpungeCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := expunge.Prepare(ctx, s, expunge.Request{Target: c.Target, Rule: c.Rule, Session: c.Session, Replace: c.Replace})
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return app.give(answer.ToExpunge{Plan: plan.Answer()})
+	}
+	if err := app.confirm(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.yesFlag); err != nil {
+		return err
+	}
+	done, err := plan.Apply(ctx)
+	return app.confirmUnless(err, answer.Expunged{Done: done})
 }

@@ -17,11 +17,9 @@ type FetchCmd struct {
 }
 
 // Run fetches from the remote and prints what came. With --dry-run it only compares.
-func (c *FetchCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if c.DryRun {
-			return wouldTravel(ctx, app, s, c.request(app))
-		}
-		return app.travelled(travel.Fetch(ctx, s, c.request(app)))
-	})
+func (c *FetchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.DryRun {
+		return wouldTravel(ctx, app, s, c.request(app))
+	}
+	return app.travelled(travel.Fetch(ctx, s, c.request(app)))
 }

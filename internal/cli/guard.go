@@ -49,14 +49,12 @@ type GuardCheckCmd struct {
 }
 
 // Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
-func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := clearance.Files(ctx, s, c.Files)
-		if err != nil {
-			return err
-		}
-		return app.guarded(found, c.ExitCode)
-	})
+func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := clearance.Files(ctx, s, c.Files)
+	if err != nil {
+		return err
+	}
+	return app.guarded(found, c.ExitCode)
 }
 
 // guarded prints what was found, and warns of what could not be scanned. With exitCode it returns
@@ -86,13 +84,11 @@ type GuardAllowCmd struct {
 }
 
 // Run records in git's configuration that the secrets in a file or blob may leave.
-func (c *GuardAllowCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		req := clearance.AllowRequest{Target: c.Target, Reason: c.Reason, Scope: clearance.ThisRepository}
-		if c.User {
-			req.Scope = clearance.AllRepositories
-		}
-		done, err := clearance.Allow(ctx, s, req)
-		return app.confirmUnless(err, answer.Allowed{Done: done})
-	})
+func (c *GuardAllowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	req := clearance.AllowRequest{Target: c.Target, Reason: c.Reason, Scope: clearance.ThisRepository}
+	if c.User {
+		req.Scope = clearance.AllRepositories
+	}
+	done, err := clearance.Allow(ctx, s, req)
+	return app.confirmUnless(err, answer.Allowed{Done: done})
 }

@@ -22,21 +22,19 @@ const maxHookInput = 16 << 20
 
 // Run pushes or fetches the checkpoints that belong to the user's push or merge, and reports on
 // stderr. The hook script ignores its exit code, so the user's own push goes on in any case.
-func (c *HookCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		var found *travel.Answer
-		var err error
-		if c.Name == "post-merge" {
-			found, err = setup.PostMerge(ctx, s)
-		} else {
-			var input []byte
-			if input, err = io.ReadAll(io.LimitReader(app.Terminal.In, maxHookInput)); err == nil && len(c.Args) > 0 {
-				found, err = setup.PrePush(ctx, s, c.Args[0], string(input))
-			}
+func (c *HookCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	var found *travel.Answer
+	var err error
+	if c.Name == "post-merge" {
+		found, err = setup.PostMerge(ctx, s)
+	} else {
+		var input []byte
+		if input, err = io.ReadAll(io.LimitReader(app.Terminal.In, maxHookInput)); err == nil && len(c.Args) > 0 {
+			found, err = setup.PrePush(ctx, s, c.Args[0], string(input))
 		}
-		if found != nil && len(found.Lines) > 0 && err == nil {
-			return app.view.Line(app.Terminal.Err, render.Span{Text: travelCount(found)})
-		}
-		return err
-	})
+	}
+	if found != nil && len(found.Lines) > 0 && err == nil {
+		return app.view.Line(app.Terminal.Err, render.Span{Text: travelCount(found)})
+	}
+	return err
 }

@@ -45,14 +45,12 @@ func isHere(s *checkpoint.Service, p string) bool {
 }
 
 // Run runs git log through the pager.
-func (c *LogCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return app.page(ctx, s, func(w io.Writer) error {
-			options, paths := partPaths(s, c.Args)
-			if len(paths) > 0 {
-				return ended(blame.Log(ctx, s, c.Session, options, paths, app.git(w)))
-			}
-			return ended(inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w)))
-		})
+func (c *LogCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return app.page(ctx, s, func(w io.Writer) error {
+		options, paths := partPaths(s, c.Args)
+		if len(paths) > 0 {
+			return ended(blame.Log(ctx, s, c.Session, options, paths, app.git(w)))
+		}
+		return ended(inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w)))
 	})
 }

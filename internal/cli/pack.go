@@ -12,6 +12,6 @@ import (
 type PackCmd struct{}
 
 // Run packs objects and refs. It prints nothing, because nobody sees its output.
-func (c *PackCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error { return background.Pack(ctx, s) })
+func (c *PackCmd) Run(ctx context.Context, s *checkpoint.Service) error {
+	return background.Pack(ctx, s)
 }

@@ -27,15 +27,13 @@ type PickCmd struct {
 }
 
 // Run lets a person choose and prints the id on stdout.
-func (c *PickCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		id, err := pickOne(ctx, app, s, c.Session, "Which checkpoint?", nil)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(app.Terminal.Out, id)
+func (c *PickCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	id, err := pickOne(ctx, app, s, c.Session, "Which checkpoint?", nil)
+	if err != nil {
 		return err
-	})
+	}
+	_, err = fmt.Fprintln(app.Terminal.Out, id)
+	return err
 }
 
 // longestPreview bounds, in bytes, what is read of a command's output for a preview; nobody scrolls

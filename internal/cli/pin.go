@@ -17,11 +17,9 @@ type PinCmd struct {
 }
 
 // Run pins checkpoints and prints which.
-func (c *PinCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
-		return app.confirmUnless(err, answer.Marked(pinned))
-	})
+func (c *PinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
+	return app.confirmUnless(err, answer.Marked(pinned))
 }
 
 // UnpinCmd is "git checkpoint unpin".
@@ -33,9 +31,7 @@ type UnpinCmd struct {
 }
 
 // Run unpins checkpoints and prints which.
-func (c *UnpinCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)
-		return app.confirmUnless(err, answer.Marked(freed))
-	})
+func (c *UnpinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)
+	return app.confirmUnless(err, answer.Marked(freed))
 }

@@ -24,26 +24,24 @@ type PruneCmd struct {
 
 // Run prunes and prints what was dropped and why. It asks first if flags select what goes; the
 // rules of the workflow need no confirmation.
-func (c *PruneCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
-			Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,
-		})
-		if err != nil {
+func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
+		Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,
+	})
+	if err != nil {
+		return err
+	}
+	planned := answer.Pruned{Prune: plan.Answer(), GC: c.GC}
+	if c.DryRun {
+		return app.give(planned)
+	}
+	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
+	// A plan that drops nothing needs no confirmation.
+	if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
+		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
 			return err
 		}
-		planned := answer.Pruned{Prune: plan.Answer(), GC: c.GC}
-		if c.DryRun {
-			return app.give(planned)
-		}
-		chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
-		// A plan that drops nothing needs no confirmation.
-		if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
-			if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
-				return err
-			}
-		}
-		done, err := plan.Apply(ctx)
-		return app.confirmUnless(err, answer.Pruned{Prune: done, GC: c.GC})
-	})
+	}
+	done, err := plan.Apply(ctx)
+	return app.confirmUnless(err, answer.Pruned{Prune: done, GC: c.GC})
 }

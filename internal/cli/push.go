@@ -56,16 +56,14 @@ type PushCmd struct {
 }
 
 // Run pushes and prints what became of each ref. With --dry-run it only compares.
-func (c *PushCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if c.Background {
-			return travel.PushInBackground(ctx, s, c.request(app))
-		}
-		if c.DryRun {
-			return wouldTravel(ctx, app, s, c.request(app))
-		}
-		return app.travelled(travel.Push(ctx, s, c.request(app)))
-	})
+func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.Background {
+		return travel.PushInBackground(ctx, s, c.request(app))
+	}
+	if c.DryRun {
+		return wouldTravel(ctx, app, s, c.request(app))
+	}
+	return app.travelled(travel.Push(ctx, s, c.request(app)))
 }
 
 // agree asks whether untracked files may go to an address that has not received any before. It

@@ -21,10 +21,8 @@ type RemoteStatusCmd struct {
 }
 
 // Run prints for each session what differs between here and the remote.
-func (c *RemoteStatusCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return wouldTravel(ctx, app, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
-	})
+func (c *RemoteStatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return wouldTravel(ctx, app, s, travel.Request{Remote: c.Remote, Sessions: c.Session, Ask: app.Terminal.Interactive()})
 }
 
 // wouldTravel is the dry run of push, fetch and sync: all of them compare both sides.

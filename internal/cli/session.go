@@ -97,11 +97,9 @@ type SessionListCmd struct {
 }
 
 // Run prints the sessions.
-func (c *SessionListCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := session.List(ctx, s)
-		return app.giveUnless(err, answer.Sessions(found))
-	})
+func (c *SessionListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := session.List(ctx, s)
+	return app.giveUnless(err, answer.Sessions(found))
 }
 
 // SessionShowCmd is "session show".
@@ -111,11 +109,9 @@ type SessionShowCmd struct {
 }
 
 // Run prints the manifest of a session: its checkpoints and rollbacks.
-func (c *SessionShowCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := session.Show(ctx, s, c.Name)
-		return app.giveUnless(err, answer.Session{Manifest: found})
-	})
+func (c *SessionShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := session.Show(ctx, s, c.Name)
+	return app.giveUnless(err, answer.Session{Manifest: found})
 }
 
 // SessionSwitchCmd is "session switch". It changes no files.
@@ -126,14 +122,12 @@ type SessionSwitchCmd struct {
 }
 
 // Run makes another session the active one of this worktree.
-func (c *SessionSwitchCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		active, err := session.Switch(ctx, s, c.Name)
-		if err != nil {
-			return err
-		}
-		return app.changed(active, "Session active here: %s")
-	})
+func (c *SessionSwitchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	active, err := session.Switch(ctx, s, c.Name)
+	if err != nil {
+		return err
+	}
+	return app.changed(active, "Session active here: %s")
 }
 
 // SessionCloseCmd is "session close".
@@ -145,17 +139,15 @@ type SessionCloseCmd struct {
 }
 
 // Run closes a session, and lists the checkpoints that were pruned because of that.
-func (c *SessionCloseCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		closed, err := session.Close(ctx, s, c.Name, c.Status)
-		if err != nil {
-			return err
-		}
-		if err := app.changed(closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
-			return err
-		}
-		return app.give(answer.PrunedByClose(closed.Pruned))
-	})
+func (c *SessionCloseCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	closed, err := session.Close(ctx, s, c.Name, c.Status)
+	if err != nil {
+		return err
+	}
+	if err := app.changed(closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
+		return err
+	}
+	return app.give(answer.PrunedByClose(closed.Pruned))
 }
 
 // SessionArchiveCmd is "session archive".
@@ -166,14 +158,12 @@ type SessionArchiveCmd struct {
 }
 
 // Run replaces the refs of a session's checkpoints by one.
-func (c *SessionArchiveCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		archived, err := session.Archive(ctx, s, c.Name)
-		if err != nil {
-			return err
-		}
-		return app.changed(archived, "Session archived: %s")
-	})
+func (c *SessionArchiveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	archived, err := session.Archive(ctx, s, c.Name)
+	if err != nil {
+		return err
+	}
+	return app.changed(archived, "Session archived: %s")
 }
 
 // SessionDeleteCmd is "session delete".
@@ -186,14 +176,12 @@ type SessionDeleteCmd struct {
 
 // Run shows what would be deleted, asks, and deletes all checkpoints of a session. The journal
 // stays.
-func (c *SessionDeleteCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		_, plan, err := retain.WholeSession(ctx, s, c.Name)
-		if err != nil {
-			return err
-		}
-		return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.DeleteSession(ctx, s, c.Name) })
-	})
+func (c *SessionDeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	_, plan, err := retain.WholeSession(ctx, s, c.Name)
+	if err != nil {
+		return err
+	}
+	return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.DeleteSession(ctx, s, c.Name) })
 }
 
 // changed confirms a change of a session: with its manifest as JSON, else with a sentence, in which

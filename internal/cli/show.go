@@ -27,35 +27,33 @@ type ShowCmd struct {
 }
 
 // Run prints the checkpoint, or the part that a flag selects.
-func (c *ShowCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		if c.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil {
-			return err
-		}
-		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.Ref); ok {
-			return c.file(ctx, app, s, of, file)
-		}
-		if c.Output != "" {
-			content, err := inspect.Output(ctx, s, c.Session, c.Ref, c.Output)
-			if err != nil {
-				return err
-			}
-			_, err = app.Terminal.Out.Write(content)
-			return err
-		}
-		found, err := inspect.Show(ctx, s, c.Session, c.Ref)
+func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+	if c.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil {
+		return err
+	}
+	if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.Ref); ok {
+		return c.file(ctx, app, s, of, file)
+	}
+	if c.Output != "" {
+		content, err := inspect.Output(ctx, s, c.Session, c.Ref, c.Output)
 		if err != nil {
 			return err
 		}
-		app.warnAll(found.Warnings)
-		switch {
-		case c.Get != "":
-			return c.get(app, found)
-		case c.Stat, c.Patch:
-			return c.files(ctx, app, s, found)
-		}
-		return app.give(answer.Shown{Detail: found})
-	})
+		_, err = app.Terminal.Out.Write(content)
+		return err
+	}
+	found, err := inspect.Show(ctx, s, c.Session, c.Ref)
+	if err != nil {
+		return err
+	}
+	app.warnAll(found.Warnings)
+	switch {
+	case c.Get != "":
+		return c.get(app, found)
+	case c.Stat, c.Patch:
+		return c.files(ctx, app, s, found)
+	}
+	return app.give(answer.Shown{Detail: found})
 }
 
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.

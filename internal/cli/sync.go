@@ -13,11 +13,9 @@ type SyncCmd struct {
 }
 
 // Run fetches and pushes. With --dry-run it only compares.
-func (c *SyncCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if c.DryRun {
-			return wouldTravel(ctx, app, s, c.request(app))
-		}
-		return app.travelled(travel.Sync(ctx, s, c.request(app)))
-	})
+func (c *SyncCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.DryRun {
+		return wouldTravel(ctx, app, s, c.request(app))
+	}
+	return app.travelled(travel.Sync(ctx, s, c.request(app)))
 }

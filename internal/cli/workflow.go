@@ -26,11 +26,9 @@ type WorkflowListCmd struct {
 }
 
 // Run prints the built-in workflows and those of the repository.
-func (c *WorkflowListCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := inspect.Workflows(s)
-		return app.giveUnless(err, answer.Workflows(found))
-	})
+func (c *WorkflowListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := inspect.Workflows(s)
+	return app.giveUnless(err, answer.Workflows(found))
 }
 
 // WorkflowShowCmd is "workflow show".
@@ -41,18 +39,16 @@ type WorkflowShowCmd struct {
 
 // Run prints a definition as it was written. Without --json it escapes control characters in
 // strings, because the file may come from somebody else and a terminal would obey them.
-func (c *WorkflowShowCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		text, err := inspect.Workflow(s, c.Name)
-		if err != nil {
-			return err
-		}
-		if app.json {
-			return app.give(answer.Value(text))
-		}
-		_, err = app.Terminal.Out.Write(render.TameJSON(text))
+func (c *WorkflowShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	text, err := inspect.Workflow(s, c.Name)
+	if err != nil {
 		return err
-	})
+	}
+	if app.json {
+		return app.give(answer.Value(text))
+	}
+	_, err = app.Terminal.Out.Write(render.TameJSON(text))
+	return err
 }
 
 // WorkflowCheckCmd is "workflow check".
