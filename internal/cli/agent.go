@@ -55,15 +55,13 @@ type AgentAddCmd struct {
 	Skill bool     `help:"Add a skill and a /checkpoint command as well, if the agent supports them."`
 	Keep  bool     `name:"transcripts" help:"Keep the agent's transcript of the conversation with each turn."`
 	scopeFlags
-	dryRunFlag
-	yesFlag
-	jsonFlag
-	quietFlag
+	asked
+	resultFlags
 }
 
 // Run adds the hooks to the settings of the agents.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return connectAgents(ctx, app, s, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanAdd, connect.Request{
+	return connectAgents(ctx, app, s, c.asked, connect.PlanAdd, connect.Request{
 		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 }
@@ -72,15 +70,13 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 type AgentRemoveCmd struct {
 	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows."`
 	scopeFlags
-	dryRunFlag
-	yesFlag
-	jsonFlag
-	quietFlag
+	asked
+	resultFlags
 }
 
 // Run takes the hooks out of the settings of the agents.
 func (c *AgentRemoveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return connectAgents(ctx, app, s, asked{dryRunFlag: c.dryRunFlag, yesFlag: c.yesFlag}, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
+	return connectAgents(ctx, app, s, c.asked, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
 // connectAgents does what add and remove have in common: it makes the plan, prints it, asks,

@@ -22,8 +22,7 @@ type BisectCmd struct {
 	Where string `placeholder:"<expression>" help:"Find the step at which this expression over the record became false, without running a command."`
 	First bool   `help:"Test from the oldest to the first bad one, for something that broke more than once."`
 	All   bool   `help:"Test checkpoints that are not milestones, too."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run searches and prints the step that it found.

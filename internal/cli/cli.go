@@ -78,7 +78,7 @@ func (a *App) run(ctx context.Context) error {
 		a.json = usage.JSON(a.args)
 		help, err := usage.Explain(err, a.model, a.args)
 		if help != nil {
-			return a.help(help)
+			return usage.WriteHelp(a.Terminal.Out, a.view.Style, help)
 		}
 		return err
 	}

@@ -37,21 +37,37 @@ func (f filesFlag) names() answer.Files {
 // outcome makes the answer to print from the result of a rollback, undo or redo.
 type outcome func(*rollback.Answer) answer.Answer
 
+// toShow returns the plan of a rollback as an answer, and prints its warnings. A plan whose digest
+// is not the given one is refused; an empty digest accepts any. A client that showed the plan of a
+// dry run to a person passes its digest, so that only what was shown is done.
+func toShow(a *App, plan *rollback.Plan, digest string, how asked) (answer.Planned, error) {
+	shown := answer.Planned{Plan: plan.Answer()}
+	if digest != "" || how.DryRun {
+		now, err := plan.Fingerprint()
+		if err == nil && digest != "" && now != digest {
+			err = refused("the plan is no longer the same; nothing was changed", "get the new plan with --dry-run --json")
+		}
+		if err != nil {
+			return shown, err
+		}
+		if how.DryRun {
+			shown.Plan.Digest = now
+		}
+	}
+	a.warnAll(shown.Plan.Warnings)
+	return shown, nil
+}
+
 // carryOut is what rollback, undo and redo have in common. It prints the plan, asks, applies the
-// plan and prints the result made by done. With --dry-run it only prints the plan and its digest,
-// with which a later call can demand exactly this plan (see samePlan).
-func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, files filesFlag, done outcome) error {
-	planned := answer.Planned{Plan: plan.Answer(), Files: files.names()}
+// plan and prints the result made by done.
+func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how asked, files filesFlag, done outcome) error {
+	planned, err := toShow(a, plan, digest, how)
+	if err != nil {
+		return err
+	}
+	planned.Files = files.names()
 	if how.Yes && !files.Files { // the plan is not shown for a decision, so a short list is enough
 		planned.Files = answer.FilesFew
-	}
-	a.warnAll(planned.Plan.Warnings)
-	if how.DryRun {
-		var err error
-		if planned.Plan.Digest, err = plan.Fingerprint(); err != nil {
-			return err
-		}
-		return a.give(planned)
 	}
 	// An undo that changes no file must still be applied: it moves to the next level, and without
 	// that nobody could undo further.
@@ -60,9 +76,9 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, how asked, file
 	case planned.Plan.Empty && !walks && !how.Yes:
 		return a.give(planned)
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
-	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0:
+	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:
 	default:
-		if err := a.confirm(ctx, planned, how.yesFlag); err != nil {
+		if agreed, err := a.agreed(ctx, planned, how); !agreed {
 			return err
 		}
 	}
@@ -83,6 +99,16 @@ func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, er
 		}
 		return a.confirmed(done(result))
 	}
+}
+
+// agreed reports whether to carry out a plan: it prints the plan, and asks unless the flags have
+// answered. With --dry-run the printed plan is all there is to do.
+func (a *App) agreed(ctx context.Context, planned answer.Answer, how asked) (bool, error) {
+	if how.DryRun {
+		return false, a.give(planned)
+	}
+	err := a.confirm(ctx, planned, how.yesFlag)
+	return err == nil, err
 }
 
 // confirm prints a plan and asks whether to go on; nil means yes. The plan goes to stdout, except

@@ -51,8 +51,7 @@ type createFlags struct {
 	SkipUnchanged  bool         `help:"If nothing has changed, make no checkpoint and exit with code 8."`
 	Large          bool         `help:"Go on even if the checkpoint adds unusually much (checkpoint.maxNew)."`
 	dryRunFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run makes the checkpoint and confirms it. A bare "save" in an unchanged worktree is answered with
@@ -97,7 +96,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 // about the output, so they do not count.
 func (c *CreateCmd) bare() bool {
 	said := c.createFlags
-	said.dryRunFlag, said.jsonFlag, said.quietFlag = dryRunFlag{}, jsonFlag{}, quietFlag{}
+	said.dryRunFlag, said.resultFlags = dryRunFlag{}, resultFlags{}
 	return !c.Always && reflect.ValueOf(said).IsZero()
 }
 
@@ -146,24 +145,10 @@ func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request
 const longestDocument = 256 << 20
 
 // document reads the document that a flag names: a file, "-" for stdin, or the document itself. The
-// parameter what is the document's name in errors. A read from a terminal or a pipe cannot be
-// interrupted, so it runs in a goroutine, which is abandoned when ctx ends.
+// parameter what is the document's name in errors. It stops waiting for a terminal or a pipe when
+// ctx ends.
 func document(ctx context.Context, app *App, what, file string) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text, err := readDocument(app, what, file)
-		done <- result{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		return r.text, r.err
-	}
+	return create.Patiently(ctx, func() ([]byte, error) { return readDocument(app, what, file) })
 }
 
 // readDocument is document without the cancellation. The result is JSON: interop.Document converts

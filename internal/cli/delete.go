@@ -13,8 +13,7 @@ type DeleteCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to delete; they may be damaged."`
 	sessionFlag
 	yesFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run shows what would be deleted, asks, and deletes it.

@@ -19,8 +19,7 @@ type ExportCmd struct {
 	Format  string   `placeholder:"<name>" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
 	exportFlags
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run writes the file. It prints no confirmation if the export itself goes to stdout.

@@ -15,8 +15,7 @@ type ExpungeCmd struct {
 	Replace *string `placeholder:"<text>" help:"Keep the file, with this text in place of its secrets, or of its whole contents if no secret is found."`
 	Session string  `placeholder:"<name>" complete:"session" help:"Only in this session; default: in all sessions."`
 	asked
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run shows what would be rewritten, asks, and does it.
@@ -25,10 +24,7 @@ func (c *ExpungeCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) e
 	if err != nil {
 		return err
 	}
-	if c.DryRun {
-		return app.give(answer.ToExpunge{Plan: plan.Answer()})
-	}
-	if err := app.confirm(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.yesFlag); err != nil {
+	if agreed, err := app.agreed(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.asked); !agreed {
 		return err
 	}
 	done, err := plan.Apply(ctx)

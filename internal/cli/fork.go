@@ -27,10 +27,8 @@ type ForkCmd struct {
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
 	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
-	dryRunFlag
-	yesFlag
-	jsonFlag
-	quietFlag
+	asked
+	resultFlags
 }
 
 // Run makes attempts, lists them or removes one.
@@ -114,14 +112,8 @@ func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) e
 	if err != nil {
 		return err
 	}
-	if c.DryRun {
-		return app.give(answer.Removal{Plan: plan})
-	}
-	if err := app.confirm(ctx, answer.Removal{Plan: plan}, c.yesFlag); err != nil {
+	if agreed, err := app.agreed(ctx, answer.Removal{Plan: plan}, c.asked); !agreed {
 		return err
 	}
-	if err := plan.Apply(ctx); err != nil {
-		return err
-	}
-	return app.confirmed(answer.RemovedAttempt{Done: plan})
+	return app.confirmUnless(plan.Apply(ctx), answer.RemovedAttempt{Done: plan})
 }

@@ -134,6 +134,11 @@ type (
 	quietFlag struct {
 		Quiet quietSwitch `short:"q" help:"Print nothing if all goes well."`
 	}
+	// resultFlags are for commands whose answer confirms what they did.
+	resultFlags struct {
+		jsonFlag
+		quietFlag
+	}
 	sessionFlag struct {
 		Session string `placeholder:"<name>" complete:"session" help:"Session to use instead of the active one."`
 	}

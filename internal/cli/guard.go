@@ -79,8 +79,7 @@ type GuardAllowCmd struct {
 	Target string `arg:"" name:"target" help:"File in the worktree or in a checkpoint, id of a blob, or fingerprint from guard --json."`
 	Reason string `required:"" placeholder:"<text>" help:"Why it may leave this machine."`
 	User   bool   `help:"Allow it in all your repositories: write to your own configuration instead of this repository's."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run records in git's configuration that the secrets in a file or blob may leave.

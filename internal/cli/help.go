@@ -22,11 +22,8 @@ func (c *HelpCmd) Run(app *App) error {
 	if err != nil {
 		return err
 	}
-	return app.help(node)
+	return usage.WriteHelp(app.Terminal.Out, app.view.Style, node)
 }
-
-// help prints the help of a command.
-func (a *App) help(node *kong.Node) error { return usage.WriteHelp(a.Terminal.Out, a.view.Style, node) }
 
 // helpTexts are the long help texts of the commands, for -h and the man page: help/create.txt,
 // help/session-start.txt. A paragraph may be broken into lines, an indented block is an example.

@@ -11,8 +11,7 @@ import (
 type ImportCmd struct {
 	File string `arg:"" help:"File or directory to read."`
 	importFlags
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run imports and prints what came.

@@ -16,10 +16,8 @@ type LandCmd struct {
 	Each    bool   `help:"Make one commit for each milestone instead of one for all."`
 	Message string `short:"m" placeholder:"<text>" help:"Message of the commit; default: the checkpoint's."`
 	Branch  string `placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
-	dryRunFlag
-	yesFlag
-	jsonFlag
-	quietFlag
+	asked
+	resultFlags
 }
 
 // Run prints the plan, asks, and makes the commits.
@@ -33,11 +31,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		planned := answer.ToLand{Plan: plan.Answer}
-		if c.DryRun {
-			return app.give(planned)
-		}
-		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
+		if agreed, err := app.agreed(ctx, answer.ToLand{Plan: plan.Answer}, c.asked); !agreed {
 			return err
 		}
 		done, err := plan.Apply(ctx)

@@ -12,8 +12,7 @@ import (
 type PinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to pin."`
 	sessionFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run pins checkpoints and prints which.
@@ -26,8 +25,7 @@ func (c *PinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 type UnpinCmd struct {
 	Refs []string `arg:"" name:"ref" complete:"ref" help:"Checkpoints to unpin."`
 	sessionFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run unpins checkpoints and prints which.

@@ -22,10 +22,8 @@ type PromoteCmd struct {
 	Message          string   `short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
 	Reason           string   `placeholder:"<text>" help:"Reason to record in the history."`
 	Plan             string   `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	dryRunFlag
-	yesFlag
-	jsonFlag
-	quietFlag
+	asked
+	resultFlags
 }
 
 // Run prints the plan, asks, and applies it.
@@ -39,19 +37,11 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		// With --plan, apply only the plan that a person has seen.
-		if err := samePlan(p.Plan, c.Plan); err != nil {
+		planned, err := toShow(app, p.Plan, c.Plan, c.asked)
+		if err != nil {
 			return err
 		}
-		planned := answer.Planned{Plan: p.Plan.Answer()}
-		app.warnAll(planned.Plan.Warnings)
-		if c.DryRun {
-			if planned.Plan.Digest, err = p.Plan.Fingerprint(); err != nil {
-				return err
-			}
-			return app.give(planned)
-		}
-		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
+		if agreed, err := app.agreed(ctx, planned, c.asked); !agreed {
 			return err
 		}
 		done, err := p.Apply(ctx)

@@ -17,8 +17,7 @@ type travelFlags struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or URL; default: checkpoint.remote, else the branch's remote, else origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
 	DryRun  bool     `short:"n" help:"Only compare with the remote, as remote status does."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // request turns the flags into a request.

@@ -15,8 +15,7 @@ type RebuildCmd struct {
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the active one."`
 	All     bool   `xor:"which" help:"Rebuild all sessions."`
 	Upgrade bool   `help:"Also write records of older formats again in the current one, beside the old ones."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.

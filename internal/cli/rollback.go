@@ -30,11 +30,9 @@ type RollbackCmd struct {
 	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	Continue         bool   `xor:"end" help:"Finish a rollback that was cut off."`
 	Abort            bool   `xor:"end" help:"Take back a rollback that was cut off."`
-	dryRunFlag
-	yesFlag
+	asked
 	filesFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run goes back to a checkpoint, or prints what that would do.
@@ -57,24 +55,8 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		if err := samePlan(plan, c.Plan); err != nil {
-			return err
-		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, c.filesFlag, rolledBack)
+		return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag, rolledBack)
 	})
-}
-
-// samePlan refuses a plan whose digest is not the given one; an empty digest accepts any. A client
-// that showed the plan to a person passes the digest, so that only what was shown is done.
-func samePlan(plan *rollback.Plan, digest string) error {
-	if digest == "" {
-		return nil
-	}
-	now, err := plan.Fingerprint()
-	if err == nil && now != digest {
-		err = refused("the plan is no longer the same; nothing was changed", "get the new plan with --dry-run --json")
-	}
-	return err
 }
 
 // rolledBack is the answer of a rollback.
@@ -84,7 +66,7 @@ func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Don
 func (c *RollbackCmd) check() error {
 	switch {
 	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
-		Continue: c.Continue, Abort: c.Abort, yesFlag: c.yesFlag, jsonFlag: c.jsonFlag, quietFlag: c.quietFlag,
+		Continue: c.Continue, Abort: c.Abort, asked: asked{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
 	}):
 		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:

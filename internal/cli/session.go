@@ -31,8 +31,7 @@ type SessionStartCmd struct {
 	Topic    string `placeholder:"<text>" help:"What the session is about."`
 	Branch   bool   `help:"Create a branch for the session, and switch to it."`
 	Fresh    bool   `help:"If another session on this topic is unfinished, close it as abandoned."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run starts a session and makes it active in this worktree.
@@ -117,8 +116,7 @@ func (c *SessionShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Servic
 // SessionSwitchCmd is "session switch". It changes no files.
 type SessionSwitchCmd struct {
 	Name string `arg:"" complete:"session" help:"Session to make active."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run makes another session the active one of this worktree.
@@ -134,8 +132,7 @@ func (c *SessionSwitchCmd) Run(ctx context.Context, app *App, s *checkpoint.Serv
 type SessionCloseCmd struct {
 	Name   string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	Status string `enum:"complete,failed,abandoned" default:"complete" placeholder:"<status>" help:"How it ended: complete (default), failed or abandoned."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run closes a session, and lists the checkpoints that were pruned because of that.
@@ -153,8 +150,7 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App, s *checkpoint.Servi
 // SessionArchiveCmd is "session archive".
 type SessionArchiveCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run replaces the refs of a session's checkpoints by one.
@@ -170,8 +166,7 @@ func (c *SessionArchiveCmd) Run(ctx context.Context, app *App, s *checkpoint.Ser
 type SessionDeleteCmd struct {
 	Name string `arg:"" optional:"" complete:"session" help:"Session; default: the active one."`
 	yesFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run shows what would be deleted, asks, and deletes all checkpoints of a session. The journal

@@ -29,11 +29,9 @@ type RedoCmd struct {
 type walkFlags struct {
 	List bool   `help:"List what can be undone and redone, starting with the next."`
 	Plan string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	dryRunFlag
-	yesFlag
+	asked
 	filesFlag
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run takes back one or more rollbacks.
@@ -92,9 +90,6 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if err != nil {
 			return err
 		}
-		if err := samePlan(plan, c.Plan); err != nil {
-			return err
-		}
-		return app.carryOut(ctx, plan, asked{c.dryRunFlag, c.yesFlag}, c.filesFlag, done)
+		return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag, done)
 	})
 }

@@ -16,8 +16,7 @@ type ValidateCmd struct {
 	All           bool   `xor:"which" help:"Validate all sessions."`
 	Deep          bool   `help:"Read every object, not only the records."`
 	RequireSigned bool   `help:"Require that every checkpoint and event is signed by somebody whom git trusts."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.

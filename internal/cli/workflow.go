@@ -54,8 +54,7 @@ func (c *WorkflowShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Servi
 // WorkflowCheckCmd is "workflow check".
 type WorkflowCheckCmd struct {
 	File string `arg:"" complete:"file" help:"File with the definition."`
-	jsonFlag
-	quietFlag
+	resultFlags
 }
 
 // Run prints the mistakes in a definition, and ends with code 5 if there are any. It needs no
