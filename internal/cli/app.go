@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -172,21 +172,7 @@ func (a *App) giveUnless(err error, found answer.Answer) error {
 
 // giveTo is give for another writer, such as a pager.
 func (a *App) giveTo(w io.Writer, found answer.Answer) error {
-	if a.json {
-		return write(w, found.JSON)
-	}
-	return a.tell(w, found)
-}
-
-// giveMany is give for answers that come one after the other, such as the lines of validate. On a
-// terminal each is shown at once. Otherwise they are collected and written in large pieces, and
-// flush must be called after the last one.
-func (a *App) giveMany() (give func(answer.Answer) error, flush func() error) {
-	if a.Terminal.OutTerminal {
-		return a.give, func() error { return nil }
-	}
-	g := &gathered{to: a.Terminal.Out}
-	return func(found answer.Answer) error { return a.giveTo(g, found) }, g.flush
+	return write(w, func(w io.Writer) error { return a.show(w, found) })
 }
 
 // confirmed is give for an answer that only confirms what was done: --quiet suppresses it, but not
@@ -211,39 +197,36 @@ func (a *App) tell(w io.Writer, found answer.Answer) error {
 	return write(w, func(w io.Writer) error { return answer.Text(w, a.view, found) })
 }
 
-// write calls show and writes what it produced to w. Up to maxGathered bytes are held back until
-// show returns, so that an answer that fails early leaves no half of it on the screen.
+// show writes an answer as JSON with --json, else as text.
+func (a *App) show(w io.Writer, found answer.Answer) error {
+	if a.json {
+		return found.JSON(w)
+	}
+	return answer.Text(w, a.view, found)
+}
+
+// write calls show and writes what it produced to w. The beginning is held back until show returns,
+// so that an answer that fails early leaves no half of it on the screen.
 func write(w io.Writer, show func(io.Writer) error) error {
-	g := gathered{to: w}
-	if err := show(&g); err != nil {
+	out := held(w)
+	if err := show(out); err != nil {
 		return err
 	}
-	return g.flush()
+	return out.Flush()
 }
 
-// gathered is a buffered writer: it passes on what it holds when it gets too long, or by flush.
-type gathered struct {
-	to     io.Writer
-	buffer bytes.Buffer
-}
+// held returns a writer to w that holds 64 KiB back.
+func held(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(answerWriter{w}, 64<<10) }
 
-// maxGathered is how many bytes are held back before they are written.
-const maxGathered = 64 << 10
+// answerWriter says in an error what was written.
+type answerWriter struct{ to io.Writer }
 
-func (g *gathered) Write(p []byte) (int, error) {
-	if g.buffer.Len()+len(p) > maxGathered {
-		if err := g.flush(); err != nil {
-			return 0, err
-		}
+func (w answerWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil {
+		err = fmt.Errorf("writing the answer: %w", err)
 	}
-	return g.buffer.Write(p)
-}
-
-func (g *gathered) flush() error {
-	if _, err := g.buffer.WriteTo(g.to); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
-	}
-	return nil
+	return n, err
 }
 
 // page runs show with a writer that leads to the user's pager on a terminal, else to stdout.

@@ -34,7 +34,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		}
 		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}
-		give, flush := app.giveMany()
+		give, flush := giveMany(app)
 		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
 			found.Count(line)
 			if app.quiet && line.OK {
@@ -58,4 +58,15 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		}
 		return nil
 	})
+}
+
+// giveMany is give for answers that come one after the other. On a
+// terminal each is shown at once. Otherwise they are collected and written in large pieces, and
+// flush must be called after the last one.
+func giveMany(a *App) (give func(answer.Answer) error, flush func() error) {
+	if a.Terminal.OutTerminal {
+		return a.give, func() error { return nil }
+	}
+	out := held(a.Terminal.Out)
+	return func(found answer.Answer) error { return a.show(out, found) }, out.Flush
 }
