@@ -73,11 +73,11 @@ type connectedFile struct {
 // JSON writes an object for each agent.
 func (a Connected) JSON(w io.Writer) error {
 	for _, p := range a.Plan.Agents {
-		files := []connectedFile{}
+		var files []connectedFile
 		for _, c := range p.Changes {
-			files = append(files, connectedFile{File: c.Path, Entries: all(c.Added), Left: all(c.Left), Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
+			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
 		}
-		err := render.JSON(w, struct {
+		err := jsonLine(w, &struct {
 			Agent   string          `json:"agent"`
 			Enabled bool            `json:"enabled"`
 			Files   []connectedFile `json:"files"`

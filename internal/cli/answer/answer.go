@@ -13,7 +13,9 @@
 package answer
 
 import (
+	"encoding/json"
 	"io"
+	"reflect"
 	"strings"
 
 	"git-checkpoint/internal/render"
@@ -180,10 +182,17 @@ func cell(role render.Role, text string) render.Cell {
 	return render.Cell{{Role: role, Text: text}}
 }
 
+// jsonLine writes the value that v points to as one line of JSON.
+func jsonLine(w io.Writer, v any) error {
+	fill(reflect.ValueOf(v))
+	return render.JSON(w, v)
+}
+
 // jsonLines writes each entry of a list as one line of JSON.
 func jsonLines[T any](w io.Writer, list []T) error {
 	lines := render.NewLines(w)
 	for i := range list {
+		fill(reflect.ValueOf(&list[i]))
 		if err := lines.Write(&list[i]); err != nil {
 			return err
 		}
@@ -191,11 +200,29 @@ func jsonLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// all returns s as JSON needs it: an empty list is [], never null, so that scripts need not handle
-// both.
-func all[T any](s []T) []T {
-	if s == nil {
-		return []T{}
+// fill makes every list in v that is nil an empty one: in JSON it is [], never null, so that scripts
+// need not handle both. A value that writes its own JSON is left alone.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if _, own := v.Interface().(json.Marshaler); !own && !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				fill(field)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 { // a json.RawMessage
+			return
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
 	}
-	return s
 }

@@ -310,3 +310,31 @@ func TestLongLists(t *testing.T) {
 		}
 	}
 }
+
+// A list in an answer is never null, however deep it is. A value that is stored as JSON is left alone.
+func TestNoListIsNull(t *testing.T) {
+	var out bytes.Buffer
+	err := answer.Resumed{Resume: &resume.Answer{Restored: &rollback.Answer{}, Pending: []json.RawMessage{json.RawMessage("null")}}}.JSON(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Completed, Pending []json.RawMessage
+		Restored           struct{ Plan map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Completed == nil || len(got.Pending) != 1 || string(got.Pending[0]) != "null" || len(got.Restored.Plan) < 7 {
+		t.Errorf("%s", out.Bytes())
+	}
+	for member, value := range got.Restored.Plan {
+		if string(value) != "[]" {
+			t.Errorf("%s is %s", member, value)
+		}
+	}
+	out.Reset()
+	if err := (answer.Workflows{{Name: "x"}}).JSON(&out); err != nil || !strings.Contains(out.String(), `"problems":[]`) {
+		t.Errorf("%s, %v", out.Bytes(), err)
+	}
+}

@@ -116,14 +116,7 @@ func originOf(a attempt.Attempt) string {
 type Removal struct{ Plan *attempt.Removal }
 
 // JSON writes one object.
-func (a Removal) JSON(w io.Writer) error { return removalJSON(w, a.Plan) }
-
-// removalJSON writes a removal whose list is never null.
-func removalJSON(w io.Writer, plan *attempt.Removal) error {
-	r := *plan
-	r.Ignored = all(r.Ignored)
-	return render.JSON(w, r)
-}
+func (a Removal) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text writes what is captured before the worktree goes, and which files are lost because no
 // checkpoint has them.
@@ -152,7 +145,7 @@ func (a Removal) text(p *page) {
 type RemovedAttempt struct{ Done *attempt.Removal }
 
 // JSON writes one object.
-func (a RemovedAttempt) JSON(w io.Writer) error { return removalJSON(w, a.Done) }
+func (a RemovedAttempt) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text confirms the removal and names the checkpoint that was made before.
 func (a RemovedAttempt) text(p *page) {
@@ -214,10 +207,10 @@ func (a Promoted) JSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return render.JSON(w, struct {
-		rollback.Answer
+	return jsonLine(w, &struct {
+		*rollback.Answer
 		Created json.RawMessage `json:"created"`
-	}{tidied(a.Done.Answer), json.RawMessage(created)})
+	}{a.Done.Answer, created})
 }
 
 // text confirms the checkpoint and tells how to undo the promotion.

@@ -12,7 +12,7 @@ import (
 type Bisected struct{ Found *bisect.Answer }
 
 // JSON writes one object.
-func (a Bisected) JSON(w io.Writer) error { return render.JSON(w, a.Found) }
+func (a Bisected) JSON(w io.Writer) error { return jsonLine(w, a.Found) }
 
 // text names the checkpoint that broke it, or those that it may be where some could not be tested,
 // and a command that shows the difference.

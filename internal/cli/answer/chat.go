@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"git-checkpoint/internal/chat"
-	"git-checkpoint/internal/render"
 )
 
 // Chatted is the answer to a command that was typed into a coding agent's chat: the answer of the
@@ -12,7 +11,7 @@ import (
 type Chatted struct{ Chat *chat.Answer }
 
 // JSON exists for the interface only: commands in a chat have no flags.
-func (a Chatted) JSON(w io.Writer) error { return render.JSON(w, a.Chat) }
+func (a Chatted) JSON(w io.Writer) error { return jsonLine(w, a.Chat) }
 
 // text writes the answer of the command, then the lines of validate and rebuild if it was one of
 // these, then free text.

@@ -16,13 +16,8 @@ type Compared struct {
 	Files      Files
 }
 
-// JSON writes one object, whose lists are never null.
-func (a Compared) JSON(w io.Writer) error {
-	d := *a.Difference
-	d.State, d.Outputs, d.Files = all(d.State), all(d.Outputs), all(d.Files)
-	d.Checkpoints, d.Commits = all(d.Checkpoints), all(d.Commits)
-	return render.JSON(w, d)
-}
+// JSON writes one object.
+func (a Compared) JSON(w io.Writer) error { return jsonLine(w, a.Difference) }
 
 // text writes the differences of state, outputs and files, then the checkpoints and commits in
 // between.

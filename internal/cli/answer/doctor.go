@@ -11,7 +11,7 @@ import (
 type Ailment repair.Ailment
 
 // JSON writes one line.
-func (a Ailment) JSON(w io.Writer) error { return render.JSON(w, repair.Ailment(a)) }
+func (a Ailment) JSON(w io.Writer) error { return jsonLine(w, (*repair.Ailment)(&a)) }
 
 // text writes a finding with a mark for its level, and its remedy unless it was fixed.
 func (a Ailment) text(p *page) {

@@ -11,7 +11,7 @@ import (
 type Exported struct{ Done *transfer.Exported }
 
 // JSON writes one object.
-func (a Exported) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+func (a Exported) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text confirms the file and counts its contents.
 func (a Exported) text(p *page) {

@@ -12,12 +12,7 @@ import (
 type Expunged struct{ Done *expunge.Answer }
 
 // JSON writes one object.
-func (a Expunged) JSON(w io.Writer) error {
-	d := *a.Done
-	d.Checkpoints, d.Objects = all(d.Checkpoints), all(d.Objects)
-	d.Yours, d.Kept = all(d.Yours), all(d.Kept)
-	return render.JSON(w, d)
-}
+func (a Expunged) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes what was done and what is left to do. Expunging only rewrites checkpoints: the
 // objects stay until git removes them, and other clones and remotes keep theirs until they sync.

@@ -90,7 +90,7 @@ func reason(e inspect.HistoryLine) string {
 type Verified struct{ Proof *repair.Verified }
 
 // JSON writes one object.
-func (a Verified) JSON(w io.Writer) error { return render.JSON(w, a.Proof) }
+func (a Verified) JSON(w io.Writer) error { return jsonLine(w, a.Proof) }
 
 // text tells whether the chain of events is intact, and otherwise where it breaks first.
 func (a Verified) text(p *page) {

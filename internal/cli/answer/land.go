@@ -12,7 +12,7 @@ import (
 type ToLand struct{ Plan *land.Answer }
 
 // JSON writes one object.
-func (a ToLand) JSON(w io.Writer) error { return render.JSON(w, a.Plan) }
+func (a ToLand) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text lists the commits that land will make, and the files in them that git has not tracked so
 // far.
@@ -39,7 +39,7 @@ func (a ToLand) text(p *page) {
 type Landed struct{ Done *land.Answer }
 
 // JSON writes one object.
-func (a Landed) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+func (a Landed) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text lists the commits that were made, and tells how to undo them.
 func (a Landed) text(p *page) {

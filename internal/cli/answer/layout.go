@@ -14,7 +14,7 @@ import (
 type ImportedLayout struct{ Done *interop.ImportAnswer }
 
 // JSON writes one object.
-func (a ImportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+func (a ImportedLayout) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text counts the documents that were imported. For a dry run it also lists them.
 func (a ImportedLayout) text(p *page) {
@@ -61,7 +61,7 @@ func (p *page) documents(list []transfer.Imported) {
 type ExportedLayout struct{ Done *interop.ExportAnswer }
 
 // JSON writes one object.
-func (a ExportedLayout) JSON(w io.Writer) error { return render.JSON(w, a.Done) }
+func (a ExportedLayout) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text confirms the export and lists what that layout cannot represent.
 func (a ExportedLayout) text(p *page) {

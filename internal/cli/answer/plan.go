@@ -22,7 +22,7 @@ type Planned struct {
 }
 
 // JSON writes the complete plan.
-func (a Planned) JSON(w io.Writer) error { return rollbackJSON(w, a.Plan) }
+func (a Planned) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text writes the plan in the order of importance: what others did meanwhile, the target, what is
 // discarded, the branch, the files, and what is at risk or left alone.

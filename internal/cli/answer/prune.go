@@ -16,11 +16,7 @@ type Pruned struct {
 }
 
 // JSON writes one object.
-func (a Pruned) JSON(w io.Writer) error {
-	r := *a.Prune
-	r.Pruned, r.Kept = all(r.Pruned), all(r.Kept)
-	return render.JSON(w, r)
-}
+func (a Pruned) JSON(w io.Writer) error { return jsonLine(w, a.Prune) }
 
 // text lists what was or would be pruned, and why. A dry run also lists what is kept.
 func (a Pruned) text(p *page) {
@@ -122,4 +118,4 @@ func (a PrunedByClose) text(p *page) {
 }
 
 // JSON writes all of them as one array on one line.
-func (a PrunedByClose) JSON(w io.Writer) error { return render.JSON(w, all(a)) }
+func (a PrunedByClose) JSON(w io.Writer) error { return jsonLine(w, &a) }

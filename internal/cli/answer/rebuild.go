@@ -12,10 +12,7 @@ import (
 type Rebuilt repair.Rebuilt
 
 // JSON writes a line.
-func (a Rebuilt) JSON(w io.Writer) error {
-	a.Mended, a.Missing, a.Left = all(a.Mended), all(a.Missing), all(a.Left)
-	return render.JSON(w, repair.Rebuilt(a))
-}
+func (a Rebuilt) JSON(w io.Writer) error { return jsonLine(w, (*repair.Rebuilt)(&a)) }
 
 // text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
 // damaged.

@@ -12,11 +12,7 @@ import (
 type Deleted struct{ Removed *retain.Removed }
 
 // JSON writes one object.
-func (a Deleted) JSON(w io.Writer) error {
-	r := *a.Removed
-	r.Removed = all(r.Removed)
-	return render.JSON(w, r)
-}
+func (a Deleted) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 
 // text lists what was deleted and how much space git gc can free.
 func (a Deleted) text(p *page) {

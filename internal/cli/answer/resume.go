@@ -14,15 +14,8 @@ import (
 // Resumed is the answer of resume.
 type Resumed struct{ Resume *resume.Answer }
 
-// JSON writes one object, whose lists are never null.
-func (a Resumed) JSON(w io.Writer) error {
-	r := *a.Resume
-	if r.Restored != nil {
-		t := tidied(r.Restored)
-		r.Restored = &t
-	}
-	return render.JSON(w, r)
-}
+// JSON writes one object.
+func (a Resumed) JSON(w io.Writer) error { return jsonLine(w, a.Resume) }
 
 // text writes a report: where work stopped, open questions, and what is left to do. If the user has
 // made a choice, it writes the result of that instead.

@@ -17,7 +17,7 @@ import (
 type RolledBack struct{ Done *rollback.Answer }
 
 // JSON writes the plan that was carried out, and its result.
-func (a RolledBack) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
+func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes where the worktree is now, what comes next, and how to undo the rollback. After
 // --abort there is nothing to undo, and after an undo that --continue finished, another undo would
@@ -40,7 +40,7 @@ type Undone struct {
 }
 
 // JSON writes the plan that was carried out, and its result.
-func (a Undone) JSON(w io.Writer) error { return rollbackJSON(w, a.Done) }
+func (a Undone) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes where the worktree is now, what comes next, and what another undo or redo would do.
 func (a Undone) text(p *page) {
@@ -76,21 +76,6 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.NextStep != nil && r.Said == "" {
 		p.line(plain("Next: step "+strconv.Itoa(r.NextStep.Step)), plain(spaceBefore(r.NextStep.Name)))
 	}
-}
-
-// rollbackJSON writes the answer of a rollback on one line.
-func rollbackJSON(w io.Writer, answer *rollback.Answer) error {
-	return render.JSON(w, tidied(answer))
-}
-
-// tidied returns a copy of the answer whose lists are never null.
-func tidied(answer *rollback.Answer) rollback.Answer {
-	r := *answer
-	r.Plan = rollback.PlanFiles{
-		Write: all(r.Plan.Write), Delete: all(r.Plan.Delete), Mode: all(r.Plan.Mode),
-		Risk: all(r.Plan.Risk), Discard: all(r.Plan.Discard), Skipped: all(r.Plan.Skipped), Unsaved: all(r.Plan.Unsaved),
-	}
-	return r
 }
 
 // target returns the label of the checkpoint that a rollback goes to, or its id.

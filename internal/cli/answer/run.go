@@ -12,15 +12,8 @@ import (
 // Ran is the answer of run.
 type Ran struct{ Step *run.Answer }
 
-// JSON writes one object, whose lists are never null.
-func (a Ran) JSON(w io.Writer) error {
-	s := *a.Step
-	if s.Restored != nil {
-		r := tidied(s.Restored)
-		s.Restored = &r
-	}
-	return render.JSON(w, s)
-}
+// JSON writes one object.
+func (a Ran) JSON(w io.Writer) error { return jsonLine(w, a.Step) }
 
 // text writes the checkpoint that the step made, or why there is none, and what was restored after
 // a failure.

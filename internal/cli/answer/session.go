@@ -13,7 +13,7 @@ import (
 type Session struct{ Manifest *session.Manifest }
 
 // JSON writes one object.
-func (a Session) JSON(w io.Writer) error { return manifestJSON(w, *a.Manifest) }
+func (a Session) JSON(w io.Writer) error { return jsonLine(w, a.Manifest) }
 
 // text writes the facts about the session, its checkpoints and its rollbacks.
 func (a Session) text(p *page) {
@@ -54,14 +54,7 @@ func (a Session) text(p *page) {
 type Sessions []session.Manifest
 
 // JSON writes a line for each session.
-func (a Sessions) JSON(w io.Writer) error {
-	for _, m := range a {
-		if err := manifestJSON(w, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a Sessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table. A person does not see sessions without checkpoints, except the active one.
 func (a Sessions) text(p *page) {
@@ -93,12 +86,6 @@ func (a Sessions) text(p *page) {
 	case empty > 0:
 		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
 	}
-}
-
-// manifestJSON writes a manifest whose lists are never null.
-func manifestJSON(w io.Writer, m session.Manifest) error {
-	m.Checkpoints, m.RollbackHistory = all(m.Checkpoints), all(m.RollbackHistory)
-	return render.JSON(w, m)
 }
 
 // branchOwned returns the branch of a session, or "" if it has none.

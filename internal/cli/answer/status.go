@@ -18,11 +18,7 @@ type Stands struct {
 }
 
 // JSON writes one object.
-func (a Stands) JSON(w io.Writer) error {
-	s := *a.Status
-	s.Changed = all(s.Changed)
-	return render.JSON(w, s)
-}
+func (a Stands) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
 
 // text writes the state of the job in this worktree, and what to do next.
 func (a Stands) text(p *page) {

@@ -27,7 +27,7 @@ func (a Talks) JSON(w io.Writer) error {
 				lines[i] = string(line)
 			}
 		}
-		err := render.JSON(w, struct {
+		err := jsonLine(w, &struct {
 			Label      string          `json:"label"`
 			Checkpoint name.ID         `json:"id"`
 			Time       checkpoint.Time `json:"created_at"`

@@ -13,10 +13,7 @@ import (
 type Validated repair.Validated
 
 // JSON writes a line.
-func (a Validated) JSON(w io.Writer) error {
-	a.Findings = all(a.Findings)
-	return render.JSON(w, repair.Validated(a))
-}
+func (a Validated) JSON(w io.Writer) error { return jsonLine(w, (*repair.Validated)(&a)) }
 
 // text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
 func (a Validated) text(p *page) {

@@ -12,15 +12,7 @@ import (
 type Workflows []inspect.WorkflowInfo
 
 // JSON writes a line for each workflow.
-func (a Workflows) JSON(w io.Writer) error {
-	for _, info := range a {
-		info.Problems = all(info.Problems)
-		if err := render.JSON(w, info); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (a Workflows) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) text(p *page) {
@@ -41,11 +33,7 @@ func (a Workflows) text(p *page) {
 type Checked struct{ Workflow inspect.WorkflowInfo }
 
 // JSON writes one object.
-func (a Checked) JSON(w io.Writer) error {
-	info := a.Workflow
-	info.Problems = all(info.Problems)
-	return render.JSON(w, info)
-}
+func (a Checked) JSON(w io.Writer) error { return jsonLine(w, &a.Workflow) }
 
 // text confirms a valid workflow, or writes a line for each problem in the form of a compiler:
 // file:line: message.
