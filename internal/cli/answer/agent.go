@@ -33,11 +33,11 @@ func (a Agents) text(p *page) {
 			files = append(files, a.Name(h.File))
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, st.Name), cell(render.Normal, installed), cell(render.Normal, strings.Join(files, ", ")),
+			cell(render.ID, st.Name), say(installed), say(strings.Join(files, ", ")),
 			cell(render.Dim, last), cell(render.Warning, notes(st)),
 		})
 	}
-	p.table(t)
+	p.table(t.Columns, t.Rows)
 }
 
 // notes returns what the user should know about an agent's hooks: a problem with its remedy, or

@@ -18,6 +18,7 @@ import (
 	"reflect"
 	"strings"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
 )
 
@@ -85,17 +86,16 @@ func (p *page) text(prefix, text string) {
 }
 
 // table writes a table, unless it has no rows.
-func (p *page) table(t render.Table) {
-	if p.err == nil && len(t.Rows) > 0 {
-		p.err = p.view.Table(p.w, t)
+func (p *page) table(columns []render.Column, rows [][]render.Cell) {
+	if p.err == nil && len(rows) > 0 {
+		p.err = p.view.Table(p.w, render.Table{Columns: columns, Rows: rows})
 	}
 }
 
 // beginning writes a table with at most so many rows for a person, and how many more there are.
-func (p *page) beginning(t render.Table, most int) {
-	rows, more := cut(p, t.Rows, most)
-	t.Rows = rows
-	p.table(t)
+func (p *page) beginning(columns []render.Column, rows [][]render.Cell, most int) {
+	shown, more := cut(p, rows, most)
+	p.table(columns, shown)
 	if more > 0 {
 		p.line(dim("… and " + render.Count(more, "more", "more")))
 	}
@@ -110,13 +110,13 @@ func (p *page) gap() {
 
 // fields writes "name  value" rows, without those that have no value.
 func (p *page) fields(rows ...field) {
-	t := render.Table{Columns: []render.Column{{}, {Min: 20}}}
+	var named [][]render.Cell
 	for _, row := range rows {
 		if row.value.Text() != "" {
-			t.Rows = append(t.Rows, []render.Cell{cell(render.Dim, row.name), row.value})
+			named = append(named, []render.Cell{cell(render.Dim, row.name), row.value})
 		}
 	}
-	p.table(t)
+	p.table([]render.Column{{}, {Min: 20}}, named)
 }
 
 // section writes a heading and indented rows, shortened for people. It writes nothing without rows.
@@ -136,7 +136,7 @@ func (p *page) cutSection(title string, columns []render.Column, rows [][]render
 		// An empty first column indents the rows.
 		rows[i] = append([]render.Cell{nil}, row...)
 	}
-	p.table(render.Table{Columns: append([]render.Column{{}}, columns...), Rows: rows})
+	p.table(append([]render.Column{{}}, columns...), rows)
 	if more > 0 {
 		p.line(dim("  … and " + render.Count(more, "more", "more")))
 	}
@@ -149,6 +149,22 @@ func cut[T any](p *page, list []T, most int) (shown []T, more int) {
 		return list, 0
 	}
 	return list[:most], len(list) - most
+}
+
+// rowsOf returns the rows of a table, one for each entry of a list.
+func rowsOf[T any](list []T, row func(T) []render.Cell) [][]render.Cell {
+	rows := make([][]render.Cell, len(list))
+	for i, entry := range list {
+		rows[i] = row(entry)
+	}
+	return rows
+}
+
+// paths writes a section with one path per row.
+func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
+	p.section(title, []render.Column{{Min: 20}}, rowsOf(list, func(path checkpoint.Path) []render.Cell {
+		return []render.Cell{cell(role, string(path))}
+	}))
 }
 
 // enumeration returns a list on one line, separated by commas.

@@ -5,6 +5,7 @@ package answer
 // promote takes the files of one over.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,7 +84,7 @@ func (a Attempts) text(p *page) {
 	for _, one := range a.All {
 		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
 		// it.
-		current, where := "", cell(render.Normal, one.Worktree)
+		current, where := "", say(one.Worktree)
 		if one.Current != nil {
 			current = one.Current.Label
 		}
@@ -94,20 +95,17 @@ func (a Attempts) text(p *page) {
 			where = cell(render.Dim, "removed")
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, one.Name), cell(render.Normal, string(one.Session)), cell(render.Normal, originOf(one)),
-			cell(render.Normal, strconv.Itoa(one.Steps)), cell(render.ID, current), where,
+			cell(render.ID, one.Name), say(string(one.Session)), say(originOf(one)),
+			say(strconv.Itoa(one.Steps)), cell(render.ID, current), where,
 		})
 	}
-	p.table(t)
+	p.table(t.Columns, t.Rows)
 }
 
 // originOf names the checkpoint that an attempt was forked from, with its session.
 func originOf(a attempt.Attempt) string {
-	switch {
-	case a.FromLabel != "":
-		return string(a.FromSession) + ":" + a.FromLabel
-	case a.From != "":
-		return string(a.FromSession) + ":" + string(a.From)
+	if from := cmp.Or(a.FromLabel, string(a.From)); from != "" {
+		return string(a.FromSession) + ":" + from
 	}
 	return ""
 }
@@ -134,11 +132,7 @@ func (a Removal) text(p *page) {
 		field{"First", say(first)},
 		field{"Stays", cell(render.ID, "session "+string(r.Attempt.Session))},
 	)
-	var rows [][]render.Cell
-	for _, path := range r.Ignored {
-		rows = append(rows, []render.Cell{cell(render.Removed, string(path))})
-	}
-	p.section("Ignored files, which are in no checkpoint and will be lost", []render.Column{{Min: 20}}, rows)
+	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
 }
 
 // RemovedAttempt is the result of fork --remove.
@@ -176,26 +170,26 @@ func (a SideBySide) text(p *page) {
 	}
 	t.Columns = append(t.Columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
 	for _, r := range a.Found.Rows {
-		row := []render.Cell{cell(render.ID, r.Name), cell(render.Normal, strconv.Itoa(r.Steps)), cell(render.ID, r.Label), cell(render.Normal, r.Status)}
+		row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, r.Label), say(r.Status)}
 		for _, m := range a.Found.Metrics {
-			value := cell(render.Normal, string(r.Metrics[m]))
+			value := say(string(r.Metrics[m]))
 			// The asterisk is for people only: programs parse the value.
 			if p.view.Layout == render.Aligned && r.Is(m) {
 				value = cell(render.Success, string(r.Metrics[m])+" *")
 			}
 			row = append(row, value)
 		}
-		row = append(row, cell(render.Normal, strconv.Itoa(r.Files)), cell(render.Normal, fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
+		row = append(row, say(strconv.Itoa(r.Files)), say(fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
 		if ran {
-			code := cell(render.Normal, "")
+			code := say("")
 			if r.Code != nil {
 				code = cell(roleOf(*r.Code), strconv.Itoa(*r.Code))
 			}
 			row = append(row, code)
 		}
-		t.Rows = append(t.Rows, append(row, cell(render.Normal, p.view.Time(r.CreatedAt.Time)), cell(render.Normal, r.Message)))
+		t.Rows = append(t.Rows, append(row, say(p.view.Time(r.CreatedAt.Time)), say(r.Message)))
 	}
-	p.table(t)
+	p.table(t.Columns, t.Rows)
 }
 
 // Promoted is the result of promote.
@@ -217,10 +211,7 @@ func (a Promoted) JSON(w io.Writer) error {
 func (a Promoted) text(p *page) {
 	r := a.Done
 	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)
-	figures := amounts(r.Answer, "written", "deleted", "changed in mode")
-	if figures == "" {
-		figures = "none changed"
-	}
+	figures := cmp.Or(amounts(r.Answer, "written", "deleted", "changed in mode"), "none changed")
 	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }

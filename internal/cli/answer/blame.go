@@ -22,17 +22,16 @@ const messageWidth = 32
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
-	t := render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}}
-	for _, l := range a.Lines {
+	columns := []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}
+	p.table(columns, rowsOf(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than the session has no checkpoint, only a commit.
 		from := cell(render.ID, l.Label)
 		if l.Label == "" {
 			from = cell(render.Dim, l.Commit.Short())
 		}
-		t.Rows = append(t.Rows, []render.Cell{
+		return []render.Cell{
 			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, p.view.Time(l.Time.Time)),
-			cell(render.Dim, strconv.Itoa(l.Line)), cell(render.Normal, l.Content),
-		})
-	}
-	p.table(t)
+			cell(render.Dim, strconv.Itoa(l.Line)), say(l.Content),
+		}
+	}))
 }

@@ -109,7 +109,7 @@ func (a Shown) text(p *page) {
 		field{"Checkpoint", title},
 		field{"Id", say(string(r.ID))},
 		field{"Session", say(string(r.Session))},
-		field{"Topic", cell(render.Normal, r.Topic)},
+		field{"Topic", say(r.Topic)},
 		field{"Step", say(stepOf(d))},
 		field{"Trigger", say(r.Trigger)},
 		field{"Status", say(r.Status)},

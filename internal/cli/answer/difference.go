@@ -35,16 +35,12 @@ func (a Compared) text(p *page) {
 	p.stateChanges(d.State)
 	p.outputChanges(d.Outputs)
 	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
-	var rows [][]render.Cell
-	for _, c := range d.Checkpoints {
-		rows = append(rows, []render.Cell{cell(render.ID, c.Label)})
-	}
-	p.section("Checkpoints between", []render.Column{{}}, rows)
-	rows = nil
-	for _, c := range d.Commits {
-		rows = append(rows, []render.Cell{cell(render.ID, p.view.OID(c.OID)), cell(render.Normal, c.Subject)})
-	}
-	p.section("Commits between", []render.Column{{}, {Min: 20}}, rows)
+	p.section("Checkpoints between", []render.Column{{}}, rowsOf(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
+		return []render.Cell{cell(render.ID, c.Label)}
+	}))
+	p.section("Commits between", []render.Column{{}, {Min: 20}}, rowsOf(d.Commits, func(c inspect.CommitLine) []render.Cell {
+		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), say(c.Subject)}
+	}))
 }
 
 // stateChanges writes the changes of the state. An object that moved from one list to another is a
@@ -65,9 +61,9 @@ func (p *page) stateChanges(changes []inspect.StateChange) {
 			continue
 		}
 		rows = append(rows, []render.Cell{
-			cell(render.Normal, c.Path+":"),
+			say(c.Path + ":"),
 			{{Role: render.Removed, Text: jsonText(c.Old)}},
-			cell(render.Normal, "→"),
+			say("→"),
 			{{Role: render.Added, Text: jsonText(c.New)}},
 		})
 	}
@@ -82,7 +78,7 @@ func movedRow(c inspect.StateChange) []render.Cell {
 		object = strings.Trim(id, `"`)
 	}
 	return []render.Cell{
-		cell(render.Normal, object+":"), {{Role: render.Removed, Text: from}}, cell(render.Normal, "→"), {{Role: render.Added, Text: to}},
+		say(object + ":"), {{Role: render.Removed, Text: from}}, say("→"), {{Role: render.Added, Text: to}},
 	}
 }
 
@@ -97,8 +93,7 @@ func cutLast(text, at string) (before, after string) {
 
 // outputChanges writes the outputs that differ, with their lengths.
 func (p *page) outputChanges(changes []inspect.OutputChange) {
-	var rows [][]render.Cell
-	for _, c := range changes {
+	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rowsOf(changes, func(c inspect.OutputChange) []render.Cell {
 		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)
 		role, length := render.Normal, before+" → "+after
 		switch c.Op {
@@ -107,9 +102,8 @@ func (p *page) outputChanges(changes []inspect.OutputChange) {
 		case "removed":
 			role, length = render.Removed, before
 		}
-		rows = append(rows, []render.Cell{cell(role, c.Name), cell(role, c.Op), cell(render.Normal, length)})
-	}
-	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rows)
+		return []render.Cell{cell(role, c.Name), cell(role, c.Op), say(length)}
+	}))
 }
 
 // length returns the length of an output: entries for a JSON array, else lines.
@@ -122,12 +116,10 @@ func length(lines int, entries *int) string {
 
 // files writes the changed files, and for a shortened list the flag that shows all.
 func (p *page) files(title string, changes []checkpoint.FileChange) {
-	var rows [][]render.Cell
-	for _, c := range changes {
-		rows = append(rows, fileRow(c.Op, string(c.Path)))
-	}
-	rows, more := cut(p, rows, FilesListed)
-	p.cutSection(title, []render.Column{{}, {Min: 20}}, rows, 0)
+	shown, more := cut(p, changes, FilesListed)
+	p.cutSection(title, []render.Column{{}, {Min: 20}}, rowsOf(shown, func(c checkpoint.FileChange) []render.Cell {
+		return fileRow(c.Op, string(c.Path))
+	}), 0)
 	if more > 0 {
 		p.line(dim("  … and " + render.Count(more, "more", "more") + " (--files)"))
 	}

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -49,15 +50,11 @@ func (a ToExpunge) text(p *page) {
 // rewritten lists checkpoints with what they contain. Those that come after one of them are
 // rewritten too.
 func (p *page) rewritten(some []expunge.Rewritten) {
-	var rows [][]render.Cell
-	for _, c := range some {
-		holds := strings.Join(c.Holds, ", ")
-		if holds == "" {
-			holds = "it follows one that holds it"
-		}
-		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), cell(render.Normal, holds)})
-	}
-	p.beginning(render.Table{Columns: []render.Column{{}, {}, {Min: 20}}, Rows: rows}, listed)
+	rows := rowsOf(some, func(c expunge.Rewritten) []render.Cell {
+		holds := cmp.Or(strings.Join(c.Holds, ", "), "it follows one that holds it")
+		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), say(holds)}
+	})
+	p.beginning([]render.Column{{}, {}, {Min: 20}}, rows, listed)
 }
 
 // stillHeld names what has the content and is not changed: commits of the user, and places that

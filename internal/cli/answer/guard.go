@@ -24,8 +24,8 @@ func (a Guarded) text(p *page) {
 		}
 		return
 	}
-	t := render.Table{Columns: []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}}
-	for _, s := range a.Found.Secrets {
+	columns := []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}
+	p.table(columns, rowsOf(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
 		// A secret may also be in a commit message, which has no path.
 		where := string(s.Path)
 		if where == "" {
@@ -34,12 +34,11 @@ func (a Guarded) text(p *page) {
 		if s.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, s.Line)
 		}
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Normal, where), cell(render.Normal, s.What), cell(render.ID, s.Rule),
-			cell(render.Normal, s.Checkpoint), cell(render.Dim, s.Allowed),
-		})
-	}
-	p.table(t)
+		return []render.Cell{
+			say(where), say(s.What), cell(render.ID, s.Rule),
+			say(s.Checkpoint), cell(render.Dim, s.Allowed),
+		}
+	}))
 }
 
 // Allowed is the answer of guard allow.
@@ -67,9 +66,8 @@ func (a Rules) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes the table of rules.
 func (a Rules) text(p *page) {
-	t := render.Table{Columns: []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}}
-	for _, r := range a {
-		t.Rows = append(t.Rows, []render.Cell{cell(render.ID, r.ID), cell(render.Normal, r.What), cell(render.Dim, r.Source)})
-	}
-	p.table(t)
+	columns := []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}
+	p.table(columns, rowsOf(a, func(r clearance.Rule) []render.Cell {
+		return []render.Cell{cell(render.ID, r.ID), say(r.What), cell(render.Dim, r.Source)}
+	}))
 }

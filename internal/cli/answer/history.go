@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -26,17 +27,13 @@ func (a Audit) text(p *page) {
 		}
 	}
 	called := p.called(labels)
-	t := render.Table{Columns: []render.Column{
-		{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12},
-		{Title: "Commit"},
-	}}
-	for _, e := range a {
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Normal, p.view.Time(e.Time.Time)), cell(render.Normal, e.Event), cell(render.ID, subject(e, called)),
-			cell(render.Normal, p.person(e.Actor)), cell(render.Normal, reason(e)), cell(render.Dim, p.view.OID(e.OID)),
-		})
-	}
-	p.table(t)
+	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
+	p.table(columns, rowsOf(a, func(e inspect.HistoryLine) []render.Cell {
+		return []render.Cell{
+			say(p.view.Time(e.Time.Time)), say(e.Event), cell(render.ID, subject(e, called)),
+			say(p.person(e.Actor)), say(cmp.Or(e.Reason, e.Status)), cell(render.Dim, p.view.OID(e.OID)),
+		}
+	}))
 }
 
 // called returns a function that names checkpoints: by label for people, by id for programs, since
@@ -71,19 +68,11 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	}
 	// A prune names all checkpoints that it removed. Other events without a checkpoint give an
 	// empty text.
-	names := make([]string, len(e.Pruned))
-	for i, id := range e.Pruned {
-		names[i] = called(id)
+	var names []string
+	for _, id := range e.Pruned {
+		names = append(names, called(id))
 	}
 	return strings.Join(names, ", ")
-}
-
-// reason returns why an event happened, or the status that it set.
-func reason(e inspect.HistoryLine) string {
-	if e.Reason != "" {
-		return e.Reason
-	}
-	return e.Status
 }
 
 // Verified is the answer of history --verify.

@@ -23,16 +23,11 @@ func (a ToLand) text(p *page) {
 		field{"Worktree", say("does not change")},
 		field{"Left out", say(p.unlanded(r))},
 	)
-	var rows [][]render.Cell
-	for _, c := range r.Commits {
-		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Normal, strconv.Itoa(c.Files)), cell(render.Normal, c.Subject)})
-	}
-	p.section("Commits ("+strconv.Itoa(len(r.Commits))+"): step, files, subject", []render.Column{{}, {Align: render.Right}, {Min: 20}}, rows)
-	rows = nil
-	for _, path := range r.Untracked {
-		rows = append(rows, []render.Cell{cell(render.Normal, string(path))})
-	}
-	p.section("Files that git did not track until now", []render.Column{{Min: 20}}, rows)
+	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
+	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, rowsOf(r.Commits, func(c land.Commit) []render.Cell {
+		return []render.Cell{cell(render.ID, c.Label), say(strconv.Itoa(c.Files)), say(c.Subject)}
+	}))
+	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
 }
 
 // Landed is the result of land.

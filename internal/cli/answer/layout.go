@@ -44,17 +44,16 @@ func (a ImportedLayout) text(p *page) {
 // documents lists the documents of a dry run: what happens to each, and the commit that has its
 // files.
 func (p *page) documents(list []transfer.Imported) {
-	var rows [][]render.Cell
-	for _, d := range list {
+	rows := rowsOf(list, func(d transfer.Imported) []render.Cell {
 		files := "without files"
 		if d.Commit != "" {
 			files = "files of " + d.Commit.Short()
 		}
-		rows = append(rows, []render.Cell{
-			cell(render.Normal, d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), cell(render.Normal, files), cell(render.Dim, d.Path),
-		})
-	}
-	p.beginning(render.Table{Columns: []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, Rows: rows}, listed)
+		return []render.Cell{
+			say(d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), say(files), cell(render.Dim, d.Path),
+		}
+	})
+	p.beginning([]render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, rows, listed)
 }
 
 // ExportedLayout is the answer of export in the layout of another tool.
@@ -69,9 +68,7 @@ func (a ExportedLayout) text(p *page) {
 	p.done("Exported: "+d.To, "")
 	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
-	var rows [][]render.Cell
-	for _, l := range d.LeftOut {
-		rows = append(rows, []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), cell(render.Normal, l.What)})
-	}
-	p.section("Has no place in the layout", []render.Column{{}, {Min: 12}, {Min: 20}}, rows)
+	p.section("Has no place in the layout", []render.Column{{}, {Min: 12}, {Min: 20}}, rowsOf(d.LeftOut, func(l interop.LeftOut) []render.Cell {
+		return []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), say(l.What)}
+	}))
 }

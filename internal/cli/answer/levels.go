@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -18,43 +19,35 @@ func (a Levels) JSON(w io.Writer) error { return jsonLines(w, slices.Concat(a.Un
 
 // text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
 func (a Levels) text(p *page) {
-	t := render.Table{Columns: []render.Column{
+	columns := []render.Column{
 		{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Time"}, {Title: "Rollback", Min: 16}, {Title: "Files", Align: render.Right},
 		{Title: "Goes to"}, {Title: "Safety"},
-	}}
-	for _, list := range [][]rollback.UndoLevel{a.Undo, a.Redo} {
-		for _, l := range list {
-			// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
-			// damaged.
-			files := "?"
-			if l.Files != nil {
-				files = strconv.Itoa(*l.Files)
-			}
-			safety := cell(render.Dim, string(l.Safety))
-			if !l.Available {
-				safety = cell(render.Warning, "pruned")
-			}
-			t.Rows = append(t.Rows, []render.Cell{
-				cell(render.Normal, l.List), cell(render.Normal, strconv.Itoa(l.N)), cell(render.Normal, p.view.Time(l.Time.Time)),
-				cell(render.Normal, l.What), cell(render.Normal, files), cell(render.ID, place(l)), safety,
-			})
-		}
 	}
-	p.table(t)
-	if len(t.Rows) == 0 && p.view.Layout == render.Aligned {
+	all := slices.Concat(a.Undo, a.Redo)
+	p.table(columns, rowsOf(all, func(l rollback.UndoLevel) []render.Cell {
+		// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
+		// damaged.
+		files := "?"
+		if l.Files != nil {
+			files = strconv.Itoa(*l.Files)
+		}
+		safety := cell(render.Dim, string(l.Safety))
+		if !l.Available {
+			safety = cell(render.Warning, "pruned")
+		}
+		return []render.Cell{
+			say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)),
+			say(l.What), say(files), cell(render.ID, place(l)), safety,
+		}
+	}))
+	if len(all) == 0 && p.view.Layout == render.Aligned {
 		p.line(plain("Nothing to undo and nothing to redo in this worktree."))
 	}
 }
 
 // place returns the checkpoint that becomes current when a level is undone or redone.
 func place(l rollback.UndoLevel) string {
-	switch {
-	case l.ToLabel != "":
-		return l.ToLabel
-	case l.To != "":
-		return string(l.To)
-	}
-	return "none"
+	return cmp.Or(l.ToLabel, string(l.To), "none")
 }
 
 // walked tells what another undo and a redo would do now.
@@ -70,11 +63,7 @@ func (p *page) walked(r *rollback.Answer) {
 // meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
 // first in a plan.
 func (p *page) meanwhile(events []rollback.Meanwhile) {
-	var rows [][]render.Cell
-	for _, m := range events {
-		rows = append(rows, []render.Cell{
-			cell(render.Warning, "worktree "+m.Worktree), cell(render.Normal, p.view.Time(m.Time.Time)), cell(render.Normal, m.What),
-		})
-	}
-	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, rows)
+	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, rowsOf(events, func(m rollback.Meanwhile) []render.Cell {
+		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(m.What)}
+	}))
 }

@@ -84,21 +84,20 @@ func (p *page) none() {
 
 // items writes the list for programs: all columns, oldest checkpoint first.
 func (p *page) items(items []inspect.Item) {
-	t := render.Table{Columns: []render.Column{
+	columns := []render.Column{
 		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
-	}}
-	for _, item := range items {
+	}
+	p.table(columns, rowsOf(items, func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim
 		}
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(role, Number(item)), cell(role, item.Label), cell(render.Normal, p.view.Time(item.CreatedAt.Time)),
-			cell(render.Normal, item.Trigger), cell(render.Normal, strconv.Itoa(item.Files)), cell(render.Normal, item.Status),
+		return []render.Cell{
+			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
+			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
 			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid)), words(item), cell(render.Dim, string(item.ID)),
-		})
-	}
-	p.table(t)
+		}
+	}))
 }
 
 // words returns the first line of a checkpoint's message, or what is wrong with the checkpoint.
@@ -107,7 +106,7 @@ func words(item inspect.Item) render.Cell {
 		return cell(render.Error, item.Problem)
 	}
 	subject, _, _ := strings.Cut(item.Message, "\n")
-	return cell(render.Normal, subject)
+	return say(subject)
 }
 
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a

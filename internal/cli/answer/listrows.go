@@ -46,7 +46,7 @@ func (p *page) rows(items []inspect.Item) {
 	if len(shared) > 0 {
 		p.line(dim(strings.Join(shared, " · ")))
 	}
-	p.table(t)
+	p.table(t.Columns, t.Rows)
 }
 
 // newestFirst returns a reversed copy.
@@ -80,9 +80,9 @@ func optionalColumns() []optionalColumn {
 	return []optionalColumn{
 		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell { return spaced(marks(false, i.Discarded, i.Pinned, i.Valid)) }, asItIs},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
-		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return cell(render.Normal, i.Trigger) }, asItIs},
-		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return cell(render.Normal, i.Status) }, asItIs},
-		{render.Column{Title: "Files", Align: render.Right}, func(i inspect.Item) render.Cell { return cell(render.Normal, strconv.Itoa(i.Files)) }, sameFiles},
+		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},
+		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return say(i.Status) }, asItIs},
+		{render.Column{Title: "Files", Align: render.Right}, func(i inspect.Item) render.Cell { return say(strconv.Itoa(i.Files)) }, sameFiles},
 	}
 }
 
@@ -160,7 +160,7 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 		blank := strings.Repeat(" ", width-render.Width(render.Escape(number)))
 		rows[i] = []render.Cell{
 			{{Role: render.Success, Text: mark}, {Role: role, Text: blank + number}},
-			cell(role, item.Label), cell(render.Normal, render.Age(item.CreatedAt.Time, v.Now)),
+			cell(role, item.Label), say(render.Age(item.CreatedAt.Time, v.Now)),
 		}
 	}
 	return rows

@@ -60,16 +60,10 @@ func (a Planned) text(p *page) {
 		field{"First", say("a safety checkpoint of what is here now")},
 	)...)
 	p.plannedFiles(r)
-	var rows [][]render.Cell
-	for _, risk := range r.Plan.Risk {
-		rows = append(rows, []render.Cell{cell(render.Warning, string(risk.Path)), cell(render.Normal, risk.Reason)})
-	}
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
-	rows = nil
-	for _, path := range r.Plan.Skipped {
-		rows = append(rows, []render.Cell{cell(render.Dim, string(path))})
-	}
-	p.section("Left alone", []render.Column{{Min: 20}}, rows)
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
+		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
+	}))
+	p.paths("Left alone", render.Dim, r.Plan.Skipped)
 }
 
 // verbs returns the heading of an undo or redo, by the name of the list that it takes levels from.

@@ -34,11 +34,9 @@ func (a Pruned) text(p *page) {
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
 	}
 	p.judged("", r.Pruned)
-	var rows [][]render.Cell
-	for _, l := range r.Levels {
-		rows = append(rows, []render.Cell{cell(render.Warning, l.List), cell(render.Normal, p.view.Time(l.Time.Time)), cell(render.Normal, l.What)})
-	}
-	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, rows)
+	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, rowsOf(r.Levels, func(l retain.LostLevel) []render.Cell {
+		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(l.What)}
+	}))
 	if r.DryRun {
 		p.judged("Kept", r.Kept)
 	}
@@ -87,18 +85,17 @@ func freed(r *retain.PruneAnswer) string {
 
 // judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
-	var rows [][]render.Cell
-	for _, j := range list {
-		rows = append(rows, []render.Cell{
-			cell(render.ID, j.Label), cell(render.Normal, j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
-		})
-	}
+	rows := rowsOf(list, func(j retain.Judged) []render.Cell {
+		return []render.Cell{
+			cell(render.ID, j.Label), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
+		}
+	})
 	columns := []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}
 	if title != "" {
 		p.section(title, columns, rows)
 		return
 	}
-	p.beginning(render.Table{Columns: columns, Rows: rows}, listed)
+	p.beginning(columns, rows, listed)
 }
 
 // prunedByRule tells how many checkpoints went because the workflow's retention rules say so.

@@ -19,11 +19,9 @@ func (p *page) members(title string, document json.RawMessage) {
 	if json.Unmarshal(document, &values) != nil {
 		return
 	}
-	var rows [][]render.Cell
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		rows = append(rows, []render.Cell{cell(render.Normal, key), cell(render.Normal, jsonText(values[key]))})
-	}
-	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, rows)
+	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, rowsOf(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
+		return []render.Cell{say(key), say(jsonText(values[key]))}
+	}))
 }
 
 // jsonText returns a JSON value on one line. Strings keep their quotes, so that "1" and 1 look
@@ -44,19 +42,18 @@ func jsonText(value json.RawMessage) string {
 func (p *page) outputs(d *checkpoint.Detail) {
 	outputs := d.Record.Outputs
 	agent, _ := d.Record.Agent()
-	var rows [][]render.Cell
-	for _, key := range slices.Sorted(maps.Keys(outputs)) {
+	rows := rowsOf(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
 		o := outputs[key]
 		// The source of a transcript is a file of the agent that has grown since, so name the
 		// command that shows these lines.
 		if key == record.TranscriptOutput && agent.Transcript != nil {
 			o.Source = record.Path("git checkpoint transcript " + d.Record.Label)
 		}
-		rows = append(rows, []render.Cell{
-			cell(render.Normal, key), cell(render.Normal, length(o.Lines, o.Entries)),
-			cell(render.Normal, p.view.Size(o.Size)), cell(render.Dim, string(o.Source)),
-		})
-	}
+		return []render.Cell{
+			say(key), say(length(o.Lines, o.Entries)),
+			say(p.view.Size(o.Size)), cell(render.Dim, string(o.Source)),
+		}
+	})
 	p.section("Outputs", []render.Column{{Min: 8}, {Align: render.Right}, {Align: render.Right}, {Min: 8}}, rows)
 }
 
@@ -74,22 +71,18 @@ func (p *page) captured(d *checkpoint.Detail) {
 		rows = append(rows, fileRow("deleted", string(path)))
 	}
 	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), []render.Column{{}, {Min: 20}}, rows)
-	rows = nil
 	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
-	for _, s := range snapshot.Skipped {
+	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(snapshot.Skipped, func(s record.Skipped) []render.Cell {
 		reason := s.Reason
 		if s.Size > 0 {
 			reason += ", " + render.Size(s.Size)
 		}
-		rows = append(rows, []render.Cell{cell(render.Warning, string(s.Path)), cell(render.Normal, reason)})
-	}
-	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, rows)
-	rows = nil
+		return []render.Cell{cell(render.Warning, string(s.Path)), say(reason)}
+	}))
 	// These are in the checkpoint, but a restore may give other bytes.
-	for _, r := range snapshot.AtRisk {
-		rows = append(rows, []render.Cell{cell(render.Warning, string(r.Path)), cell(render.Normal, r.Reason)})
-	}
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rows)
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(snapshot.AtRisk, func(r record.AtRisk) []render.Cell {
+		return []render.Cell{cell(render.Warning, string(r.Path)), say(r.Reason)}
+	}))
 }
 
 // fileRow returns a path with the letter that git uses for the kind of change.

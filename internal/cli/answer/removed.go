@@ -48,9 +48,8 @@ func (a RefsToDelete) text(p *page) {
 
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
-	var rows [][]render.Cell
-	for _, c := range gone {
-		rows = append(rows, []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))})
-	}
-	p.beginning(render.Table{Columns: []render.Column{{}, {Min: 20}}, Rows: rows}, listed)
+	rows := rowsOf(gone, func(c checkpoint.Labelled) []render.Cell {
+		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))}
+	})
+	p.beginning([]render.Column{{}, {Min: 20}}, rows, listed)
 }

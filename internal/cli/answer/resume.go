@@ -157,11 +157,9 @@ func (p *page) values(title string, values []json.RawMessage) {
 	if rest := len(shown) - reported; rest > 0 {
 		shown, more = shown[:reported], more+rest
 	}
-	rows := make([][]render.Cell, len(shown))
-	for i, v := range shown {
-		rows[i] = []render.Cell{cell(render.Normal, textOf(v))}
-	}
-	p.cutSection(title, []render.Column{{Min: 20}}, rows, more)
+	p.cutSection(title, []render.Column{{Min: 20}}, rowsOf(shown, func(v json.RawMessage) []render.Cell {
+		return []render.Cell{say(textOf(v))}
+	}), more)
 }
 
 // textOf returns a JSON value for people: strings without quotes.

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,10 +61,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	} else {
 		p.done(verb+": ", target(r))
 	}
-	figures := amounts(r, "written", "deleted", "changed in mode")
-	if figures == "" {
-		figures = "none changed"
-	}
+	figures := cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "none changed")
 	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
 	// A rollback of the state alone changes no file, so show the state itself.
 	if r.Mode == string(rollback.ModeState) && len(r.State) > 0 {
@@ -79,12 +77,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 }
 
 // target returns the label of the checkpoint that a rollback goes to, or its id.
-func target(r *rollback.Answer) string {
-	if r.ToLabel != "" {
-		return r.ToLabel
-	}
-	return string(r.To)
-}
+func target(r *rollback.Answer) string { return cmp.Or(r.ToLabel, string(r.To)) }
 
 // amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
 // empty if there are none.

@@ -27,27 +27,18 @@ func (a Session) text(p *page) {
 		field{"Created", say(p.view.Time(m.CreatedAt.Time))},
 		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
-	var rows [][]render.Cell
-	for _, c := range m.Checkpoints {
-		rows = append(rows, []render.Cell{
-			cell(render.ID, c.Label), cell(render.Normal, p.view.Time(c.Timestamp.Time)),
-			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid)), cell(render.Dim, string(c.ID)),
-		})
-	}
-	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, rows)
-	rows = nil
-	// The rollback events have ids only.
-	labels := map[name.ID]string{}
-	for _, c := range m.Checkpoints {
+	labels := map[name.ID]string{} // the rollback events have ids only
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, rowsOf(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
-	}
+		return []render.Cell{
+			cell(render.ID, c.Label), say(p.view.Time(c.Timestamp.Time)),
+			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid)), cell(render.Dim, string(c.ID)),
+		}
+	}))
 	called := p.called(labels)
-	for _, r := range m.RollbackHistory {
-		rows = append(rows, []render.Cell{
-			cell(render.Normal, p.view.Time(r.Time.Time)), cell(render.Normal, called(r.From)+" → "+called(r.To)), cell(render.Normal, r.Reason),
-		})
-	}
-	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rows)
+	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rowsOf(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
+		return []render.Cell{say(p.view.Time(r.Time.Time)), say(called(r.From) + " → " + called(r.To)), say(r.Reason)}
+	}))
 }
 
 // Sessions is the answer of session list.
@@ -73,12 +64,12 @@ func (a Sessions) text(p *page) {
 			active = "active"
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, string(m.Session)), cell(render.Normal, m.Status),
-			cell(render.Normal, strconv.Itoa(len(m.Checkpoints))), cell(render.Normal, p.view.Time(m.UpdatedAt.Time)),
-			cell(render.Normal, m.Workflow), cell(render.Normal, m.Topic), cell(render.Success, active),
+			cell(render.ID, string(m.Session)), say(m.Status),
+			say(strconv.Itoa(len(m.Checkpoints))), say(p.view.Time(m.UpdatedAt.Time)),
+			say(m.Workflow), say(m.Topic), cell(render.Success, active),
 		})
 	}
-	p.table(t)
+	p.table(t.Columns, t.Rows)
 	switch {
 	case p.view.Layout == render.Tabbed:
 	case len(a) == 0:

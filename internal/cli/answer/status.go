@@ -66,7 +66,7 @@ func (p *page) unfinished(u *inspect.Unfinished) {
 // current returns the label of the current checkpoint.
 func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
-		return cell(render.Normal, "none yet")
+		return say("none yet")
 	}
 	return cell(render.ID, s.Current.Label)
 }

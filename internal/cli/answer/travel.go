@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
-	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/travel"
 )
@@ -26,32 +26,36 @@ func (a Travelled) text(p *page) {
 		p.line(plain("Everything is up to date with " + a.Trip.Remote))
 		return
 	}
-	t := render.Table{Columns: []render.Column{{}, {Title: ""}, {}, {Min: 12}}}
+	columns := []render.Column{{}, {Title: ""}, {}, {Min: 12}}
 	// The lines may be about several remotes.
 	several := slices.ContainsFunc(a.Trip.Lines, func(l travel.Line) bool { return l.Remote != a.Trip.Lines[0].Remote })
-	for _, l := range a.Trip.Lines {
+	if several {
+		columns = append(columns, render.Column{})
+	}
+	p.beginning(columns, rowsOf(a.Trip.Lines, func(l travel.Line) []render.Cell {
 		role := render.Normal
-		if l.Outcome == travel.OutcomeRejected || l.Outcome == travel.OutcomeConflict {
+		if isRefused(l) {
 			role = render.Warning
 		}
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.Dim, arrow(l.Verb)), cell(role, string(l.Outcome)), cell(render.Normal, shortRef(l.Ref)), cell(render.Normal, l.Message),
-		})
+		ref := strings.TrimPrefix(string(l.Ref), "refs/") // git accepts this form too
+		row := []render.Cell{cell(render.Dim, arrow(l.Verb)), cell(role, string(l.Outcome)), say(ref), say(l.Message)}
 		if several {
-			t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], cell(render.Dim, l.Remote))
+			row = append(row, cell(render.Dim, l.Remote))
 		}
-	}
-	if several {
-		t.Columns = append(t.Columns, render.Column{})
-	}
-	p.beginning(t, 40)
+		return row
+	}), 40)
+}
+
+// isRefused reports whether a ref was rejected or is in conflict.
+func isRefused(l travel.Line) bool {
+	return l.Outcome == travel.OutcomeRejected || l.Outcome == travel.OutcomeConflict
 }
 
 // Refused returns a line for each ref that was rejected or in conflict, with the reason.
 func (a Travelled) Refused() []string {
 	var all []string
 	for _, l := range a.Trip.Lines {
-		if l.Outcome == travel.OutcomeRejected || l.Outcome == travel.OutcomeConflict {
+		if isRefused(l) {
 			all = append(all, fmt.Sprintf("%s: %s: %s", l.Ref, l.Outcome, l.Message))
 		}
 	}
@@ -66,15 +70,6 @@ func arrow(verb string) string {
 	return "←"
 }
 
-// shortRef returns a ref without "refs/". git accepts this form too.
-func shortRef(ref name.Ref) string {
-	const root = "refs/"
-	if len(ref) > len(root) {
-		return string(ref[len(root):])
-	}
-	return string(ref)
-}
-
 // RemoteSessions is the answer of remote status.
 type RemoteSessions []travel.RemoteSession
 
@@ -83,12 +78,11 @@ func (a RemoteSessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a RemoteSessions) text(p *page) {
-	t := render.Table{Columns: []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}}
-	for _, s := range a {
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, string(s.Session)), cell(render.Normal, s.State), cell(render.Normal, fmt.Sprint(s.ToPush)),
-			cell(render.Normal, fmt.Sprint(s.ToFetch)), cell(render.Normal, fmt.Sprint(len(s.Conflicts))), cell(render.Normal, timeOf(s.LastSync, p.view)),
-		})
-	}
-	p.table(t)
+	columns := []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}
+	p.table(columns, rowsOf(a, func(s travel.RemoteSession) []render.Cell {
+		return []render.Cell{
+			cell(render.ID, string(s.Session)), say(s.State), say(fmt.Sprint(s.ToPush)),
+			say(fmt.Sprint(s.ToFetch)), say(fmt.Sprint(len(s.Conflicts))), say(timeOf(s.LastSync, p.view)),
+		}
+	}))
 }

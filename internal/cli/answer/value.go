@@ -42,11 +42,8 @@ func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a Settings) text(p *page) {
-	t := render.Table{Columns: []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}}
-	for _, s := range a {
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, s.Key), cell(render.Normal, s.Value), cell(render.Dim, s.Origin),
-		})
-	}
-	p.table(t)
+	columns := []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}
+	p.table(columns, rowsOf(a, func(s checkpoint.Setting) []render.Cell {
+		return []render.Cell{cell(render.ID, s.Key), say(s.Value), cell(render.Dim, s.Origin)}
+	}))
 }

@@ -16,17 +16,14 @@ func (a Workflows) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) text(p *page) {
-	t := render.Table{Columns: []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}}
-	for _, info := range a {
-		title := cell(render.Normal, info.Title)
+	columns := []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}
+	p.table(columns, rowsOf(a, func(info inspect.WorkflowInfo) []render.Cell {
+		title := say(info.Title)
 		if !info.OK {
 			title = cell(render.Error, "broken: "+info.Problems[0].Text)
 		}
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, info.Name), cell(render.Normal, info.Version), title, cell(render.Dim, info.Origin),
-		})
-	}
-	p.table(t)
+		return []render.Cell{cell(render.ID, info.Name), say(info.Version), title, cell(render.Dim, info.Origin)}
+	}))
 }
 
 // Checked is the answer of workflow check.
