@@ -88,38 +88,11 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if to == nil {
 		return nil
 	}
-	// An address without credentials is what is stored, so a new password asks for nothing.
-	url := addressOf(s, to.URL)
-	agreed, err := agreedTo(ctx, s, url)
-	if err != nil {
-		return err
-	}
-	first := FirstTime{To: what.To}
-	if to.URL != what.To {
-		first.To += " (" + to.URL + ")"
-	}
-	// Computing the content reads every checkpoint, so do it only where nobody has agreed
-	// yet.
-	var ask []string
-	if !agreed[keyFiles] {
-		if first.Files, err = to.Untracked(ctx); err != nil {
-			return err
-		}
-		if len(first.Files) > 0 {
-			ask = append(ask, keyFiles)
-		}
-	}
-	if !agreed[keyPrompts] {
-		if first.Talk, err = to.Talk(ctx); err != nil {
-			return err
-		}
-		if first.Prompts+first.Transcripts > 0 {
-			ask = append(ask, keyPrompts)
-		}
-	}
+	first, err := Foresee(ctx, s, what.To, to)
+	ask := first.keys()
 	switch {
-	case len(ask) == 0:
-		return nil
+	case err != nil || len(ask) == 0:
+		return err
 	case to.Agree == nil:
 		return first.refusal(what.To, ask)
 	}
@@ -127,12 +100,47 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 		return err
 	}
 	for _, key := range ask {
-		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", key, url); err != nil {
+		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", key, addressOf(s, to.URL)); err != nil {
 			return checkpoint.Classify(fmt.Errorf("remember what may go to %s: %w", first.To, err))
 		}
 	}
 	return nil
 }
+
+// Foresee returns the private content that would go to an address for the first time. remote is
+// the name of the remote for messages. If somebody agreed to it, or there is none,
+// FirstTime.Asks is false.
+func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Destination) (FirstTime, error) {
+	first := FirstTime{To: remote}
+	if to.URL != remote {
+		first.To += " (" + to.URL + ")"
+	}
+	// An address without credentials is what is stored, so a new password asks for nothing.
+	agreed, err := agreedTo(ctx, s, addressOf(s, to.URL))
+	// Computing the content reads every checkpoint, so do it only where nobody has agreed
+	// yet.
+	if err == nil && !agreed[keyFiles] {
+		first.Files, err = to.Untracked(ctx)
+	}
+	if err == nil && !agreed[keyPrompts] {
+		first.Talk, err = to.Talk(ctx)
+	}
+	return first, err
+}
+
+// keys returns the keys under which consent to this content is stored.
+func (f FirstTime) keys() (keys []string) {
+	if len(f.Files) > 0 {
+		keys = append(keys, keyFiles)
+	}
+	if f.Prompts+f.Transcripts > 0 {
+		keys = append(keys, keyPrompts)
+	}
+	return keys
+}
+
+// Asks reports whether there is private content to ask about.
+func (f FirstTime) Asks() bool { return len(f.keys()) > 0 }
 
 // refusal returns the error for the case that nobody can be asked.
 func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {

@@ -47,6 +47,15 @@ func (f *sendFlags) request(app *App) travel.Request {
 	return req
 }
 
+// foreseen is the request of a dry run. It lists what a push would ask about.
+func (f *sendFlags) foreseen(app *App) travel.Request {
+	req := f.travelFlags.request(app)
+	if !app.quiet {
+		req.First = func(first clearance.FirstTime) error { return listFirst(app, first) }
+	}
+	return req
+}
+
 // PushCmd is "git checkpoint push". With the hidden flag --background it is the process that a
 // create starts when checkpoint.autoPush is set.
 type PushCmd struct {
@@ -60,7 +69,7 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 		return travel.PushInBackground(ctx, s, c.request(app))
 	}
 	if c.DryRun {
-		return wouldTravel(ctx, app, s, c.request(app))
+		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
 	return app.travelled(travel.Push(ctx, s, c.request(app)))
 }
@@ -68,6 +77,18 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 // agree asks whether untracked files may go to an address that has not received any before. It
 // lists them first. A no is an error.
 func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
+	if err := listFirst(a, first); err != nil {
+		return err
+	}
+	yes, err := a.Terminal.Confirm(ctx, "Send them?")
+	if err == nil && !yes {
+		err = refused("not confirmed, nothing was sent")
+	}
+	return err
+}
+
+// listFirst warns of what would go to an address for the first time, and lists the files.
+func listFirst(a *App, first clearance.FirstTime) error {
 	a.warn(first.String())
 	// Only the first files are named; the rest is a count.
 	named, more := first.Named()
@@ -79,11 +100,7 @@ func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
 			return err
 		}
 	}
-	yes, err := a.Terminal.Confirm(ctx, "Send them?")
-	if err == nil && !yes {
-		err = refused("not confirmed, nothing was sent")
-	}
-	return err
+	return nil
 }
 
 // travelled prints the answer of a push, fetch, sync or import, and passes on the error. Both may

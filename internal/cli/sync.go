@@ -15,7 +15,7 @@ type SyncCmd struct {
 // Run fetches and pushes. With --dry-run it only compares.
 func (c *SyncCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	if c.DryRun {
-		return wouldTravel(ctx, app, s, c.request(app))
+		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
 	return app.travelled(travel.Sync(ctx, s, c.request(app)))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
 )
@@ -44,7 +45,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 		r, err := t.compare(ctx, session, here.Session(session), there.Session(session))
 		for i, place := range pushed {
 			if err == nil {
-				err = t.alsoPushed(ctx, &r, here, place, i)
+				err = t.alsoPushed(ctx, &r, here, place.Listing, i)
 			}
 		}
 		if err != nil {
@@ -52,14 +53,51 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 		}
 		out = append(out, r)
 	}
+	if req.First == nil {
+		return out, nil
+	}
+	if len(pushed) == 0 {
+		return out, (&consignment{trip: t, here: here, there: there}).foresee(ctx)
+	}
+	for _, place := range pushed {
+		t.remote.Place = place.at
+		if len(pushed) > 1 {
+			t.answer.Remote = remote.Redact(place.at)
+		}
+		if err := (&consignment{trip: t, here: here, there: place.Listing}).foresee(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
+}
+
+// foresee tells Request.First what a push to one address would ask about.
+func (c *consignment) foresee(ctx context.Context) error {
+	for _, session := range c.here.Names() {
+		c.plans = append(c.plans, remote.Plan{Session: session})
+	}
+	to, err := c.destination(ctx)
+	if err != nil {
+		return err
+	}
+	first, err := clearance.Foresee(ctx, c.s, c.answer.Remote, to)
+	if err != nil || !first.Asks() {
+		return err
+	}
+	return c.req.First(first)
+}
+
+// pushPlace is a push address and what is there.
+type pushPlace struct {
+	at string
+	*remote.Listing
 }
 
 // pushedTo lists the places to which a push goes, if these differ from the one that is fetched
 // from. It returns nil for the usual remote with one address.
-func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
+func (t *trip) pushedTo(ctx context.Context) ([]pushPlace, error) {
 	places, err := t.remote.Destinations(ctx)
-	var all []*remote.Listing
+	var all []pushPlace
 	for _, place := range places {
 		at := *t.remote
 		at.Place = place
@@ -68,7 +106,7 @@ func (t *trip) pushedTo(ctx context.Context) ([]*remote.Listing, error) {
 			return nil, unreachable(err)
 		}
 		l.Keep(t.sessions)
-		all = append(all, l)
+		all = append(all, pushPlace{place, l})
 	}
 	return all, unreachable(err)
 }

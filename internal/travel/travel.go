@@ -43,6 +43,10 @@ type Request struct {
 
 	Unscanned clearance.Unscanned
 	Agree     clearance.Agree // asks whether untracked files may be sent; nil: nobody can be asked
+
+	// First is called by CompareRemote for each address at which a push would ask; nil if none is
+	// planned.
+	First func(clearance.FirstTime) error
 }
 
 // Outcome says in one word what happened to one ref. It is part of the JSON output.
