@@ -20,45 +20,34 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%d of the objects needed for this are missing or damaged; the first is %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
 }
 
-// wholeObject is the size in bytes up to which a blob is held in memory to compute its id. Larger
-// ones are hashed as a stream.
-const wholeObject = 1 << 20
-
 // verifyObjects reads every blob that is to be written and compares it with its id, before
 // anything is touched: git itself trusts the content of a loose object. It also fills p.large.
 func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
-	v := &verification{format: s.repo.Format}
-	p.large = map[name.OID]bool{}
+	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == "write" {
 			v.specs, v.paths = append(v.specs, string(oid)), append(v.paths, o.Path)
 		}
 	}
-	var small, large []int
-	err := s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
-		switch {
-		case stopped(err):
+	bad, large := make([]bool, len(v.specs)), make([]bool, len(v.specs))
+	err := s.repo.ProveApart(ctx, v.specs, 0, func(i int, got git.Object, err error) error {
+		bad[i], large[i] = err != nil || got.Type != "blob", got.Size >= largeFile
+		if stopped(err) {
 			return err
-		case err != nil || got.Type != "blob":
-			v.lacks(i)
-		case got.Size > wholeObject:
-			p.large[name.OID(v.specs[i])] = got.Size >= largeFile
-			large = append(large, i)
-		default:
-			small = append(small, i)
 		}
 		return nil
 	})
-	if err == nil {
-		err = s.repo.Batch().Objects(ctx, v.of(small), v.judge(small))
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.repo.Batch().Prove(ctx, v.of(large), 0, v.judge(large))
+	p.large = map[name.OID]bool{}
+	for i, spec := range v.specs {
+		if bad[i] {
+			v.lacks(i)
+		}
+		p.large[name.OID(spec)] = large[i]
 	}
-	if err == nil && len(v.missing.OIDs) > 0 {
-		return &v.missing
-	}
-	return err
+	return v.result()
 }
 
 // verifyStaged checks that the blobs exist that the index is to name and does not name now. Their
@@ -93,16 +82,15 @@ func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 		}
 		return nil
 	})
-	if err == nil && len(v.missing.OIDs) > 0 {
-		return &v.missing
+	if err != nil {
+		return err
 	}
-	return err
+	return v.result()
 }
 
 // verification checks a list of blobs and collects what is wrong. specs are object ids, paths the
 // files that need them, in the same order.
 type verification struct {
-	format       string
 	specs, paths []string
 	missing      MissingError
 }
@@ -112,32 +100,16 @@ func (v *verification) lacks(i int) {
 	v.missing.OIDs, v.missing.Paths = append(v.missing.OIDs, name.OID(v.specs[i])), append(v.missing.Paths, v.paths[i])
 }
 
+// result returns the MissingError, or nil if nothing is wrong.
+func (v *verification) result() error {
+	if len(v.missing.OIDs) == 0 {
+		return nil
+	}
+	return &v.missing
+}
+
 // stopped reports whether an error says that the work was given up, which tells nothing about an
 // object.
 func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// of returns the ids of some blobs, by their index in specs.
-func (v *verification) of(which []int) []string {
-	out := make([]string, len(which))
-	for n, i := range which {
-		out[n] = v.specs[i]
-	}
-	return out
-}
-
-// judge returns a callback for Batch.Objects and Batch.Prove, to which the blobs which[0],
-// which[1], ... were passed. Prove has checked the ids of large blobs already.
-func (v *verification) judge(which []int) func(int, git.Object, error) error {
-	return func(n int, got git.Object, err error) error {
-		i := which[n]
-		if stopped(err) {
-			return err
-		}
-		if err != nil || got.Size <= wholeObject && string(git.HashObject(v.format, got.Type, got.Data)) != v.specs[i] {
-			v.lacks(i)
-		}
-		return nil
-	}
 }

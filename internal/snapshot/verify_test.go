@@ -42,9 +42,5 @@ func TestVerifyGivenUp(t *testing.T) {
 		if err := shot.verifyObjects(ctx, plan("1"+oid[1:])); !errors.Is(err, gone) {
 			t.Errorf("%v: %v", gone, err)
 		}
-		v := &verification{format: repo.Format, specs: []string{string(oid)}, paths: []string{"file"}}
-		if err := v.judge([]int{0})(0, git.Object{}, gone); !errors.Is(err, gone) {
-			t.Errorf("%v: %v", gone, err)
-		}
 	}
 }
