@@ -201,16 +201,26 @@ func TestInTheMiddle(t *testing.T) {
 	slow.env = append(slices.Clone(w.env), "GIT_CHECKPOINT_FAILPOINT=place:1:pause")
 	var group sync.WaitGroup
 	group.Go(func() { slow.run("git-checkpoint", "rollback", "1", "-y") })
-	for {
-		if _, err := os.Lstat(filepath.Join(w.dir, ".git", "checkpoint", "rollback")); err == nil {
-			break
-		}
+	runs := func() bool {
+		_, err := os.Lstat(filepath.Join(w.dir, ".git", "checkpoint", "rollback"))
+		return err == nil
+	}
+	for !runs() {
 		time.Sleep(time.Millisecond)
 	}
 	for _, args := range [][]string{{"rollback", "2", "-y"}, {"rollback", "--continue"}, {"rollback", "--abort"}} {
 		if out, code := w.try(append([]string{"git-checkpoint"}, args...)...); code != 4 || !strings.Contains(out, "another rollback is in progress") {
 			t.Errorf("%v: exit code %d\n%s", args, code, out)
 		}
+	}
+	if out := w.run("git-checkpoint", "list"); runs() && (!strings.HasPrefix(out, "Running rollback to cp-01-") || strings.Contains(out, "--abort")) {
+		t.Errorf("list does not say that a rollback is running:\n%s", out)
+	}
+	if out := w.run("git-checkpoint", "doctor"); runs() && !strings.Contains(out, "in this worktree is running (process ") {
+		t.Errorf("doctor does not say that a rollback is running:\n%s", out)
+	}
+	if out := w.run("git-checkpoint", "status"); strings.Contains(out, "nning rollback") || strings.Contains(out, "nfinished") || !strings.Contains(out, "cp-01") {
+		t.Errorf("status has waited for the rollback, and tells of before:\n%s", out)
 	}
 	id := w.created()
 	group.Wait()

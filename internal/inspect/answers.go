@@ -144,11 +144,12 @@ type StatusAnswer struct {
 	Watching bool `json:"watching,omitempty"`
 }
 
-// Unfinished is a rollback that was killed and is neither continued nor aborted.
+// Unfinished is a rollback that runs, or that was killed and is neither continued nor aborted.
 type Unfinished struct {
 	To        name.ID         `json:"to"`
 	Safety    name.ID         `json:"safety"`
 	StartedAt checkpoint.Time `json:"started_at"`
+	Process   int             `json:"process,omitempty"` // the process that is at it; 0: it was killed
 }
 
 // item returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;

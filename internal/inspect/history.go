@@ -5,12 +5,14 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/travel"
 	"git-checkpoint/internal/workflow"
@@ -63,6 +65,18 @@ func LineOf(e *journal.Event) HistoryLine {
 
 // Status answers `status`: where the session of this worktree stands and what to do next.
 func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
+	a, err := status(ctx, s)
+	if err != nil || a.UnfinishedRollback == nil || a.UnfinishedRollback.Process == 0 {
+		return a, err
+	}
+	// The capture has waited for the rollback. If it is over, what was read before is out of date.
+	if now, err := UnfinishedRollback(s); err != nil || now != nil && now.Process != 0 {
+		return a, err
+	}
+	return status(ctx, s)
+}
+
+func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	on, err := s.Settings.Bool("checkpoint.enabled", true)
 	if err != nil {
 		return nil, err
@@ -98,10 +112,11 @@ func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	return a, statusOf(ctx, s, st, a)
 }
 
-// UnfinishedRollback returns the rollback of this worktree that was killed and is neither continued
-// nor aborted; nil if there is none.
+// UnfinishedRollback returns the rollback of this worktree that runs, or that was killed and is
+// neither continued nor aborted; nil if there is none.
 func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
-	in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint"))
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+	in, err := snapshot.ReadIntent(dir)
 	if in == nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -109,7 +124,7 @@ func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: checkpoint.Time{Time: meta.StartedAt}}, nil
+	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: checkpoint.Time{Time: meta.StartedAt}, Process: snapshot.Mover(dir)}, nil
 }
 
 // statusOf fills in what depends on the session.
@@ -147,18 +162,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		a.Topic = checkpoint.TopicIn(def, rec.State)
 	}
 	if rec.Snapshot.Tree != "" { // otherwise it was imported without files
-		tree, err := TreeNow(ctx, s, rec)
-		if err != nil {
+		if err := changedSince(ctx, s, rec, a); err != nil {
 			return err
-		}
-		if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
-			// Damage in one checkpoint must not make `status` fail.
-			unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
-			if unknown == "" {
-				return err
-			}
-			a.ChangedUnknown = true
-			s.Warn(unknown)
 		}
 	}
 	if checkpoint.IsClosed(st.Status) {
@@ -171,6 +176,29 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		in.Changed = append(in.Changed, string(c.Path))
 	}
 	a.NextAction = nextAction(def, in)
+	return nil
+}
+
+// changedSince fills in the files that differ from a checkpoint. If they cannot be known, status
+// answers the rest.
+func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record, a *StatusAnswer) error {
+	tree, err := TreeNow(ctx, s, rec)
+	if errors.Is(err, snapshot.ErrBusy) { // a rollback that takes long
+		a.ChangedUnknown = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
+		// Damage in one checkpoint must not make `status` fail.
+		unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
+		if unknown == "" {
+			return err
+		}
+		a.ChangedUnknown = true
+		s.Warn(unknown)
+	}
 	return nil
 }
 

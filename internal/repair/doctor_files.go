@@ -241,6 +241,8 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 			}
 			a.Message = "a rollback" + where + " was cut off, and " + why.Error()
 			a.Hint = checkpoint.SpoiltHint(filepath.Join(dir.Path, "rollback"))
+		} else if process := snapshot.Mover(dir.Path); process != 0 {
+			a.Level, a.Message = LevelInfo, fmt.Sprintf("a rollback to %s%s is running (process %d)", meta.To, where, process)
 		} else {
 			a.Message = fmt.Sprintf("a rollback to %s%s was cut off", meta.To, where)
 			a.Hint = "run `git checkpoint rollback --continue` there to finish it, or `--abort` to take it back"

@@ -61,12 +61,17 @@ func alive(pid int, born string) bool {
 	return born == "" || now == "" || now == born
 }
 
-// Moving reports whether another process, which is running, is in the middle of a rollback. dir
-// is the worktree's directory of disposable files.
-func Moving(dir string) bool {
-	_, err := os.Lstat(intentPath(dir))
-	return err == nil && owner(dir) != 0
+// Mover returns the number of another process, which is running, that is in the middle of a
+// rollback; 0 if there is none. dir is the worktree's directory of disposable files.
+func Mover(dir string) int {
+	if _, err := os.Lstat(intentPath(dir)); err != nil {
+		return 0
+	}
+	return owner(dir)
 }
+
+// Moving reports whether there is a Mover.
+func Moving(dir string) bool { return Mover(dir) != 0 }
 
 // own makes this process the owner, or returns ErrBusy if another one is. Two processes that
 // finish the same rollback would undo each other's steps.

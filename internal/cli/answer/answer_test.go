@@ -126,6 +126,12 @@ func status() *inspect.StatusAnswer {
 	}
 }
 
+func running() *inspect.StatusAnswer {
+	s := status()
+	s.UnfinishedRollback.Process = 4711
+	return s
+}
+
 func history() answer.Audit {
 	return answer.Audit{
 		{Event: "start", Time: at(0), Actor: "A U Thor <a@example.com>", Session: "demo", OID: head},
@@ -168,7 +174,7 @@ func answers() map[string]answer.Answer {
 		"compared-equal": answer.Compared{Difference: &inspect.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
 		"planned":        answer.Planned{Plan: rolledBack()}, "planned-branch": answer.Planned{Plan: moved()},
 		"rolledback": answer.RolledBack{Done: rolledBack()}, "rolledback-state": answer.RolledBack{Done: moved()},
-		"undone": answer.Undone{Done: rolledBack()}, "stands": answer.Stands{Status: status()},
+		"undone": answer.Undone{Done: rolledBack()}, "stands": answer.Stands{Status: status()}, "stands-running": answer.Stands{Status: running()},
 		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"side-by-side": answer.SideBySide{Found: sideBySide()},

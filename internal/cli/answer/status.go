@@ -51,10 +51,15 @@ func (a Stands) text(p *page) {
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
 }
 
-// unfinished reports a rollback that was interrupted, with both ways to end it. It comes first,
-// because the worktree has a mixture of old and new files.
+// unfinished reports a rollback that runs, or one that was interrupted, with both ways to end it.
+// It comes first, because the worktree has a mixture of old and new files.
 func (p *page) unfinished(u *inspect.Unfinished) {
 	if u == nil {
+		return
+	}
+	if u.Process != 0 {
+		p.line(render.Span{Role: render.Warning, Text: "Running rollback"},
+			plain(fmt.Sprintf(" to %s (process %d), begun %s; its safety checkpoint is %s", u.To, u.Process, p.view.Time(u.StartedAt.Time), u.Safety)))
 		return
 	}
 	p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
