@@ -264,8 +264,8 @@ func (d *foundDocument) stranger(session, owner string) error {
 
 // hints says how to store the document in its own session.
 func (d *foundDocument) hints() []string {
-	if d.owner == "" {
-		return nil
+	if d.owner == "" { // it does not say which session is its own
+		return []string{"--session NAME starts a session for it"}
 	}
 	return []string{"--session " + string(name.SessionFor(d.owner)) + " puts it into its own session"}
 }
