@@ -1,26 +1,20 @@
 package record
 
-// This file edits a state by path. It uses sjson, which keeps everything else byte for byte, but is
-// lax about paths: it overwrites a string with an object, fills an array with nulls, and treats
-// special characters in several ways. So every path is first resolved against the document
-// (statepath.go), which finds such cases, and then rewritten into a form that sjson cannot
-// misunderstand.
+// This file edits a state by path. Only the objects and arrays on the way to the place are written
+// again; every value in them keeps its bytes, so numbers keep their digits.
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
-// Set sets the value at a path, in sjson's syntax, and creates the missing objects and arrays on
-// the way. value is text as for ParseValue. Everything else keeps its bytes, so numbers keep their
-// digits. An empty state or null counts as {}.
+// Set sets the value at a path and creates the missing objects and arrays on the way. value is text
+// as for ParseValue. An empty state or null counts as {}.
 func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
@@ -30,7 +24,7 @@ func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMess
 	if err != nil {
 		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
 	}
-	return set(state, path, parts, raw, limits)
+	return stateEdit{"setting", path, raw}.of(state, parts, limits)
 }
 
 // SetMetric sets one member of the object at path metrics, where the workflow keeps its metrics; if
@@ -50,7 +44,8 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	if err != nil {
 		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 	}
-	return set(state, strings.TrimPrefix(metrics+"."+gjson.Escape(name), "."), append(parts, part{name, true}), raw, limits)
+	path := strings.TrimPrefix(metrics+"."+gjson.Escape(name), ".")
+	return stateEdit{"setting", path, raw}.of(state, append(parts, part{name, true}), limits)
 }
 
 // Unset removes the value at a path. If there is none, the error is a *PathError with Missing set.
@@ -59,72 +54,131 @@ func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, 
 	if err != nil {
 		return nil, fmt.Errorf("unsetting state: %w", err)
 	}
+	return stateEdit{"unsetting", path, nil}.of(state, parts, limits)
+}
+
+// stateEdit sets the value at a path, or removes it.
+type stateEdit struct {
+	verb  string // for errors
+	path  string
+	value json.RawMessage // nil: remove
+}
+
+// of edits a state. parts is the path as parsed.
+func (e stateEdit) of(state json.RawMessage, parts []part, limits Limits) (json.RawMessage, error) {
 	document, err := startFrom(state, limits)
 	if err != nil {
-		return nil, fmt.Errorf("unsetting %q: %w", clip(path, 100), err)
+		return nil, fmt.Errorf("%s %q: %w", e.verb, clip(e.path, 100), err)
 	}
-	l, err := resolve(document, path, parts, lastElement)
-	if err == nil && !l.exists {
-		err = &PathError{Path: path, Reason: "nothing is there", Missing: true}
+	depth := limits.orDefault(MaxDepth - 1).Depth
+	var edited []byte
+	if e.value != nil && len(parts) > depth {
+		err = e.fails("more than %d levels", depth)
+	} else {
+		edited, err = e.apply(document, parts)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("unsetting state: %w", err)
+		return nil, fmt.Errorf("%s state: %w", e.verb, err)
 	}
-	rest := without(l, parts[len(parts)-1].name)
-	// The document itself is what holds the last part, and sjson has no path for that.
-	if len(parts) == 1 {
-		return finished(path, rest, nil, limits)
+	// An edit can exceed a limit, so the result is checked like a text from outside.
+	if document, err = ParseJSON(edited, limits); err != nil {
+		return nil, fmt.Errorf("editing %q: %w", clip(e.path, 100), err)
 	}
-	edited, err := sjson.SetRawBytes(slices.Clone(document), strings.Join(l.spelled[:len(parts)-1], "."), rest)
-	return finished(path, edited, err, limits)
+	return document, nil
 }
 
-// without writes the object or array that holds the last part again, without that part.
-// sjson.Delete fails for names that begin with a quote.
-func without(l location, name string) []byte {
-	var rest [][]byte
-	index := 0
-	for item := range elements(l.holder) {
-		if strconv.Itoa(index) != l.spelled[len(l.spelled)-1] {
-			rest = append(rest, item)
+// fails returns an error about the path.
+func (e stateEdit) fails(format string, args ...any) error {
+	return &PathError{Path: e.path, Reason: fmt.Sprintf(format, args...)}
+}
+
+// apply returns old with the value at parts set or removed. old is nil where there is nothing yet.
+func (e stateEdit) apply(old []byte, parts []part) ([]byte, error) {
+	if len(parts) == 0 {
+		return e.value, nil
+	}
+	missing := &PathError{Path: e.path, Reason: "nothing is there", Missing: true}
+	bracket := byte(kind(old))
+	if old == nil || bracket == 'n' { // a null may be replaced by an object or array
+		if e.value == nil {
+			return nil, missing
 		}
-		index++
-	}
-	for key, value := range members(l.holder) {
-		if key != name {
-			rest = append(rest, append(append(appendText(nil, key), ':'), value...))
+		bracket = '{'
+		if n, is := parts[0].index(); is && n == 0 || parts[0].isEnd() { // a new array begins with index 0
+			bracket = '['
+		} else if name := clip(parts[0].name, 20); parts[0].looksLikeIndex() {
+			return nil, e.fails("there is no array for index %s; write %q for a name", name, ":"+name)
 		}
 	}
-	bracket := byte(kind(l.holder)) // in ASCII, closing brackets come two after opening ones
-	return append(append([]byte{bracket}, bytes.Join(rest, []byte(","))...), bracket+2)
+	items, at, err := e.split(old, bracket, parts[0])
+	if err != nil {
+		return nil, err
+	}
+	if at < 0 || at == len(items) {
+		if e.value == nil {
+			return nil, missing
+		}
+		items, at = append(items, item{name: parts[0].name}), len(items)
+	}
+	changed, err := e.apply(items[at].value, parts[1:])
+	if err != nil {
+		return nil, err
+	}
+	if items[at].value = changed; changed == nil {
+		items = slices.Delete(items, at, at+1)
+	}
+	return joined(items, bracket), nil
 }
 
-// set does the work of Set and SetMetric. parts is path as parsed, raw is the value.
-func set(state json.RawMessage, path string, parts []part, raw json.RawMessage, limits Limits) (json.RawMessage, error) {
-	document, err := startFrom(state, limits)
-	if err != nil {
-		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
-	}
-	if depth := limits.orDefault(MaxDepth - 1).Depth; len(parts) > depth {
-		return nil, fmt.Errorf("setting state: %w", &PathError{Path: path, Reason: fmt.Sprintf("more than %d levels", depth)})
-	}
-	l, err := resolve(document, path, parts, newElement)
-	if err != nil {
-		return nil, fmt.Errorf("setting state: %w", err)
-	}
-	spelled, err := l.spell(path, parts)
-	if err != nil {
-		return nil, fmt.Errorf("setting state: %w", err)
-	}
-	edited, err := sjson.SetRawBytes(slices.Clone(document), strings.Join(spelled, "."), raw)
-	return finished(path, edited, err, limits)
+// item is a member of an object, or an element of an array, whose name has no meaning.
+type item struct {
+	name  string
+	value []byte
 }
 
-// newElement and lastElement give the meaning of index -1 in an array of n: behind the end when a
-// value is set, the last element when one is removed.
-func newElement(n int) int { return n }
+// split returns the items of an object or array, and the place of the one that p means. The place
+// is that behind the end if there is none yet.
+func (e stateEdit) split(old []byte, bracket byte, p part) (items []item, at int, err error) {
+	switch bracket {
+	case '{':
+		for name, value := range members(old) {
+			items = append(items, item{name, value})
+		}
+		if at = slices.IndexFunc(items, func(i item) bool { return i.name == p.name }); at < 0 {
+			at = len(items)
+		}
+		return items, at, nil
+	case '[':
+		for value := range elements(old) {
+			items = append(items, item{value: value})
+		}
+		n, ok := p.index()
+		switch {
+		case p.isEnd() && e.value == nil:
+			return items, len(items) - 1, nil
+		case p.isEnd():
+			return items, len(items), nil
+		case !p.looksLikeIndex():
+			return nil, 0, e.fails("%q is not an index, but there is an array", clip(p.name, 100))
+		case !ok || n > len(items):
+			return nil, 0, e.fails("index %s is past the end of an array of %d", clip(p.name, 20), len(items))
+		}
+		return items, n, nil
+	}
+	return nil, 0, e.fails("%q would be in %s, which is neither an object nor an array", clip(p.name, 100), clip(string(old), 60))
+}
 
-func lastElement(n int) int { return n - 1 }
+// joined writes an object or array.
+func joined(items []item, bracket byte) []byte {
+	parts := make([][]byte, len(items))
+	for i, item := range items {
+		if parts[i] = item.value; bracket == '{' {
+			parts[i] = slices.Concat(appendText(nil, item.name), []byte(":"), item.value)
+		}
+	}
+	closing := bracket + 2 // in ASCII, closing brackets come two after opening ones
+	return slices.Concat([]byte{bracket}, bytes.Join(parts, []byte(",")), []byte{closing})
+}
 
 // startFrom checks the state before an edit. An empty state and null become an empty object.
 func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
@@ -136,15 +190,4 @@ func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
 		return json.RawMessage("{}"), nil
 	}
 	return document, err
-}
-
-// finished checks the result of an edit like a text from outside, since an edit can exceed a limit.
-func finished(path string, edited []byte, err error, limits Limits) (json.RawMessage, error) {
-	if err == nil {
-		edited, err = ParseJSON(edited, limits)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("editing %q: %w", clip(path, 100), err)
-	}
-	return edited, nil
 }
