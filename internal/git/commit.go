@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,67 +146,11 @@ func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 	return ParseCommit(o.OID, o.Data)
 }
 
-// History returns all commits that are reachable from tip and not from any of known. It starts one
-// process, however long the history is. Of the further headers, Other has only the encoding.
-// Messages are in UTF-8, whatever encoding they were written in. In a shallow clone the error wraps
-// ErrShallow if the history is cut off.
-func (r *Repo) History(ctx context.Context, tip name.OID, known ...name.OID) ([]Commit, error) {
-	// Nine fields per commit, each with a NUL behind it, because names and messages may contain
-	// newlines.
-	const format = "%H%x00%T%x00%P%x00%ad%x00%cd%x00%an <%ae>%x00%cn <%ce>%x00%e%x00%B%x00"
-	const fields = 9
-	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--date=raw", "--format=" + format, string(tip)}
-	for _, k := range known {
-		args = append(args, "^"+string(k))
-	}
-	res, err := r.Run(ctx, Cmd{Args: append(args, "--")})
-	if err != nil {
-		return nil, fmt.Errorf("read history of %s: %w", tip, err)
-	}
-	parts := strings.Split(string(res.Stdout), "\x00")
-	var out []Commit
-	for f := range slices.Chunk(parts, fields) {
-		if len(f) < fields {
-			break // after the last commit there is only a newline
-		}
-		c := Commit{OID: name.OID(strings.TrimPrefix(f[0], "\n")), Tree: name.OID(f[1]), Message: f[8]}
-		if f[7] != "" {
-			c.Other = "encoding " + f[7] + "\n"
-		}
-		for _, p := range strings.Fields(f[2]) {
-			c.Parents = append(c.Parents, name.OID(p))
-		}
-		if c.Author, err = parseSignature(f[5] + " " + f[3]); err != nil {
-			return nil, fmt.Errorf("read history of %s: %w", tip, err)
-		}
-		if c.Committer, err = parseSignature(f[6] + " " + f[4]); err != nil {
-			return nil, fmt.Errorf("read history of %s: %w", tip, err)
-		}
-		out = append(out, c)
-	}
-	return out, r.checkWhole(out)
-}
-
-// checkWhole returns ErrShallow if one of the commits is where a shallow clone was cut off. git
-// shows such a commit as if it had no parents, and we would take it for the first one.
-func (r *Repo) checkWhole(commits []Commit) error {
-	data, err := os.ReadFile(filepath.Join(r.CommonDir, "shallow"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read where the clone is shallow: %w", err)
-	}
-	cut := map[name.OID]bool{}
-	for line := range strings.Lines(string(data)) {
-		cut[name.OID(strings.TrimSpace(line))] = true
-	}
-	for _, c := range commits {
-		if cut[c.OID] {
-			return fmt.Errorf("history of %s: %w", c.OID, ErrShallow)
-		}
-	}
-	return nil
+// IsShallow reports whether the repository is a shallow clone, in which commits may lack their
+// parents.
+func (r *Repo) IsShallow() bool {
+	_, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
+	return err == nil
 }
 
 // ErrShallow says that a history is not complete because the clone is shallow.

@@ -12,10 +12,6 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// fewCommits is how many new commits of a journal are read one level after the other, in this
-// process. If there are more, one rev-list reads them all.
-const fewCommits = 32
-
 // Log returns the journal of a session. It is read for the caller, who may extend it. The error
 // wraps ErrNoSession if there is no journal.
 func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, error) {
@@ -53,16 +49,14 @@ func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, erro
 // been fetched just now. known may be a journal with the same beginning, which is not read again.
 // It is not changed.
 func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*journal.Log, error) {
-	var nodes []journal.Node
-	var above []name.OID
-	if known != nil {
-		nodes, above = known.Nodes(), []name.OID{known.Tip().OID}
+	fresh, err := s.commits(ctx, tip, known)
+	if err == nil && known != nil {
+		fresh = append(known.Nodes(), fresh...)
 	}
-	fresh, err := s.history(ctx, tip, above...)
 	if err != nil {
 		return nil, err
 	}
-	return newLog(append(nodes, fresh...), tip)
+	return newLog(fresh, tip)
 }
 
 // load returns the journal of a session whose ref is at tip. Usually the cache has most of it, and
@@ -73,12 +67,13 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 	c := s.take(session)
 	before := c.log
 	if c.log != nil && !c.log.Contains(tip) {
-		if err := s.extend(ctx, c.log, tip); err != nil {
+		nodes, err := s.commits(ctx, tip, c.log)
+		if err != nil || c.log.Extend(nodes, tip) != nil {
 			c.log = nil // another history, or damage: read everything
 		}
 	}
 	if c.log == nil || c.log.Tip().OID != tip {
-		nodes, err := s.history(ctx, tip)
+		nodes, err := s.commits(ctx, tip, nil)
 		if err == nil {
 			c.log, err = newLog(nodes, tip)
 		}
@@ -105,84 +100,40 @@ func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
 	return l, nil
 }
 
-// extend adds to a cached journal what leads from it to tip.
-func (s *Store) extend(ctx context.Context, l *journal.Log, tip name.OID) error {
-	nodes, err := s.walk(ctx, l, tip)
-	if errors.Is(err, errMany) {
-		nodes, err = s.history(ctx, tip, l.Tip().OID)
-	}
-	if err != nil {
-		return err
-	}
-	return l.Extend(nodes, tip)
-}
-
-// errMany says that more than fewCommits are new.
-var errMany = errors.New("many commits")
-
-// walk reads the commits between a journal and a new tip, one level of parents at a time. It
-// returns parents before children.
-func (s *Store) walk(ctx context.Context, l *journal.Log, tip name.OID) ([]journal.Node, error) {
+// commits reads the commits that lead to tip, without those that known has. known may be nil. It
+// returns parents before children if they are a line.
+func (s *Store) commits(ctx context.Context, tip name.OID, known *journal.Log) ([]journal.Node, error) {
 	var newestFirst []journal.Node
-	seen := map[name.OID]bool{tip: true}
-	for level := []string{string(tip)}; len(level) > 0; {
-		if len(seen) > fewCommits {
-			return nil, errMany
+	met := map[name.OID]bool{tip: true}
+	err := s.Repo.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
+		n, err := readNode(oid, o, err)
+		if errors.Is(err, git.ErrMissing) && s.Repo.IsShallow() {
+			err = &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("history of %s: %w", oid, git.ErrShallow)}
 		}
-		var next []string
-		err := s.Repo.Batch().Objects(ctx, level, func(i int, o git.Object, err error) error {
-			n, err := readNode(level[i], o, err)
-			if err != nil {
-				return err
+		newestFirst = append(newestFirst, n)
+		var next []name.OID
+		for _, p := range n.Parents {
+			if !met[p] && (known == nil || !known.Contains(p)) {
+				met[p] = true
+				next = append(next, p)
 			}
-			newestFirst = append(newestFirst, n)
-			for _, p := range n.Parents {
-				if !seen[p] && !l.Contains(p) {
-					seen[p] = true
-					next = append(next, string(p))
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-		level = next
-	}
+		return next, err
+	})
 	slices.Reverse(newestFirst)
-	return newestFirst, nil
+	return newestFirst, err
 }
 
 // Node decodes a commit of a journal from an object.
-func Node(o git.Object) (journal.Node, error) { return readNode(string(o.OID), o, nil) }
+func Node(o git.Object) (journal.Node, error) { return readNode(o.OID, o, nil) }
 
 // readNode decodes a commit of a journal from an object that was read.
-func readNode(spec string, o git.Object, err error) (journal.Node, error) {
+func readNode(oid name.OID, o git.Object, err error) (journal.Node, error) {
 	c, err := commitOf(o, err)
 	if err != nil {
-		return journal.Node{}, &DamagedError{What: "journal", OID: name.OID(spec), Err: err}
+		return journal.Node{}, &DamagedError{What: "journal", OID: oid, Err: err}
 	}
 	return parseNode(c)
-}
-
-// history reads all commits of a journal, without those that known reaches. It starts one process.
-func (s *Store) history(ctx context.Context, tip name.OID, known ...name.OID) ([]journal.Node, error) {
-	commits, err := s.Repo.History(ctx, tip, known...)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, &DamagedError{What: "journal", OID: tip, Err: err}
-	}
-	nodes := make([]journal.Node, 0, len(commits))
-	for _, c := range commits {
-		n, err := parseNode(c)
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, n)
-	}
-	return nodes, nil
 }
 
 // parseNode decodes a commit as a node of a journal. It refuses one with an encoding header: git
