@@ -24,18 +24,13 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	infos, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "session %q: %v")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	all := []Attempt{}
-	for _, info := range infos {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
-			continue
-		}
-		if a, ok := attemptOf(ctx, s, st, at[info.Session]); ok {
+	for _, st := range states {
+		if a, ok := attemptOf(ctx, s, st, at[st.Session]); ok {
 			all = append(all, a)
 		}
 	}

@@ -156,16 +156,12 @@ func lossOf(ctx context.Context, s *Service, st *journal.State, c *journal.Entry
 	if err != nil {
 		return l
 	}
-	sessions, _, err := s.Store.Sessions(ctx)
+	others, err := s.States(ctx, "")
 	if err != nil {
 		return l
 	}
-	states := []*journal.State{st}
-	for _, info := range sessions {
-		if other, err := s.Store.State(ctx, info.Session); err == nil && info.Session != st.Session {
-			states = append(states, other)
-		}
-	}
+	others = slices.DeleteFunc(others, func(other *journal.State) bool { return other.Session == st.Session })
+	states := append(others, st)
 	switch levels := journal.NewWalk(id, states...).UndosTo(c); {
 	case levels == 1:
 		l.undo = "undo"

@@ -71,24 +71,9 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 // Remember writes a disposable file of this worktree as JSON. It replaces the file by a rename, so
 // that a concurrent Recall sees the old value or the new one.
 func (s *Service) Remember(file string, what any) error {
-	dir, err := s.Repo.Dir()
-	if err != nil {
-		return Classify(err)
-	}
 	data, err := json.Marshal(what)
 	if err != nil {
 		return Classify(err)
 	}
-	f, err := os.CreateTemp(dir, "tmp-chat-")
-	if err != nil {
-		return Classify(err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, file))
-	}
-	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // swept by age
-	}
-	return Classify(err)
+	return Classify(s.Store.WriteFile(file, data))
 }

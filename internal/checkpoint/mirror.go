@@ -95,10 +95,3 @@ func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, erro
 	}
 	return found[name.JournalRef(session)], nil
 }
-
-// Disposable returns this worktree's directory for files that may be deleted at any time. It
-// creates it if necessary.
-func (s *Service) Disposable() (string, error) {
-	dir, err := s.Repo.Dir()
-	return dir, Classify(err)
-}

@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/journal"
@@ -63,22 +65,15 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	if err != nil || session != "" {
 		return session, err
 	}
-	sessions, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "")
 	if err != nil {
-		return "", Classify(err)
+		return "", err
 	}
-	var newest *journal.State
-	for _, info := range sessions {
-		st, err := s.Store.State(ctx, info.Session)
-		if err == nil && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
-			newest = st
-		}
-	}
-	if newest != nil {
-		return newest.Session, nil
+	if len(states) > 0 { // of several with the same time the first
+		return slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) }).Session, nil
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
-	if len(sessions) > 0 {
+	if sessions, _, err := s.Store.Sessions(ctx); err == nil && len(sessions) > 0 {
 		return sessions[0].Session, nil
 	}
 	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
@@ -92,6 +87,25 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 		return nil, s.UnknownSessionError(ctx, session)
 	}
 	return st, Classify(err)
+}
+
+// States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
+// format for the session and the error, or "" for none.
+func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {
+	sessions, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, Classify(err)
+	}
+	var states []*journal.State
+	for _, info := range sessions {
+		st, err := s.Store.State(ctx, info.Session)
+		if err == nil {
+			states = append(states, st)
+		} else if warning != "" {
+			s.Warn(fmt.Sprintf(warning, info.Session, err))
+		}
+	}
+	return states, nil
 }
 
 // UnknownSessionError returns the error for a session that does not exist. Its hints suggest

@@ -98,17 +98,12 @@ func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Tim
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	infos, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	var told []string
-	for _, info := range infos {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			// A damaged session must not hide the others.
-			continue
-		}
+	for _, st := range states {
 		told = append(told, movesOf(st, id, own, after)...)
 	}
 	if len(told) > 0 {

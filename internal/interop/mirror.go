@@ -227,9 +227,9 @@ type mirrored struct {
 // readMirrored reads the record of a mirror. What is missing or damaged is empty. Version 0.1.0 had
 // one file for all sessions, which is read first: what is newer replaces it.
 func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error) {
-	dir, err := s.Disposable()
+	dir, err := s.Repo.Dir()
 	if err != nil {
-		return nil, err
+		return nil, checkpoint.Classify(err)
 	}
 	known := &mirrored{Sessions: map[string]map[string]string{}, file: filepath.Join(dir, "mirror-"+digest([]byte(m.Format + ":" + m.Dir))[:16])}
 	parts, err := os.ReadDir(dir)

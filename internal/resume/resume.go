@@ -8,6 +8,7 @@ package resume
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -267,20 +268,8 @@ func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	if err != nil {
 		return false, checkpoint.Classify(err)
 	}
-	infos, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return false, checkpoint.Classify(err)
-	}
-	for _, info := range infos {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			continue // it cannot tell; go on
-		}
-		if st.Worked(id, journal.KindCreate) {
-			return true, nil
-		}
-	}
-	return false, nil
+	states, err := s.States(ctx, "")
+	return slices.ContainsFunc(states, func(st *journal.State) bool { return st.Worked(id, journal.KindCreate) }), err
 }
 
 // clean reports whether worktree and index are as in HEAD. Without a commit they must be empty.

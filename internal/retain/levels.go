@@ -5,7 +5,6 @@ package retain
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -74,19 +73,12 @@ func (p *PrunePlan) loses(ctx context.Context) error {
 // eachWalk calls do with the undo and redo lists of each worktree, and when that worktree was last
 // seen. Worktrees are known by the ids in rollback events.
 func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk, time.Time)) error {
-	sessions, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "session %q cannot be read, so its undo levels are unknown: %v")
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
-	var states []*journal.State
 	moved := map[string]bool{}
-	for _, info := range sessions {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			s.Warn(fmt.Sprintf("session %q cannot be read, so its undo levels are unknown: %v", info.Session, err))
-			continue
-		}
-		states = append(states, st)
+	for _, st := range states {
 		for _, e := range st.Rollbacks {
 			moved[e.WorktreeID] = true
 		}

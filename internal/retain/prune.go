@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -380,20 +381,15 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	if err != nil || whole <= p.maxSize {
 		return err
 	}
-	low, high := 1, len(may)
-	for low < high {
-		middle := (low + high) / 2
-		bytes, err := size(middle)
-		if err != nil {
-			return err
-		}
-		if bytes <= p.maxSize {
-			high = middle
-		} else {
-			low = middle + 1
-		}
+	drop := 1 + sort.Search(len(may)-1, func(i int) bool {
+		bytes, sizeErr := size(1 + i)
+		err = errors.Join(err, sizeErr)
+		return bytes <= p.maxSize
+	})
+	if err != nil {
+		return err
 	}
-	for _, i := range may[:high] {
+	for _, i := range may[:min(drop, len(may))] { // dropping all of them may still be too little
 		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, p.maxSize)
 	}
 	return nil

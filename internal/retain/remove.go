@@ -23,7 +23,6 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 
 // doomed resolves the checkpoints to delete. They must be in one session, and not pinned.
 func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
-	out := &Removed{Removed: []checkpoint.Labelled{}}
 	if len(refs) == 0 {
 		return "", nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
 	}
@@ -31,8 +30,7 @@ func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []s
 		return "", nil, err
 	}
 	var in name.Session
-	seen := map[name.ID]bool{}
-	var commits []name.OID
+	var entries []*journal.Entry
 	for _, ref := range refs {
 		f, err := s.Resolve(ctx, session, ref)
 		if err != nil {
@@ -45,15 +43,28 @@ func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []s
 		if in = f.Session; f.Entry.Pinned {
 			return "", nil, pinnedError(f.Entry)
 		}
-		if !seen[f.Entry.Checkpoint] {
-			seen[f.Entry.Checkpoint] = true
-			out.Removed = append(out.Removed, checkpoint.Labelled{ID: f.Entry.Checkpoint, Label: f.Entry.Label})
-			commits = append(commits, f.Entry.Event().Commit)
+		entries = append(entries, f.Entry)
+	}
+	out, err := removing(ctx, s, in, entries)
+	return in, out, err
+}
+
+// removing returns what the removal of checkpoints of a session removes. It names each once, and no
+// pruned one.
+func removing(ctx context.Context, s *checkpoint.Service, session name.Session, entries []*journal.Entry) (*Removed, error) {
+	out := &Removed{Removed: []checkpoint.Labelled{}}
+	gone := map[name.ID]bool{}
+	var commits []name.OID
+	for _, e := range entries {
+		if !e.Dead && !gone[e.Checkpoint] {
+			gone[e.Checkpoint] = true
+			out.Removed = append(out.Removed, checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label})
+			commits = append(commits, e.Event().Commit)
 		}
 	}
 	var err error
-	out.Bytes, err = onlyHeldBy(ctx, s, in, seen, commits)
-	return in, out, err
+	out.Bytes, err = onlyHeldBy(ctx, s, session, gone, commits)
+	return out, err
 }
 
 // onlyHeldBy returns the size on disk of the objects that only these commits reach. All other refs
@@ -173,17 +184,7 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (n
 	if err != nil {
 		return "", nil, err
 	}
-	out := &Removed{Removed: []checkpoint.Labelled{}}
-	gone := map[name.ID]bool{}
-	var commits []name.OID
-	for _, c := range st.Checkpoints() {
-		if !c.Dead {
-			gone[c.Checkpoint] = true
-			commits = append(commits, c.Event().Commit)
-			out.Removed = append(out.Removed, checkpoint.Labelled{ID: c.Checkpoint, Label: c.Label})
-		}
-	}
-	out.Bytes, err = onlyHeldBy(ctx, s, session, gone, commits)
+	out, err := removing(ctx, s, session, st.Checkpoints())
 	return session, out, err
 }
 

@@ -59,21 +59,11 @@ func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	sessions, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "session %q cannot be read, so its rollbacks are not in the lists: %v")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
-	w := &walked{}
-	for _, info := range sessions {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			s.Warn(fmt.Sprintf("session %q cannot be read, so its rollbacks are not in the lists: %v", info.Session, err))
-			continue
-		}
-		w.states = append(w.states, st)
-	}
-	w.Walk = journal.NewWalk(id, w.states...)
-	return w, nil
+	return &walked{Walk: journal.NewWalk(id, states...), states: states}, nil
 }
 
 // PrepareUndo plans an undo of the last rollbacks of this worktree, or a redo of the last undos.

@@ -126,18 +126,12 @@ func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.
 // List returns all sessions, the one with the newest event first. A damaged session is left
 // out with a warning.
 func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
-	infos, _, err := s.Store.Sessions(ctx)
+	states, err := s.States(ctx, "session %q: %v")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	out := []Manifest{}
-	for _, info := range infos {
-		st, err := s.Store.State(ctx, info.Session)
-		if err != nil {
-			s.Warn(fmt.Sprintf("session %q: %v", info.Session, err))
-			// The user can still work in the other sessions.
-			continue
-		}
+	for _, st := range states {
 		out = append(out, *told(ctx, s, st))
 	}
 	slices.SortStableFunc(out, func(a, b Manifest) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })

@@ -161,15 +161,12 @@ func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, erro
 
 // sessionsOf returns the sessions that were started on one of the branches.
 func sessionsOf(ctx context.Context, s *checkpoint.Service, branches []string) ([]string, error) {
-	infos, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
+	states, err := s.States(ctx, "")
 	var found []string
-	for _, info := range infos {
-		if st, err := s.Store.State(ctx, info.Session); err == nil && slices.Contains(branches, st.Branch) {
-			found = append(found, string(info.Session))
+	for _, st := range states {
+		if slices.Contains(branches, st.Branch) {
+			found = append(found, string(st.Session))
 		}
 	}
-	return found, nil
+	return found, err
 }
