@@ -194,10 +194,6 @@ func finish(l *Log) (*Log, error) {
 			return nil, fmt.Errorf("record %d is not below the last one", i)
 		}
 	}
-	var err error
-	if l.order, err = foldOrder(l); err != nil {
-		return nil, err
-	}
-	l.settle()
+	l.sort()
 	return l, nil
 }

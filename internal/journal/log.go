@@ -3,7 +3,6 @@ package journal
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
 	"git-checkpoint/internal/name"
@@ -192,41 +191,22 @@ func (l *Log) append(nodes []Node) {
 	}
 }
 
-// grow adds the nodes that tip reaches and the journal lacks, and sorts the fold's order again. It
-// works on a copy, so that an error leaves l as it was.
+// grow adds the nodes that tip reaches and the journal lacks. After an error l is as it was.
 func (l *Log) grow(nodes []Node, tip name.OID) error {
 	fresh, err := l.reach(nodes, tip)
 	if err != nil {
 		return err
 	}
-	known, added := l.index(), make(map[name.OID]int32, len(fresh))
-	grown := Log{nodes: l.nodes, data: l.data, edges: l.edges, at: known}
+	numbers := l.index()
 	for _, n := range fresh {
 		for _, p := range n.Parents {
-			at, ok := known[p]
-			if !ok {
-				at = added[p]
-			}
-			grown.edges.parent(at)
+			l.edges.parent(numbers[p])
 		}
-		grown.edges.end()
-		added[n.OID] = int32(len(grown.nodes))
-		grown.nodes = append(grown.nodes, newNode(n))
+		l.edges.end()
+		numbers[n.OID] = int32(len(l.nodes))
+		l.nodes = append(l.nodes, newNode(n))
 	}
-	// The nodes of an empty journal come from reach in the order of the fold already. In a journal
-	// that had nodes, the new ones may belong between them.
-	if len(known) > 0 {
-		if grown.order, err = foldOrder(&grown); err != nil {
-			return err
-		}
-		grown.settle()
-	}
-	if len(known) == 0 {
-		grown.at = added
-	} else {
-		maps.Copy(known, added)
-	}
-	*l = grown
+	l.sort()
 	return nil
 }
 
@@ -239,12 +219,17 @@ func (l *Log) clipped() *Log {
 	}
 }
 
-// settle drops order if it is the identity, which is the cheaper form.
-func (l *Log) settle() {
-	for i, o := range l.order {
+// sort computes order. It is nil if that is the order of the nodes, which is the cheaper form.
+func (l *Log) sort() {
+	l.order = nil
+	if l.edges.isLine() {
+		return
+	}
+	order := foldOrder(l)
+	for i, o := range order {
 		if int32(i) != o {
+			l.order = order
 			return
 		}
 	}
-	l.order = nil
 }
