@@ -6,7 +6,6 @@ package journal
 
 import (
 	"errors"
-	"hash/maphash"
 
 	"git-checkpoint/internal/name"
 )
@@ -37,7 +36,7 @@ func (r reader) create(n *node, session name.Session) error {
 				n.session = name.Session(text)
 			}
 		case textCheckpoint:
-			isCreate, n.hash = isCreate && len(text) > 0, uint32(maphash.Bytes(seed(), text))
+			isCreate = isCreate && len(text) > 0
 		case textTrigger:
 			n.safety = string(text) == TriggerSafety
 		}

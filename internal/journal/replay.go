@@ -83,11 +83,7 @@ func (f *fold) entry(id name.ID) int32 {
 	if id == "" {
 		return none
 	}
-	hash := hashOf(id)
-	x := f.ids.find(hash, func(x int32) bool {
-		return f.node(int(x)).hash == hash && f.log.is(f.naming(int(x)), textCheckpoint, string(id))
-	})
-	if x != none {
+	if x, named := f.ids[id]; named {
 		return x
 	}
 	return unnamed
