@@ -133,29 +133,23 @@ func TestWorked(t *testing.T) {
 	}
 }
 
-// Since counts the checkpoints that are certain to be at the same places, and no others.
-func TestSince(t *testing.T) {
+// LiveIn tells what was live before the journal grew, was merged or a checkpoint was discarded.
+func TestLiveIn(t *testing.T) {
 	a, b := newClone(t, "a"), newClone(t, "b")
 	a.create(1)
 	a.create(2)
 	before := a.state()
 	b.pull(a)
-	a.create(3)
-	if got := a.state().Since(before); got != 2 {
-		t.Error("after one more:", got)
-	}
-	if got := before.Since(a.state()); got != 0 {
-		t.Error("the older one has all of the newer:", got)
-	}
-	b.create(4)
-	if got := a.state().Since(b.state()); got != 0 {
-		t.Error("another line:", got)
-	}
+	b.create(3)
+	a.rollback(1)
 	a.pull(b)
-	if got := a.state().Since(before); got != 0 && got != 2 {
-		t.Error("after a merge:", got)
+	after := a.state()
+	for i, want := range []bool{true, true, false} {
+		if got := after.LiveIn(before, i); got != want {
+			t.Errorf("%d before: %t", i, got)
+		}
 	}
-	if got := a.state().Since(&State{}); got != 0 {
-		t.Error("of nothing:", got)
+	if live := after.LiveIn(after, 1); live || after.LiveIn(nil, 0) || after.LiveIn(&State{}, 0) {
+		t.Error("a discarded one is live, or one is live in nothing")
 	}
 }

@@ -160,19 +160,13 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	return false
 }
 
-// Since returns how many checkpoints, counted from place 0, are certain to be the same in s and in
-// the older State before: all of before, or 0 if that cannot be told cheaply. Their standing may
-// differ.
-func (s *State) Since(before *State) int {
-	if before.Len() == 0 || s.Len() < before.Len() {
-		return 0
+// LiveIn reports whether the checkpoint at place i is live in another State, which may be nil.
+func (s *State) LiveIn(other *State, i int) bool {
+	if other == nil || other.fold == nil {
+		return false
 	}
-	a, b := &s.fold.log, &before.fold.log
-	tip := int32(len(b.nodes) - 1)
-	if a.order != nil || b.order != nil || len(a.nodes) < len(b.nodes) || a.oid(tip) != b.oid(tip) {
-		return 0
-	}
-	return before.Len()
+	x := other.fold.entry(s.fold.id(int32(i)))
+	return x >= 0 && other.fold.marks[x]&markLive != 0
 }
 
 // Checkpoints returns all checkpoints by place.

@@ -158,10 +158,6 @@ func (d *derivation) touched() map[tagKey]bool {
 			}
 		}
 	}
-	same := 0
-	if d.before != nil {
-		same = st.Since(d.before)
-	}
 	for i, s := range st.Standings() {
 		switch {
 		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
@@ -169,24 +165,11 @@ func (d *derivation) touched() map[tagKey]bool {
 		case d.brings && d.created[st.At(i).Checkpoint] != "":
 			// The journal may have named it before its objects arrived.
 			add(i, true)
-		case s.Live != d.wasLive(i, same):
+		case s.Live != st.LiveIn(d.before, i):
 			add(i, false)
 		}
 	}
 	return touched
-}
-
-// wasLive reports whether a checkpoint was live before the change. The first same checkpoints have
-// the same position as before, which saves a lookup by id.
-func (d *derivation) wasLive(i, same int) bool {
-	switch {
-	case d.before == nil:
-		return false
-	case i < same:
-		return d.before.Standing(i).Live
-	}
-	old := d.before.Entry(d.result.State.At(i).Checkpoint)
-	return old != nil && old.Live
 }
 
 // prefix returns the prefix of the session's tags.
