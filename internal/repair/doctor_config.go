@@ -143,19 +143,7 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		a.Message, a.Hint = invalid.Error(), "set it to true, false, openpgp, ssh or x509"
 		return []Ailment{a}, nil //nolint:nilerr // it is what was found
 	}
-	format := signer.Format
-	if format == "" {
-		if format, _ = s.Repo.Config.Get("gpg.format"); format == "" {
-			format = "openpgp"
-		}
-	}
-	// The program that git would run for this format, as git finds it.
-	program := map[string]string{"openpgp": "gpg", "ssh": "ssh-keygen", "x509": "gpgsm"}[format]
-	for _, key := range []string{"gpg.program", "gpg." + format + ".program"} {
-		if v, ok := s.Repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
-			program = v
-		}
-	}
+	format, program := s.Store.SigningProgram(*signer)
 	if program == "" {
 		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "set it to openpgp, ssh or x509"
 		return []Ailment{a}, nil

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,15 +72,9 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 
 // leftBehind returns lines for entries that are too old to belong to a running process.
 func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // there is none
-	}
 	var out []Ailment
-	for _, e := range entries {
-		if ours(e.Name()) && older(filepath.Join(dir, e.Name()), create.SweepAge) {
-			out = append(out, removable(kind, filepath.Join(dir, e.Name()), message))
-		}
+	for _, path := range olderIn(dir, create.SweepAge, ours) {
+		out = append(out, removable(kind, path, message))
 	}
 	return out
 }
@@ -91,12 +86,11 @@ const atWork = time.Minute
 // take hours, so their process may still exist.
 func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	const named = 3
-	entries, _ := os.ReadDir(dir) //nolint:errcheck // there is none
+	old := olderIn(dir, create.SweepAge, ours)
 	var young []string
-	for _, e := range entries {
-		file := filepath.Join(dir, e.Name())
-		if ours(e.Name()) && older(file, atWork) && !older(file, create.SweepAge) {
-			young = append(young, e.Name())
+	for _, path := range olderIn(dir, atWork, ours) {
+		if !slices.Contains(old, path) {
+			young = append(young, filepath.Base(path))
 		}
 	}
 	if len(young) == 0 {
@@ -115,6 +109,19 @@ func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 		Message: fmt.Sprintf("%d %s younger than a day: %s", len(young), are, list),
 		Hint:    "processes that were killed left them, unless one is still running; a create after a day removes them",
 	}}
+}
+
+// olderIn returns the paths of our entries in a directory that were last changed longer ago than
+// age. There are none if the directory cannot be read.
+func olderIn(dir string, age time.Duration, ours func(leaf string) bool) []string {
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // see above
+	var paths []string
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); ours(e.Name()) && older(path, age) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // older reports whether a file was last changed longer ago than age.

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
 )
@@ -234,26 +236,20 @@ func (r *rebuilding) journal(ctx context.Context) error {
 	if err := r.regenerate(ctx, l); err != nil {
 		return err
 	}
-	chains, err := r.chains(ctx)
+	tips := slices.Clone(r.p.Lost)
+	if r.p.Chain != nil {
+		tips = append(tips, r.p.Chain.Tip)
+	}
+	heads, err := r.sound(ctx, tips)
+	// If nothing of it is whole here, continue with what the remotes' journals were when they were
+	// last fetched.
+	if err == nil && len(heads) == 0 {
+		if tips, err = r.s.Store.TrackedJournals(ctx, r.session); err == nil {
+			heads, err = r.sound(ctx, tips)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	// Sound returns the newest commits up to which a chain is whole.
-	heads := proof.Sound(chains...)
-	// Nothing of it is whole here. Continue with what the remotes' journals were when they were
-	// last fetched.
-	if len(heads) == 0 {
-		tracked, err := r.s.Store.TrackedJournals(ctx, r.session)
-		if err != nil {
-			return err
-		}
-		for _, tip := range tracked {
-			chain, err := proof.ReadChain(ctx, r.s.Store, tip)
-			if err != nil {
-				return err
-			}
-			heads = append(heads, proof.Sound(chain)...)
-		}
 	}
 	if err := r.goOnFrom(ctx, l, heads); err != nil {
 		return err
@@ -273,12 +269,8 @@ func (r *rebuilding) accept(ctx context.Context, l *Rebuilt) error {
 	return r.s.Store.Forget(r.session)
 }
 
-// chains reads the journal, and the journals that this worktree saw and that are lost.
-func (r *rebuilding) chains(ctx context.Context) ([]*proof.Chain, error) {
-	tips := slices.Clone(r.p.Lost)
-	if r.p.Chain != nil {
-		tips = append(tips, r.p.Chain.Tip)
-	}
+// sound returns the newest commits up to which the journals with these tips are whole.
+func (r *rebuilding) sound(ctx context.Context, tips []name.OID) ([]name.OID, error) {
 	var chains []*proof.Chain
 	for _, tip := range tips {
 		c, err := proof.ReadChain(ctx, r.s.Store, tip)
@@ -287,7 +279,7 @@ func (r *rebuilding) chains(ctx context.Context) ([]*proof.Chain, error) {
 		}
 		chains = append(chains, c)
 	}
-	return chains, nil
+	return proof.Sound(chains...), nil
 }
 
 // regenerate writes missing or garbled commits of the journal again from this worktree's cache. A
@@ -297,19 +289,13 @@ func (r *rebuilding) regenerate(ctx context.Context, l *Rebuilt) error {
 	if cached == nil {
 		return nil
 	}
-	// lost gets the commits whose objects are missing or do not have the content that their id
-	// says.
-	lost := map[name.OID]bool{}
-	all := cached.Nodes()
-	oids := make([]string, len(all))
-	for i, n := range all {
-		oids[i] = string(n.OID)
+	var oids []name.OID
+	for _, n := range cached.Nodes() {
+		oids = append(oids, n.OID)
 	}
-	if err := prove(ctx, r.s, oids, func(oid name.OID) { lost[oid] = true }); err != nil {
+	lost, err := damaged(ctx, r.s, oids)
+	if err != nil {
 		return err
-	}
-	if len(lost) == 0 {
-		return nil
 	}
 	made, err := r.s.Store.Regenerate(ctx, cached, lost)
 	for _, oid := range made {
@@ -326,18 +312,12 @@ func (r *rebuilding) goOnFrom(ctx context.Context, l *Rebuilt, heads []name.OID)
 	if r.p.Chain != nil {
 		old = r.p.Chain.Tip
 	}
-	if len(heads) > 0 {
-		// Several heads are joined by merge commits, like the journals of several clones.
-		joined, err := r.s.Store.LogAt(ctx, heads[0], nil)
-		for _, head := range heads[1:] {
-			if err != nil {
-				return err
-			}
-			other, otherErr := r.s.Store.LogAt(ctx, head, nil)
-			if otherErr != nil {
-				return otherErr
-			}
-			joined, err = r.s.Store.Join(ctx, joined, other)
+	// Several heads are joined by merge commits, like the journals of several clones.
+	var joined *journal.Log
+	for _, head := range heads {
+		log, err := r.s.Store.LogAt(ctx, head, nil)
+		if err == nil {
+			joined, err = r.s.Store.Join(ctx, joined, log)
 		}
 		if err != nil {
 			return err
@@ -347,7 +327,7 @@ func (r *rebuilding) goOnFrom(ctx context.Context, l *Rebuilt, heads []name.OID)
 	if tip == old {
 		return nil
 	}
-	if err := moveRef(ctx, r.s, name.JournalRef(r.session), tip, old); err != nil {
+	if err := r.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: name.JournalRef(r.session), New: tip, Old: old}}); err != nil {
 		return err
 	}
 	f := checkpoint.Finding{Kind: proof.JournalRewound, Object: string(name.JournalRef(r.session))}

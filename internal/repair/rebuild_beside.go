@@ -70,19 +70,11 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 	}
 	// Only the parts that the record names with their ids can be rebuilt. With exact bytes or
 	// conflicts the id will not match.
-	edits := map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: blob}}
-	for n, o := range rec.Outputs {
-		edits["outputs/"+n] = git.Entry{Mode: git.ModeFile, OID: o.OID}
-	}
-	if rec.Git.Index != "" {
-		edits["index"] = git.Entry{Mode: git.ModeTree, OID: rec.Git.Index}
-	}
-	tree, err := w.s.Repo.EditTree(ctx, "", edits)
-	if err != nil { // what it names is missing too
-		return false, nil //nolint:nilerr // what it names is not here either
-	}
 	c := v.Parts.Commit
-	m := git.Commit{Tree: tree, Author: c.Author, Committer: c.Committer, Message: "checkpoint record " + string(v.ID) + "\n"}
+	m, err := w.s.Store.ComposeRecord(ctx, &store.Draft{Record: rec, Outputs: blobsOf(rec), IndexTree: rec.Git.Index, Author: c.Author, Committer: c.Committer}, blob)
+	if err != nil {
+		return false, nil //nolint:nilerr // what it names is missing too
+	}
 	if git.HashObject(w.s.Repo.Format, "commit", m.Encode()) != want {
 		return false, nil
 	}
@@ -95,6 +87,15 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 		}
 	}
 	return true, nil
+}
+
+// blobsOf returns the blobs of a record's outputs, by name.
+func blobsOf(r *record.Record) map[string]name.OID {
+	blobs := make(map[string]name.OID, len(r.Outputs))
+	for n, o := range r.Outputs {
+		blobs[n] = o.OID
+	}
+	return blobs
 }
 
 // standInFor makes a checkpoint beside one whose record or commit is lost, from what the message,
@@ -215,14 +216,10 @@ func (b *beside) files(ctx context.Context) error {
 // that the record is the original one.
 func (b *beside) kept(ctx context.Context, proven bool) error {
 	tree, r := b.broken.Parts.Tree, b.record
-	b.draft.Outputs = map[string]name.OID{}
 	// M's tree is lost. The record still names the objects of outputs and index; exact bytes and
 	// conflicts it only mentions.
 	if tree == nil {
-		b.draft.IndexTree = r.Git.Index
-		for n, o := range r.Outputs {
-			b.draft.Outputs[n] = o.OID
-		}
+		b.draft.IndexTree, b.draft.Outputs = r.Git.Index, blobsOf(r)
 		if !proven {
 			b.lost("outputs", "git.index")
 		} else if len(r.Snapshot.Raw)+len(r.Git.Unmerged) > 0 {
@@ -232,6 +229,7 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 		}
 		return b.present(ctx)
 	}
+	b.draft.Outputs = map[string]name.OID{}
 	b.draft.IndexTree, b.draft.Flags = tree.At("index").OID, tree.At("index-flags").OID
 	r.Git.Index = b.draft.IndexTree
 	m := b.broken.Parts.RecordCommit

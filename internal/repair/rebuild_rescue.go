@@ -3,8 +3,10 @@ package repair
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
@@ -25,35 +27,38 @@ func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 	return w.rescueBlobs(ctx, v)
 }
 
+// lostObjects returns the objects of a checkpoint that are missing or garbled, among those of which a
+// finding of one of these kinds tells: of this run, or of an earlier deep validation.
+func (w *repairs) lostObjects(ctx context.Context, v proof.Verdict, kinds ...proof.Kind) (map[name.OID]checkpoint.Finding, error) {
+	told := map[name.OID]checkpoint.Finding{}
+	for _, f := range slices.Concat(w.known[v.ID], v.Findings) {
+		if oid, err := name.ParseOID(f.Object); err == nil && slices.Contains(kinds, f.Kind) {
+			told[oid] = f
+		}
+	}
+	bad, err := damaged(ctx, w.s, slices.Collect(maps.Keys(told)))
+	maps.DeleteFunc(told, func(oid name.OID, _ checkpoint.Finding) bool { return !bad[oid] })
+	return told, err
+}
+
 // rescueTrees writes trees for the worktree as it is now. If a directory has not changed since the
 // checkpoint, its tree is the missing one.
 func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
-	// Look at what this run found, and at what an earlier deep validation found.
-	wanted := map[name.OID]checkpoint.Finding{}
-	var oids []string
-	for _, f := range append(w.known[v.ID], v.Findings...) {
-		if oid, err := name.ParseOID(f.Object); err == nil && (f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled) {
-			wanted[oid], oids = f, append(oids, string(oid))
-		}
-	}
-	lost := map[name.OID]bool{}
-	if err := prove(ctx, w.s, oids, func(oid name.OID) { lost[oid] = true }); err != nil || len(lost) == 0 || v.Record == nil {
+	lost, err := w.lostObjects(ctx, v, proof.TreeMissing, proof.TreeGarbled)
+	if err != nil || len(lost) == 0 || v.Record == nil {
 		return err
 	}
 	// TreeNow writes the trees as a side effect of capturing.
 	if _, err := inspect.TreeNow(ctx, w.s, v.Record); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return nil //nolint:nilerr // then the worktree is of no help
+		return ctx.Err() // otherwise the worktree is of no help
 	}
-	still := map[name.OID]bool{}
-	if err := prove(ctx, w.s, oids, func(oid name.OID) { still[oid] = true }); err != nil {
+	still, err := w.lostObjects(ctx, v, proof.TreeMissing, proof.TreeGarbled)
+	if err != nil {
 		return err
 	}
-	for oid := range lost {
-		if !still[oid] {
-			w.line(v.ID, v.Label).mended(wanted[oid], "the tree was written again from the worktree")
+	for oid, f := range lost {
+		if _, is := still[oid]; !is {
+			w.line(v.ID, v.Label).mended(f, "the tree was written again from the worktree")
 		}
 	}
 	return nil
@@ -61,18 +66,8 @@ func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
 
 // rescueBlobs reads the files at the paths where the checkpoint had the lost content.
 func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
-	wanted := map[name.OID]checkpoint.Finding{}
-	for _, f := range append(w.known[v.ID], v.Findings...) {
-		if oid, err := name.ParseOID(f.Object); err == nil && (f.Kind == proof.BlobMissing || f.Kind == proof.BlobGarbled) {
-			wanted[oid] = f
-		}
-	}
-	oids := make([]string, 0, len(wanted))
-	for oid := range wanted {
-		oids = append(oids, string(oid))
-	}
-	lost := map[name.OID]bool{}
-	if err := prove(ctx, w.s, oids, func(oid name.OID) { lost[oid] = true }); err != nil || len(lost) == 0 {
+	lost, err := w.lostObjects(ctx, v, proof.BlobMissing, proof.BlobGarbled)
+	if err != nil || len(lost) == 0 {
 		return err
 	}
 	// Hashing the whole worktree would take too long, so only likely paths are read.
@@ -90,13 +85,14 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 		data, err := readUpTo(root, path, maxRescued)
 		// Hash the raw bytes. A file whose content git converts has another id, and is not found.
 		oid := git.HashObject(w.s.Repo.Format, "blob", data)
-		if err != nil || !lost[oid] {
+		f, wanted := lost[oid]
+		if err != nil || !wanted {
 			continue
 		}
 		if _, err := w.s.Repo.WriteObject(ctx, "blob", data); err != nil {
 			return err
 		}
-		w.line(v.ID, v.Label).mended(wanted[oid], "the content was taken from %s", path)
+		w.line(v.ID, v.Label).mended(f, "the content was taken from %s", path)
 		delete(lost, oid)
 	}
 	return nil
@@ -104,20 +100,20 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 
 // places returns the paths where lost content may still be: those where the checkpoint had it, and
 // the sources of its outputs.
-func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID]bool) ([]string, error) {
+func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID]checkpoint.Finding) ([]string, error) {
 	var paths []string
 	files, err := w.s.Repo.DiffTrees(ctx, "", v.Parts.Commit.Tree)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		if lost[f.New.OID] {
+		if _, is := lost[f.New.OID]; is {
 			paths = append(paths, f.Path)
 		}
 	}
 	if v.Record != nil {
 		for _, o := range v.Record.Outputs {
-			if lost[o.OID] && filepath.IsLocal(string(o.Source)) {
+			if _, is := lost[o.OID]; is && filepath.IsLocal(string(o.Source)) {
 				paths = append(paths, string(o.Source))
 			}
 		}

@@ -45,25 +45,25 @@ type standIn struct {
 	verify []name.OID
 }
 
-// prove calls bad with each object that is missing or garbled. It reads the objects in batches.
-func prove(ctx context.Context, s *checkpoint.Service, oids []string, bad func(name.OID)) error {
+// damaged returns which objects are missing or garbled. It reads them in batches.
+func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[name.OID]bool, error) {
+	bad := map[name.OID]bool{}
 	for some := range slices.Chunk(oids, 1024) {
-		err := s.Repo.Batch().Prove(ctx, some, 0, func(i int, _ git.Object, err error) error {
+		specs := make([]string, len(some))
+		for i, oid := range some {
+			specs[i] = string(oid)
+		}
+		err := s.Repo.Batch().Prove(ctx, specs, 0, func(i int, _ git.Object, err error) error {
 			if err != nil {
-				bad(name.OID(some[i]))
+				bad[some[i]] = true
 			}
 			return nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
-}
-
-// moveRef sets one ref, provided that it is at from. An empty to deletes the ref.
-func moveRef(ctx context.Context, s *checkpoint.Service, ref name.Ref, to, from name.OID) error {
-	return s.Repo.UpdateRefs(ctx, []git.Update{{Ref: ref, New: to, Old: from}})
+	return bad, nil
 }
 
 // take decides what to do about one checkpoint and adds it to the repairs.
@@ -110,20 +110,23 @@ func (w *repairs) tellTogether() error {
 	if len(w.told) == 0 {
 		return nil
 	}
-	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
-	if err != nil {
-		return err
-	}
 	first := w.told[0]
-	e.Checkpoint, e.Label, e.Reason = first.id, first.label, first.what
+	reason := first.what
 	for _, t := range w.told[1:min(len(w.told), maxTold)] {
-		e.Reason += "; of " + t.label + ": " + t.what
+		reason += "; of " + t.label + ": " + t.what
 	}
 	if more := len(w.told) - maxTold; more > 0 {
-		e.Reason += fmt.Sprintf("; of %d more", more)
+		reason += fmt.Sprintf("; of %d more", more)
 	}
+	return w.report(first.id, first.label, reason)
+}
+
+// report prepares a rebuild event that only says what was repaired.
+func (w *repairs) report(id name.ID, label, reason string) error {
+	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
+	e.Checkpoint, e.Label, e.Reason = id, label, reason
 	w.about = append(w.about, e)
-	return nil
+	return err
 }
 
 // maxTold is how many checkpoints that event names.
@@ -146,22 +149,21 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
 			told = append(told, "tag")
 		// A ref is set only to a commit that is sound, never to a damaged one.
-		case proof.RefMissing:
-			if v.Sound {
-				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit})
+		case proof.RefMissing, proof.RefForeign, proof.RefID:
+			if !v.Sound {
+				continue
+			}
+			back := git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit, Old: v.Ref}
+			if w.p.Archived[v.ID] { // the archive holds it, so it has no ref of its own to replace
+				back.Old = ""
+			}
+			w.refs = append(w.refs, back)
+			if f.Kind == proof.RefMissing {
 				l.mended(f, "its ref was made again, as the journal names it")
-				told = append(told, "ref")
+			} else {
+				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", back.New.Short(), v.Ref)
 			}
-		case proof.RefForeign, proof.RefID:
-			if v.Sound {
-				old := v.Ref            // the archive holds it, so it has no ref of its own to replace
-				if w.p.Archived[v.ID] { // a ref of its own goes before the archive
-					old = ""
-				}
-				w.refs = append(w.refs, git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit, Old: old})
-				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", v.Entry.Event().Commit.Short(), v.Ref)
-				told = append(told, "ref")
-			}
+			told = append(told, "ref")
 		}
 	}
 	return told
@@ -199,16 +201,11 @@ func (w *repairs) tell() error {
 	if about == nil {
 		about = w.p.State.At(w.p.State.Len() - 1)
 	}
-	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
-	if err != nil {
-		return err
-	}
-	e.Checkpoint, e.Label, e.Reason = about.Checkpoint, about.Label, "journal"
+	reason := "journal"
 	if len(l.Missing) > 0 {
-		e.Reason += ", without " + strings.Join(l.Missing, ", ")
+		reason += ", without " + strings.Join(l.Missing, ", ")
 	}
-	w.about = append(w.about, e)
-	return nil
+	return w.report(about.Checkpoint, about.Label, reason)
 }
 
 // judgedAgain judges a checkpoint again after its record commit was restored.

@@ -88,6 +88,16 @@ func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, erro
 	return line, nil
 }
 
+// note adds the findings of a line to the list of broken checkpoints. Missing signatures are not
+// damage: they were findings only because this validation required them.
+func note(b inspect.Broken, v Validated) {
+	for _, f := range v.Findings {
+		if f.Kind != proof.Unsigned && f.Kind != proof.SignatureUnchecked {
+			b[v.Checkpoint] = append(b[v.Checkpoint], f)
+		}
+	}
+}
+
 // hintAtStandIn changes the hints of a checkpoint that was rebuilt: the broken one can be deleted.
 func (l *lineage) hintAtStandIn(line *Validated) {
 	if len(line.Findings) == 0 || l.p.State == nil {
@@ -108,19 +118,14 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 
 // lastValid returns the newest valid checkpoint before id, among those that were judged.
 func (l *lineage) lastValid(id name.ID) name.ID {
-	var seen map[name.ID]bool // made when needed: a forged journal may have a cycle
+	seen := map[name.ID]bool{} // a forged journal may have a cycle
 	// Follow Previous, not the order of the journal: a checkpoint of another branch of work does
 	// not help.
-	for at := l.judged[id].previous; at != "" && !seen[at]; {
-		before := l.judged[at]
-		if before.valid {
+	for at := l.judged[id].previous; at != "" && !seen[at]; at = l.judged[at].previous {
+		if l.judged[at].valid {
 			return at
 		}
-		if seen == nil {
-			seen = map[name.ID]bool{}
-		}
 		seen[at] = true
-		at = before.previous
 	}
 	return ""
 }
@@ -157,20 +162,14 @@ func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]checkp
 		return nil, nil
 	}
 	var out []checkpoint.Finding
-	var oids []string
+	var oids []name.OID
 	for _, f := range l.known[got.ID] {
-		if _, err := name.ParseOID(f.Object); err == nil && f.Kind.IsDeep() && !slices.ContainsFunc(got.Findings, func(g checkpoint.Finding) bool { return g.Object == f.Object }) {
-			out, oids = append(out, f), append(oids, f.Object)
+		if oid, err := name.ParseOID(f.Object); err == nil && f.Kind.IsDeep() && !slices.ContainsFunc(got.Findings, func(g checkpoint.Finding) bool { return g.Object == f.Object }) {
+			out, oids = append(out, f), append(oids, oid)
 		}
 	}
-	var bad []checkpoint.Finding
-	err := l.v.s.Repo.Batch().Prove(ctx, oids, 0, func(i int, _ git.Object, err error) error {
-		if err != nil {
-			bad = append(bad, out[i])
-		}
-		return nil
-	})
-	return bad, err
+	bad, err := damaged(ctx, l.v.s, oids)
+	return slices.DeleteFunc(out, func(f checkpoint.Finding) bool { return !bad[name.OID(f.Object)] }), err
 }
 
 // workflow checks the record against the workflow's schema and rules as they are now.

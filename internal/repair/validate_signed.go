@@ -4,6 +4,7 @@ package repair
 // this program only reports what git says.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,21 +16,8 @@ import (
 
 // statusOfSignature translates the letter of git's %G? to a word.
 func statusOfSignature(code byte) string {
-	switch code {
-	case 'G':
-		return "good"
-	case 'U':
-		return "untrusted"
-	case 'B':
-		return "bad"
-	case 'X':
-		return "expired"
-	case 'Y':
-		return "expired_key"
-	case 'R':
-		return "revoked"
-	}
-	return "unchecked"
+	words := map[byte]string{'G': "good", 'U': "untrusted", 'B': "bad", 'X': "expired", 'Y': "expired_key", 'R': "revoked"}
+	return cmp.Or(words[code], "unchecked")
 }
 
 // readSignatures asks git for the signatures of a batch of checkpoints. One git process for each

@@ -70,23 +70,15 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	if w.RecordBlob, err = s.Repo.WriteObject(ctx, "blob", raw); err != nil {
 		return w, err
 	}
-	edits, err := d.edits(w.RecordBlob)
+	m, err := s.ComposeRecord(ctx, &d, w.RecordBlob)
 	if err != nil {
 		return w, err
 	}
-	tree, err := s.Repo.EditTree(ctx, "", edits)
-	if err != nil {
-		return w, fmt.Errorf("write the record's tree: %w", err)
-	}
-	message := record.Message(d.Record, d.Metrics)
-	w.RecordCommit, err = s.Repo.WriteCommit(ctx, git.Commit{
-		Tree: tree, Author: d.Author, Committer: d.Committer, Message: "checkpoint record " + string(d.Record.ID) + "\n",
-	})
-	if err != nil {
+	if w.RecordCommit, err = s.Repo.WriteCommit(ctx, m); err != nil {
 		return w, err
 	}
 	// HEAD comes first, so that git shows C as a commit on top of it. M is always the last parent.
-	c := git.Commit{Tree: d.Tree, Author: d.Author, Committer: d.Committer, Message: message}
+	c := git.Commit{Tree: d.Tree, Author: d.Author, Committer: d.Committer, Message: record.Message(d.Record, d.Metrics)}
 	if d.Head != "" {
 		c.Parents = append(c.Parents, d.Head)
 	}
@@ -94,13 +86,15 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	if w.Commit, err = s.writeCommit(ctx, c); err != nil {
 		return w, err
 	}
-	w.NewObjects, err = s.objectsOf(ctx, tree, d.IndexTree)
+	w.NewObjects, err = s.objectsOf(ctx, m.Tree, d.IndexTree)
 	w.NewObjects = append(w.NewObjects, w.RecordCommit, w.Commit, d.Tree)
 	return w, err
 }
 
-// edits returns the tree of M as edits of the empty tree.
-func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
+// ComposeRecord returns the record commit M of a draft, for the stored record. It writes M's tree, and
+// not M itself.
+func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID) (git.Commit, error) {
+	m := git.Commit{Author: d.Author, Committer: d.Committer, Message: "checkpoint record " + string(d.Record.ID) + "\n"}
 	edits := map[string]git.Entry{recordPath: {Mode: git.ModeFile, OID: recordBlob}}
 	for dir, files := range map[string]map[string]name.OID{outputsPath: d.Outputs, rawPath: d.Raw, importPath: d.Import} {
 		for path, oid := range files {
@@ -109,7 +103,7 @@ func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	}
 	for _, c := range d.Conflicts {
 		if c.Stage < 1 || c.Stage > 3 {
-			return nil, fmt.Errorf("write the record's tree: %q has stage %d", c.Path, c.Stage)
+			return m, fmt.Errorf("write the record's tree: %q has stage %d", c.Path, c.Stage)
 		}
 		edits[conflictsPath+"/"+strconv.Itoa(c.Stage)+"/"+c.Path] = git.Entry{Mode: c.Entry.Mode, OID: c.Entry.OID}
 	}
@@ -120,7 +114,11 @@ func (d *Draft) edits(recordBlob name.OID) (map[string]git.Entry, error) {
 	if d.Flags != "" {
 		edits[flagsPath] = git.Entry{Mode: git.ModeFile, OID: d.Flags}
 	}
-	return edits, nil
+	var err error
+	if m.Tree, err = s.Repo.EditTree(ctx, "", edits); err != nil {
+		return m, fmt.Errorf("write the record's tree: %w", err)
+	}
+	return m, nil
 }
 
 // objectsOf lists the objects in M's tree, directories included. It does not look into the index

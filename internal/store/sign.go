@@ -77,8 +77,8 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 	if how.Asking == AskNever {
 		cmd.Env = append(cmd.Env, "SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=/nonexistent/askpass", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY=")
 	}
-	key, program := s.signingProgram(how)
-	if program == "" {
+	format, program := s.SigningProgram(how)
+	if format == "ssh" || program == "" {
 		return func() string { return "" }, func() {}, nil // ssh-keygen: git shows its errors
 	}
 	line := quoted(program)
@@ -111,29 +111,25 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 		done()
 		return nil, nil, fmt.Errorf("sign commit: %w", err)
 	}
-	cmd.Config = append(cmd.Config, "gpg.program="+wrapper, key+"="+wrapper)
+	cmd.Config = append(cmd.Config, "gpg.program="+wrapper, "gpg."+format+".program="+wrapper)
 	return func() string { return complaint(said) }, done, nil
 }
 
-// signingProgram returns the program that git would start, and the configuration key that names it.
-// program is "" for ssh.
-func (s *Store) signingProgram(how Signer) (key, program string) {
-	format := how.Format
-	if format == "" {
+// SigningProgram returns the format of signatures, and the program that git would start for it, or
+// "" for a format that git does not know.
+func (s *Store) SigningProgram(how Signer) (format, program string) {
+	if format = how.Format; format == "" {
 		if format, _ = s.Repo.Config.Get("gpg.format"); format == "" {
 			format = "openpgp"
 		}
 	}
-	key, program = "gpg."+format+".program", map[string]string{"openpgp": "gpg", "x509": "gpgsm"}[format]
-	if format == "openpgp" {
-		if v, ok := s.Repo.Config.Get("gpg.program"); ok {
+	program = map[string]string{"openpgp": "gpg", "ssh": "ssh-keygen", "x509": "gpgsm"}[format]
+	for _, key := range []string{"gpg.program", "gpg." + format + ".program"} {
+		if v, ok := s.Repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
 			program = v
 		}
 	}
-	if v, ok := s.Repo.Config.Get(key); ok && format != "ssh" {
-		program = v
-	}
-	return key, program
+	return format, program
 }
 
 // complaint returns what a program printed to stderr, on one line and with ": " before it, or "".
