@@ -45,24 +45,6 @@ func sum(raw []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
 
-// Verify compares the checksum of raw with the one that r states. raw must be the text that r was
-// parsed from. The error is a *ChecksumError if they differ.
-func Verify(r *Record, raw []byte) error {
-	computed, err := Checksum(raw)
-	return compare(r, computed, err)
-}
-
-// compare returns the error of Verify for a computed checksum.
-func compare(r *Record, computed string, err error) error {
-	if err != nil {
-		return err
-	}
-	if r.Checksum != computed {
-		return &ChecksumError{Recorded: r.Checksum, Computed: computed}
-	}
-	return nil
-}
-
 // checksumNumber writes a number as RFC 8785 does if a double represents it exactly, and otherwise
 // as a string of its digits.
 func checksumNumber(literal string) (jsontext.Value, error) {

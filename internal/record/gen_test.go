@@ -238,3 +238,13 @@ func sealed(t *testing.T, r *Record) []byte {
 	}
 	return data
 }
+
+// Verify compares the checksum of raw with the one that r states. raw must be the text that r was
+// parsed from.
+func Verify(r *Record, raw []byte) error {
+	computed, err := Checksum(raw)
+	if err == nil && computed != r.Checksum {
+		err = &ChecksumError{Recorded: r.Checksum, Computed: computed}
+	}
+	return err
+}

@@ -21,13 +21,17 @@ func Parse(data []byte, limits Limits) (*Record, error) {
 	return r, nil
 }
 
-// ParseSealed is Parse followed by Verify. changed is the error of Verify, err that of Parse.
+// ParseSealed is Parse for a sealed record. changed is a *ChecksumError if the record does not have
+// the checksum that it states, err is the error of Parse.
 func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
 	if r, err = Parse(data, limits); err != nil {
 		return nil, nil, err
 	}
-	computed, err := sum(data)
-	return r, compare(r, computed, err), nil
+	computed, changed := sum(data)
+	if changed == nil && computed != r.Checksum {
+		changed = &ChecksumError{Recorded: r.Checksum, Computed: computed}
+	}
+	return r, changed, nil
 }
 
 // read does the work of Parse. limits must have no zero members.

@@ -1,7 +1,7 @@
 // Package record implements checkpoint.json, the record of one checkpoint: the Record type, its
 // JSON form, its checksum, and the message of the checkpoint's commit, which repeats a part of it.
 //
-// Parse, Seal and Verify read, write and check a record. The JSON is not handled by encoding/json:
+// Parse, Seal and ParseSealed read, write and check a record. The JSON is not handled by encoding/json:
 // a record keeps unknown members, the digits of numbers and a documented order of members, so that
 // each type has a table of members (members.go) with codecs that read and write them. Message and
 // ParseMessage handle the commit message. Set, Unset, MergePatch, Get and Diff work on a job's

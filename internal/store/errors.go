@@ -12,9 +12,8 @@ import (
 
 // These errors say that what was asked for does not exist.
 var (
-	ErrNoSession    = errors.New("no such session")
-	ErrNoCheckpoint = errors.New("no such checkpoint")
-	ErrNoOutput     = errors.New("no such output")
+	ErrNoSession = errors.New("no such session")
+	ErrNoOutput  = errors.New("no such output")
 )
 
 // DamagedError reports an object of a checkpoint or journal that is missing, unreadable, or not

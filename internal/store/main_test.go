@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -232,4 +233,71 @@ func (f *fixture) Summaries(ctx context.Context, session name.Session) ([]Summar
 		all[i] = &out[i]
 	}
 	return out, f.readSummaries(ctx, all)
+}
+
+// errNoCheckpoint says that neither a ref nor an archive has a checkpoint.
+var errNoCheckpoint = errors.New("no such checkpoint")
+
+// Checkpoint returns the commit C of a checkpoint, from its ref or the session's archive. It does
+// not read the commit. The error wraps errNoCheckpoint if neither has it.
+func (f *fixture) Checkpoint(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
+	oid, err := f.resolveHeld(ctx, session, id)
+	if err == nil && oid == "" {
+		err = fmt.Errorf("checkpoint %s of session %q: %w", id, session, errNoCheckpoint)
+	}
+	return oid, err
+}
+
+// Note returns the blob that is a commit's note in refs/notes/checkpoints, or "" if there is none.
+// If the commit has several notes, in different fan-outs, the error is a DamagedError; git shows
+// these concatenated.
+func (f *fixture) Note(ctx context.Context, commit name.OID) (name.OID, error) {
+	tree, err := f.notesTree(ctx)
+	if err != nil || tree == "" {
+		return "", err
+	}
+	forms, err := f.noteForms(ctx, tree, commit)
+	switch {
+	case err != nil:
+		return "", damaged(ctx, "notes tree", tree, err)
+	case len(forms) == 0:
+		return "", nil
+	case len(forms) > 1:
+		return "", &DamagedError{What: "notes tree", OID: tree, Err: fmt.Errorf("%s has %d notes", commit.Short(), len(forms))}
+	}
+	return forms[0].New.OID, nil
+}
+
+// Notes returns all notes by the commit that they annotate. If a commit has several, it returns the
+// one at notePath, or else any of them.
+func (f *fixture) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
+	tree, err := f.notesTree(ctx)
+	if err != nil || tree == "" {
+		return nil, err
+	}
+	out := map[name.OID]name.OID{}
+	err = f.Repo.WalkTree(ctx, tree, func(path string, e git.Entry) error {
+		commit, err := name.ParseOID(strings.ReplaceAll(path, "/", ""))
+		if err == nil && (out[commit] == "" || path == notePath(commit)) {
+			out[commit] = e.OID
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, damaged(ctx, "notes tree", tree, err)
+	}
+	return out, nil
+}
+
+// notesTree returns the tree of refs/notes/checkpoints, or "" if there are no notes.
+func (f *fixture) notesTree(ctx context.Context) (name.OID, error) {
+	ref, err := f.resolve(ctx, name.NotesRef)
+	if err != nil || ref == "" {
+		return "", err
+	}
+	c, err := f.Store.commit(ctx, "notes commit", ref)
+	if err == nil && c.Tree == "" {
+		err = &DamagedError{What: "notes commit", OID: ref, Err: errors.New("it has no tree")}
+	}
+	return c.Tree, err
 }

@@ -11,16 +11,6 @@ import (
 	"git-checkpoint/internal/record"
 )
 
-// Checkpoint returns the commit C of a checkpoint, from its ref or the session's archive. It does
-// not read the commit. The error wraps ErrNoCheckpoint if neither has it.
-func (s *Store) Checkpoint(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
-	oid, err := s.resolveHeld(ctx, session, id)
-	if err == nil && oid == "" {
-		err = fmt.Errorf("checkpoint %s of session %q: %w", id, session, ErrNoCheckpoint)
-	}
-	return oid, err
-}
-
 // Record reads and verifies the record of a checkpoint commit. It returns the record, its bytes as
 // they are stored, and the id of M. If there is an error, it returns what it has read up to then: a
 // caller may want to show a record with a wrong checksum.

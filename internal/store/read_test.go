@@ -269,7 +269,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 	if err != nil || len(sessions) != 1 || sessions[0].Checkpoints != 8 || sessions[0].JournalOID == "" {
 		t.Errorf("%+v %+v %v", sessions, strays, err)
 	}
-	if _, err := f.Checkpoint(t.Context(), "demo", "cp-03-20261120T094311123Z-ffff"); !errors.Is(err, ErrNoCheckpoint) {
+	if _, err := f.Checkpoint(t.Context(), "demo", "cp-03-20261120T094311123Z-ffff"); !errors.Is(err, errNoCheckpoint) {
 		t.Errorf("%v", err)
 	}
 	f.create("demo", milestone{})
