@@ -217,6 +217,7 @@ func Classify(err error) error {
 	var changed *snapshot.ChangedError
 	var busy *store.BusyError
 	var spoilt *snapshot.IntentError
+	var elsewhere *snapshot.ElsewhereError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
@@ -246,6 +247,8 @@ func Classify(err error) error {
 		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.As(err, &spoilt):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{SpoiltHint(spoilt.Path)}}
+	case errors.As(err, &elsewhere):
+		return &Error{Kind: KindRefused, Err: err, Hints: []string{"run the command there; if that worktree is of no use any more, remove it first"}}
 	case errors.As(err, &locked):
 		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):

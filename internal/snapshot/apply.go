@@ -30,7 +30,7 @@ import (
 // ErrMoved if another rollback moved files since the capture, and with ErrBusy if one is in
 // progress.
 func (r *Restore) Begin(meta json.RawMessage) error {
-	r.intent.Meta = meta
+	r.intent.Meta, r.intent.Top = meta, r.shot.tree.top
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
 	err := linkOrCopy(r.shot.repo.IndexPath, r.intent.OldIndex)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -25,6 +25,7 @@ import (
 type Intent struct {
 	Meta        json.RawMessage        // for the caller: session, checkpoints, reason
 	Ops         []Op                   // sorted by path
+	Top         string                 // of the worktree, absolute; empty in what earlier versions wrote
 	Stage       string                 // the staging directory, absolute; new/<n> and old/<n> belong to Ops[n]
 	Lock        string                 // the index lock that the restore holds
 	LockInode   uint64                 // its inode, by which it is recognised; 0: not known
@@ -49,6 +50,14 @@ func (e *IntentError) Error() string { return fmt.Sprintf("a rollback was cut of
 
 // Unwrap returns the cause.
 func (e *IntentError) Unwrap() error { return e.Err }
+
+// ElsewhereError says that a rollback was cut off in another worktree that uses the same git
+// directory: a copy of a linked worktree, or one that GIT_WORK_TREE named.
+type ElsewhereError struct{ Top string }
+
+func (e *ElsewhereError) Error() string {
+	return fmt.Sprintf("the rollback was cut off in another worktree, %q", e.Top)
+}
 
 // intentPath returns the intent's file in a directory of disposable files (Shot.dir).
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
@@ -101,12 +110,9 @@ func (s *Shot) Unfinished() (*Restore, error) {
 	// Read again: the previous owner may have finished since.
 	in, err := ReadIntent(s.dir)
 	if in != nil {
-		s.locate(in)
-		if _, gone := os.Lstat(in.Stage); gone != nil {
-			in, err = nil, &IntentError{intentPath(s.dir), fmt.Errorf("the files that it put aside cannot be read: %w", gone)}
-		}
+		err = s.locate(in)
 	}
-	if in == nil {
+	if in == nil || err != nil {
 		s.disown()
 		return nil, err
 	}
@@ -115,10 +121,17 @@ func (s *Shot) Unfinished() (*Restore, error) {
 
 // locate changes the paths of an intent to where the repository is now. It may be a copy, or was
 // moved, and the files at the old paths are not ours: they belong to the rollback of the original.
-func (s *Shot) locate(in *Intent) {
+// It fails if the intent is that of another worktree, or if the files that were put aside are gone.
+func (s *Shot) locate(in *Intent) error {
 	if filepath.Dir(in.OldIndex) != s.dir {
 		// A copy of the lock has another inode, and that number may be any file's here.
 		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0
+	} else if in.Top != "" {
+		began, err := os.Stat(in.Top)
+		here, hereErr := os.Stat(s.tree.top)
+		if err == nil && hereErr == nil && !os.SameFile(began, here) {
+			return &ElsewhereError{in.Top}
+		}
 	}
 	in.OldIndex = filepath.Join(s.dir, filepath.Base(in.OldIndex))
 	if at := filepath.Base(in.Stage); IsStaging(at) {
@@ -126,6 +139,10 @@ func (s *Shot) locate(in *Intent) {
 	} else {
 		in.Stage = filepath.Join(s.dir, at)
 	}
+	if _, gone := os.Lstat(in.Stage); gone != nil {
+		return &IntentError{intentPath(s.dir), fmt.Errorf("the files that it put aside cannot be read: %w", gone)}
+	}
+	return nil
 }
 
 // ReadIntent reads the intent in a directory of disposable files. It returns nil if there is

@@ -23,6 +23,7 @@ type intentFile struct {
 	Format      int             `json:"format"`
 	Meta        json.RawMessage `json:"meta"`
 	Ops         []savedOp       `json:"ops"`
+	Top         record.Path     `json:"top"` // missing in what earlier versions wrote
 	Stage       record.Path     `json:"stage"`
 	Lock        record.Path     `json:"lock"`
 	LockInode   uint64          `json:"lock_inode"`
@@ -78,7 +79,7 @@ type savedMode struct {
 // encodeIntent returns the content of the intent's file.
 func encodeIntent(in *Intent) ([]byte, error) {
 	out := intentFile{
-		Format: intentFormat, Meta: in.Meta, Stage: record.Path(in.Stage), Lock: record.Path(in.Lock), LockInode: in.LockInode,
+		Format: intentFormat, Meta: in.Meta, Top: record.Path(in.Top), Stage: record.Path(in.Stage), Lock: record.Path(in.Lock), LockInode: in.LockInode,
 		IndexTree: in.IndexTree, Directories: saveModes(in.Directories), OldModes: saveModes(in.OldModes), NewModes: saveModes(in.NewModes),
 		Parents: pathsAs[record.Path](slices.Sorted(maps.Keys(in.Parents))), HasIndex: in.HasIndex, OldIndex: record.Path(in.OldIndex),
 	}
@@ -114,7 +115,7 @@ func decodeIntent(data []byte) (*Intent, error) {
 		return nil, errors.New("it does not say which rollback it belongs to")
 	}
 	out := &Intent{
-		Meta: in.Meta, Stage: string(in.Stage), Lock: string(in.Lock), LockInode: in.LockInode,
+		Meta: in.Meta, Top: string(in.Top), Stage: string(in.Stage), Lock: string(in.Lock), LockInode: in.LockInode,
 		IndexTree: in.IndexTree, Directories: modesOf(in.Directories), OldModes: modesOf(in.OldModes), NewModes: modesOf(in.NewModes),
 		Parents: map[string]bool{}, HasIndex: in.HasIndex, OldIndex: string(in.OldIndex),
 	}

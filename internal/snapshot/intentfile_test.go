@@ -72,7 +72,7 @@ func drawIntent(t *rapid.T) *Intent {
 	})
 	mode := rapid.Map(rapid.Uint32(), func(m uint32) fs.FileMode { return fs.FileMode(m) })
 	in := &Intent{
-		Meta: json.RawMessage(`{"session":"main"}`), Stage: text.Draw(t, "stage"), Lock: text.Draw(t, "lock"), LockInode: rapid.Uint64().Draw(t, "inode"),
+		Meta: json.RawMessage(`{"session":"main"}`), Top: text.Draw(t, "top"), Stage: text.Draw(t, "stage"), Lock: text.Draw(t, "lock"), LockInode: rapid.Uint64().Draw(t, "inode"),
 		IndexTree: oid.Draw(t, "tree"), Directories: rapid.MapOf(text, mode).Draw(t, "directories"), NewModes: rapid.MapOf(text, mode).Draw(t, "new"), OldModes: rapid.MapOf(text, mode).Draw(t, "old modes"),
 		Parents: rapid.MapOf(text, rapid.Just(true)).Draw(t, "parents"), HasIndex: rapid.Bool().Draw(t, "index"), OldIndex: text.Draw(t, "old"),
 	}
