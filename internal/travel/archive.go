@@ -32,14 +32,11 @@ func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote
 // lists a living checkpoint that is missing here. As a side effect it fills in there.Archived where
 // the archive can be read already.
 func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, there *remote.Session) bool {
-	switch {
-	case there.Archive == "":
-		return false
-	case there.Archive == here.Archive:
-		there.Archived = here.Archived
-		return there.Archived == nil
-	case !Exists(ctx, t.s, there.Archive) || t.readArchive(ctx, session, there) != nil:
+	if t.wantsArchiveRead(ctx, session, here, there) {
 		return true
+	}
+	if there.Archive == "" || there.Archive == here.Archive {
+		return false
 	}
 	st, err := t.s.Store.State(ctx, session)
 	ours := here.Held()

@@ -164,12 +164,8 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 				return Invalid(fmt.Errorf("session %q has the journal of %q", session, j.Fold().Session))
 			}
 		}
-		if of.Archive != "" {
-			members, err := t.s.Store.CheckArchive(ctx, session, of.Archive)
-			if err != nil {
-				return Invalid(fmt.Errorf("session %q: %w", session, err))
-			}
-			of.Archived = members
+		if err := t.readArchive(ctx, session, of); err != nil {
+			return Invalid(fmt.Errorf("session %q: %w", session, err))
 		}
 		held := of.Held()
 		for _, id := range slices.Sorted(maps.Keys(held)) {
@@ -184,18 +180,10 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 				return Invalid(fmt.Errorf("checkpoint %s of session %q: %w", id, session, a.err))
 			}
 		}
-		if err := joinable(ctx, t.s, session); err != nil {
-			return err
+		// Nothing can be joined with a session that is damaged here.
+		if _, err := t.s.Store.State(ctx, session); err != nil && !errors.Is(err, store.ErrNoSession) {
+			return checkpoint.Classify(err)
 		}
 	}
 	return nil
-}
-
-// joinable returns an error if the session here is damaged, so that nothing can be joined with it.
-func joinable(ctx context.Context, s *checkpoint.Service, session name.Session) error {
-	_, err := s.Store.State(ctx, session)
-	if err == nil || errors.Is(err, store.ErrNoSession) {
-		return nil
-	}
-	return checkpoint.Classify(err)
 }

@@ -105,10 +105,9 @@ func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) 
 	if err != nil {
 		return nil, err
 	}
-	author, committer := c.s.Repo.Identity(c.s.Now())
-	clean, err := c.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"})
+	clean, err := c.notesCommit(ctx, tree)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	return []remote.Update{{Ref: name.NotesRef, New: clean, Lease: c.there.Notes}}, nil
 }

@@ -185,29 +185,21 @@ func either(here, there *remote.Listing) []name.Session {
 func (t *trip) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
 	var want []name.Ref
 	var mine *Joined
-	if here.Journal != "" && here.Journal != there.Journal {
+	ours := here.Held()
+	lacking := slices.DeleteFunc(slices.Sorted(maps.Keys(there.Checkpoints)), func(id name.ID) bool { return ours[id] != "" })
+	if here.Journal != "" && (here.Journal != there.Journal || len(lacking) > 0) {
 		var err error
-		if mine, err = JournalOf(ctx, t.s, session); err != nil && excuse(err) == nil {
+		if mine, err = t.journalHere(ctx, session, here.Journal); err != nil && excuse(err) == nil {
 			return nil, err
 		}
 	}
-	ours := here.Held()
 	if there.Journal != "" && there.Journal != here.Journal && (mine == nil || !mine.log.Contains(there.Journal)) {
 		want = append(want, name.JournalRef(session))
 	}
 	if t.wantsArchive(ctx, session, here, there) {
 		want = append(want, name.ArchiveRef(session))
 	}
-	for _, id := range slices.Sorted(maps.Keys(there.Checkpoints)) {
-		if ours[id] != "" {
-			continue
-		}
-		if mine == nil && here.Journal != "" {
-			var err error
-			if mine, err = JournalOf(ctx, t.s, session); err != nil && excuse(err) == nil {
-				return nil, err
-			}
-		}
+	for _, id := range lacking {
 		ref := name.CheckpointRef(session, id)
 		if st := mine.Fold(); st == nil || !st.Dead(id) {
 			want = append(want, ref)

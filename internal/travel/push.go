@@ -166,61 +166,12 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 		return err
 	}
 	t.s.Trace("planned push")
-	// The digest is computed while git sends.
-	mine := make(chan string, 1)
-	go func() { mine <- c.settledHere() }()
 	for _, send := range []func(context.Context) error{c.send, c.sendFolds, c.sendExpunged, c.sendTags} {
 		if err := send(ctx); err != nil {
 			return err
 		}
 	}
-	// The state after this push is worth remembering only if a fetch in that state would do
-	// nothing. The next fetch that finds the same two listings then returns at once.
-	t.settled = ""
-	if digest := <-mine; digest != "" && t.verdict() == nil && c.nothingToFetch() {
-		t.settled = "fetch " + digest + " " + there.Digest()
-	}
 	return nil
-}
-
-// settledHere returns the digest of the listing here if a fetch would find nothing to adopt or drop
-// in it, and else the empty string. Something is to be adopted if no event names it, and to be
-// dropped if it is dead.
-func (c *consignment) settledHere() string {
-	for session, here := range c.here.Sessions {
-		j := c.folds[session]
-		if j == nil {
-			return ""
-		}
-		named := map[name.ID]bool{}
-		for _, e := range j.log.Events() {
-			named[e.Checkpoint] = true
-		}
-		for id := range here.Held() {
-			if !named[id] || j.dead(id) {
-				return ""
-			}
-		}
-	}
-	return c.here.Digest()
-}
-
-// nothingToFetch reports whether everything that the remote has is here too, and both sides have
-// the same journals and archives.
-func (c *consignment) nothingToFetch() bool {
-	for session, there := range c.there.Sessions {
-		here := c.here.Session(session)
-		if here.Journal != there.Journal || there.Archive != here.Archive {
-			return false
-		}
-		held := here.Held()
-		for id, oid := range there.Checkpoints {
-			if held[id] != oid {
-				return false
-			}
-		}
-	}
-	return len(c.there.Sessions) == len(c.here.Sessions)
 }
 
 // bringJournals fetches the remote's journals that the journals here do not contain, the archives
@@ -236,13 +187,9 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 		if theirs == "" || theirs == here.Session(session).Journal {
 			continue
 		}
-		mine := t.ours[session]
-		if mine == nil || mine.log.Tip().OID != here.Session(session).Journal {
-			var err error
-			if mine, err = JournalOf(ctx, t.s, session); err != nil && excuse(err) == nil {
-				return nil, err
-			}
-			t.ours[session] = mine
+		mine, err := t.journalHere(ctx, session, here.Session(session).Journal)
+		if err != nil && excuse(err) == nil {
+			return nil, err
 		}
 		if mine == nil || !mine.log.Contains(theirs) {
 			want = append(want, name.JournalRef(session))
@@ -270,15 +217,12 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 	if q != nil {
 		c.unpackArchive(ctx, session, at, q)
 	}
-	mine := c.ours[session]
-	if mine == nil || mine.log.Tip().OID != here.Journal {
-		var err error
-		if mine, err = JournalOf(ctx, c.s, session); err != nil {
-			return err
-		}
-		if mine != nil && mine.log.Tip().OID != here.Journal {
-			return errStale // another process wrote to the journal after the refs were listed
-		}
+	mine, err := c.journalHere(ctx, session, here.Journal)
+	if err != nil {
+		return err
+	}
+	if mine != nil && mine.log.Tip().OID != here.Journal {
+		return errStale // another process wrote to the journal after the refs were listed
 	}
 	j, send, err := c.join(ctx, session, mine, at.Journal)
 	if err != nil {
@@ -329,8 +273,8 @@ func (c *consignment) join(ctx context.Context, session name.Session, mine *Join
 	if mine == nil || theirs.Contains(mine.log.Tip().OID) {
 		return &Joined{log: theirs}, false, nil
 	}
-	if st := theirs.Fold(); st.ReadOnly != "" || mine.Fold().ReadOnly != "" || st.Session != session {
-		return nil, false, unjoinable(session, st, mine.Fold())
+	if err := joinable(session, theirs, mine.Fold()); err != nil {
+		return nil, false, err
 	}
 	log, err := c.s.Store.Join(ctx, mine.log, theirs)
 	if err != nil {

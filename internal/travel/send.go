@@ -7,6 +7,7 @@ package travel
 // again.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,15 +21,20 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// unjoinable returns the error that says why the two journals cannot be merged by this program.
-func unjoinable(session name.Session, theirs, mine *journal.State) error {
-	switch {
-	case theirs.Session != session:
-		return &store.DamagedError{What: "journal", OID: theirs.Events()[0].OID, Err: fmt.Errorf("it belongs to session %q", theirs.Session)}
-	case theirs.ReadOnly != "":
-		return &store.ReadOnlyError{Session: session, Reason: theirs.ReadOnly}
+// joinable returns an error if the journal of a remote cannot be merged with mine: it is another
+// session's, or one of them is read-only. mine is nil where nothing has to be merged.
+func joinable(session name.Session, theirs *journal.Log, mine *journal.State) error {
+	st := theirs.Fold()
+	if st.Session != session {
+		return &store.DamagedError{What: "journal", OID: theirs.Tip().OID, Err: fmt.Errorf("it belongs to session %q", st.Session)}
 	}
-	return &store.ReadOnlyError{Session: session, Reason: mine.ReadOnly}
+	if mine == nil {
+		return nil
+	}
+	if reason := cmp.Or(st.ReadOnly, mine.ReadOnly); reason != "" {
+		return &store.ReadOnlyError{Session: session, Reason: reason}
+	}
+	return nil
 }
 
 // maxDeletes bounds how many refs of dead checkpoints one push deletes. Every reader ignores the
@@ -64,7 +70,7 @@ func (c *consignment) send(ctx context.Context) error {
 		return errStale
 	}
 	creates = append(creates, c.archives...)
-	all := append(append(append([]remote.Update(nil), creates...), journals...), deletes...)
+	all := slices.Concat(creates, journals, deletes)
 	if c.notes != "" {
 		all = append(all, remote.Update{Ref: name.NotesRef, New: c.notes})
 	}
@@ -72,8 +78,8 @@ func (c *consignment) send(ctx context.Context) error {
 		return nil
 	}
 	if !c.alone && len(all) <= 2*remote.Chunk {
-		done, err := c.sendTogether(ctx, all)
-		if done || err != nil {
+		if done, err := c.sendTogether(ctx, all); done || err != nil {
+			c.s.Trace("notes sent")
 			return err
 		}
 	}
@@ -105,7 +111,6 @@ func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (do
 	for _, o := range outcomes {
 		c.took(o)
 	}
-	c.s.Trace("notes sent")
 	return true, nil
 }
 
@@ -151,22 +156,8 @@ func (c *consignment) allLanded() bool {
 // the journals alone. stale reports that the remote has moved on.
 func (c *consignment) sendJournals(ctx context.Context, journals, deletes []remote.Update) (stale bool, err error) {
 	if len(deletes) > 0 && !c.alone {
-		outcomes, err := c.remote.Push(ctx, append(append([]remote.Update(nil), journals...), deletes...), remote.AllOrNone)
-		if err != nil && !errors.Is(err, remote.ErrNotAtomic) {
+		if done, err := c.sendTogether(ctx, slices.Concat(journals, deletes)); done || err != nil {
 			return false, err
-		}
-		taken := err == nil
-		for _, o := range outcomes {
-			if o.Verdict == remote.Stale {
-				return true, nil
-			}
-			taken = taken && o.Verdict <= remote.Held
-		}
-		if taken {
-			for _, o := range outcomes {
-				c.took(o)
-			}
-			return false, nil
 		}
 	}
 	return c.sendAlone(ctx, journals)
@@ -209,7 +200,7 @@ func (c *consignment) took(o remote.Outcome) {
 			outcome = OutcomeUpdated
 		}
 	case leaf == "journal":
-		c.landed[session] = true
+		c.landed[session], c.tips[session] = true, o.New
 		if c.there.Session(session).Journal != "" {
 			outcome = OutcomeUpdated
 		}
@@ -220,19 +211,16 @@ func (c *consignment) took(o remote.Outcome) {
 		c.line("push", o.Ref, outcome, "")
 	}
 	c.there.Set(o.Ref, o.New)
-	if leaf == "journal" && c.tips != nil {
-		c.tips[session] = o.New
-	}
 }
 
 // pushed finishes a push that succeeded: it updates the tracking refs, clears the note of an
-// earlier refusal, and saves when and in which state this remote was synchronised.
+// earlier refusal, and saves when this remote was synchronised.
 func (t *trip) pushed(ctx context.Context) error {
 	if err := t.track(ctx, t.tips); err != nil {
 		return err
 	}
 	noteRefusal(t.s, nil)
-	return t.memory.synced(t.s, t.settled)
+	return t.memory.synced(t.s, "")
 }
 
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is

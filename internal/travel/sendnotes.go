@@ -41,12 +41,18 @@ func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
 	if err != nil || tree == theirs {
 		return "", checkpoint.Classify(err)
 	}
-	author, committer := c.s.Repo.Identity(c.s.Now())
-	commit := git.Commit{Tree: tree, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n"}
-	if c.there.Notes != "" {
-		commit.Parents = []name.OID{c.there.Notes}
+	if c.there.Notes == "" {
+		return c.notesCommit(ctx, tree)
 	}
-	oid, err := c.s.Repo.WriteCommit(ctx, commit)
+	return c.notesCommit(ctx, tree, c.there.Notes)
+}
+
+// notesCommit writes a notes commit with this tree.
+func (c *consignment) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
+	author, committer := c.s.Repo.Identity(c.s.Now())
+	oid, err := c.s.Repo.WriteCommit(ctx, git.Commit{
+		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
+	})
 	return oid, checkpoint.Classify(err)
 }
 

@@ -102,15 +102,13 @@ type trip struct {
 	skipped map[name.Ref]name.OID
 	// again asks for another fetch: a concurrent gc deleted objects that this one had brought.
 	again bool
-	// ours caches the session journals that a push has read.
+	// ours caches the journals here, see journalHere.
 	ours map[name.Session]*Joined
 	// tracking maps each tracking ref (see trackingRef) to its value, and tracked maps the value
 	// back to the names of the remotes that have it. here fills in both.
 	tracking map[name.Ref]name.OID
-	said     map[string]bool // warnings that were already printed
-	// settled is the digest of a state in which nothing is left to fetch. A push may set it.
-	settled string
-	tracked map[name.OID][]string // see tracking
+	said     map[string]bool       // warnings that were already printed
+	tracked  map[name.OID][]string // see tracking
 }
 
 // newTrip finds the remote and validates the request.
@@ -122,19 +120,25 @@ func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
 	if req.Ask {
 		r.Asking = remote.MayAsk
 	}
-	t := &trip{s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{}}
+	t := &trip{s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{}, ours: map[name.Session]*Joined{}}
 	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
-	for _, text := range req.Sessions {
+	t.memory = memoryOf(s, r.Name)
+	t.sessions, err = ParseSessions(req.Sessions)
+	return t, err
+}
+
+// ParseSessions returns the sessions that a request names, each once.
+func ParseSessions(texts []string) (sessions []name.Session, err error) {
+	for _, text := range texts {
 		session, err := name.ParseSession(text)
 		if err != nil {
 			return nil, checkpoint.Usage("", "%v", err)
 		}
-		if !slices.Contains(t.sessions, session) {
-			t.sessions = append(t.sessions, session)
+		if !slices.Contains(sessions, session) {
+			sessions = append(sessions, session)
 		}
 	}
-	t.memory = memoryOf(s, r.Name)
-	return t, nil
+	return sessions, nil
 }
 
 // remoteOf returns the remote to talk to. The first of these that is set names it: the request,
@@ -225,9 +229,7 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 		l, err := t.remote.List(ctx)
 		far <- read{l, err}
 	}()
-	if here, err = t.here(ctx); err == nil {
-		t.readAhead(ctx, here)
-	}
+	here, err = t.here(ctx)
 	got := <-far
 	if err != nil {
 		return nil, nil, err
@@ -238,23 +240,6 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 	got.l.Keep(t.sessions)
 	return here, got.l, nil
 }
-
-// readAhead uses the time while the remote is being listed: it reads journals that changed since
-// they were last synchronised with this remote, since the push will need them. Errors are ignored
-// here. The push reads such a journal again and reports what is wrong.
-func (t *trip) readAhead(ctx context.Context, here *remote.Listing) {
-	t.ours = map[name.Session]*Joined{}
-	for session, of := range here.Sessions {
-		if of.Journal != "" && !t.sentBefore(of.Journal) && len(t.ours) < fewJournals {
-			if mine, err := JournalOf(ctx, t.s, session); err == nil && mine != nil && mine.log.Tip().OID == of.Journal {
-				t.ours[session] = mine
-			}
-		}
-	}
-}
-
-// fewJournals bounds how many journals readAhead reads.
-const fewJournals = 4
 
 // line records what happened to a ref. A later line of the same verb about the same ref replaces
 // the earlier one, as in a push that is planned again.
@@ -339,6 +324,17 @@ func unreachable(err error) error {
 		}
 	}
 	return e
+}
+
+// journalHere returns the journal of a session in this repository, from the cache if it still has
+// this tip.
+func (t *trip) journalHere(ctx context.Context, session name.Session, tip name.OID) (*Joined, error) {
+	if j := t.ours[session]; j != nil && j.log.Tip().OID == tip {
+		return j, nil
+	}
+	j, err := JournalOf(ctx, t.s, session)
+	t.ours[session] = j
+	return j, err
 }
 
 // JournalOf reads the journal of a session in this repository. It returns nil without an error when

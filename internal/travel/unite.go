@@ -25,15 +25,11 @@ type union struct {
 	there   map[name.ID]name.OID // all checkpoints that the remote has
 	archive map[name.ID]name.OID // those of them that the remote's archive lists
 
-	// The results of the last build, from which tell writes the lines. before is the tip of the
-	// journal here before the change.
-	before    name.OID
-	created   []arrival
-	adopted   []arrival
-	removed   []name.ID
-	conflicts []string
-	notTaken  []arrival
-	folded    int // how many checkpoints went into the archive here
+	// The results of the last build: the tip of the journal here before the change, the checkpoints
+	// that get an adopt event, and the lines of the answer.
+	before  name.OID
+	adopted []arrival
+	lines   []Line
 }
 
 // unfold adds the checkpoints of the remote's archive to there, and to came those that are not here
@@ -50,7 +46,7 @@ func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
 	}
 }
 
-// run verifies the checkpoints, carries out the transaction and records the lines.
+// run verifies the checkpoints, carries out the transaction and records what happened to each ref.
 func (u *union) run(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(u.came)) {
 		u.t.inspect(ctx, u.session, id, u.came[id])
@@ -65,14 +61,28 @@ func (u *union) run(ctx context.Context) error {
 	for _, w := range res.Warnings {
 		u.t.s.Warn(w)
 	}
-	u.tell(res)
+	if res.Tip != u.before {
+		outcome := OutcomeUpdated
+		if u.before == "" {
+			outcome = OutcomeCreated
+		}
+		u.lines = append(u.lines, Line{Ref: name.JournalRef(u.session), Outcome: outcome})
+	}
+	for _, l := range u.lines {
+		u.t.line("fetch", l.Ref, l.Outcome, l.Message)
+	}
 	return nil
+}
+
+// line returns the line about a checkpoint.
+func (u *union) line(id name.ID, outcome Outcome, message string) Line {
+	return Line{Ref: name.CheckpointRef(u.session, id), Outcome: outcome, Message: message}
 }
 
 // build computes the change for the journal as it is now (v). See union.
 func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	var change store.Change
-	u.before, u.created, u.adopted, u.removed, u.conflicts, u.notTaken = v.Tip, nil, nil, nil, nil, nil
+	u.before, u.adopted, u.lines = v.Tip, nil, nil
 	st, err := u.join(ctx, v, &change)
 	if err != nil {
 		return change, err
@@ -81,35 +91,36 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	if err != nil {
 		return change, err
 	}
-	u.take(ctx, st, held, &change)
+	rejected := u.take(ctx, st, held, &change)
 	// What the archive here lists already needs no change.
 	maps.DeleteFunc(change.Archive, func(id name.ID, _ name.OID) bool { return archived[id] })
-	u.folded = len(change.Archive)
 	u.adopt(ctx, st, held)
+	u.lines = append(u.lines, rejected...)
 	// A read-only journal, written by a newer version, takes no events on top.
 	if st == nil || st.ReadOnly == "" {
-		all := slices.Clone(u.adopted)
-		byCreation(all)
-		for i := range all {
-			e, err := adoption(u.t.s, u.session, &all[i])
+		byCreation(u.adopted)
+		for i := range u.adopted {
+			e, err := adoption(u.t.s, u.session, &u.adopted[i])
 			if err != nil {
 				return change, err
 			}
 			change.Events = append(change.Events, e)
 		}
 	}
-	if st == nil {
-		return change, nil
-	}
-	if err := u.learnExpunged(ctx, st, held); err != nil {
-		return change, err
-	}
-	// Refs of checkpoints that are dead after the merge are removed here, too.
-	for _, id := range slices.Sorted(maps.Keys(held)) {
-		if st.Dead(id) {
-			u.removed = append(u.removed, id)
-			change.Remove = append(change.Remove, store.Removal{ID: id})
+	if st != nil {
+		if err := u.learnExpunged(ctx, st, held); err != nil {
+			return change, err
 		}
+		// Refs of checkpoints that are dead after the merge are removed here, too.
+		for _, id := range slices.Sorted(maps.Keys(held)) {
+			if st.Dead(id) {
+				u.lines = append(u.lines, u.line(id, OutcomeDeleted, "it was pruned elsewhere"))
+				change.Remove = append(change.Remove, store.Removal{ID: id})
+			}
+		}
+	}
+	if n := len(change.Archive); n > 0 {
+		u.lines = append(u.lines, Line{Ref: name.ArchiveRef(u.session), Outcome: OutcomeUpdated, Message: fmt.Sprintf("%d checkpoints are in it", n)})
 	}
 	return change, nil
 }
@@ -124,14 +135,12 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	if err != nil {
 		return nil, err
 	}
-	if st := theirs.Fold(); st.Session != u.session {
-		return nil, &store.DamagedError{What: "journal", OID: u.tip, Err: fmt.Errorf("it belongs to session %q", st.Session)}
-	} else if v.State != nil && !theirs.Contains(v.Tip) {
-		for _, side := range []*journal.State{st, v.State} {
-			if side.ReadOnly != "" {
-				return nil, &store.ReadOnlyError{Session: u.session, Reason: side.ReadOnly}
-			}
-		}
+	merges := v.State
+	if v.State != nil && theirs.Contains(v.Tip) {
+		merges = nil
+	}
+	if err := joinable(u.session, theirs, merges); err != nil {
+		return nil, err
 	}
 	mine := v.Log
 	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.elsewhere(v.Tip) {
@@ -148,8 +157,9 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 }
 
 // take adds the refs to create: those missing here that are not dead and whose objects are valid.
-// An id that is here with another commit is a conflict, and an invalid checkpoint is rejected.
-func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) {
+// An id that is here with another commit is a conflict. take returns a line for each checkpoint that
+// is rejected because it is invalid.
+func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) (rejected []Line) {
 	for _, id := range slices.Sorted(maps.Keys(u.there)) {
 		commit := u.there[id]
 		if st != nil && st.Dead(id) {
@@ -157,7 +167,6 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 		}
 		if mine := held[id]; mine != "" {
 			if mine != commit {
-				u.conflicts = append(u.conflicts, string(id)+" "+mine.Short()+" "+commit.Short())
 				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
 			} else if u.archive[id] == mine {
 				// The remote has archived it, so archive it here as well.
@@ -173,20 +182,22 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 			a.err = a.agrees(st)
 		}
 		if a.err != nil {
-			u.notTaken = append(u.notTaken, a)
+			rejected = append(rejected, u.line(id, OutcomeRejected, a.err.Error()))
 			continue
 		}
-		u.created = append(u.created, a)
 		if u.archive[id] == a.commit {
 			u.fold(change, id, a.commit)
 			change.Notes = append(change.Notes, store.NewNote{Commit: a.commit, RecordBlob: a.blob})
 		} else {
 			change.Create = append(change.Create, store.NewCheckpoint{ID: id, Commit: a.commit, RecordBlob: a.blob})
 		}
+		outcome := OutcomeCreated
 		if st == nil || st.Entry(id) == nil {
-			u.adopted = append(u.adopted, a)
+			outcome, u.adopted = OutcomeAdopted, append(u.adopted, a)
 		}
+		u.lines = append(u.lines, u.line(id, outcome, a.record.Label))
 	}
+	return rejected
 }
 
 // fold moves a checkpoint into the archive here, as the remote has done.
@@ -205,48 +216,10 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 			continue
 		}
 		if a := u.t.inspect(ctx, u.session, id, held[id]); a.err == nil {
-			u.adopted = append(u.adopted, a)
+			u.adopted, u.lines = append(u.adopted, a), append(u.lines, u.line(id, OutcomeAdopted, a.record.Label))
 		} else {
 			u.t.s.Warn(fmt.Sprintf("%s is in no journal, and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
 		}
-	}
-}
-
-// tell records a line for each ref that the union created, adopted, rejected, removed or moved.
-func (u *union) tell(res store.Result) {
-	adopted := map[name.ID]bool{}
-	for _, a := range u.adopted {
-		adopted[a.id] = true
-	}
-	for _, a := range u.created {
-		ref := name.CheckpointRef(u.session, a.id)
-		if adopted[a.id] {
-			u.t.line("fetch", ref, OutcomeAdopted, a.record.Label)
-		} else {
-			u.t.line("fetch", ref, OutcomeCreated, a.record.Label)
-		}
-		delete(adopted, a.id)
-	}
-	for _, a := range u.adopted {
-		if adopted[a.id] {
-			u.t.line("fetch", name.CheckpointRef(u.session, a.id), OutcomeAdopted, a.record.Label)
-		}
-	}
-	for _, a := range u.notTaken {
-		u.t.line("fetch", name.CheckpointRef(u.session, a.id), OutcomeRejected, a.err.Error())
-	}
-	for _, id := range u.removed {
-		u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeDeleted, "it was pruned elsewhere")
-	}
-	if u.folded > 0 {
-		u.t.line("fetch", name.ArchiveRef(u.session), OutcomeUpdated, fmt.Sprintf("%d checkpoints are in it", u.folded))
-	}
-	if res.Tip != u.before {
-		outcome := OutcomeUpdated
-		if u.before == "" {
-			outcome = OutcomeCreated
-		}
-		u.t.line("fetch", name.JournalRef(u.session), outcome, "")
 	}
 }
 
