@@ -75,11 +75,9 @@ func importerFor(format, path string) (ownFormat, error) {
 	}
 	held := "" // a directory holds none of them
 	if !info.IsDir() {
-		beginning, err := transfer.Sniff(path)
-		if err != nil {
+		if held, err = transfer.FormatOf(path); err != nil {
 			return ownFormat{}, err
 		}
-		held = transfer.HeldBy(beginning)
 	}
 	var names []string
 	for _, own := range ownFormats() {

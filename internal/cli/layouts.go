@@ -42,7 +42,7 @@ func (f *importFlags) readsLayout(path string) (bool, error) {
 		return true, nil
 	}
 	if f.Format == "" && interop.IsDocument(path) {
-		if beginning, err := transfer.Sniff(path); err == nil && transfer.HeldBy(beginning) == "" {
+		if held, err := transfer.FormatOf(path); err == nil && held == "" {
 			return true, nil
 		}
 	}

@@ -13,7 +13,6 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -88,13 +87,9 @@ func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (p *par
 
 func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
 	p := &parcel{s: s, header: archive.Header{Format: s.Repo.Format}, session: map[name.Session]*travel.Joined{}}
-	var chosen []name.Session
-	for _, text := range req.Sessions {
-		session, err := name.ParseSession(text)
-		if err != nil {
-			return nil, checkpoint.Usage("", "%v", err)
-		}
-		chosen = append(chosen, session)
+	chosen, err := travel.ParseSessions(req.Sessions)
+	if err != nil {
+		return nil, err
 	}
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
@@ -304,11 +299,4 @@ func (f *failing) Write(b []byte) (int, error) {
 	n, err := f.to.Write(b)
 	f.err = cmp.Or(f.err, err)
 	return n, err
-}
-
-// inMemory returns the bundle as bytes, for the formats that embed one.
-func (p *parcel) inMemory(ctx context.Context) ([]byte, error) {
-	var b bytes.Buffer
-	err := p.write(ctx, &b)
-	return b.Bytes(), err
 }

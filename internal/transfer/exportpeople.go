@@ -21,19 +21,24 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// ExportTar writes a tar with a manifest and a history per session, and the record, outputs
-// and files of each checkpoint. It also has the bundle, which is the only part that
-// `import` uses.
-func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+// export packs the bundle and saves what write makes of it, in a format that has it inside.
+func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*parcel, io.Writer, []byte) error) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	bundle, err := p.inMemory(ctx)
-	if err != nil {
+	var bundle bytes.Buffer
+	if err := p.write(ctx, &bundle); err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	return p.save(ctx, req, "tar", func(w io.Writer) error {
+	return p.save(ctx, req, format, func(w io.Writer) error { return write(p, w, bundle.Bytes()) })
+}
+
+// ExportTar writes a tar with a manifest and a history per session, and the record, outputs
+// and files of each checkpoint. It also has the bundle, which is the only part that
+// `import` uses.
+func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	return export(ctx, s, req, "tar", func(p *parcel, w io.Writer, bundle []byte) error {
 		t := archive.NewWriter(w)
 		// The bundle is the first member, so a reader finds it without unpacking the rest.
 		if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
@@ -165,15 +170,7 @@ func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path
 // ExportLines writes JSON lines for other programs: a line per session, event and
 // checkpoint, and the bundle in base64, which is the only part that `import` uses.
 func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
-	p, err := pack(ctx, s, req)
-	if err != nil {
-		return nil, err
-	}
-	bundle, err := p.inMemory(ctx)
-	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
-	return p.save(ctx, req, "jsonl", func(w io.Writer) error { return p.lines(ctx, w, bundle) })
+	return export(ctx, s, req, "jsonl", func(p *parcel, w io.Writer, bundle []byte) error { return p.lines(ctx, w, bundle) })
 }
 
 // lines writes the lines of all sessions, and the bundle at the end.

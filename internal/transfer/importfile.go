@@ -90,34 +90,23 @@ func reading(file string, read func(*bufio.Reader) error) error {
 	return nil
 }
 
-// Sniff returns the first bytes of a file's uncompressed content, enough for HeldBy.
-func Sniff(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
-	}
-	defer f.Close() //nolint:errcheck // only read
-	r, err := archive.Decompress(bufio.NewReader(f))
-	if err != nil {
-		return nil, travel.Invalid(err)
-	}
-	beginning, err := r.Peek(512)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, travel.Invalid(err)
-	}
-	return beginning, nil
-}
-
-// HeldBy returns the format of a file that starts with these bytes: "bundle", "tar",
-// "jsonl", or "" if it is none of ours.
-func HeldBy(beginning []byte) string {
-	switch {
-	case archive.IsBundle(beginning):
-		return "bundle"
-	case archive.IsTar(beginning):
-		return "tar"
-	case archive.IsLines(beginning):
-		return "jsonl"
-	}
-	return ""
+// FormatOf returns the format of a file, compressed or not: "bundle", "tar", "jsonl", or "" if it is
+// none of ours.
+func FormatOf(file string) (format string, err error) {
+	err = reading(file, func(r *bufio.Reader) error {
+		beginning, err := r.Peek(512)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		switch {
+		case archive.IsBundle(beginning):
+			format = "bundle"
+		case archive.IsTar(beginning):
+			format = "tar"
+		case archive.IsLines(beginning):
+			format = "jsonl"
+		}
+		return nil
+	})
+	return format, err
 }
