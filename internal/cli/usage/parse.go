@@ -30,7 +30,7 @@ import (
 //   - verbatim: everything from the first word that is no flag of ours, as in "log --format=%s".
 //   - command: a command line of another program, as in "run --step 4 make -j2".
 //
-// Then counted and attach rewrite some of the remaining flags.
+// Then rewritten changes some of the remaining flags.
 func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	node, depth := named(parser.Model.Node, args)
 	own, rest := args, []string(nil)
@@ -48,7 +48,7 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	default:
 		last = nil
 	}
-	parsed, err := parser.Parse(attach(node, counted(node, own, depth), depth))
+	parsed, err := parser.Parse(rewritten(node, own, depth))
 	if err == nil {
 		err = unnamed(parsed)
 	}
@@ -166,38 +166,30 @@ func beforeCommand(node *kong.Node, args []string, depth int) (own, command []st
 // countPattern matches a limit as git log takes it.
 var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
 
-// counted turns -5 into --limit=5 for commands with that flag, because people know it from git log.
-func counted(node *kong.Node, args []string, depth int) []string {
-	if limit, _ := flagOf(node, "--limit"); limit == nil {
-		return args
-	}
-	out := slices.Clone(args)
-	for i := depth; i < len(out) && out[i] != "--"; i++ {
-		if flag, attached := flagOf(node, out[i]); flag != nil && !attached && takesValue(flag) {
-			i++
-		} else if countPattern().MatchString(out[i]) {
-			out[i] = "--limit=" + out[i][1:]
-		}
-	}
-	return out
-}
-
-// attach joins a flag and a value that begins with a dash, as in -m "- a list", to --message=...,
-// because kong would take the value for a flag. A value that is itself a flag of the command is not
-// joined: then the value was probably forgotten, and kong says so.
-func attach(node *kong.Node, args []string, depth int) []string {
+// rewritten changes two kinds of flags that kong would misread:
+//
+//   - -5 becomes --limit=5 for commands with that flag, because people know it from git log.
+//   - A flag and a value that begins with a dash, as in -m "- a list", become --message=..., because
+//     kong would take the value for a flag. A value that is itself a flag of the command is not
+//     joined: then the value was probably forgotten, and kong says so.
+func rewritten(node *kong.Node, args []string, depth int) []string {
+	limit, _ := flagOf(node, "--limit")
 	out := slices.Clone(args[:depth])
+	isValue := false // of the flag before it
 	for i := depth; i < len(args); i++ {
-		if args[i] == "--" {
+		word := args[i]
+		flag, attached := flagOf(node, word)
+		valued := flag != nil && !attached && takesValue(flag)
+		switch {
+		case word == "--":
 			return append(out, args[i:]...)
-		}
-		flag, attached := flagOf(node, args[i])
-		if flag != nil && !attached && takesText(flag) && i+1 < len(args) && isDashed(node, args[i+1]) {
+		case valued && i+1 < len(args) && takesText(flag) && isDashed(node, args[i+1]):
 			i++
-			out = append(out, "--"+flag.Name+"="+args[i])
-			continue
+			word, valued = "--"+flag.Name+"="+args[i], false
+		case limit != nil && !isValue && countPattern().MatchString(word):
+			word = "--limit=" + word[1:]
 		}
-		out = append(out, args[i])
+		out, isValue = append(out, word), valued
 	}
 	return out
 }
