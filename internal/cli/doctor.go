@@ -32,11 +32,8 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err != nil {
 		return err
 	}
-	if problems > 0 {
-		return invalid
-	}
 	if said == 0 && !app.json {
 		return app.say("Nothing is wrong")
 	}
-	return nil
+	return invalidIf(problems > 0)
 }

@@ -18,6 +18,14 @@ const differs exitCode = 2
 // damaged. It is the code of checkpoint.KindInvalid.
 const invalid exitCode = 5
 
+// invalidIf is the error for an answer that told of something damaged, or nil.
+func invalidIf(damaged bool) error {
+	if damaged {
+		return invalid
+	}
+	return nil
+}
+
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // codeOf maps the kind of an error to the exit code. The man page (man.go) documents the codes. 128

@@ -34,10 +34,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
-		if err != nil {
-			return err
-		}
-		return app.guarded(found, c.ExitCode)
+		return app.guarded(err, found, c.ExitCode)
 	})
 }
 
@@ -51,15 +48,15 @@ type GuardCheckCmd struct {
 // Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
 func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := clearance.Files(ctx, s, c.Files)
+	return app.guarded(err, found, c.ExitCode)
+}
+
+// guarded prints what was found, unless the search failed, and warns of what could not be scanned. With exitCode it returns
+// the code 2 if there is a secret that is not allowed.
+func (a *App) guarded(err error, found *clearance.Answer, exitCode bool) error {
 	if err != nil {
 		return err
 	}
-	return app.guarded(found, c.ExitCode)
-}
-
-// guarded prints what was found, and warns of what could not be scanned. With exitCode it returns
-// the code 2 if there is a secret that is not allowed.
-func (a *App) guarded(found *clearance.Answer, exitCode bool) error {
 	for _, gap := range found.Gaps {
 		a.warn("not scanned: " + gap)
 	}

@@ -66,8 +66,5 @@ func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Service
 	if err := app.give(answer.Verified{Proof: found}); err != nil {
 		return err
 	}
-	if !found.OK {
-		return invalid
-	}
-	return nil
+	return invalidIf(!found.OK)
 }

@@ -70,10 +70,10 @@ func (f *importFlags) importLayout(ctx context.Context, app *App, path string) e
 		if f.DryRun {
 			show = app.give
 		}
-		if err := show(answer.ImportedLayout{Done: done}); err != nil || len(done.Problems) == 0 {
+		if err := show(answer.ImportedLayout{Done: done}); err != nil {
 			return err
 		}
-		return invalid
+		return invalidIf(len(done.Problems) > 0)
 	})
 }
 

@@ -40,9 +40,6 @@ func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		if broken > 0 {
-			return invalid
-		}
-		return nil
+		return invalidIf(broken > 0)
 	})
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
@@ -51,15 +52,9 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 			return app.resumeMenu(ctx, s, request, found)
 		}
 		if c.Context {
-			if said := app.view.Text(app.Terminal.Out, "", found.Context()); said != nil {
-				return said
-			}
-			return err
+			return cmp.Or(app.view.Text(app.Terminal.Out, "", found.Context()), err)
 		}
-		if said := app.resumed(ctx, s, found); said != nil {
-			return said
-		}
-		return err
+		return cmp.Or(app.resumed(ctx, s, found), err)
 	})
 }
 

@@ -144,13 +144,5 @@ func askAfterFailure(ctx context.Context, a *App, failed *run.Answer) (run.FailA
 	case err != nil:
 		return run.AnswerStop, err
 	}
-	switch letter {
-	case 'r':
-		return run.AnswerRetry, nil
-	case 'w':
-		return run.AnswerBefore, nil
-	case 'b':
-		return run.AnswerRollback, nil
-	}
-	return run.AnswerStop, nil
+	return map[rune]run.FailAnswer{'r': run.AnswerRetry, 'w': run.AnswerBefore, 'b': run.AnswerRollback, 's': run.AnswerStop}[letter], nil
 }

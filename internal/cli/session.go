@@ -48,10 +48,7 @@ func (c *SessionStartCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		started, err := session.Start(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		return app.changed(started, "Session started: %s")
+		return app.changedUnless(err, started, "Session started: %s")
 	})
 }
 
@@ -122,10 +119,7 @@ type SessionSwitchCmd struct {
 // Run makes another session the active one of this worktree.
 func (c *SessionSwitchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	active, err := session.Switch(ctx, s, c.Name)
-	if err != nil {
-		return err
-	}
-	return app.changed(active, "Session active here: %s")
+	return app.changedUnless(err, active, "Session active here: %s")
 }
 
 // SessionCloseCmd is "session close".
@@ -138,10 +132,7 @@ type SessionCloseCmd struct {
 // Run closes a session, and lists the checkpoints that were pruned because of that.
 func (c *SessionCloseCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	closed, err := session.Close(ctx, s, c.Name, c.Status)
-	if err != nil {
-		return err
-	}
-	if err := app.changed(closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
+	if err := app.changedUnless(err, closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
 		return err
 	}
 	return app.give(answer.PrunedByClose(closed.Pruned))
@@ -156,10 +147,7 @@ type SessionArchiveCmd struct {
 // Run replaces the refs of a session's checkpoints by one.
 func (c *SessionArchiveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	archived, err := session.Archive(ctx, s, c.Name)
-	if err != nil {
-		return err
-	}
-	return app.changed(archived, "Session archived: %s")
+	return app.changedUnless(err, archived, "Session archived: %s")
 }
 
 // SessionDeleteCmd is "session delete".
@@ -179,9 +167,12 @@ func (c *SessionDeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Serv
 	return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.DeleteSession(ctx, s, c.Name) })
 }
 
-// changed confirms a change of a session: with its manifest as JSON, else with a sentence, in which
-// %s is the name of the session.
-func (a *App) changed(now *session.Manifest, sentence string) error {
+// changedUnless confirms a change of a session, unless the verb failed: with its manifest as JSON,
+// else with a sentence, in which %s is the name of the session.
+func (a *App) changedUnless(err error, now *session.Manifest, sentence string) error {
+	if err != nil {
+		return err
+	}
 	if a.json {
 		return a.give(answer.Session{Manifest: now})
 	}

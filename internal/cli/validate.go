@@ -53,10 +53,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		if !found.Sound() {
-			return invalid
-		}
-		return nil
+		return invalidIf(!found.Sound())
 	})
 }
 
