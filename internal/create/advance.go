@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,13 +23,11 @@ import (
 
 // trigger returns the trigger that the request names, else the document's, else manual.
 func (c *creation) trigger() string {
-	switch {
-	case c.req.Trigger != "":
-		return c.req.Trigger
-	case c.document != nil && c.document.Trigger != "":
-		return c.document.Trigger
+	documents := ""
+	if c.document != nil {
+		documents = c.document.Trigger
 	}
-	return workflow.TriggerManual
+	return cmp.Or(c.req.Trigger, documents, workflow.TriggerManual)
 }
 
 // checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
@@ -108,21 +107,12 @@ func (c *creation) composeState(prev base) error {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
 	if c.document != nil {
-		facts.Error = first(facts.Error, c.document.Error)
-		if facts.Status == "" { // what an edit set comes before the document
-			facts.Status = c.document.Status
+		facts.Status = cmp.Or(facts.Status, c.document.Status) // what an edit set comes before the document
+		if facts.Error == nil {
+			facts.Error = c.document.Error
 		}
 	}
-	switch {
-	case c.req.Status != "":
-		r.Status = c.req.Status
-	case facts.Status != "":
-		r.Status = facts.Status
-	case r.Status == "":
-		if r.Status = c.def.Statuses.Initial; r.Status == "" {
-			r.Status = "in_progress"
-		}
-	}
+	r.Status = cmp.Or(c.req.Status, facts.Status, r.Status, c.def.Statuses.Initial, checkpoint.StatusOpen)
 	r.Error = facts.Error
 	if c.req.Error != nil {
 		r.Error = errorValue(*c.req.Error)
@@ -204,14 +194,6 @@ func put(state json.RawMessage, path string, value json.RawMessage) json.RawMess
 func quote(text string) json.RawMessage {
 	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
 	return quoted
-}
-
-// first returns a, or b if a is nil.
-func first(a, b json.RawMessage) json.RawMessage {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // errorValue converts the value of --error: JSON is kept, other text becomes a string, "" becomes

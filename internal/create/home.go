@@ -6,6 +6,7 @@ package create
 // documents of issue 42 go to one session and those of issue 43 to another, whichever is active.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,16 +84,13 @@ func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d
 // isBlank reports whether a session may still take any workflow: it has the default one, and no
 // checkpoint now or in the past that another workflow might reject.
 func isBlank(st *journal.State) bool {
-	return (st.Workflow == "" || st.Workflow == workflow.DefaultName) && st.CurrentEntry() == nil && len(st.Tombstones) == 0
+	return workflowOf(st) == workflow.DefaultName && st.CurrentEntry() == nil && len(st.Tombstones) == 0
 }
 
 // workflowOf returns the name of the session's workflow. Sessions of the default workflow may have
 // no name in the journal.
 func workflowOf(st *journal.State) string {
-	if st.Workflow == "" {
-		return workflow.DefaultName
-	}
-	return st.Workflow
+	return cmp.Or(st.Workflow, workflow.DefaultName)
 }
 
 // foundDocument is a document that a workflow recognised.

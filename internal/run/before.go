@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/rollback"
 	"git-checkpoint/internal/workflow"
 )
@@ -35,9 +36,10 @@ func (r *running) keepBefore(ctx context.Context) error {
 		return nil
 	}
 	asked := r.req.Create
+	line, _, _ := strings.Cut(strings.Join(r.req.Command, " "), "\n") // the first line, short enough for a list
 	keep := create.Request{
 		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
-		Message: "before " + clip(strings.Join(r.req.Command, " ")), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
+		Message: "before " + name.Clip(line, 60), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.
@@ -61,16 +63,6 @@ func (r *running) keepBefore(ctx context.Context) error {
 	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
 	r.answer.Before, r.answer.Start = r.before, r.before
 	return nil
-}
-
-// clip returns the first line of a command, short enough for a list.
-func clip(command string) string {
-	const longest = 60
-	line, _, _ := strings.Cut(command, "\n")
-	if runes := []rune(line); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
-	}
-	return line
 }
 
 // restore rolls back to a checkpoint and prints that. What the failed try left is kept in
