@@ -118,7 +118,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	}
 	// The heap grows with the number of files. What it grows by is kept until the end, so more
 	// frequent collections cost little and keep the peak low.
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(20)
 	return c, s.repo.InPacks(ctx, keep)
 }
 
