@@ -51,7 +51,7 @@ func rooms() map[string][]string {
 		"internal/retain":     {"internal/checkpoint", "internal/store", "internal/workflow", "internal/journal", "internal/gitconfig", "internal/git", "internal/name"},
 		"internal/background": {"internal/lockfile", "internal/checkpoint", "internal/command", "internal/name"},
 		"internal/checkpoint": {"internal/render", "internal/proof", "internal/snapshot", "internal/store", "internal/workflow", "internal/record", "internal/journal", "internal/gitconfig", "internal/git", "internal/name"},
-		"internal/snapshot":   {"internal/lockfile", "internal/record", "internal/gitconfig", "internal/git", "internal/name"},
+		"internal/snapshot":   {"internal/lockfile", "internal/gitconfig", "internal/git", "internal/name"},
 		"internal/store":      {"internal/lockfile", "internal/record", "internal/journal", "internal/git", "internal/mapped", "internal/name"},
 		"internal/proof":      {"internal/store", "internal/record", "internal/journal", "internal/git", "internal/name"},
 		"internal/remote":     {"internal/record", "internal/journal", "internal/git", "internal/name"},

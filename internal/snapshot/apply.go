@@ -314,7 +314,9 @@ func (r *Restore) Back() error {
 		case "delete":
 			note(o.Path, r.bringBack(i, o))
 		case "mode":
-			note(o.Path, r.shot.tree.root.Chmod(o.Path, r.oldPerm(o)))
+			if perm, known := r.intent.OldModes[o.Path]; known {
+				note(o.Path, r.shot.tree.root.Chmod(o.Path, perm))
+			}
 		}
 	}
 	for d, perm := range r.intent.Directories {
@@ -334,19 +336,6 @@ func fewOf(problems []error) []error {
 		return problems
 	}
 	return append(problems[:most:most], fmt.Errorf("and %d more like these", len(problems)-most))
-}
-
-// oldPerm returns the permission bits from before the restore. In an intent of an earlier version
-// they are not known; then it is the new bits with the old executable bits.
-func (r *Restore) oldPerm(o Op) fs.FileMode {
-	if perm, known := r.intent.OldModes[o.Path]; known {
-		return perm
-	}
-	perm := o.Perm &^ 0o111
-	if permOf(o.Old.Mode) == 0o777 {
-		perm |= perm & 0o444 >> 2
-	}
-	return perm
 }
 
 // unplace moves the new file of operation i back to new/<n> and puts the old one in its place.

@@ -8,58 +8,51 @@ import (
 	"testing"
 )
 
-// Going back after a kill restores the permission bits that a file had, and those that they were
-// derived from where an earlier version of this program began the rollback.
+// Going back after a kill restores the permission bits that a file had.
 func TestModeComesBackAfterAKill(t *testing.T) {
-	for _, earlier := range []bool{false, true} {
-		repo := repository(t)
-		shot, err := New(repo)
-		if err != nil {
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	file := filepath.Join(repo.WorkTree, "file")
+	put(t, file, "text\n")
+	took := map[fs.FileMode]*Capture{}
+	for _, perm := range []fs.FileMode{0o600, 0o755} {
+		if err := os.Chmod(file, perm); err != nil {
 			t.Fatal(err)
 		}
-		defer shot.Close()
-		file := filepath.Join(repo.WorkTree, "file")
-		put(t, file, "text\n")
-		took := map[fs.FileMode]*Capture{}
-		for _, perm := range []fs.FileMode{0o600, 0o755} {
-			if err := os.Chmod(file, perm); err != nil {
-				t.Fatal(err)
-			}
-			if took[perm], err = shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		then := took[0o600]
-		plan, err := shot.Plan(t.Context(), took[0o755], Target{Tree: then.Tree, Modes: then.Modes, ModesKnown: true}, Scope{SkipIndex: true})
-		if err != nil {
+		if took[perm], err = shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := shot.Stage(t.Context(), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := fs.FileMode(0o755)
-		if earlier {
-			r.intent.OldModes, want = nil, 0o700
-		}
-		if err := r.Begin(json.RawMessage(`{}`)); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Apply(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		hasPerm(t, file, 0o600)
-		again, err := shot.Unfinished()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := again.Back(); err != nil {
-			t.Error(err)
-		}
-		hasPerm(t, file, want)
-		if err := again.Finish(); err != nil {
-			t.Error(err)
-		}
+	}
+	then := took[0o600]
+	plan, err := shot.Plan(t.Context(), took[0o755], Target{Tree: then.Tree, Modes: then.Modes, ModesKnown: true}, Scope{SkipIndex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := shot.Stage(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Begin(json.RawMessage(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Apply(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hasPerm(t, file, 0o600)
+	again, err := shot.Unfinished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Back(); err != nil {
+		t.Error(err)
+	}
+	hasPerm(t, file, 0o755)
+	if err := again.Finish(); err != nil {
+		t.Error(err)
 	}
 }
 
