@@ -113,9 +113,6 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 // make captures the worktree and writes the checkpoint.
 func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	s := c.s
-	if !c.req.DryRun {
-		s.Repo.ReadyRefs(ctx)
-	}
 	if err := c.look(ctx); err != nil {
 		return nil, err
 	}

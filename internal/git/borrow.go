@@ -53,7 +53,6 @@ func (r *Repo) Borrow() error {
 	}
 	r.env = append(r.env, objectDirectory+"="+own, alternates+"="+others)
 	loose.dir, r.borrowed = own, dir
-	r.endRefs()
 	r.apartLock.Lock()
 	defer r.apartLock.Unlock()
 	for _, b := range r.apart {

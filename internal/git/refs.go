@@ -102,7 +102,9 @@ func (r *Repo) unstuck(do func() error) error {
 	return err
 }
 
-// askUpdate runs one transaction of `git update-ref --stdin -z`.
+// askUpdate runs one transaction of `git update-ref --stdin -z`. It writes no reflog.
+// core.warnAmbiguousRefs is off because git would otherwise look in six places, for each id,
+// whether a ref has the id as its name, only to warn about it.
 func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 	var in bytes.Buffer
 	in.WriteString("start\x00")
@@ -110,7 +112,11 @@ func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 		return err
 	}
 	in.WriteString("prepare\x00commit\x00")
-	return refFault(r.updateRef(ctx, in.Bytes()))
+	_, err := r.Run(ctx, Cmd{
+		Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"},
+		Stdin: &in,
+	})
+	return refFault(err)
 }
 
 // writeUpdates writes updates in the input format of `git update-ref --stdin -z`. There an old

@@ -23,7 +23,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"git-checkpoint/internal/discover"
 	"git-checkpoint/internal/gitconfig"
@@ -61,8 +60,7 @@ type Repo struct {
 
 	writer  ObjectWriter // where WriteObject writes: a looseWriter, a processWriter, or pack
 	writing sync.Once
-	pack    *packWriter                // set while InPacks runs
-	refs    atomic.Pointer[refProcess] // an update-ref that waits for the next UpdateRefs
+	pack    *packWriter // set while InPacks runs
 
 	plainly   bool // this program may write refs without git, see writesRefs
 	plainOnce sync.Once
@@ -290,7 +288,6 @@ func (r *Repo) database() *objects {
 // Close ends the processes that were kept, closes the open packs, and removes the directory of
 // Borrow.
 func (r *Repo) Close() error {
-	r.endRefs()
 	if r.borrowed != "" {
 		defer os.RemoveAll(r.borrowed) //nolint:errcheck // a temporary directory
 	}

@@ -45,7 +45,6 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if r.plan == nil {
 		return r.applyState(ctx)
 	}
-	r.s.Repo.ReadyRefs(ctx) // start git for the safety checkpoint's refs
 	r.s.Trace("planned")
 	shot, err := r.s.Shot()
 	if err != nil {
@@ -78,7 +77,6 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 		staged.Cancel()
 		return nil, err
 	}
-	r.s.Repo.ReadyRefs(ctx) // start git for the event's refs
 	r.s.Trace("safety")
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
