@@ -138,7 +138,6 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 			return err
 		}
 	}
-	s.repo.Recall(private.index, private.entries, edits)
 	var err error
 	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits); err != nil {
 		return fmt.Errorf("write the tree of the worktree: %w", err)
