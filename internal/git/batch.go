@@ -35,8 +35,8 @@ type Object struct {
 }
 
 // Batch reads objects. Small ones are read in this process (askHere); all others, and specs that
-// are not plain ids, go through a long-lived `git cat-file --batch-command`. The content of an
-// object that was asked for by its full id is always checked against that id.
+// are not plain ids, go through a `git cat-file` that stays for later calls. The content of an object
+// that was asked for by its full id is always checked against that id.
 //
 // A Batch is safe for concurrent use. The requests of one call are pipelined: all specs are sent to
 // git while its answers are read. Therefore a function that receives the answers must not call the
@@ -49,11 +49,8 @@ type Batch struct {
 	kept      map[name.OID]Object // small objects that were read or written here, see keep
 	keptBytes int64
 
-	mu sync.Mutex
-	// command is `cat-file --batch-command` (git 2.36 and later). If git does not know that option,
-	// old is set, and contents and info are two processes, `--batch` and `--batch-check`.
-	command, contents, info *pipe
-	old                     bool
+	mu             sync.Mutex
+	contents, info *pipe // `cat-file --batch` and `cat-file --batch-check`
 }
 
 // pipe is one running cat-file.
@@ -181,36 +178,35 @@ func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each
 	return part(len(specs))
 }
 
-// exchangeSound has git answer specs in order. If the process ends early, there are three cases. git
-// may not know --batch-command: the older options are tried. A process that was kept from an
-// earlier call may have ended long ago: a new one is started. Otherwise git died over the object
-// that it was asked for: that object gets ErrUnreadable, and a new process goes on with the next
-// one.
+// exchangeSound has git answer specs in order. If the process ends early, there are two cases. A
+// process that was kept from an earlier call may have ended long ago: a new one is started.
+// Otherwise git died over the object that it was asked for: that object gets ErrUnreadable, and a
+// new process goes on with the next one.
 func (b *Batch) exchangeSound(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for done := 0; done < len(specs); {
-		p, prefix, err := b.open(how.verb)
+		p, err := b.open(how.verb)
 		if err != nil {
 			return err
 		}
 		offset, reused := done, p.served
 		release := context.AfterFunc(ctx, p.cancel)
-		n, err := p.exchange(specs[done:], prefix, how, func(i int, o Object, err error) error { return each(offset+i, o, err) })
+		n, err := p.exchange(specs[done:], how, func(i int, o Object, err error) error { return each(offset+i, o, err) })
 		release()
 		done += n
+		if err == nil {
+			continue
+		}
+		ended := errors.Is(err, errEnded)
+		if ctx.Err() != nil || ended || done < len(specs) {
+			b.stopAll() // also where answers that nobody read are in the pipe
+		}
 		switch {
-		case err == nil:
 		case ctx.Err() != nil:
-			b.stopAll()
 			return context.Cause(ctx)
-		case !errors.Is(err, errEnded):
-			if done < len(specs) {
-				b.stopAll() // answers that nobody read are in the pipe
-			}
+		case !ended:
 			return err
-		case b.stopAll() == usage && !b.old:
-			b.old = true
 		case n == 0 && reused: // try again with a new process
 		default: // git died over this object
 			if err := each(done, Object{}, fmt.Errorf("object %q: %w", specs[done], ErrUnreadable)); err != nil {
@@ -222,31 +218,25 @@ func (b *Batch) exchangeSound(ctx context.Context, how asking, specs []string, e
 	return nil
 }
 
-// usage is git's exit code for an option that it does not know.
-const usage = 129
-
-// open returns the process for a command, and the prefix of its input lines. It starts the process
-// if necessary. The process is not bound to the context of the call, because the next call will use
-// it with another context.
-func (b *Batch) open(verb string) (*pipe, string, error) {
-	slot, args, prefix := &b.command, []string{"cat-file", "--batch-command"}, verb+" "
-	if b.old && verb == "info" {
-		slot, args, prefix = &b.info, []string{"cat-file", "--batch-check"}, ""
-	} else if b.old {
-		slot, args, prefix = &b.contents, []string{"cat-file", "--batch"}, ""
+// open returns the process for a command, and starts it if necessary. The process is not bound to the
+// context of the call, because the next call will use it with another context.
+func (b *Batch) open(verb string) (*pipe, error) {
+	slot, option := &b.contents, "--batch"
+	if verb == "info" {
+		slot, option = &b.info, "--batch-check"
 	}
 	if *slot != nil && !(*slot).broken {
-		return *slot, prefix, nil
+		return *slot, nil
 	}
 	if *slot != nil {
 		b.stopAll()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := b.repo.command(ctx, Cmd{Args: args})
+	cmd := b.repo.command(ctx, Cmd{Args: []string{"cat-file", option}})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		cancel()
-		return nil, "", err
+		return nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -254,10 +244,10 @@ func (b *Batch) open(verb string) (*pipe, string, error) {
 	}
 	if err != nil {
 		cancel()
-		return nil, "", fmt.Errorf("start git cat-file: %w", err)
+		return nil, fmt.Errorf("start git cat-file: %w", err)
 	}
 	*slot = &pipe{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10), cancel: cancel}
-	return *slot, prefix, nil
+	return *slot, nil
 }
 
 // errEnded says that the process ended before it had answered, or that its answer made no sense.
@@ -266,13 +256,13 @@ var errEnded = errors.New("git cat-file ended")
 // exchange sends specs and hands out the answers as they arrive. It returns how many answers were
 // handed out. The error is nil, errEnded, or what each returned. A goroutine does the sending: git
 // stops reading when its output pipe is full, so that sending everything first would deadlock.
-func (p *pipe) exchange(specs []string, prefix string, how asking, each func(int, Object, error) error) (int, error) {
+func (p *pipe) exchange(specs []string, how asking, each func(int, Object, error) error) (int, error) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		w := bufio.NewWriterSize(p.in, 32<<10)
 		for _, s := range specs {
-			w.WriteString(prefix + s + "\n") //nolint:errcheck // a reader that is gone shows as its end
+			w.WriteString(s + "\n") //nolint:errcheck // a reader that is gone shows as its end
 		}
 		w.Flush() //nolint:errcheck // as above
 	}()
@@ -351,24 +341,19 @@ func readSized(r io.Reader, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stopAll ends the processes. It returns the exit code of one that had failed by itself, else -1.
-func (b *Batch) stopAll() int {
-	code := -1
-	for _, slot := range []**pipe{&b.command, &b.contents, &b.info} {
+// stopAll ends the processes.
+func (b *Batch) stopAll() {
+	for _, slot := range []**pipe{&b.contents, &b.info} {
 		p := *slot
 		if p == nil {
 			continue
 		}
 		p.in.Close()               //nolint:errcheck // it may be closed already
 		io.Copy(io.Discard, p.out) //nolint:errcheck // a process that still writes would never end
-		p.cmd.Wait()               //nolint:errcheck // the code is what counts
+		p.cmd.Wait()               //nolint:errcheck // what it said was read
 		p.cancel()
-		if c := p.cmd.ProcessState.ExitCode(); c > 0 {
-			code = c
-		}
 		*slot = nil
 	}
-	return code
 }
 
 func (b *Batch) close() {

@@ -13,46 +13,40 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// old makes a repository's batch behave as with a git before --batch-command.
-var batchKinds = map[string]bool{"command": false, "two processes": true}
-
 func TestBatchReads(t *testing.T) {
-	for kind, old := range batchKinds {
-		for _, format := range formats {
-			t.Run(kind+" "+format, func(t *testing.T) {
-				f := newFixture(t, "--object-format="+format)
-				r := f.open()
-				r.Batch().old = old
-				small, empty := f.blob("hello\n"), f.blob("")
-				large := strings.Repeat("0123456789abcdef", 200_000)
-				big := f.blob(large)
-				f.git("update-ref", "refs/x/y", string(small))
-				missing := strings.Repeat("1", len(small))
-				specs := []string{string(small), missing, string(big), "refs/x/y", "no such ref", string(empty), "a missing"}
-				want := []string{"hello\n", "", large, "hello\n", "", "", ""}
-				absent := []bool{false, true, false, false, true, false, true}
-				seen := 0
-				err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
-					seen++
-					if errors.Is(err, ErrMissing) != absent[i] || string(o.Data) != want[i] {
-						t.Errorf("%d: %v, %d bytes", i, err, len(o.Data))
-					}
-					return nil
-				})
-				if err != nil || seen != len(specs) {
-					t.Errorf("%v after %d", err, seen)
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			f := newFixture(t, "--object-format="+format)
+			r := f.open()
+			small, empty := f.blob("hello\n"), f.blob("")
+			large := strings.Repeat("0123456789abcdef", 200_000)
+			big := f.blob(large)
+			f.git("update-ref", "refs/x/y", string(small))
+			missing := strings.Repeat("1", len(small))
+			specs := []string{string(small), missing, string(big), "refs/x/y", "no such ref", string(empty), "a missing"}
+			want := []string{"hello\n", "", large, "hello\n", "", "", ""}
+			absent := []bool{false, true, false, false, true, false, true}
+			seen := 0
+			err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+				seen++
+				if errors.Is(err, ErrMissing) != absent[i] || string(o.Data) != want[i] {
+					t.Errorf("%d: %v, %d bytes", i, err, len(o.Data))
 				}
-				err = r.Batch().Info(ctx(t), specs, func(i int, o Object, err error) error {
-					if errors.Is(err, ErrMissing) != absent[i] || o.Size != int64(len(want[i])) || o.Data != nil || err == nil && o.Type != "blob" {
-						t.Errorf("%d: %v, %+v", i, err, o)
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
+				return nil
 			})
-		}
+			if err != nil || seen != len(specs) {
+				t.Errorf("%v after %d", err, seen)
+			}
+			err = r.Batch().Info(ctx(t), specs, func(i int, o Object, err error) error {
+				if errors.Is(err, ErrMissing) != absent[i] || o.Size != int64(len(want[i])) || o.Data != nil || err == nil && o.Type != "blob" {
+					t.Errorf("%d: %v, %+v", i, err, o)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -134,43 +128,40 @@ func TestBatchDamaged(t *testing.T) {
 	}
 	whole := deflate(t, "blob 300000\x00"+strings.Repeat("abc", 100_000))
 	garbled["cut"] = whole[:len(whole)-20]
-	for kind, old := range batchKinds {
-		for what, content := range garbled {
-			t.Run(kind+" "+what, func(t *testing.T) {
-				f := newFixture(t)
-				before, bad, after := f.blob("before"), f.blob("to be damaged"), f.blob("after")
-				f.rewrite(bad, content)
-				r := f.open()
-				r.Batch().old = old
-				var got []string
-				specs := []string{string(before), string(bad), string(after)}
-				err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
-					if i == 1 && err == nil {
-						t.Errorf("the damaged one was read: %.20q", o.Data)
-					}
-					if i != 1 {
-						got = append(got, string(o.Data))
-					}
-					return nil
-				})
-				if err != nil || len(got) != 2 || got[0] != "before" || got[1] != "after" {
-					t.Errorf("%v %q", err, got)
+	for what, content := range garbled {
+		t.Run(what, func(t *testing.T) {
+			f := newFixture(t)
+			before, bad, after := f.blob("before"), f.blob("to be damaged"), f.blob("after")
+			f.rewrite(bad, content)
+			r := f.open()
+			var got []string
+			specs := []string{string(before), string(bad), string(after)}
+			err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+				if i == 1 && err == nil {
+					t.Errorf("the damaged one was read: %.20q", o.Data)
 				}
-				proven := map[int]string{}
-				err = r.Batch().Prove(ctx(t), specs, 100, func(i int, o Object, err error) error {
-					if proven[i] = string(o.Data); err != nil {
-						proven[i] = "damaged"
-					}
-					return nil
-				})
-				if err != nil || proven[0] != "before" || proven[1] != "damaged" || proven[2] != "after" {
-					t.Errorf("%v %v", err, proven)
+				if i != 1 {
+					got = append(got, string(o.Data))
 				}
-				if err := r.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
-					t.Error(err)
-				}
+				return nil
 			})
-		}
+			if err != nil || len(got) != 2 || got[0] != "before" || got[1] != "after" {
+				t.Errorf("%v %q", err, got)
+			}
+			proven := map[int]string{}
+			err = r.Batch().Prove(ctx(t), specs, 100, func(i int, o Object, err error) error {
+				if proven[i] = string(o.Data); err != nil {
+					proven[i] = "damaged"
+				}
+				return nil
+			})
+			if err != nil || proven[0] != "before" || proven[1] != "damaged" || proven[2] != "after" {
+				t.Errorf("%v %v", err, proven)
+			}
+			if err := r.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -187,16 +178,12 @@ func TestReadSized(t *testing.T) {
 func TestBatchRestarts(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	oid := string(f.blob("x"))
+	f.git("update-ref", "refs/x/y", string(f.blob("x")))
 	for range 2 {
-		if _, err := r.Batch().Object(ctx(t), oid); err != nil {
+		if _, err := r.Batch().Object(ctx(t), "refs/x/y"); err != nil {
 			t.Fatal(err)
 		}
-		p := r.Batch().command
-		if p == nil {
-			t.Skip("this git does not know --batch-command")
-		}
-		if err := p.cmd.Process.Kill(); err != nil {
+		if err := r.Batch().contents.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}

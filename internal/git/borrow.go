@@ -53,13 +53,7 @@ func (r *Repo) Borrow() error {
 	}
 	r.env = append(r.env, objectDirectory+"="+own, alternates+"="+others)
 	loose.dir, r.borrowed = own, dir
-	r.apartLock.Lock()
-	defer r.apartLock.Unlock()
-	for _, b := range r.apart {
-		b.close() // another begins with the new environment
-	}
-	r.apart = nil
-	r.Batch().close()
+	r.Batch().close() // another process begins with the new environment
 	return nil
 }
 

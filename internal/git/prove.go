@@ -139,43 +139,31 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 	return rest, ctx.Err()
 }
 
-// readersApart is how many readers work at once at most.
-const readersApart = 4
-
-// Batches returns several readers that can work at the same time, because each has its own
-// cat-file. There is one per processor, but no more than readersApart.
-func (r *Repo) Batches() []*Batch {
-	r.apartLock.Lock()
-	defer r.apartLock.Unlock()
-	for len(r.apart) < min(runtime.GOMAXPROCS(0), readersApart) {
-		r.apart = append(r.apart, newBatch(r))
-	}
-	return r.apart
-}
-
-// partApart is how many things a reader takes at a time.
+// partApart is how many things are handled at a time.
 const partApart = 256
 
-// Apart splits n things into parts of partApart and has several readers work on them at once. A
-// reader that has finished a part takes the next one. The order is not defined.
+// Apart splits n things into parts of partApart and handles several of them at once. The order is
+// not defined, and after an error some parts are not handled.
 func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
-	batches := r.Batches()
 	var next atomic.Int64
-	return Each(min(len(batches), (n+partApart-1)/partApart), func(k int) error {
+	return Each(min(Readers(), (n+partApart-1)/partApart), func(int) error {
 		for {
 			from := int(next.Add(partApart)) - partApart
 			if from >= n {
 				return nil
 			}
-			if err := do(batches[k], from, min(from+partApart, n)); err != nil {
+			if err := do(r.Batch(), from, min(from+partApart, n)); err != nil {
 				return err
 			}
 		}
 	})
 }
 
-// ProveApart is Prove with several readers at once, each with a part of the objects. each is called
-// from several goroutines at the same time, in no particular order.
+// Readers is how many goroutines may read large objects at once. More of them need too much memory.
+func Readers() int { return min(runtime.GOMAXPROCS(0), 4) }
+
+// ProveApart is Prove by several goroutines, which call each at the same time and in no particular
+// order.
 func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
 	return r.Apart(len(oids), func(b *Batch, from, to int) error {
 		return b.Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })

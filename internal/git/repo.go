@@ -54,10 +54,6 @@ type Repo struct {
 	objects    *objects // created on first use, see database
 	objectOnce sync.Once
 
-	// Further readers for parallel work, created on first use. See Batches.
-	apartLock sync.Mutex
-	apart     []*Batch
-
 	writer  ObjectWriter // where WriteObject writes: a looseWriter, a processWriter, or pack
 	writing sync.Once
 	pack    *packWriter // set while InPacks runs
@@ -291,12 +287,6 @@ func (r *Repo) Close() error {
 	if r.borrowed != "" {
 		defer os.RemoveAll(r.borrowed) //nolint:errcheck // a temporary directory
 	}
-	r.apartLock.Lock()
-	for _, b := range r.apart {
-		b.close()
-	}
-	r.apart = nil
-	r.apartLock.Unlock()
 	r.database().packs.Close()
 	if r.batch != nil {
 		r.batch.close()

@@ -67,20 +67,20 @@ func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each
 }
 
 // JudgeParts is Judge for callers that handle several verdicts at once. The slice is valid until
-// each returns. Meanwhile the next checkpoints are read, by one goroutine for each reader of the
-// repository. The order is that of subjects.
+// each returns. Meanwhile several goroutines read the next checkpoints. The order is that of
+// subjects.
 func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep, each func([]Verdict) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	judged := make([]chan someJudged, (subjects.Len()+part-1)/part)
 	for i := range judged {
 		judged[i] = make(chan someJudged) // no buffer: readers that are faster than each must wait, not fill the memory
 	}
-	readers := p.store.Repo.Batches()
+	readers := git.Readers()
 	var group sync.WaitGroup
-	for k, reader := range readers {
+	for k := range readers {
 		group.Go(func() {
-			j := &judging{Session: p, batch: reader}
-			for i := k; i < len(judged); i += len(readers) { // in turns, because the results are taken in order
+			j := &judging{Session: p, batch: p.store.Repo.Batch()}
+			for i := k; i < len(judged); i += readers { // in turns, because the results are taken in order
 				j.judgePart(ctx, subjects.Some(i*part, min((i+1)*part, subjects.Len())), judged[i])
 				close(judged[i])
 			}
