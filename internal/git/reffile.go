@@ -142,11 +142,11 @@ type packedRefs struct {
 
 // readHeader checks the first line and sets begin.
 func (p *packedRefs) readHeader() error {
-	first, begin, err := p.line(0)
+	first, _, _, err := p.line(0, 0)
 	if err != nil || !saysSorted(first) {
 		return errAsk
 	}
-	p.begin = begin
+	p.begin = int64(len(first)) + 1
 	return nil
 }
 
@@ -168,34 +168,15 @@ func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 	return name.OID(line[:digits]), nil
 }
 
-// line returns the line that starts at an offset, and the offset of the next one. It reads more and
-// more until it finds the end of the line.
-func (p packedRefs) line(at int64) (string, int64, error) {
-	for size := int64(512); ; size *= 8 {
-		buf := make([]byte, min(size, p.size-at))
-		if _, err := p.file.ReadAt(buf, at); err != nil {
-			return "", 0, errAsk
-		}
-		if end := bytes.IndexByte(buf, '\n'); end >= 0 {
-			return string(buf[:end]), at + int64(end) + 1, nil
-		}
-		if at+int64(len(buf)) >= p.size || size > 1<<20 {
-			return "", 0, errAsk
-		}
-	}
-}
+// longestRef is an upper bound for a line of packed-refs: an id and a path, or another id.
+const longestRef = 8 << 10
 
-// find searches for a ref by bisection. It returns the ref's line, or that of the next larger ref,
-// or "" if there is none. lo is always the start of a ref line, and the result is at lo or behind
-// it. A line "^<id>" belongs to the ref before it and is skipped.
+// find searches for a ref by bisection, in the same steps as git. It returns the ref's line, or that
+// of the next larger ref, or "" if there is none.
 func (p packedRefs) find(ref string) (string, error) {
 	lo, found := p.begin, ""
 	for hi := p.size; lo < hi; {
-		mid, err := p.start(lo, lo+(hi-lo)/2)
-		if err != nil {
-			return "", err
-		}
-		line, next, err := p.line(mid)
+		line, start, next, err := p.line(lo, lo+(hi-lo)/2)
 		if err != nil {
 			return "", err
 		}
@@ -206,52 +187,32 @@ func (p packedRefs) find(ref string) (string, error) {
 		case at == ref:
 			return line, nil
 		case at > ref:
-			hi, found = mid, line
-			continue
-		}
-		for lo = next; lo < p.size; lo = next {
-			if line, next, err = p.line(lo); err != nil {
-				return "", err
-			}
-			if !strings.HasPrefix(line, "^") {
-				break
-			}
+			hi, found = start, line
+		default:
+			lo = next
 		}
 	}
 	return found, nil
 }
 
-// start returns the start of the ref line at or before an offset. lo is the start of a ref line,
-// before which it does not look. It reads backwards in growing pieces.
-func (p packedRefs) start(lo, at int64) (int64, error) {
-	for back := int64(256); ; back *= 8 {
-		from := max(lo, at-back)
-		buf := make([]byte, at-from)
-		if _, err := p.file.ReadAt(buf, from); err != nil && len(buf) > 0 {
-			return 0, errAsk
-		}
-		for end := len(buf); ; {
-			begin := bytes.LastIndexByte(buf[:end], '\n')
-			if begin < 0 && from > lo {
-				break // look further back
-			}
-			first, err := p.byteAt(from + int64(begin) + 1)
-			if err != nil || begin < 0 {
-				return lo, err
-			}
-			if first != '^' {
-				return from + int64(begin) + 1, nil
-			}
-			end = begin
-		}
+// line returns the line of the ref at an offset, where it begins, and where the next ref begins. lo is
+// the beginning of a line, before which it does not look. A line "^<id>" belongs to the ref before it.
+func (p packedRefs) line(lo, at int64) (text string, start, next int64, err error) {
+	from := max(lo, at-longestRef)
+	buf := make([]byte, min(3*longestRef, p.size-from))
+	if _, err := p.file.ReadAt(buf, from); err != nil {
+		return "", 0, 0, errAsk
 	}
-}
-
-// byteAt returns the byte at an offset.
-func (p packedRefs) byteAt(at int64) (byte, error) {
-	var b [1]byte
-	if _, err := p.file.ReadAt(b[:], at); err != nil {
-		return 0, errAsk
+	begin := int(at - from)
+	for begin > 0 && (buf[begin-1] != '\n' || buf[begin] == '^') {
+		begin--
 	}
-	return b[0], nil
+	line, rest, ended := bytes.Cut(buf[begin:], []byte{'\n'})
+	if len(rest) > 0 && rest[0] == '^' {
+		_, rest, ended = bytes.Cut(rest, []byte{'\n'})
+	}
+	if !ended || begin == 0 && from > lo {
+		return "", 0, 0, errAsk
+	}
+	return string(line), from + int64(begin), from + int64(len(buf)-len(rest)), nil
 }
