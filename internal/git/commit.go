@@ -27,13 +27,7 @@ func (s Signature) Person() string { return s.Name + " <" + s.Email + ">" }
 // String returns the signature as it is written in a commit object: "Name <email> <seconds>
 // <zone>".
 func (s Signature) String() string {
-	b := make([]byte, 0, len(s.Name)+len(s.Email)+32)
-	b = append(append(append(append(b, s.Name...), " <"...), s.Email...), "> "...)
-	b = append(strconv.AppendInt(b, s.When.Unix(), 10), ' ')
-	if _, offset := s.When.Zone(); offset == 0 {
-		return string(append(b, "+0000"...))
-	}
-	return string(s.When.AppendFormat(b, "-0700"))
+	return fmt.Sprintf("%s %d %s", s.Person(), s.When.Unix(), s.When.Format("-0700"))
 }
 
 // Commit is a commit object. Other holds all headers that have no field here (gpgsig, encoding,

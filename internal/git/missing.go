@@ -17,14 +17,12 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 		return missing, ctx.Err()
 	}
 	var specs []string
-	var before [4]name.OID // consecutive checkpoints often need the same objects; skip the last few ids
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
-	for i, oid := range oids {
-		if oid == "" || slices.Contains(before[:], oid) {
+	for _, oid := range oids {
+		if oid == "" {
 			continue
 		}
-		before[i%len(before)] = oid
 		if _, packed := b.objects.packs.Find(oid); packed {
 			continue
 		}

@@ -1,12 +1,9 @@
 package git
 
 import (
-	"bytes"
 	"errors"
-	"hash"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 
 	"git-checkpoint/internal/name"
@@ -20,19 +17,13 @@ type objects struct {
 	loose *looseDir
 	packs *odb.Packs
 
-	mu      sync.Mutex
-	readers []*reader // free ones, see borrow
+	readers sync.Pool // of *reader; a used one has packs' recent objects in memory
 }
 
-// reader reads objects for one goroutine at a time. The fields after objects are buffers that are
-// used again for each object.
+// reader reads objects for one goroutine at a time.
 type reader struct {
 	odb.Reader
 	*objects
-	sum     hash.Hash // of the object format
-	begin   []byte    // the header that is hashed before the content
-	digest  []byte    // the binary id of the content
-	want    []byte    // the binary id that was asked for
 	located []located // the result of the last locate
 }
 
@@ -69,25 +60,16 @@ func (r *Repo) newObjects() *objects {
 	return o
 }
 
-// borrow returns a reader, a used one if possible, because that one has packs' recent objects in
-// memory. The caller must give it back with giveBack.
+// borrow returns a reader. The caller gives it back with giveBack.
 func (o *objects) borrow() *reader {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if n := len(o.readers); n > 0 {
-		r := o.readers[n-1]
-		o.readers = o.readers[:n-1]
+	if r, used := o.readers.Get().(*reader); used {
 		return r
 	}
-	return &reader{objects: o, sum: newHash(o.loose.format)}
+	return &reader{objects: o}
 }
 
 // giveBack makes a reader available to others.
-func (o *objects) giveBack(r *reader) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.readers = append(o.readers, r)
-}
+func (o *objects) giveBack(r *reader) { o.readers.Put(r) }
 
 // misstated reports whether git would read the object from a loose file whose content has another
 // size than its header claims. Only a full id is looked up.
@@ -175,25 +157,13 @@ func (r *reader) readLoose(oid name.OID, limit int64) (Object, error) {
 // proven compares the content with the id that was asked for. It returns odb.ErrElsewhere if they
 // differ.
 func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
-	if err == nil && !r.has(oid, o) {
+	if err == nil && HashObject(r.loose.format, o.Type, o.Data) != oid {
 		err = odb.ErrElsewhere
 	}
 	if err != nil {
 		return Object{}, err
 	}
 	return Object{OID: oid, Type: o.Type, Size: o.Size, Data: o.Data}, nil
-}
-
-// has reports whether the content has the id oid.
-func (r *reader) has(oid name.OID, o odb.Object) bool {
-	begin := append(append(r.begin[:0], o.Type...), ' ')
-	r.begin = append(strconv.AppendInt(begin, o.Size, 10), 0)
-	r.sum.Reset()
-	r.sum.Write(r.begin)
-	r.sum.Write(o.Data)
-	r.digest = r.sum.Sum(r.digest[:0])
-	r.want = oid.Bytes(r.want[:0])
-	return len(r.want) > 0 && bytes.Equal(r.want, r.digest)
 }
 
 // info returns type and size of an object without reading its content.

@@ -83,7 +83,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		}
 		o, err := Object{}, odb.ErrElsewhere
 		// An id of the other object format cannot exist here; git reports it as missing.
-		if here && len(oid) == 2*r.sum.Size() {
+		if here && len(oid) == 2*b.repo.HashLen() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
 			o, err = r.readAsGit(l, maxHere)
@@ -114,11 +114,7 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 	}
 	ids := make([]name.OID, len(oids))
 	for i, oid := range oids {
-		if len(oid) == 2*r.sum.Size() {
-			ids[i] = name.OID(oid)
-		} else {
-			rest = append(rest, i)
-		}
+		ids[i] = name.OID(oid)
 	}
 	for _, l := range r.locate(ids) {
 		if err := ctx.Err(); err != nil {
