@@ -7,14 +7,9 @@ import (
 	"io"
 )
 
-// errShort says that the input ends before the stream does, errFull that the stream holds more
-// than was asked for, errEarly that it holds less, and errStream that it is no valid zlib stream.
-var (
-	errShort  = errors.New("the compressed stream is cut off")
-	errFull   = errors.New("the compressed stream is longer than expected")
-	errEarly  = errors.New("the compressed stream is shorter than expected")
-	errStream = errors.New("not a compressed stream")
-)
+// errShort says that the input ends before the stream does. What else is wrong with a stream is
+// ErrElsewhere.
+var errShort = errors.New("the compressed stream is cut off")
 
 // inflater inflates zlib streams from memory and says where they end, since the objects in a pack
 // stand directly behind each other. It is used for many streams, because creating a zlib reader
@@ -49,13 +44,13 @@ func (z *inflater) open(in []byte) (err error) {
 func (z *inflater) finish(out []byte) (int, error) {
 	n, err := z.read(out)
 	if err == nil && n < len(out) {
-		err = errEarly
+		err = ErrElsewhere // it holds less
 	}
 	if err != nil {
 		return 0, err
 	}
 	if n, err = z.read(z.beyond[:]); n > 0 {
-		err = errFull
+		err = ErrElsewhere // it holds more
 	}
 	return int(z.in.Size()) - z.in.Len(), err
 }
@@ -78,6 +73,6 @@ func streamError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errShort
 	default:
-		return errStream
+		return ErrElsewhere
 	}
 }

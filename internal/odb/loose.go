@@ -4,6 +4,7 @@ package odb
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/mapped"
@@ -91,14 +92,6 @@ func IsType(typ string) bool {
 
 // decimal parses a number as git writes it: no sign and no leading zeros.
 func decimal(digits string) (n int64, ok bool) {
-	if digits == "" || len(digits) > 18 || len(digits) > 1 && digits[0] == '0' {
-		return 0, false
-	}
-	for _, c := range []byte(digits) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, true
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil && 0 <= n && n < 1e18 && strconv.FormatInt(n, 10) == digits
 }

@@ -82,10 +82,7 @@ func (p Place) Pack() string { return strings.TrimSuffix(p.pack.path, ".idx") + 
 // Compare orders places by pack and offset, so that reading in this order goes through each pack
 // once from its beginning to its end. A zero Place comes first.
 func (p Place) Compare(q Place) int {
-	switch {
-	case p.pack == q.pack:
-		return cmp.Compare(p.offset, q.offset)
-	case p.pack == nil || q.pack == nil:
+	if p.pack == q.pack || p.pack == nil || q.pack == nil {
 		return cmp.Compare(p.offset, q.offset)
 	}
 	return strings.Compare(p.pack.path, q.pack.path)
