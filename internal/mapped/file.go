@@ -11,14 +11,15 @@
 // them after 10,900 checkpoints.
 //
 // Small and Beginning read small files, such as loose objects and refs, instead of mapping them.
-// There are thousands of these, so they use as few system calls as possible.
 package mapped
 
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"sync/atomic"
+	"syscall"
 )
 
 var never atomic.Bool
@@ -46,14 +47,30 @@ func File(f *os.File) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// Small reads a regular file with as few system calls as possible. Anything else is an error.
+// Small reads a regular file. Anything else is an error.
 func Small(path string) ([]byte, error) {
-	return read(path, func(size int64) []byte { return make([]byte, size) })
+	return Beginning(path, func(size int64) []byte { return make([]byte, size) })
 }
 
 // Beginning is Small into memory of the caller's. room is given the size of the file and returns
 // the memory to fill; it is an error if that is larger than the file.
-func Beginning(path string, room func(size int64) []byte) ([]byte, error) { return read(path, room) }
+func Beginning(path string, room func(size int64) []byte) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // so that a pipe does not block
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
+	}
+	data := room(info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}
 
 // Path returns the content of the file at path, like File. The mapping outlives the open file.
 func Path(path string) ([]byte, error) {
