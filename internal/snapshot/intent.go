@@ -78,8 +78,6 @@ func (r *Restore) save() error {
 	_, err = f.Write(data)
 	if err == nil && r.shot.repo.Syncs() {
 		err = f.Sync()
-	} else if err == nil {
-		startWriting(f)
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
