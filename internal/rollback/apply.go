@@ -344,12 +344,10 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			answer.State = rec.State
 		}
 	}
-	for _, done := range st.Rollbacks {
-		if done.Safety == meta.Safety { // killed after the event was written
-			answer.Safety = meta.Safety
-			answer.Plan.Discard = discardedSince(st, meta.Safety)
-			return answer, checkpoint.Classify(staged.Finish())
-		}
+	if isWritten(st, meta) {
+		answer.Safety = meta.Safety
+		answer.Plan.Discard = discardedSince(st, meta.Safety)
+		return answer, checkpoint.Classify(staged.Finish())
 	}
 	if meta.Branch.Moved {
 		if now := refNow(ctx, s, headOf(meta)); now != meta.Branch.To && now != oldOf(meta) {
@@ -378,6 +376,11 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	return answer, nil
 }
 
+// isWritten reports whether the process was killed after it had written the event.
+func isWritten(st *journal.State, meta checkpoint.Intent) bool {
+	return slices.ContainsFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Safety == meta.Safety })
+}
+
 // discardedSince returns the labels of what the event with this safety checkpoint and the later
 // ones discarded: an undo of several levels writes several events, and only the first names it.
 func discardedSince(st *journal.State, safety name.ID) []string {
@@ -403,13 +406,11 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, done := range st.Rollbacks {
-		if done.Safety == meta.Safety {
-			if err := staged.Finish(); err != nil {
-				return nil, checkpoint.Classify(err)
-			}
-			return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback is already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
+	if isWritten(st, meta) {
+		if err := staged.Finish(); err != nil {
+			return nil, checkpoint.Classify(err)
 		}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback is already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
 	}
 	if err := staged.Back(); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}

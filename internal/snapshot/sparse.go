@@ -7,6 +7,7 @@ package snapshot
 
 import (
 	"context"
+	"slices"
 
 	"git-checkpoint/internal/git"
 )
@@ -111,34 +112,16 @@ func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change)
 // mixed combines two index states for a restore of some paths: then for the paths that only
 // selects, and now for the others. It has no Tree; planIndex computes that.
 func mixed(now, then IndexState, only func(string) bool) *IndexState {
-	pick := func(now, then []string) []string {
-		var out []string
-		for _, p := range now {
-			if !only(p) {
-				out = append(out, p)
-			}
-		}
-		for _, p := range then {
-			if only(p) {
-				out = append(out, p)
-			}
-		}
-		return out
+	return &IndexState{
+		Unmerged:        pick(now.Unmerged, then.Unmerged, func(u Stage) bool { return only(u.Path) }),
+		IntentToAdd:     pick(now.IntentToAdd, then.IntentToAdd, only),
+		AssumeUnchanged: pick(now.AssumeUnchanged, then.AssumeUnchanged, only),
+		SkipWorktree:    pick(now.SkipWorktree, then.SkipWorktree, only),
 	}
-	m := &IndexState{
-		IntentToAdd:     pick(now.IntentToAdd, then.IntentToAdd),
-		AssumeUnchanged: pick(now.AssumeUnchanged, then.AssumeUnchanged),
-		SkipWorktree:    pick(now.SkipWorktree, then.SkipWorktree),
-	}
-	for _, u := range now.Unmerged {
-		if !only(u.Path) {
-			m.Unmerged = append(m.Unmerged, u)
-		}
-	}
-	for _, u := range then.Unmerged {
-		if only(u.Path) {
-			m.Unmerged = append(m.Unmerged, u)
-		}
-	}
-	return m
+}
+
+// pick returns the items of now that are out of scope, and those of then that are in it.
+func pick[T any](now, then []T, in func(T) bool) []T {
+	stay := slices.DeleteFunc(slices.Clone(now), in)
+	return append(stay, slices.DeleteFunc(slices.Clone(then), func(item T) bool { return !in(item) })...)
 }
