@@ -91,28 +91,17 @@ func (b *Batch) Typed(ctx context.Context, spec, typ string) (Object, error) {
 // ErrMissing, ErrUnreadable or ErrTooLarge. If each returns an error, reading stops and Objects
 // returns that error.
 func (b *Batch) Objects(ctx context.Context, specs []string, each func(int, Object, error) error) error {
-	return b.ask(ctx, "contents", specs, each)
+	return b.ask(ctx, whole, specs, each)
 }
 
 // Info is Objects for type and size alone; the content is not read.
 func (b *Batch) Info(ctx context.Context, specs []string, each func(int, Object, error) error) error {
-	return b.ask(ctx, "info", specs, each)
+	return b.ask(ctx, nil, specs, each)
 }
 
-// asking is a command of cat-file, and the function that reads the content which follows the header
-// of an answer. Without a function there is no content.
-type asking struct {
-	verb string
-	read func(io.Reader, *Object) error
-}
-
-// asked returns the asking of a command whose content, if any, is to be kept in Object.Data.
-func asked(verb string) asking {
-	if verb == "info" {
-		return asking{verb: verb}
-	}
-	return asking{verb: verb, read: whole}
-}
+// contentReader reads the content that follows the header of an answer. Where it is nil, only type
+// and size are asked for.
+type contentReader func(io.Reader, *Object) error
 
 // whole reads all of the content into Data.
 func whole(r io.Reader, o *Object) (err error) {
@@ -122,7 +111,7 @@ func whole(r io.Reader, o *Object) (err error) {
 
 // ask checks the specs and reads them in groups of atOnce, so that the objects of a long list are
 // not all in memory before the first one is handed on.
-func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
+func (b *Batch) ask(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
 	if len(specs) == 0 {
 		return nil
 	}
@@ -137,7 +126,7 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 			return context.Cause(ctx)
 		}
 		some := specs[done:min(done+atOnce, len(specs))]
-		err := b.askHere(ctx, verb, some, func(i int, o Object, err error) error { return each(done+i, o, err) })
+		err := b.askHere(ctx, read, some, func(i int, o Object, err error) error { return each(done+i, o, err) })
 		if err != nil {
 			return err
 		}
@@ -148,23 +137,18 @@ func (b *Batch) ask(ctx context.Context, verb string, specs []string, each func(
 // atOnce is how many objects are read before they are handed on.
 const atOnce = 256
 
-// exchange has git answer, with the content kept.
-func (b *Batch) exchange(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
-	return b.exchangeAs(ctx, asked(verb), specs, each)
-}
-
-// exchangeAs has git answer specs in order. A damaged loose object of another size than its header
+// exchange has git answer specs in order. A damaged loose object of another size than its header
 // claims gets ErrUnreadable without asking: the answer for it would end too early or too late, and
 // the reader would wait for more, or take its end for the next answer.
-func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
+func (b *Batch) exchange(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
 	from := 0
 	part := func(to int) error {
 		first := from
 		from = to
-		return b.exchangeSound(ctx, how, specs[first:to], func(i int, o Object, err error) error { return each(first+i, o, err) })
+		return b.exchangeSound(ctx, read, specs[first:to], func(i int, o Object, err error) error { return each(first+i, o, err) })
 	}
 	for i, spec := range specs {
-		if how.read == nil || !b.objects.misstated(spec) {
+		if read == nil || !b.objects.misstated(spec) {
 			continue
 		}
 		if err := part(i); err != nil {
@@ -182,17 +166,17 @@ func (b *Batch) exchangeAs(ctx context.Context, how asking, specs []string, each
 // process that was kept from an earlier call may have ended long ago: a new one is started.
 // Otherwise git died over the object that it was asked for: that object gets ErrUnreadable, and a
 // new process goes on with the next one.
-func (b *Batch) exchangeSound(ctx context.Context, how asking, specs []string, each func(int, Object, error) error) error {
+func (b *Batch) exchangeSound(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for done := 0; done < len(specs); {
-		p, err := b.open(how.verb)
+		p, err := b.open(read == nil)
 		if err != nil {
 			return err
 		}
 		offset, reused := done, p.served
 		release := context.AfterFunc(ctx, p.cancel)
-		n, err := p.exchange(specs[done:], how, func(i int, o Object, err error) error { return each(offset+i, o, err) })
+		n, err := p.exchange(specs[done:], read, func(i int, o Object, err error) error { return each(offset+i, o, err) })
 		release()
 		done += n
 		if err == nil {
@@ -218,11 +202,11 @@ func (b *Batch) exchangeSound(ctx context.Context, how asking, specs []string, e
 	return nil
 }
 
-// open returns the process for a command, and starts it if necessary. The process is not bound to the
+// open returns the process for contents or for types and sizes, and starts it if necessary. The process is not bound to the
 // context of the call, because the next call will use it with another context.
-func (b *Batch) open(verb string) (*pipe, error) {
+func (b *Batch) open(info bool) (*pipe, error) {
 	slot, option := &b.contents, "--batch"
-	if verb == "info" {
+	if info {
 		slot, option = &b.info, "--batch-check"
 	}
 	if *slot != nil && !(*slot).broken {
@@ -256,7 +240,7 @@ var errEnded = errors.New("git cat-file ended")
 // exchange sends specs and hands out the answers as they arrive. It returns how many answers were
 // handed out. The error is nil, errEnded, or what each returned. A goroutine does the sending: git
 // stops reading when its output pipe is full, so that sending everything first would deadlock.
-func (p *pipe) exchange(specs []string, how asking, each func(int, Object, error) error) (int, error) {
+func (p *pipe) exchange(specs []string, read contentReader, each func(int, Object, error) error) (int, error) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -267,7 +251,7 @@ func (p *pipe) exchange(specs []string, how asking, each func(int, Object, error
 		w.Flush() //nolint:errcheck // as above
 	}()
 	for i := range specs {
-		o, err := p.answer(how)
+		o, err := p.answer(read)
 		if errors.Is(err, errEnded) {
 			p.in.Close() //nolint:errcheck // ends a write that nobody reads
 			<-sent
@@ -289,9 +273,9 @@ func (p *pipe) exchange(specs []string, how asking, each func(int, Object, error
 	return len(specs), nil
 }
 
-// answer reads one answer: the line "<id> <type> <size>", or "<spec> missing", then for a command
-// with content the content and a newline.
-func (p *pipe) answer(how asking) (Object, error) {
+// answer reads one answer: the line "<id> <type> <size>", or "<spec> missing", then the
+// content and a newline, if it was asked for.
+func (p *pipe) answer(read contentReader) (Object, error) {
 	line, err := p.out.ReadString('\n')
 	if err != nil {
 		return Object{}, errEnded
@@ -306,11 +290,11 @@ func (p *pipe) answer(how asking) (Object, error) {
 		return Object{}, errEnded // we are out of step with the process; a new one is needed
 	}
 	o := Object{OID: name.OID(fields[0]), Type: fields[1], Size: size}
-	if how.read == nil {
+	if read == nil {
 		return o, nil
 	}
 	// After ErrGarbled the content has been read to its end, so the pipe can be used further.
-	if err = how.read(p.out, &o); err != nil && !errors.Is(err, ErrGarbled) {
+	if err = read(p.out, &o); err != nil && !errors.Is(err, ErrGarbled) {
 		return o, err
 	}
 	if _, err := p.out.Discard(1); err != nil {

@@ -42,8 +42,8 @@ func (b *Batch) recall(oid name.OID) (Object, bool) {
 //
 // An object that is damaged in one place may be intact in another one, where git finds it. So
 // content that git returns for an id is checked against the id too.
-func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each func(int, Object, error) error) error {
-	found, rest, at := b.readHere(verb, specs)
+func (b *Batch) askHere(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
+	found, rest, at := b.readHere(read == nil, specs)
 	next := 0
 	// upTo hands out what was read here, up to an index. It drops each object afterwards, to free
 	// memory.
@@ -57,12 +57,12 @@ func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each f
 		return nil
 	}
 	if len(rest) > 0 {
-		err := b.exchange(ctx, verb, rest, func(i int, o Object, err error) error {
+		err := b.exchange(ctx, read, rest, func(i int, o Object, err error) error {
 			if err := upTo(at[i]); err != nil {
 				return err
 			}
 			next++
-			if err == nil && verb == "contents" {
+			if err == nil && read != nil {
 				if err = b.check(rest[i], o); err == nil {
 					b.keep(o)
 				}
@@ -79,7 +79,7 @@ func (b *Batch) askHere(ctx context.Context, verb string, specs []string, each f
 // readHere reads what can be read in this process. found has the same length as specs; an Object
 // with an empty OID was not found. rest lists the specs that git has to answer, and at their
 // indexes in specs.
-func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []string, at []int) {
+func (b *Batch) readHere(info bool, specs []string) (found []Object, rest []string, at []int) {
 	found = make([]Object, len(specs))
 	b.objects.apart(len(specs), func(r *reader, from, to int) {
 		room := int64(maxTogether)
@@ -91,7 +91,7 @@ func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []st
 			oids = append(oids, name.OID(s))
 		}
 		for _, l := range r.locate(oids) {
-			o, err := b.here(r, verb, l, min(maxHere, room))
+			o, err := b.here(r, info, l, min(maxHere, room))
 			if err == nil {
 				found[from+l.index] = o
 				room -= int64(len(o.Data))
@@ -106,10 +106,10 @@ func (b *Batch) readHere(verb string, specs []string) (found []Object, rest []st
 	return found, rest, at
 }
 
-// here returns one object without git. For "info" the objects that keep remembers do not count: the
-// caller asks whether the object is still on disk.
-func (b *Batch) here(r *reader, verb string, l located, limit int64) (Object, error) {
-	if verb == "info" {
+// here returns one object without git. For type and size the objects that keep remembers do not
+// count: the caller asks whether the object is still on disk.
+func (b *Batch) here(r *reader, info bool, l located, limit int64) (Object, error) {
+	if info {
 		return r.info(l)
 	}
 	if o, ok := b.recall(l.oid); ok {

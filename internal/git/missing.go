@@ -36,7 +36,7 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 	if len(specs) == 0 {
 		return missing, ctx.Err()
 	}
-	err := b.exchange(ctx, "info", specs, func(i int, _ Object, err error) error {
+	err := b.exchange(ctx, nil, specs, func(i int, _ Object, err error) error {
 		if err != nil {
 			missing[name.OID(specs[i])] = true
 		}

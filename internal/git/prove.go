@@ -53,8 +53,8 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 		specs[k] = oids[i]
 	}
 	format := b.repo.Format
-	how := asking{verb: "contents", read: func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }}
-	return b.exchangeAs(ctx, how, specs, func(k int, o Object, err error) error {
+	read := func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }
+	return b.exchange(ctx, read, specs, func(k int, o Object, err error) error {
 		if err == nil && string(o.OID) != specs[k] {
 			err = fmt.Errorf("object %q: %w", specs[k], ErrMissing) // an abbreviated SHA-256 id
 		}

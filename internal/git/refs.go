@@ -87,17 +87,12 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	return r.updateRefs(ctx, updates)
 }
 
-// updateRefs has git apply the updates.
+// updateRefs has git apply the updates. If a lock is in the way that a killed process of ours has
+// left, it removes the lock and tries again.
 func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
-	return r.unstuck(func() error { return r.askUpdate(ctx, updates) })
-}
-
-// unstuck calls do, which takes locks of refs. If a lock is in the way that a killed process of
-// ours has left, it removes the lock and calls do again.
-func (r *Repo) unstuck(do func() error) error {
-	err := do()
+	err := r.askUpdate(ctx, updates)
 	if HeldLock(err) != "" && r.ReclaimRefs() {
-		return do()
+		return r.askUpdate(ctx, updates)
 	}
 	return err
 }

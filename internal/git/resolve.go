@@ -61,7 +61,7 @@ func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name
 	}
 	found := make(map[name.Ref]name.OID, len(refs))
 	shadowed := false
-	err := b.exchange(ctx, "info", specs, func(i int, o Object, err error) error {
+	err := b.exchange(ctx, nil, specs, func(i int, o Object, err error) error {
 		if err == nil && i < len(of) {
 			found[of[i]] = o.OID
 		} else if err == nil {
