@@ -75,15 +75,19 @@ func (c *Config) Keys(prefix string) []string {
 // Bool returns the value of key as a boolean, or def if there is none or it is invalid. It returns
 // an error in the latter case.
 func (c *Config) Bool(key string, def bool) (bool, error) {
-	v, ok := c.Get(key)
+	return parsed(c, key, def, ParseBool)
+}
+
+func parsed[T any](c *Config, key string, def T, parse func(string) (T, error)) (T, error) {
+	text, ok := c.Get(key)
 	if !ok {
 		return def, nil
 	}
-	b, err := ParseBool(v)
+	v, err := parse(text)
 	if err != nil {
 		return def, fmt.Errorf("configuration %s: %w", key, err)
 	}
-	return b, nil
+	return v, nil
 }
 
 // ParseBool parses a boolean in one of git's spellings. A number other than 0 is true.
@@ -104,15 +108,7 @@ func ParseBool(v string) (bool, error) {
 // Size returns the value of key as a number of bytes, or def if there is none or it is invalid. It
 // returns an error in the latter case.
 func (c *Config) Size(key string, def int64) (int64, error) {
-	v, ok := c.Get(key)
-	if !ok {
-		return def, nil
-	}
-	n, err := ParseSize(v)
-	if err != nil {
-		return def, fmt.Errorf("configuration %s: %w", key, err)
-	}
-	return n, nil
+	return parsed(c, key, def, ParseSize)
 }
 
 // ParseSize parses a number with an optional suffix k, m, g or t, which are powers of 1024. Unlike

@@ -20,19 +20,19 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/name"
 )
 
 // convertsOutside reports whether git may convert content because of settings, or because of
 // attributes that are outside of any tree. It returns true if it cannot tell.
 func (s *Shot) convertsOutside() bool {
-	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
-		if on, err := gitconfig.ParseBool(v); err != nil || on {
-			return true
-		}
-	}
-	return s.attributesUnknown() || exists(s.attributesOutside())
+	return s.autocrlf() || s.attributesUnknown() || exists(s.attributesOutside())
+}
+
+// autocrlf reports whether core.autocrlf is on, or is "input", which is no boolean.
+func (s *Shot) autocrlf() bool {
+	on, err := s.repo.Config.Bool("core.autocrlf", false)
+	return on || err != nil
 }
 
 // attributesUnknown reports whether core.attributesFile begins with "~user/" or "%(prefix)/",
@@ -68,12 +68,10 @@ func (s *Shot) attributesOutside() []string {
 
 // exists reports whether one of files exists and is not empty.
 func exists(files []string) bool {
-	for _, f := range files {
-		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(f string) bool {
+		info, err := os.Stat(f)
+		return err == nil && info.Size() > 0
+	})
 }
 
 // keepRawOf compares files that git converts with what git would check out for them, and adds
@@ -198,11 +196,6 @@ func (s *Shot) checkAttr(ctx context.Context, index string, files []filtered, fl
 // path to its place in files. With core.autocrlf a file is converted even if it has no attributes,
 // unless `-text` (binary) is set.
 func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
-	auto := false
-	if v, ok := s.repo.Config.Get("core.autocrlf"); ok {
-		on, err := gitconfig.ParseBool(v)
-		auto = on || err != nil
-	}
 	out := slices.Clone(files)
 	sums := make([]struct {
 		converts, both bool
@@ -229,7 +222,7 @@ func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) (
 			}
 		}
 	}
-	crlf := s.writesCRLF()
+	auto, crlf := s.autocrlf(), s.writesCRLF()
 	kept := out[:0]
 	for n, f := range out {
 		if sums[n].converts || auto && sums[n].binary < len(answers) {
@@ -243,13 +236,9 @@ func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) (
 // writesCRLF reports whether the configuration or the platform makes git write CRLF on checkout,
 // so that line endings are converted in both directions.
 func (s *Shot) writesCRLF() bool {
-	if v, ok := s.repo.Config.Get("core.autocrlf"); ok && !strings.EqualFold(v, "input") {
-		if on, err := gitconfig.ParseBool(v); err != nil || on {
-			return true
-		}
-	}
-	v, _ := s.repo.Config.Get("core.eol")
-	return strings.EqualFold(v, "crlf") || runtime.GOOS == "windows"
+	auto, _ := s.repo.Config.Get("core.autocrlf")
+	eol, _ := s.repo.Config.Get("core.eol")
+	return s.autocrlf() && !strings.EqualFold(auto, "input") || strings.EqualFold(eol, "crlf") || runtime.GOOS == "windows"
 }
 
 // smudged holds files as git would check them out, in a temporary directory.
