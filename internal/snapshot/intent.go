@@ -25,7 +25,7 @@ import (
 type Intent struct {
 	Meta        json.RawMessage        // for the caller: session, checkpoints, reason
 	Ops         []Op                   // sorted by path
-	Top         string                 // of the worktree, absolute; empty in what earlier versions wrote
+	Top         string                 // of the worktree, absolute
 	Stage       string                 // the staging directory, absolute; new/<n> and old/<n> belong to Ops[n]
 	Lock        string                 // the index lock that the restore holds
 	LockInode   uint64                 // its inode, by which it is recognised; 0: not known
@@ -124,7 +124,7 @@ func (s *Shot) locate(in *Intent) error {
 	if filepath.Dir(in.OldIndex) != s.dir {
 		// A copy of the lock has another inode, and that number may be any file's here.
 		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0
-	} else if in.Top != "" {
+	} else {
 		began, err := os.Stat(in.Top)
 		here, hereErr := os.Stat(s.tree.top)
 		if err == nil && hereErr == nil && !os.SameFile(began, here) {
