@@ -269,7 +269,7 @@ func codeLines(source string) int {
 
 // large lists what is still over the limits. It only gets shorter.
 func large() []string {
-	return []string{"git", "interop", "snapshot", "workflow", "git.Repo", "snapshot.Shot", "snapshot.Restore", "workflow.Definition", "store.Store", "torture.run"}
+	return []string{"git", "interop", "snapshot", "workflow", "git.Repo", "snapshot.Shot", "snapshot.Restore", "store.Store", "torture.run"}
 }
 
 // receiver is the name of the type that a method belongs to.

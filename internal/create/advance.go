@@ -33,18 +33,18 @@ func (c *creation) trigger() string {
 // checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
 // switched off (KindNothing).
 func (c *creation) checkTrigger() error {
-	o, err := c.def.Trigger(c.trigger(), c.s.Settings.Get)
+	off, err := c.def.SwitchedOff(c.trigger(), c.s.Settings.Get)
 	if err != nil {
 		return checkpoint.Usage("", "%v", err)
 	}
 	switch {
 	// Only a rollback may make a safety checkpoint.
-	case c.safety || o.Name != workflow.TriggerSafety && o.Enabled:
+	case c.safety || c.trigger() != workflow.TriggerSafety && off == "":
 		return nil
-	case o.Enabled:
+	case off == "":
 		return checkpoint.Usage("a rollback makes safety checkpoints itself", "the trigger safety cannot be chosen")
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(o)}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(off)}
 }
 
 // accept parses the --state document. What it says about status and step must not contradict the

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/workflow"
 )
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
@@ -21,14 +20,14 @@ func (c *creation) confirmation() string {
 	return c.def.Message("created", said)
 }
 
-// triggerOff returns the message that a trigger is switched off, in the workflow's words if it has
-// some.
-func (c *creation) triggerOff(o workflow.Occasion) string {
+// triggerOff returns the message that the trigger is switched off by a key or the workflow, in the
+// workflow's words if it has some.
+func (c *creation) triggerOff(by string) string {
 	if !checkpoint.HasMessage(c.def, "trigger_off") {
-		return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", o.Name, o.Off)
+		return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", c.trigger(), by)
 	}
 	said := c.about()
-	said["trigger"], said["key"] = o.Name, o.Off
+	said["trigger"], said["key"] = c.trigger(), by
 	return c.def.Message("trigger_off", said)
 }
 

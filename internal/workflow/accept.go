@@ -70,7 +70,7 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 		}
 		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(state.Raw))
 	}
-	return Accepted{State: bytes.TrimSpace(document), Facts: d.facts(root, d.State.Members, Facts{})}, nil
+	return Accepted{State: bytes.TrimSpace(document), Facts: d.Steps.facts(root, d.State.Members, Facts{})}, nil
 }
 
 // Read returns the facts of a bare state, for example after it was edited.
@@ -78,14 +78,14 @@ func (d *Definition) Read(state json.RawMessage) (Facts, error) {
 	if err := checkDocument(state); err != nil {
 		return Facts{}, err
 	}
-	return d.facts(gjson.ParseBytes(state), d.State.Members, Facts{}), nil
+	return d.Steps.facts(gjson.ParseBytes(state), d.State.Members, Facts{}), nil
 }
 
 // acceptRecord collects the facts of a record and of the state in it; the record goes first where
 // both have one. It copies the record's metrics into the state unless the state has some.
 func (d *Definition) acceptRecord(record, state json.RawMessage) (Accepted, error) {
-	facts := d.facts(gjson.ParseBytes(record), d.Document.Record, Facts{})
-	facts = d.facts(gjson.ParseBytes(state), d.State.Members, facts)
+	facts := d.Steps.facts(gjson.ParseBytes(record), d.Document.Record, Facts{})
+	facts = d.Steps.facts(gjson.ParseBytes(state), d.State.Members, facts)
 	a := Accepted{State: state, Record: record, Facts: facts}
 	path := d.State.Members.Metrics
 	if path == "" || facts.Metrics == nil || gjson.GetBytes(state, path).Exists() {
@@ -128,7 +128,7 @@ func hasOne(record gjson.Result, members []string) bool {
 
 // facts returns f with every fact that it lacks taken from at, where m has the paths. What f
 // already has is not overwritten.
-func (d *Definition) facts(at gjson.Result, m Members, f Facts) Facts {
+func (s Steps) facts(at gjson.Result, m Members, f Facts) Facts {
 	fillText(&f.ID, at, m.ID)
 	fillText(&f.Topic, at, m.Topic)
 	fillText(&f.Type, at, m.Type)
@@ -153,27 +153,27 @@ func (d *Definition) facts(at gjson.Result, m Members, f Facts) Facts {
 		})
 	}
 	if f.Step == nil {
-		d.phase(&f, get(at, m.Step), get(at, m.StepName))
+		s.phase(&f, get(at, m.Step), get(at, m.StepName))
 	}
 	return f
 }
 
 // phase sets the step from what a document has. The order of precedence is: a number, a number in a
 // string, a step's name in the member for the number, and a step's name in the member for the name.
-func (d *Definition) phase(f *Facts, step, stepName gjson.Result) {
+func (s Steps) phase(f *Facts, step, stepName gjson.Result) {
 	if n := whole(step); n != nil && *n >= 0 && *n <= maxStepNumber {
 		f.Step = n
 	} else if n, err := strconv.Atoi(step.String()); err == nil && step.Type == gjson.String && n >= 0 && n <= maxStepNumber {
 		f.Step = &n
-	} else if n, ok := d.Steps.numberOf(step.String()); ok && step.Type == gjson.String {
+	} else if n, ok := s.numberOf(step.String()); ok && step.Type == gjson.String {
 		f.Step = &n
-	} else if n, ok := d.Steps.numberOf(stepName.String()); ok && stepName.Type == gjson.String {
+	} else if n, ok := s.numberOf(stepName.String()); ok && stepName.Type == gjson.String {
 		f.Step = &n
 	}
 	switch {
 	case f.StepName != "":
-	case f.Step != nil && d.Steps.nameOf(*f.Step) != "":
-		f.StepName = d.Steps.nameOf(*f.Step)
+	case f.Step != nil && s.nameOf(*f.Step) != "":
+		f.StepName = s.nameOf(*f.Step)
 	case stepName.Type == gjson.String:
 		f.StepName = stepName.String()
 	}

@@ -138,8 +138,10 @@ func (b *behaviour) places() bool {
 func (b *behaviour) triggers() bool {
 	for _, trigger := range append(b.d.TriggerNames(), "nightly") {
 		for i, c := range []Config{nil, config("checkpoint.conflict_events.enabled", "false"), config("checkpoint."+trigger+".enabled", "true")} {
-			o, err := b.d.Trigger(trigger, c)
-			if !b.tell("trigger %s %d: %+v %v", trigger, i, o, err) {
+			off, err := b.d.SwitchedOff(trigger, c)
+			is, _ := b.d.trigger(trigger)
+			keep, _ := b.d.Retention.keep(trigger, c)
+			if !b.tell("trigger %s %d: %v %v %v %+v %v", trigger, i, off, is.Milestone, is.Exempt, keep, err) {
 				return false
 			}
 		}

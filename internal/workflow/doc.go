@@ -9,7 +9,7 @@
 // user's definition completely and reports each problem with line and member; Builtin trusts the
 // embedded ones and compiles their expressions on demand. The questions that the rest of the
 // program asks are methods of Definition, roughly in the order of a create: Accept takes a document
-// apart, Trigger tells whether a checkpoint is wanted, Place picks its step, Derive computes
+// apart, SwitchedOff tells whether a checkpoint is wanted, Place picks its step, Derive computes
 // missing members, Check validates the result, Retain decides what prune drops, and Resume decides
 // how work goes on.
 //

@@ -97,8 +97,8 @@ func TestTheExampleOfTheManual(t *testing.T) {
 	if err != nil || !strings.Contains(string(state), `"metrics":{"open":1}`) {
 		t.Errorf("state is %s, %v", state, err)
 	}
-	if o, err := d.Trigger("autosave", nil); err != nil || o.Enabled || o.Keep != (Keep{Last: 5, Per: "phase"}) {
-		t.Errorf("autosave is %+v, %v", o, err)
+	if off, err := d.SwitchedOff("autosave", nil); err != nil || off == "" || d.Retention.Triggers["autosave"] != (Keep{Last: 5, Per: "phase"}) {
+		t.Errorf("autosave is off by %q, %v", off, err)
 	}
 	r := d.Resume(ResumeInput{Situation: Situation{Session: "s", State: state, Status: "waiting"}})
 	if r.Action != ActionAsk || r.ProgressText != "1 of 2 chapters" || r.ResumePoint != "b" {

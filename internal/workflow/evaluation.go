@@ -49,7 +49,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	done, total := e.value(r.Progress.Done), e.value(r.Progress.Total)
 	e.vars["done"], e.vars["total"] = done, total
 	e.progress = Fraction{count(done), count(total)}
-	e.vars["point"] = e.fill(cmp.Or(d.answer(s.Status).Point, r.Point))
+	e.vars["point"] = e.fill(cmp.Or(r.answer(s.Status).Point, r.Point))
 	if done != nil && total != nil {
 		e.progressText = e.fill(r.Progress.Text)
 	}

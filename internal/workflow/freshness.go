@@ -10,11 +10,10 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// freshness compares the surroundings with those at the checkpoint: the branch, the files, and the
+// weigh compares the surroundings with those at the checkpoint: the branch, the files, and the
 // issue. It adds warnings, questions and refusals to out, and updates the state in out with members
 // that follow.
-func (d *Definition) freshness(in ResumeInput, out *Resume) {
-	f := d.Resumption.Freshness
+func (f Freshness) weigh(in ResumeInput, out *Resume) {
 	if in.BranchGone {
 		out.changed(cmp.Or(f.Branch, freshWarn), fmt.Sprintf("branch %s is gone", in.Branch),
 			"cannot resume; start afresh", "Continue without it?")
@@ -23,7 +22,7 @@ func (d *Definition) freshness(in ResumeInput, out *Resume) {
 		out.changed(cmp.Or(f.Files, freshWarn), "files changed since the checkpoint: "+someOf(in.Changed),
 			"cannot resume with these changes", "Continue with them as they are?")
 	}
-	current := d.issue(in)
+	current := f.issue(in.Current)
 	if current == nil {
 		return
 	}
@@ -43,17 +42,15 @@ func (d *Definition) freshness(in ResumeInput, out *Resume) {
 
 // issue returns the issue as it is now, or nil if the caller has none. The caller's document may be
 // the issue itself or a whole state with the issue at the path of the snapshot.
-func (d *Definition) issue(in ResumeInput) json.RawMessage {
-	root := gjson.ParseBytes(in.Current)
-	if value(in.Current) == nil || !root.IsObject() {
+func (f Freshness) issue(document json.RawMessage) json.RawMessage {
+	root := gjson.ParseBytes(document)
+	if value(document) == nil || !root.IsObject() {
 		return nil
 	}
-	if path := d.Resumption.Freshness.Snapshot; path != "" {
-		if inside := root.Get(path); inside.IsObject() {
-			return json.RawMessage(inside.Raw)
-		}
+	if inside := get(root, f.Snapshot); inside.IsObject() {
+		return json.RawMessage(inside.Raw)
 	}
-	return in.Current
+	return document
 }
 
 // changed records one change. answer is the reaction that the workflow gives for it.

@@ -135,7 +135,7 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	for _, batch := range asItems(e.value(r.Batches)) {
 		out.Batches = append(out.Batches, raws(batch))
 	}
-	answer := d.answer(in.Status)
+	answer := r.answer(in.Status)
 	out.ResumePoint, _ = e.vars["point"].(string)
 	out.Message = e.fill(answer.Message)
 	out.warn(e.fill(answer.Warning))
@@ -146,8 +146,8 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 		out.refuse(e.fill(answer.Message))
 	case ActionResume:
 	}
-	d.conditions(e, &out)
-	d.freshness(in, &out)
+	e.conditions(&out)
+	r.Freshness.weigh(in, &out)
 	for name, path := range r.Restore {
 		if raw := rawAt(out.State, path); raw != nil {
 			out.Restore[name] = raw
@@ -161,8 +161,8 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 }
 
 // conditions evaluates what the state says about going on: warnings, can_resume and prerequisites.
-func (d *Definition) conditions(e *evaluation, out *Resume) {
-	r := &d.Resumption
+func (e *evaluation) conditions(out *Resume) {
+	r := &e.d.Resumption
 	for _, warning := range asItems(e.value(r.Warnings)) {
 		out.warn(say(warning))
 	}
@@ -227,12 +227,12 @@ func (r *Resume) refuse(text string) {
 	r.Action = ActionRefuse
 }
 
-// answer returns the definition's entry for a status, or the one for any other status.
-func (d *Definition) answer(status string) Answer {
-	if a, ok := d.Resumption.Statuses[status]; ok {
+// answer returns the entry for a status, or the one for any other status.
+func (r *ResumeRules) answer(status string) Answer {
+	if a, ok := r.Statuses[status]; ok {
 		return a
 	}
-	return d.Resumption.Statuses[anyOther]
+	return r.Statuses[anyOther]
 }
 
 // NextAction returns what comes next at this status, or "" if the workflow has no text for it.

@@ -272,7 +272,7 @@ func (r *retainer) counted(items []Item) error {
 		if !isLive(item) {
 			continue
 		}
-		keep, err := r.d.keep(item.Trigger, r.p.Config)
+		keep, err := r.d.Retention.keep(item.Trigger, r.p.Config)
 		if err != nil {
 			return err
 		}

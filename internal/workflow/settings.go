@@ -67,7 +67,7 @@ func (t *translation) take(s Setting) error {
 	}
 	var err error
 	group.ForEach(func(name, value gjson.Result) bool {
-		if !t.d.isTriggerOrGroup(name.String()) {
+		if !t.isTriggerOrGroup(name.String()) {
 			return true
 		}
 		if after != "" {
@@ -104,12 +104,12 @@ func textsOf(list gjson.Result) []string {
 
 // isTriggerOrGroup reports whether the workflow has a trigger, or a group of triggers, of that
 // name.
-func (d *Definition) isTriggerOrGroup(name string) bool {
-	if _, known := d.trigger(name); known && isWord(name) {
+func (t *translation) isTriggerOrGroup(name string) bool {
+	if _, known := t.d.trigger(name); known && isWord(name) {
 		return true
 	}
-	for _, t := range d.Triggers {
-		if t.Group == name && name != "" {
+	for _, trigger := range t.d.Triggers {
+		if trigger.Group == name && name != "" {
 			return true
 		}
 	}

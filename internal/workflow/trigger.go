@@ -26,22 +26,6 @@ func automatic() []string {
 // Config looks up a configuration key; ok is false if it is not set.
 type Config func(key string) (value string, ok bool)
 
-// Occasion is a trigger, resolved under the current configuration.
-type Occasion struct {
-	// Name is the name of the trigger.
-	Name string
-	// Enabled is false if the trigger makes no checkpoint at present.
-	Enabled bool
-	// Off tells what disabled it: the configuration key, or "the workflow". It is "" if Enabled.
-	Off string
-	// Milestone means that its checkpoints take a step number of their own.
-	Milestone bool
-	// Exempt means that schema, transitions and rules do not apply.
-	Exempt bool
-	// Keep is how many of its checkpoints retention keeps.
-	Keep Keep
-}
-
 // UnknownTrigger is the error for a trigger that the workflow does not have.
 type UnknownTrigger struct {
 	// Name is the trigger that was asked for, Known are those that exist.
@@ -54,26 +38,23 @@ func (e *UnknownTrigger) Error() string {
 	return fmt.Sprintf("unknown trigger %q; known triggers: %s", shorten(e.Name, 60), strings.Join(e.Known, ", "))
 }
 
-// Trigger resolves a trigger under the configuration. The first key that is set decides, in this
-// order: checkpoint.enabled and checkpoint.auto (for all triggers but manual), each only if it is
-// false; checkpoint.<trigger>.enabled; checkpoint.<group>.enabled; and last the definition. Safety
+// SwitchedOff returns what disables a trigger at present: a configuration key, or "the workflow". It
+// is "" if the trigger makes checkpoints. The first key that is set decides, in this order:
+// checkpoint.enabled and checkpoint.auto (for all triggers but manual), each only if it is false;
+// checkpoint.<trigger>.enabled; checkpoint.<group>.enabled; and last the definition. Safety
 // checkpoints cannot be switched off, because a rollback without one could not be undone.
-func (d *Definition) Trigger(name string, config Config) (Occasion, error) {
+func (d *Definition) SwitchedOff(name string, config Config) (by string, err error) {
 	t, known := d.trigger(name)
 	if !known {
-		return Occasion{}, &UnknownTrigger{name, d.TriggerNames()}
+		return "", &UnknownTrigger{name, d.TriggerNames()}
 	}
-	o := Occasion{Name: name, Enabled: true, Milestone: t.Milestone, Exempt: t.Exempt}
 	if name != TriggerSafety {
-		off, err := d.switchedOff(name, t, config)
-		if err != nil {
-			return Occasion{}, err
+		if by, err = t.switchedOff(name, config); err != nil {
+			return "", err
 		}
-		o.Enabled, o.Off = off == "", off
 	}
-	keep, err := d.keep(name, config)
-	o.Keep = keep
-	return o, err
+	_, err = d.Retention.keep(name, config)
+	return by, err
 }
 
 // TriggerNames returns the triggers of this workflow, including those that every workflow has,
@@ -109,8 +90,8 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	return Trigger{}, false
 }
 
-// switchedOff returns what disables a trigger, "" if it is enabled.
-func (d *Definition) switchedOff(name string, t Trigger, config Config) (string, error) {
+// switchedOff is SwitchedOff for the entry of a trigger that can be switched off.
+func (t Trigger) switchedOff(name string, config Config) (by string, err error) {
 	masters := []string{"checkpoint.enabled"}
 	if name != TriggerManual {
 		masters = append(masters, "checkpoint.auto")
@@ -142,15 +123,15 @@ func (d *Definition) switchedOff(name string, t Trigger, config Config) (string,
 }
 
 // keep returns the retention limit of a trigger. Configuration overrides the number.
-func (d *Definition) keep(name string, config Config) (Keep, error) {
-	keep, ok := d.Retention.Triggers[name]
+func (r Retention) keep(trigger string, config Config) (Keep, error) {
+	keep, ok := r.Triggers[trigger]
 	if !ok {
 		keep = Keep{Last: -1}
 	}
 	if config == nil {
 		return keep, nil
 	}
-	key := "checkpoint." + name + ".keep"
+	key := "checkpoint." + trigger + ".keep"
 	value, set := config(key)
 	if !set {
 		return keep, nil

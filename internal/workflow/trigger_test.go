@@ -32,25 +32,26 @@ func TestTriggersOfEveryWorkflow(t *testing.T) {
 		for label, d := range twins(t, name) {
 			t.Run(label, func(t *testing.T) {
 				for _, trigger := range strings.Fields(steps + " " + others[name] + " manual user_interrupt session_end safety run prompt tool turn watch promote compaction subagent") {
-					o, err := d.Trigger(trigger, nil)
+					off, err := d.SwitchedOff(trigger, nil)
 					if err != nil {
 						t.Error(err)
 						continue
 					}
+					o, _ := d.trigger(trigger)
 					if want := strings.Contains(" "+steps+" ", " "+trigger+" "); o.Milestone != want {
 						t.Errorf("%s: milestone is %v", trigger, o.Milestone)
 					}
-					if o.Enabled != (trigger != "agent_complete") {
-						t.Errorf("%s: enabled is %v (%s)", trigger, o.Enabled, o.Off)
+					if (off == "") != (trigger != "agent_complete") {
+						t.Errorf("%s: off is %q", trigger, off)
 					}
 					if o.Exempt != (trigger == TriggerSafety || trigger == TriggerRun) {
 						t.Errorf("%s: exempt is %v", trigger, o.Exempt)
 					}
 				}
-				if _, err := d.Trigger("no such", nil); err == nil {
+				if _, err := d.SwitchedOff("no such", nil); err == nil {
 					t.Error("a trigger with a blank in its name is known")
 				}
-				if _, err := d.Trigger("nightly", nil); (err == nil) != (name == "default") {
+				if _, err := d.SwitchedOff("nightly", nil); (err == nil) != (name == "default") {
 					t.Errorf("nightly: %v", err)
 				}
 			})
@@ -82,22 +83,22 @@ func TestConfigurationSwitchesTriggers(t *testing.T) {
 				{"manual", config("checkpoint.manual.enabled", "off"), "checkpoint.manual.enabled"},
 				{"safety", config("checkpoint.enabled", "false", "checkpoint.auto", "false", "checkpoint.safety.enabled", "false"), ""},
 			} {
-				o, err := d.Trigger(c.trigger, c.config)
-				if err != nil || o.Enabled != (c.off == "") || o.Off != c.off {
-					t.Errorf("%s: %+v, %v; want off by %q", c.trigger, o, err, c.off)
+				off, err := d.SwitchedOff(c.trigger, c.config)
+				if err != nil || off != c.off {
+					t.Errorf("%s: off by %q, %v; want %q", c.trigger, off, err, c.off)
 				}
 			}
-			if _, err := d.Trigger("manual", config("checkpoint.enabled", "perhaps")); err == nil || !strings.Contains(err.Error(), "checkpoint.enabled") {
+			if _, err := d.SwitchedOff("manual", config("checkpoint.enabled", "perhaps")); err == nil || !strings.Contains(err.Error(), "checkpoint.enabled") {
 				t.Errorf("error is %v", err)
 			}
-			if _, err := d.Trigger("manual", config("checkpoint.manual.keep", "few")); err == nil {
+			if _, err := d.SwitchedOff("manual", config("checkpoint.manual.keep", "few")); err == nil {
 				t.Error("a word is no number to keep")
 			}
-			if o, err := d.Trigger("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || o.Keep != (Keep{Last: 5, Per: "phase"}) {
-				t.Errorf("keep is %+v, %v", o.Keep, err)
+			if keep, err := d.Retention.keep("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || keep != (Keep{Last: 5, Per: "phase"}) {
+				t.Errorf("keep is %+v, %v", keep, err)
 			}
-			if o, err := d.Trigger("conflict_start", nil); err != nil || o.Keep.Last != -1 {
-				t.Errorf("a trigger without a rule keeps %+v, %v", o.Keep, err)
+			if keep, err := d.Retention.keep("conflict_start", nil); err != nil || keep.Last != -1 {
+				t.Errorf("a trigger without a rule keeps %+v, %v", keep, err)
 			}
 		})
 	}
