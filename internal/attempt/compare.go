@@ -415,7 +415,7 @@ func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*i
 	}
 	at := worktrees(s)
 	d := &inspect.Difference{
-		State: []inspect.StateChange{}, Outputs: []inspect.OutputChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []inspect.CommitLine{},
+		State: []inspect.StateChange{}, Outputs: []record.OutputChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []inspect.CommitLine{},
 		From: checkpoint.Labelled{ID: rows[0].ID, Label: rows[0].Label}, To: &checkpoint.Labelled{ID: rows[1].ID, Label: rows[1].Label},
 	}
 	if d.FromTree, err = rows[0].now(ctx, s, at); err != nil {

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/travel"
 )
@@ -56,17 +57,6 @@ type StateChange struct {
 	MovedFrom string `json:"moved_from,omitempty"` // for an object that was in another list before: its path there
 }
 
-// OutputChange is one output that differs. Entries are counted if the output is a JSON list.
-type OutputChange struct {
-	Name     string `json:"name"`
-	Op       string `json:"op"`
-	OldLines int    `json:"old_lines"`
-	NewLines int    `json:"new_lines"`
-
-	OldEntries *int `json:"old_entries,omitempty"`
-	NewEntries *int `json:"new_entries,omitempty"`
-}
-
 // CommitLine is one commit between two checkpoints.
 type CommitLine struct {
 	OID     name.OID `json:"oid"`
@@ -78,7 +68,7 @@ type Difference struct {
 	From        checkpoint.Labelled     `json:"from"`
 	To          *checkpoint.Labelled    `json:"to"`
 	State       []StateChange           `json:"state"`
-	Outputs     []OutputChange          `json:"outputs"`
+	Outputs     []record.OutputChange   `json:"outputs"`
 	Files       []checkpoint.FileChange `json:"files"`
 	Checkpoints []checkpoint.Labelled   `json:"checkpoints"`
 	Commits     []CommitLine            `json:"commits"`

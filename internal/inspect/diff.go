@@ -59,7 +59,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		return nil, err
 	}
 	d := &Difference{
-		From: checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label}, State: []StateChange{}, Outputs: []OutputChange{},
+		From: checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label}, State: []StateChange{}, Outputs: []record.OutputChange{},
 		Files: []checkpoint.FileChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
 	}
 	if b.found != nil {
@@ -159,11 +159,7 @@ func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b
 		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
 	}
 	markMoves(d.State)
-	for _, o := range record.DiffOutputs(a.record.Outputs, b.record.Outputs) {
-		d.Outputs = append(d.Outputs, OutputChange{
-			Name: o.Name, Op: string(o.Op), OldLines: o.OldLines, NewLines: o.NewLines, OldEntries: o.OldEntries, NewEntries: o.NewEntries,
-		})
-	}
+	d.Outputs = append(d.Outputs, record.DiffOutputs(a.record.Outputs, b.record.Outputs)...)
 }
 
 // markMoves marks objects that moved from one list to another, for example a task from "pending" to

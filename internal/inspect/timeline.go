@@ -34,7 +34,6 @@ type TimelineStep struct {
 	Previous name.ID // empty: it was the first one
 	Safety   bool    // made by a rollback or an undo
 	Who      string  // the name of its author
-	Worktree string
 }
 
 // Move is a rollback or an undo.
@@ -42,7 +41,6 @@ type Move struct {
 	Undo     bool
 	From, To name.ID // empty: nothing was current
 	Reason   string
-	Time     checkpoint.Time
 }
 
 // ReadTimeline returns the timeline of a session; "" is the one that ChooseSession chooses.
@@ -71,12 +69,12 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	for _, e := range kept {
 		t.Steps = append(t.Steps, TimelineStep{
 			Item:     listing.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
-			Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor), Worktree: e.Event().Worktree,
+			Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
 		})
 	}
 	for _, e := range st.Events() {
 		if e.Kind == journal.KindRollback || e.Kind == journal.KindUndo {
-			t.Moves = append(t.Moves, Move{Undo: e.Kind == journal.KindUndo, From: e.From, To: e.To, Reason: e.Reason, Time: checkpoint.Time{Time: e.Time}})
+			t.Moves = append(t.Moves, Move{Undo: e.Kind == journal.KindUndo, From: e.From, To: e.To, Reason: e.Reason})
 		}
 	}
 	return t, nil

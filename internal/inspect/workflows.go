@@ -15,19 +15,12 @@ import (
 
 // WorkflowInfo is a definition as `workflow list` and `workflow check` show it.
 type WorkflowInfo struct {
-	Name     string            `json:"name"`
-	Version  string            `json:"version"`
-	Title    string            `json:"title"`
-	Origin   string            `json:"origin"` // checkpoint.BuiltIn, or the path of its file
-	OK       bool              `json:"ok"`
-	Problems []WorkflowProblem `json:"problems"`
-}
-
-// WorkflowProblem is one thing that is wrong in a definition.
-type WorkflowProblem struct {
-	Line   int    `json:"line"`
-	Member string `json:"member"`
-	Text   string `json:"text"`
+	Name     string             `json:"name"`
+	Version  string             `json:"version"`
+	Title    string             `json:"title"`
+	Origin   string             `json:"origin"` // checkpoint.BuiltIn, or the path of its file
+	OK       bool               `json:"ok"`
+	Problems []workflow.Problem `json:"problems"`
 }
 
 // Workflows returns all definitions, built in and of the repository, including invalid ones.
@@ -35,7 +28,7 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 	out := []WorkflowInfo{}
 	for _, n := range workflow.Names() {
 		d, _ := workflow.Builtin(n)
-		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true, Problems: []WorkflowProblem{}})
+		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true, Problems: []workflow.Problem{}})
 	}
 	own, err := s.OwnWorkflows()
 	if err != nil {
@@ -45,7 +38,7 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 		file := checkpoint.WorkflowFile(n)
 		data, err := checkpoint.ReadWorkflowFile(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)))
 		// This is the answer if the file cannot be read.
-		info := WorkflowInfo{Name: n, Origin: file, Problems: []WorkflowProblem{{Text: fmt.Sprint(err)}}}
+		info := WorkflowInfo{Name: n, Origin: file, Problems: []workflow.Problem{{Text: fmt.Sprint(err)}}}
 		if err == nil {
 			if info = CheckWorkflow(data, file); info.Name == "" {
 				info.Name = n
@@ -60,17 +53,15 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 // CheckWorkflow checks a definition. source is the path of its file: a file among the repository's
 // own workflows must also have the right name.
 func CheckWorkflow(data []byte, source string) WorkflowInfo {
-	info := WorkflowInfo{Origin: source, Problems: []WorkflowProblem{}}
+	info := WorkflowInfo{Origin: source, Problems: []workflow.Problem{}}
 	d, err := workflow.Check(data, source)
 	var broken *workflow.DefinitionError
 	switch {
 	case errors.As(err, &broken):
-		for _, p := range broken.Problems {
-			info.Problems = append(info.Problems, WorkflowProblem(p))
-		}
+		info.Problems = broken.Problems
 		return info
 	case err != nil:
-		info.Problems = append(info.Problems, WorkflowProblem{Text: err.Error()})
+		info.Problems = append(info.Problems, workflow.Problem{Text: err.Error()})
 		return info
 	}
 	info.Name, info.Version, info.Title = d.Name, d.Version, d.Title
@@ -78,10 +69,10 @@ func CheckWorkflow(data []byte, source string) WorkflowInfo {
 		filepath.Base(filepath.Dir(filepath.Dir(path))) == ".checkpoint" {
 		// Sessions store only the name of their workflow, and find the file by it.
 		if want := d.Name + ".json"; filepath.Base(path) != want {
-			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q must be in a file called %s", d.Name, want)})
+			info.Problems = append(info.Problems, workflow.Problem{Line: 1, Member: "name", Text: fmt.Sprintf("%q must be in a file called %s", d.Name, want)})
 		}
 		if _, taken := workflow.Builtin(d.Name); taken {
-			info.Problems = append(info.Problems, WorkflowProblem{1, "name", fmt.Sprintf("%q is the name of a built-in workflow, and that one is used", d.Name)})
+			info.Problems = append(info.Problems, workflow.Problem{Line: 1, Member: "name", Text: fmt.Sprintf("%q is the name of a built-in workflow, and that one is used", d.Name)})
 		}
 	}
 	info.OK = len(info.Problems) == 0

@@ -9,12 +9,12 @@ import (
 // OutputChange is one output that differs between two records. On a side that lacks the output,
 // lines are 0 and entries nil. Entries are also nil for an output that is not a JSON array.
 type OutputChange struct {
-	Name       string
-	Op         Op
-	OldLines   int
-	NewLines   int
-	OldEntries *int
-	NewEntries *int
+	Name       string `json:"name"`
+	Op         Op     `json:"op"`
+	OldLines   int    `json:"old_lines"`
+	NewLines   int    `json:"new_lines"`
+	OldEntries *int   `json:"old_entries,omitempty"`
+	NewEntries *int   `json:"new_entries,omitempty"`
 }
 
 // DiffOutputs compares outputs by the ids of their blobs. The result is sorted by name.

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Problem is one error in a definition.
+// Problem is one error in a definition. Its JSON is part of what `workflow check` prints.
 type Problem struct {
 	// Line is counted from 1.
-	Line int
+	Line int `json:"line"`
 	// Member is the path of the member, such as rules[2].check; "" if the text is not valid JSON.
-	Member string
+	Member string `json:"member"`
 	// Text describes the error.
-	Text string
+	Text string `json:"text"`
 }
 
 // DefinitionError rejects a definition and lists all its errors.

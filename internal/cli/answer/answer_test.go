@@ -82,7 +82,7 @@ func difference() *inspect.Difference {
 			{Path: "phase", Op: "changed", Old: json.RawMessage(`"init"`), New: json.RawMessage(`"architecture"`)},
 			{Path: "metrics.build_pass", Op: "added", New: json.RawMessage("true")},
 		},
-		Outputs: []inspect.OutputChange{
+		Outputs: []record.OutputChange{
 			{Name: "spec", Op: "added", NewLines: 120}, {Name: "code_files", Op: "changed", OldEntries: &two, NewEntries: &one},
 			{Name: "notes", Op: "removed", OldLines: 1},
 		},

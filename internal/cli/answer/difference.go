@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 )
 
@@ -92,8 +93,8 @@ func cutLast(text, at string) (before, after string) {
 }
 
 // outputChanges writes the outputs that differ, with their lengths.
-func (p *page) outputChanges(changes []inspect.OutputChange) {
-	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rowsOf(changes, func(c inspect.OutputChange) []render.Cell {
+func (p *page) outputChanges(changes []record.OutputChange) {
+	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rowsOf(changes, func(c record.OutputChange) []render.Cell {
 		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)
 		role, length := render.Normal, before+" → "+after
 		switch c.Op {
@@ -102,7 +103,7 @@ func (p *page) outputChanges(changes []inspect.OutputChange) {
 		case "removed":
 			role, length = render.Removed, before
 		}
-		return []render.Cell{cell(role, c.Name), cell(role, c.Op), say(length)}
+		return []render.Cell{cell(role, c.Name), cell(role, string(c.Op)), say(length)}
 	}))
 }
 
