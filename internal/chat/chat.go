@@ -168,17 +168,14 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		return nil, err
 	}
 	if failed == nil {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: "no checkpoint failed here, so there is nothing to retry or to skip",
-			Hints: []string{"a failed checkpoint is remembered for one day"},
-		}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "a failed checkpoint is remembered for one day", "no checkpoint failed here, so there is nothing to retry or to skip")
 	}
 	if does == "retry" {
 		made, err := create.Checkpoint(ctx, s, failed.Request)
 		return answered(&Answer{Created: made}, err)
 	}
 	if failed.Step == nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint that failed belongs to no step, so there is no step to skip"}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "the checkpoint that failed belongs to no step, so there is no step to skip")
 	}
 	if err := run.Skip(ctx, s, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
 		return nil, err
@@ -200,7 +197,7 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if checkpoint.IsClosed(st.Status) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("session %q is already %s", session, st.Status)}
+		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", session, st.Status)
 	}
 	if st.Status != statusPaused {
 		e, err := s.NewEvent(journal.KindStatus, session)
@@ -249,7 +246,7 @@ func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if n := len(a.Validated); n > 0 {
-		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%d of %d checkpoints checked: something is damaged", n, looked)}
+		return a, checkpoint.Failure(checkpoint.KindInvalid, "", "%d of %d checkpoints checked: something is damaged", n, looked)
 	}
 	a.Text = fmt.Sprintf("%d checkpoints checked, all are valid.", looked)
 	return a, nil
@@ -273,7 +270,7 @@ func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answe
 	case err != nil:
 		return nil, err
 	case broken > 0:
-		return a, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: "something is still broken"}
+		return a, checkpoint.Failure(checkpoint.KindInvalid, "", "something is still broken")
 	case len(a.Rebuilt) == 0:
 		a.Text = "Nothing to rebuild."
 	}

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -107,7 +106,7 @@ func chatForce(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	}
 	// A plan that was shown was not refused, and one of *delete is not about a rollback at all.
 	if !ok || m.waits() || !isFresh(s, m.Time) {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is no rollback to force", Hints: []string{"*rollback-force:N names the checkpoint"}}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "*rollback-force:N names the checkpoint", "there is no rollback to force")
 	}
 	m.OverwriteIgnored = true
 	return chatPlan(ctx, s, m)
@@ -129,15 +128,13 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		return nil, err
 	}
 	waits := ok && m.waits()
-	if c.Alone && !m.Asked || !waits || !isFresh(s, m.Time) {
-		if c.Alone { // "y" is an ordinary prompt then: no answer, no error message
-			return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
-		}
-		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "there is nothing to confirm"}
-		if waits {
-			e = &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the plan is more than %d minutes old", int(chatPatience.Minutes())), Hints: []string{"type the command again to see the new plan"}}
-		}
-		return nil, e
+	switch fresh := waits && isFresh(s, m.Time); {
+	case c.Alone && !(fresh && m.Asked): // "y" is an ordinary prompt then: no answer, no error message
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
+	case !waits:
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "there is nothing to confirm")
+	case !fresh:
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "type the command again to see the new plan", "the plan is more than %d minutes old", int(chatPatience.Minutes()))
 	}
 	if m.Delete != nil {
 		return chatDeleted(ctx, s, m)
@@ -156,7 +153,7 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		if err != nil {
 			return nil, err
 		}
-		return again, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "something has changed since the plan was shown; nothing was done, and this is the plan now"}
+		return again, checkpoint.Failure(checkpoint.KindRefused, "", "something has changed since the plan was shown; nothing was done, and this is the plan now")
 	}
 	done, err := plan.Apply(ctx)
 	if err != nil {

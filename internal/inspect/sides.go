@@ -6,7 +6,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -73,10 +72,7 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 			}
 		}
 	}
-	return side{}, &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s and %s have no common checkpoint", a.found.Entry.Label, b.found.Entry.Label),
-		Hints: []string{"use A..B to compare them with each other"},
-	}
+	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", a.found.Entry.Label, b.found.Entry.Label)
 }
 
 // refuseNoFile returns an error if neither side has the file. Otherwise a misspelt path would look
@@ -101,10 +97,8 @@ func hasFile(ctx context.Context, s *checkpoint.Service, tree name.OID, file str
 
 // noFile returns the error for a file that a checkpoint does not have.
 func noFile(f *checkpoint.Found, file string) error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no file %q", f.Entry.Label, name.Clip(file, name.Said)),
-		Hints: []string{fmt.Sprintf("`git ls-tree -r --name-only %s` lists its files, from the top of the worktree", f.Entry.Event().Commit.Short())},
-	}
+	hint := "`git ls-tree -r --name-only " + f.Entry.Event().Commit.Short() + "` lists its files, from the top of the worktree"
+	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", f.Entry.Label, name.Clip(file, name.Said))
 }
 
 // PrintFile lets git print a file of a checkpoint, or the names in one of its directories.

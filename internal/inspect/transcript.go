@@ -70,10 +70,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 	}
 	if len(talks) == 0 {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: "no transcript is kept here",
-			Hints: []string{"`git checkpoint agent add <agent> --transcripts` keeps them from then on"},
-		}
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint agent add <agent> --transcripts` keeps them from then on", "no transcript is kept here")
 	}
 	return talks, nil
 }

@@ -37,10 +37,7 @@ func BeWatcher(s *checkpoint.Service) (release func(), err error) {
 		return nil, checkpoint.Classify(err)
 	}
 	if !mine {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: "a watcher is already running in this worktree",
-			Hints: []string{"Ctrl+C in its terminal stops it"},
-		}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "Ctrl+C in its terminal stops it", "a watcher is already running in this worktree")
 	}
 	return func() { lockfile.Release(file, note) }, nil
 }

@@ -6,7 +6,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -44,10 +43,7 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 			return string(l.Session) + ":" + string(item.ID), nil
 		}
 	}
-	return "", &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no live checkpoint matches: %s", name.Clip(expression, name.Said)),
-		Hints: []string{"`git checkpoint list --hidden --where` also looks at safety, discarded and invalid ones"},
-	}
+	return "", checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint list --hidden --where` also looks at safety, discarded and invalid ones", "no live checkpoint matches: %s", name.Clip(expression, name.Said))
 }
 
 // leavesOut reports whether a safety or discarded checkpoint is hidden. A search for the last good

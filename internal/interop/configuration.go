@@ -2,7 +2,6 @@ package interop
 
 import (
 	"context"
-	"fmt"
 	"path"
 
 	"git-checkpoint/internal/checkpoint"
@@ -37,8 +36,5 @@ func Configuration(ctx context.Context, s *checkpoint.Service, from string) (set
 
 // noConfiguration is the error for a place without a configuration file.
 func noConfiguration(from string) error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there is no %s in %q", path.Base(crunchConfig), from),
-		Hints: []string{"name crunch's file, or the root of the project that has it in " + path.Dir(crunchConfig)},
-	}
+	return checkpoint.Failure(checkpoint.KindNotFound, "name crunch's file, or the root of the project that has it in "+path.Dir(crunchConfig), "there is no %s in %q", path.Base(crunchConfig), from)
 }

@@ -3,7 +3,6 @@ package interop
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,10 +39,7 @@ type ExportAnswer struct {
 // refusal leaves the directory as it was.
 func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*ExportAnswer, error) {
 	if req.Format != SQLite && !Known(req.Format) {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindUsage, Message: fmt.Sprintf("no such layout: %q", req.Format),
-			Hints: []string{"known layouts: " + strings.Join(append(Formats(), SQLite), ", ")},
-		}
+		return nil, checkpoint.Usage("known layouts: "+strings.Join(append(Formats(), SQLite), ", "), "no such layout: %q", req.Format)
 	}
 	archives, err := archives(ctx, s, req.Sessions, req.Unscanned)
 	if err != nil {

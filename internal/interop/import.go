@@ -191,10 +191,7 @@ func choose(requests []transfer.ImportRequest, wanted string) error {
 			}
 		}
 	}
-	return &checkpoint.Error{
-		Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there is no session %q", wanted),
-		Hints: []string{"there are: " + strings.Join(all, ", ")},
-	}
+	return checkpoint.Failure(checkpoint.KindNotFound, "there are: "+strings.Join(all, ", "), "there is no session %q", wanted)
 }
 
 // twins returns an error if two layouts have a session of the same name: their documents would end
@@ -205,10 +202,7 @@ func twins(requests []transfer.ImportRequest) error {
 		for _, in := range req.Sessions {
 			key := strings.ToLower(in.Session)
 			if other, twice := seen[key]; twice {
-				return &checkpoint.Error{
-					Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%[2]s and %[3]s both have a session %[1]q", in.Session, other, req.Format),
-					Hints: []string{"--format imports one of them, --session gives it another name"},
-				}
+				return checkpoint.Failure(checkpoint.KindInvalid, "--format imports one of them, --session gives it another name", "%[2]s and %[3]s both have a session %[1]q", in.Session, other, req.Format)
 			}
 			seen[key] = req.Format
 		}

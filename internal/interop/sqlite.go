@@ -72,14 +72,14 @@ var ourViews = [...][2]string{{"sessions", "git_checkpoint_sessions"}, {"events"
 // changed.
 func exportDatabase(ctx context.Context, archives []*transfer.Archive, req ExportRequest, answer *ExportAnswer) error {
 	if req.To == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: "no file to write", Hints: []string{"git checkpoint export FILE --format sqlite"}}
+		return checkpoint.Usage("git checkpoint export FILE --format sqlite", "no file to write")
 	}
 	file, err := filepath.Abs(req.To)
 	if err != nil {
 		return fmt.Errorf("export to %q: %w", req.To, err)
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would block forever
-		return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: fmt.Sprintf("%q is not a regular file", req.To), Hints: []string{"export a database to a file of its own"}}
+		return checkpoint.Usage("export a database to a file of its own", "%q is not a regular file", req.To)
 	}
 	var rows []*ultraRow
 	for _, a := range archives {

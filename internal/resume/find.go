@@ -95,7 +95,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	if over != nil {
 		return over, nil
 	}
-	return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "nothing to resume", Hints: []string{"`git checkpoint session list` shows the sessions"}}
+	return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint session list` shows the sessions", "nothing to resume")
 }
 
 // currentOf returns the current checkpoint of a session.
