@@ -62,48 +62,34 @@ func joined(items []any, separator string) string {
 // encode writes a decoded value as JSON. Object members are sorted and floats that are whole
 // numbers are written as integers, so equal values have the same encoding.
 func encode(v any) json.RawMessage {
-	w := &writer{}
-	w.json = json.NewEncoder(&w.Buffer)
-	w.json.SetEscapeHTML(false)
-	w.write(v)
-	return w.Bytes()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(exact(v)) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// writer writes values. json writes to the same buffer what needs no care.
-type writer struct {
-	bytes.Buffer
-	json *json.Encoder
-}
-
-func (w *writer) write(v any) {
+// exact returns a value with each float in it as the digits that encode writes.
+func exact(v any) any {
 	switch v := v.(type) {
 	case float64:
-		w.WriteString(digitsOf(v))
+		return json.RawMessage(digitsOf(v))
 	case []any:
-		w.WriteByte('[')
+		items := make([]any, len(v))
 		for i, item := range v {
-			if i > 0 {
-				w.WriteByte(',')
-			}
-			w.write(item)
+			items[i] = exact(item)
 		}
-		w.WriteByte(']')
+		return items
 	case map[string]any:
-		w.WriteByte('{')
-		for i, name := range sortedKeys(v) {
-			if i > 0 {
-				w.WriteByte(',')
-			}
-			w.write(name)
-			w.WriteByte(':')
-			w.write(v[name])
+		members := make(map[string]any, len(v))
+		for name, member := range v {
+			members[name] = exact(member)
 		}
-		w.WriteByte('}')
-	default:
-		if w.json.Encode(v) == nil {
-			w.Truncate(w.Len() - 1) // the line break
-		}
+		return members
 	}
+	return v
 }
 
 // digitsOf formats a float: without exponent or fraction if it is a whole number that float64
