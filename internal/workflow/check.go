@@ -126,7 +126,7 @@ func (d *Definition) overStates(m *meter, was, state any, c Change) *evaluator {
 		"trigger": c.Trigger, "session": c.Session,
 		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "rounds": c.Place.rounds(), "milestone": c.Place.Milestone,
 		"topic": c.Topic, "handed": c.Handed,
-		"live": integers(c.Live), "skipped": integers(c.Skipped),
+		"live": listOf(c.Live), "skipped": listOf(c.Skipped),
 		"now": int(c.Now.Unix()), "started": int(max(0, c.Started.Unix())),
 	}}
 	computed := make(map[string]any, len(d.Values))
@@ -136,15 +136,6 @@ func (d *Definition) overStates(m *meter, was, state any, c Change) *evaluator {
 	maps.Copy(e.vars, computed)
 	e.scope = d.ruleScope()
 	return e
-}
-
-// integers converts a list of steps to a list that expressions can use.
-func integers(numbers []int) []any {
-	items := make([]any, len(numbers))
-	for i, n := range numbers {
-		items[i] = n
-	}
-	return items
 }
 
 // checkSchema applies the schema. size is the length of the state's text, for the bound of the

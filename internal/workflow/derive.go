@@ -52,10 +52,10 @@ func (d *Definition) Derive(c Change, given json.RawMessage) (json.RawMessage, e
 // can be compared without regard to what is only computed, such as an elapsed time.
 func (d *Definition) Underived(state, given json.RawMessage) json.RawMessage {
 	for _, rule := range d.Derivations {
-		if gjson.GetBytes(given, rule.Path).Exists() || !gjson.GetBytes(state, rule.Path).Exists() {
+		if gjson.GetBytes(given, rule.Path).Exists() {
 			continue
 		}
-		if less, err := sjson.DeleteBytes(append([]byte{}, state...), rule.Path); err == nil {
+		if less, err := put(state, rule.Path, nil); err == nil {
 			state = less
 		}
 	}

@@ -34,7 +34,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	e := &evaluation{d: d}
 	e.evaluator = d.over(resumeScope(), map[string]any{
 		"state": state, "error": value(s.Error), "current": value(current),
-		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": plain(s.Changed),
+		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": listOf(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",
 	}, s.State, s.Error, current)
 	if next, ok := d.Steps.Next(latest(s.Live), s.Skipped); ok {

@@ -184,11 +184,7 @@ func keys(args ...any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is not an object", kind(args[0]))
 	}
-	names := make([]any, 0, len(object))
-	for _, name := range sortedKeys(object) {
-		names = append(names, name)
-	}
-	return names, nil
+	return listOf(sortedKeys(object)), nil
 }
 
 // maxNumbers is the length of the longest list that numbers makes.

@@ -71,9 +71,5 @@ func batches(lists ...[]any) []any {
 	if len(rest) > 0 {
 		groups = append(groups, rest)
 	}
-	result := make([]any, len(groups))
-	for i, group := range groups {
-		result[i] = group
-	}
-	return result
+	return listOf(groups)
 }

@@ -117,21 +117,18 @@ func (g *guard) refuse(format string, args ...any) {
 
 // call replaces an operator with a call of one of our functions.
 func call(node *ast.Node, name string, n *ast.BinaryNode) {
-	ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{n.Left, n.Right}})
+	ast.Patch(node, callOf(name, n.Left, n.Right))
+}
+
+func callOf(name string, arguments ...ast.Node) *ast.CallNode {
+	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments}
 }
 
 // metered puts a call of tick in front of the body of a loop. nodes is the count of the whole
 // expression so far, so it covers at least the body; loops inside are charged by their own ticks as
 // well. Charging too much is acceptable, too little is not.
 func metered(body ast.Node, nodes int) ast.Node {
-	tick := &ast.CallNode{
-		Callee: &ast.IdentifierNode{Value: tickName},
-		Arguments: []ast.Node{
-			&ast.IdentifierNode{Value: meterName},
-			&ast.IntegerNode{Value: nodes},
-			&ast.IntegerNode{Value: weight(body)},
-		},
-	}
+	tick := callOf(tickName, &ast.IdentifierNode{Value: meterName}, &ast.IntegerNode{Value: nodes}, &ast.IntegerNode{Value: weight(body)})
 	return &ast.SequenceNode{Nodes: []ast.Node{tick, body}}
 }
 

@@ -52,13 +52,9 @@ func tidy(text string) string {
 func plain(v any) any {
 	switch v := v.(type) {
 	case []string:
-		items := make([]any, len(v))
-		for i, s := range v {
-			items[i] = s
-		}
-		return items
+		return listOf(v)
 	case []int:
-		return integers(v)
+		return listOf(v)
 	case *int:
 		if v == nil {
 			return nil
@@ -68,4 +64,13 @@ func plain(v any) any {
 		return v
 	}
 	return nil
+}
+
+// listOf converts a list to one that expressions can use.
+func listOf[T any](from []T) []any {
+	items := make([]any, len(from))
+	for i, item := range from {
+		items[i] = item
+	}
+	return items
 }

@@ -255,7 +255,7 @@ func (s Steps) Next(last *int, skipped []int) (step Step, ok bool) {
 
 // Previous returns the step before n; ok is false if n is the first step.
 func (s Steps) Previous(n int) (int, bool) {
-	if len(s.List) == 0 || n > s.lastListed() {
+	if len(s.List) == 0 || n > s.List[len(s.List)-1].Number {
 		return n - 1, n > s.first()
 	}
 	before, ok := 0, false
@@ -300,22 +300,16 @@ func (s Steps) first() int {
 	return 1
 }
 
-func (s Steps) lastListed() int { return s.List[len(s.List)-1].Number }
-
-func (s Steps) isListed(n int) bool {
-	return slices.ContainsFunc(s.List, func(s Step) bool { return s.Number == n })
-}
-
 // has reports whether a step exists. With open steps every number does, even one below the first: a
 // number that the user gave explicitly is accepted.
-func (s Steps) has(n int) bool { return s.isListed(n) || s.isOpen() }
+func (s Steps) has(n int) bool {
+	return s.isOpen() || slices.ContainsFunc(s.List, func(s Step) bool { return s.Number == n })
+}
 
 // step returns the entry of the list, or one with the generated name for an open step.
 func (s Steps) step(n int) Step {
-	for _, one := range s.List {
-		if one.Number == n {
-			return one
-		}
+	if i := slices.IndexFunc(s.List, func(s Step) bool { return s.Number == n }); i >= 0 {
+		return s.List[i]
 	}
 	return Step{Number: n, Name: s.patterned(n)}
 }

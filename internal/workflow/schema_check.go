@@ -29,7 +29,7 @@ func (s *stateSchema) violations(value any, size int) []Violation {
 	e := explainer{own: map[*jsonschema.Schema]*jsonschema.Resolved{}, patterns: map[string]*regexp.Regexp{}}
 	e.explain(s.root, value, "")
 	if len(e.found) == 0 {
-		e.report("", value, s.root, innermost(err))
+		e.report("", value, describe(s.root), innermost(err))
 	}
 	return e.found
 }
@@ -45,13 +45,10 @@ type explainer struct {
 // isFull reports whether there are as many violations as are reported.
 func (e *explainer) isFull() bool { return len(e.found) >= maxViolations }
 
-// report adds a violation of s by the value at path.
-func (e *explainer) report(path string, value any, s *jsonschema.Schema, message string) {
+// report adds a violation by the value at path.
+func (e *explainer) report(path string, value any, allowed, message string) {
 	if !e.isFull() {
-		e.found = append(e.found, Violation{
-			Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue),
-			Allowed: describe(s), Message: message,
-		})
+		e.found = append(e.found, Violation{ruleSchema, path, shorten(string(encode(value)), maxValue), allowed, message})
 	}
 }
 
@@ -63,7 +60,7 @@ func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
 		return
 	}
 	if err := e.validate(s, value); err != nil {
-		e.report(path, value, s, innermost(err))
+		e.report(path, value, describe(s), innermost(err))
 	}
 	for _, part := range s.AllOf {
 		e.explain(part, value, path)
@@ -86,8 +83,8 @@ func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
 // object reports missing members and descends into the others.
 func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path string) {
 	for _, name := range s.Required {
-		if _, ok := object[name]; !ok {
-			e.missing(s, join(path, name), name)
+		if _, ok := object[name]; !ok && !e.isFull() {
+			e.found = append(e.found, Violation{Rule: ruleSchema, Path: join(path, name), Allowed: describe(s.Properties[name]), Message: "is missing"})
 		}
 	}
 	for _, name := range sortedKeys(object) {
@@ -111,13 +108,6 @@ func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path str
 	}
 }
 
-// missing reports a required member that is absent.
-func (e *explainer) missing(s *jsonschema.Schema, path, name string) {
-	if !e.isFull() {
-		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Allowed: describe(s.Properties[name]), Message: "is missing"})
-	}
-}
-
 // extra handles a member that only additionalProperties applies to. If that is false, the member is
 // reported with the list of known ones.
 func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
@@ -125,10 +115,7 @@ func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
 		e.explain(s.AdditionalProperties, value, path)
 		return
 	}
-	if !e.isFull() {
-		known := strings.Join(sortedKeys(s.Properties), ", ")
-		e.found = append(e.found, Violation{Rule: ruleSchema, Path: path, Value: shorten(string(encode(value)), maxValue), Allowed: known, Message: "is not a known member"})
-	}
+	e.report(path, value, strings.Join(sortedKeys(s.Properties), ", "), "is not a known member")
 }
 
 // restricts reports whether a schema excludes anything. The schema "false" is represented as "not"

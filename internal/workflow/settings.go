@@ -63,7 +63,9 @@ func (t *translation) take(s Setting) error {
 	group := get(t.root, strings.TrimSuffix(before, "."))
 	if group.IsArray() && after == "" && strings.HasSuffix(s.Key, ".enabled") {
 		t.used[strings.TrimSuffix(before, ".")] = true
-		return t.switches(s, textsOf(group))
+		on, _ := value(json.RawMessage(group.Raw)).([]any)
+		t.switches(s, set(on))
+		return nil
 	}
 	var err error
 	group.ForEach(func(name, value gjson.Result) bool {
@@ -81,25 +83,15 @@ func (t *translation) take(s Setting) error {
 
 // switches reads a list of triggers that are on and turns the others off. The triggers that every
 // workflow has are left alone, because a foreign system does not know them.
-func (t *translation) switches(s Setting, on []string) error {
+func (t *translation) switches(s Setting, on map[string]bool) {
 	for _, name := range sortedKeys(t.d.Triggers) {
 		trigger := t.d.Triggers[name]
 		if name == TriggerManual || slices.Contains(automatic(), name) {
 			continue
 		}
-		listed := slices.Contains(on, name) || trigger.Group != "" && slices.Contains(on, trigger.Group)
+		listed := on[identity(name)] || trigger.Group != "" && on[identity(trigger.Group)]
 		t.Settings = append(t.Settings, KeyValue{strings.Replace(s.Key, "*", name, 1), fmt.Sprint(listed)})
 	}
-	return nil
-}
-
-// textsOf returns the items of a list as strings.
-func textsOf(list gjson.Result) []string {
-	var out []string
-	for _, v := range list.Array() {
-		out = append(out, v.String())
-	}
-	return out
 }
 
 // isTriggerOrGroup reports whether the workflow has a trigger, or a group of triggers, of that
