@@ -61,8 +61,8 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	in := transfer.ImportSession{Workflow: Crunch}
 	all := r.wanted(dir)
 	var index gjson.Result
-	if p := path.Join(dir, indexFile); all && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == indexFile }) {
-		if src, ok := r.parsed(p, yamlToJSON); ok {
+	if all {
+		if src, ok := r.parsed(path.Join(dir, indexFile), yamlToJSON); ok {
 			index = src.at
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}

@@ -254,28 +254,15 @@ func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, i
 		w.links = append(w.links, link{path: path.Join(root, latestFile), to: newest})
 	}
 	if !w.mixed(a) {
-		if was != nil {
-			w.derive(path.Join(root, indexFile), was)
-		}
+		w.derive(path.Join(root, indexFile), was)
 		return
 	}
 	o := &object{}
-	listed := map[string]bool{}
-	all := []json.RawMessage{}
 	if doc, err := yamlToJSON(was); was != nil && err == nil {
 		o = members(doc)
-		for _, e := range rawList(gjson.ParseBytes(o.values["checkpoints"])) {
-			id := text(gjson.ParseBytes(e), "checkpoint_id")
-			if listed[id] = true; !slices.Contains(a.Gone, id) {
-				all = append(all, e)
-			}
-		}
 	}
-	for _, e := range entries {
-		if !listed[text(gjson.ParseBytes(e), "checkpoint_id")] {
-			all = append(all, e)
-		}
-	}
+	stays := func(id string) bool { return !slices.Contains(a.Gone, id) }
+	all := merged(o.values["checkpoints"], "checkpoint_id", stays, entries)
 	o.missing("issue_number", json.RawMessage(issueNumber(issue)))
 	o.set("checkpoints", all)
 	if there {

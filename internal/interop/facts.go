@@ -126,7 +126,7 @@ func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, t
 // unused returns the paths of a member that were not taken: the member as a whole, or, if some of
 // its members were taken, the rest of them. Empty values are not worth reporting.
 func (f *facts) unused(at string, v gjson.Result) []string {
-	if f.used[at] || v.Type == gjson.Null || v.IsArray() && len(v.Array()) == 0 {
+	if f.used[at] || v.Type == gjson.Null || isEmpty(v) {
 		return nil
 	}
 	below := false
@@ -134,9 +134,6 @@ func (f *facts) unused(at string, v gjson.Result) []string {
 		below = below || strings.HasPrefix(p, at+".")
 	}
 	if !below || !v.IsObject() {
-		if v.IsObject() && v.Raw == "{}" {
-			return nil
-		}
 		return []string{at}
 	}
 	var out []string
@@ -193,15 +190,17 @@ func (f *facts) ofOrchestrate() {
 	if n := whole(f.take("total_phases")); n != nil {
 		f.total = *n
 	}
+	var done, open []string
 	for _, p := range f.phases {
-		f.completed = append(f.completed, task("phase_"+string(p)))
+		done = append(done, "phase_"+string(p))
 	}
 	// The limit is for a total_phases that is absurdly large: the document is untrusted.
 	for n := 1; n <= f.total && n < 1000; n++ {
-		if !slices.ContainsFunc(f.phases, func(p json.RawMessage) bool { return string(p) == strconv.Itoa(n) }) {
-			f.pending = append(f.pending, task("phase_"+strconv.Itoa(n)))
+		if phase := "phase_" + strconv.Itoa(n); !slices.Contains(done, phase) {
+			open = append(open, phase)
 		}
 	}
+	f.completed, f.pending = tasks(done), tasks(open)
 	if e := f.take("last_error"); e.Exists() && e.Type != gjson.Null {
 		f.problem = json.RawMessage(e.Raw)
 	}
@@ -246,15 +245,8 @@ func (f *facts) ofPipeline() {
 	for _, p := range []string{"prd", "current_phase", "status", "timestamp"} {
 		f.take(p)
 	}
-	for _, id := range texts(f.take("completed_workstreams")) {
-		f.completed = append(f.completed, task(id))
-	}
-	for _, id := range texts(f.take("in_progress_workstreams")) {
-		f.underWay = append(f.underWay, task(id))
-	}
-	for _, id := range texts(f.take("pending_workstreams")) {
-		f.pending = append(f.pending, task(id))
-	}
+	f.completed, f.underWay = tasks(texts(f.take("completed_workstreams"))), tasks(texts(f.take("in_progress_workstreams")))
+	f.pending = tasks(texts(f.take("pending_workstreams")))
 	f.gatesPassed, f.gatesPending = texts(f.take("gates_passed")), texts(f.take("gates_pending"))
 	if v := f.take("artifacts"); v.IsObject() && v.Raw != "{}" {
 		f.artifacts = json.RawMessage(v.Raw)
@@ -264,8 +256,13 @@ func (f *facts) ofPipeline() {
 	}
 }
 
-// task returns a task with nothing but an id.
-func task(id string) json.RawMessage { return objectOf("id", id).json() }
+// tasks returns tasks with nothing but an id.
+func tasks(ids []string) (out []json.RawMessage) {
+	for _, id := range ids {
+		out = append(out, objectOf("id", id).json())
+	}
+	return out
+}
 
 // taskIDs returns the ids of tasks, each once.
 func taskIDs(tasks []json.RawMessage) []string {

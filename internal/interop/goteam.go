@@ -84,18 +84,17 @@ type goTeamSession struct {
 }
 
 // session reads one directory. The manifest and the history go first, because they supply what
-// documents may lack. If the import is restricted to a single file (whole is false) they are
-// ignored.
+// documents may lack. If the import is restricted to a single file they are ignored.
 func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
 	in := transfer.ImportSession{Workflow: GoTeam}
-	whole := r.wanted(dir)
 	for _, name := range []string{manifestFile, historyFile} {
-		if p := path.Join(dir, name); whole && slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == name }) {
-			if src, ok := r.parsed(p, fromJSON); ok {
-				in.Beside = append(in.Beside, src.kept(name))
-				s.tell(name, &src)
-			}
+		if !r.wanted(dir) {
+			break
+		}
+		if src, ok := r.parsed(path.Join(dir, name), fromJSON); ok {
+			in.Beside = append(in.Beside, src.kept(name))
+			s.tell(name, &src)
 		}
 	}
 	files = slices.DeleteFunc(files, func(e fs.DirEntry) bool { return e.Name() == manifestFile || e.Name() == historyFile })

@@ -146,14 +146,9 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 // are written back unchanged; otherwise they get what happened since.
 func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]bool) {
 	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
-	mixed := w.mixed(a)
-	if !mixed {
-		if manifest != nil {
-			w.derive(path.Join(root, manifestFile), manifest)
-		}
-		if history != nil {
-			w.derive(path.Join(root, historyFile), history)
-		}
+	if !w.mixed(a) {
+		w.derive(path.Join(root, manifestFile), manifest)
+		w.derive(path.Join(root, historyFile), history)
 		return
 	}
 	back := g.rollbacks(a)
@@ -221,24 +216,17 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 	o.missing("topic", a.Topic)
 	o.missing("created_at", seconds(a.CreatedAt))
 	o.set("updated_at", seconds(a.ChangedAt))
-	listed := map[string]bool{}
-	entries := []json.RawMessage{}
-	for _, e := range rawList(gjson.ParseBytes(o.values["checkpoints"])) {
-		id := text(gjson.ParseBytes(e), "id")
-		// A pruned checkpoint keeps its entry if another one has taken its name.
-		if listed[id] = true; !slices.Contains(a.Gone, id) || keys[id] {
-			entries = append(entries, e)
-		}
-	}
+	var made []json.RawMessage
+	named := map[string]bool{}
 	for _, c := range a.Checkpoints {
-		key := keyOf(a, c.Record.ID, c.Record.Label)
-		if listed[key] || !keys[key] {
-			continue
+		if key := keyOf(a, c.Record.ID, c.Record.Label); keys[key] && !named[key] {
+			named[key] = true
+			made = append(made, objectOf("id", key, "step", c.Record.Step, "timestamp", seconds(c.Record.CreatedAt), "valid", true).json())
 		}
-		listed[key] = true
-		entries = append(entries, objectOf("id", key, "step", c.Record.Step, "timestamp", seconds(c.Record.CreatedAt), "valid", true).json())
 	}
-	o.set("checkpoints", entries)
+	// A pruned checkpoint keeps its entry if another one has taken its name.
+	stays := func(id string) bool { return !slices.Contains(a.Gone, id) || keys[id] }
+	o.set("checkpoints", merged(o.values["checkpoints"], "id", stays, made))
 	o.set("current_checkpoint", nil)
 	if a.Current != "" {
 		o.set("current_checkpoint", keyOf(a, a.Current, ""))

@@ -176,20 +176,21 @@ func choose(requests []transfer.ImportRequest, wanted string) error {
 			all = append(all, in.Session)
 		}
 	}
+	found := false
 	for i := range requests {
-		for j, in := range requests[i].Sessions {
-			// Keep this session and remove all others, also those of other layouts.
-			if in.Session == wanted || len(all) == 1 {
-				requests[i].Sessions[j].Session = wanted
-				requests[i].Sessions = requests[i].Sessions[j : j+1]
-				for k := range requests {
-					if k != i {
-						requests[k].Sessions = nil
-					}
-				}
-				return nil
+		requests[i].Sessions = slices.DeleteFunc(requests[i].Sessions, func(in transfer.ImportSession) bool {
+			if found || in.Session != wanted && len(all) > 1 {
+				return true
 			}
+			found = true
+			return false
+		})
+		for j := range requests[i].Sessions {
+			requests[i].Sessions[j].Session = wanted
 		}
+	}
+	if found {
+		return nil
 	}
 	return checkpoint.Failure(checkpoint.KindNotFound, "there are: "+strings.Join(all, ", "), "there is no session %q", wanted)
 }

@@ -134,9 +134,11 @@ func (w *rendering) reserved(a *transfer.Archive) map[string]bool {
 	return used
 }
 
-// derive adds a derived file.
+// derive adds a derived file, unless there is no content for it.
 func (w *rendering) derive(p string, content []byte) {
-	w.files = append(w.files, file{path: p, content: content})
+	if content != nil {
+		w.files = append(w.files, file{path: p, content: content})
+	}
 }
 
 // original returns a file that was kept when the checkpoint was imported, if that was from the same
@@ -164,6 +166,25 @@ func (w *rendering) beside(a *transfer.Archive, name string) []byte {
 // not, its derived files can be written back unchanged.
 func (w *rendering) mixed(a *transfer.Archive) bool {
 	return a.Touched || len(imported(a, w.format)) < len(a.Checkpoints)
+}
+
+// merged returns the entries of an imported list that stay, and those of made that it lacks. The
+// member tells them apart.
+func merged(was json.RawMessage, member string, stays func(id string) bool, made []json.RawMessage) []json.RawMessage {
+	listed := map[string]bool{}
+	out := []json.RawMessage{}
+	for _, e := range rawList(gjson.ParseBytes(was)) {
+		id := text(gjson.ParseBytes(e), member)
+		if listed[id] = true; stays(id) {
+			out = append(out, e)
+		}
+	}
+	for _, e := range made {
+		if !listed[text(gjson.ParseBytes(e), member)] {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // current returns the checkpoint to write in a layout with one document per session: the current

@@ -133,7 +133,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	if a.Workflow == Orchestrate {
 		doc = members(c.Record.State)
 		f.useAll()
-		o.renew(a, c, doc)
+		renew(a, c, doc, "updated_at")
 	}
 	kind, project, _ := strings.Cut(id, "_")
 	doc.missing("checkpoint_id", id)
@@ -178,10 +178,11 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	return doc.json()
 }
 
-// renew updates the time and status in a state that was carried over from the previous checkpoint.
-func (orchestrate) renew(a *transfer.Archive, c *transfer.Archived, doc *object) {
-	if carried(a, c, "updated_at") {
-		doc.set("updated_at", seconds(c.Record.CreatedAt))
+// renew updates the time, a member of this name, and the status in a state that was carried over from
+// the previous checkpoint.
+func renew(a *transfer.Archive, c *transfer.Archived, doc *object, time string) {
+	if carried(a, c, time) {
+		doc.set(time, seconds(c.Record.CreatedAt))
 	}
 	if status := text(gjson.ParseBytes(c.Record.State), "status"); status != c.Record.Status && c.Record.Status != "" {
 		doc.set("status", c.Record.Status)
@@ -261,12 +262,7 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 	if a.Workflow == Pipeline {
 		doc := members(c.Record.State)
 		f.useAll()
-		if carried(a, c, "timestamp") {
-			doc.set("timestamp", seconds(c.Record.CreatedAt))
-		}
-		if c.Record.Status != "" && text(gjson.ParseBytes(c.Record.State), "status") != c.Record.Status {
-			doc.set("status", c.Record.Status)
-		}
+		renew(a, c, doc, "timestamp")
 		doc.missing("prd", prd)
 		doc.missing("status", "initialized")
 		doc.missing("timestamp", seconds(c.Record.CreatedAt))

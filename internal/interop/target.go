@@ -104,45 +104,33 @@ func (t *target) way(p string) error {
 	return nil
 }
 
-// put writes a file under a temporary name and renames it, so that a concurrent reader sees either
-// the old content or the new.
+// put writes a file.
 func (t *target) put(p string, content []byte) error {
-	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
-		return fmt.Errorf("%s: %w", path.Dir(p), plain(err))
-	}
-	temp := temporary(p)
-	if err := t.root.WriteFile(temp, content, 0o666); err != nil {
-		t.root.Remove(temp) //nolint:errcheck // the error before is what counts
-		return fmt.Errorf("%s: %w", p, plain(err))
-	}
-	return t.move(temp, p)
+	return t.replace(p, func(temp string) error { return t.root.WriteFile(temp, content, 0o666) })
 }
 
-// link creates a symbolic link to a name in the same directory, replacing what is at p in one step.
+// link creates a symbolic link to a name in the same directory.
 func (t *target) link(p, to string) error {
+	return t.replace(p, func(temp string) error { return t.root.Symlink(to, temp) })
+}
+
+// replace lets create make what comes to p, under a temporary name, and renames it, so that a
+// concurrent reader sees either the old content or the new. The name starts with a dot, so that no
+// layout reads it as a document.
+func (t *target) replace(p string, create func(temp string) error) error {
 	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return fmt.Errorf("%s: %w", path.Dir(p), plain(err))
 	}
-	temp := temporary(p)
-	if err := t.root.Symlink(to, temp); err != nil {
-		return fmt.Errorf("%s: %w", p, plain(err))
+	temp := path.Join(path.Dir(p), ".git-checkpoint-"+strings.ToLower(rand.Text()[:12])+".tmp")
+	err := create(temp)
+	if err == nil {
+		err = t.root.Rename(temp, p)
 	}
-	return t.move(temp, p)
-}
-
-// move renames a temporary file to its final name, and removes it if that fails.
-func (t *target) move(temp, p string) error {
-	if err := t.root.Rename(temp, p); err != nil {
+	if err != nil {
 		t.root.Remove(temp) //nolint:errcheck // the error before is what counts
 		return fmt.Errorf("%s: %w", p, plain(err))
 	}
 	return nil
-}
-
-// temporary returns a name next to p. It starts with a dot, so that no layout reads it as a
-// document.
-func temporary(p string) string {
-	return path.Join(path.Dir(p), ".git-checkpoint-"+strings.ToLower(rand.Text()[:12])+".tmp")
 }
 
 // database returns the path of a database in the file system and creates its directory. SQLite
@@ -157,15 +145,8 @@ func (t *target) database(p string) (string, error) {
 	}
 	// The database need not exist, but if it does it has to be a regular file.
 	in := &tree{root: t.root}
-	switch _, err := in.real(p); {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
-	default:
+	if _, err := in.real(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: %w", p, err)
-	}
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if info, err := t.root.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s: the path goes through a symbolic link", p)
-		}
 	}
 	return filepath.Join(t.dir, filepath.FromSlash(p)), nil
 }

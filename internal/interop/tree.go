@@ -142,21 +142,16 @@ func (t *tree) real(p string) (string, error) {
 	if !inside {
 		return "", fs.ErrNotExist
 	}
-	for part := at; ; part = path.Dir(part) {
-		info, err := t.root.Lstat(part)
+	names := strings.Split(at, "/")
+	for i := range names { // from the top: a missing file must not hide a link on the way
+		info, err := t.root.Lstat(path.Join(names[:i+1]...))
 		switch {
 		case err != nil:
-			if errors.Is(err, fs.ErrNotExist) {
-				return "", fs.ErrNotExist
-			}
 			return "", plain(err)
 		case info.Mode()&fs.ModeSymlink != 0:
 			return "", errors.New("the path goes through a symbolic link")
-		case part == at && !info.Mode().IsRegular():
+		case i == len(names)-1 && !info.Mode().IsRegular():
 			return "", errors.New("it is not a regular file")
-		}
-		if !strings.Contains(part, "/") {
-			break
 		}
 	}
 	return path.Join(t.root.Name(), at), nil

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -185,10 +186,5 @@ func (ultraCreate) metrics(f *facts) json.RawMessage {
 // drop removes a member.
 func (o *object) drop(name string) {
 	delete(o.values, name)
-	for i, n := range o.names {
-		if n == name {
-			o.names = append(o.names[:i:i], o.names[i+1:]...)
-			return
-		}
-	}
+	o.names = slices.DeleteFunc(o.names, func(n string) bool { return n == name })
 }

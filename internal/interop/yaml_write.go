@@ -35,31 +35,28 @@ func jsonToYAML(doc json.RawMessage) []byte {
 // means that the first member of an object stays on the same line too.
 func writeValue(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 	switch {
-	case v.IsObject() && !isEmpty(v) && inline:
+	case !v.IsObject() && !v.IsArray() || isEmpty(v):
+		b.WriteString(" " + yamlScalar(v) + "\n")
+	case v.IsObject() && inline:
 		b.WriteByte(' ')
 		writeMapping(b, v, indent, inline)
-	case v.IsObject() && !isEmpty(v):
+	case v.IsObject():
 		b.WriteByte('\n')
 		writeMapping(b, v, indent, inline)
-	case v.IsArray() && len(v.Array()) > 0:
+	default:
 		b.WriteByte('\n')
 		for _, e := range v.Array() {
 			b.WriteString(strings.Repeat(" ", indent) + "-")
 			writeValue(b, e, indent+2, true)
 		}
-	default:
-		b.WriteString(" " + yamlScalar(v) + "\n")
 	}
 }
 
-// isEmpty reports whether an object has no members. Block style cannot express an empty object.
+// isEmpty reports whether a value is an object without members or a list without items. Block style
+// cannot express them.
 func isEmpty(v gjson.Result) bool {
-	empty := true
-	v.ForEach(func(_, _ gjson.Result) bool {
-		empty = false
-		return false
-	})
-	return empty
+	text := strings.TrimSpace(v.Raw)
+	return (v.IsObject() || v.IsArray()) && strings.TrimSpace(text[1:len(text)-1]) == ""
 }
 
 // writeMapping writes an object, one member per line. inline means that its first member continues
