@@ -61,3 +61,15 @@ func (s *Service) RefuseHalfRolledBack() error {
 		Hints: []string{"`git checkpoint rollback --continue` finishes it", "`git checkpoint rollback --abort` takes it back"},
 	}
 }
+
+// RefuseHalf returns an error for a capture of half a rollback. Unlike RefuseHalfRolledBack it also
+// knows of a rollback that somebody has finished or taken back since.
+func RefuseHalf(s *Service, c *snapshot.Capture) error {
+	if !c.Half {
+		return nil
+	}
+	if err := s.RefuseHalfRolledBack(); err != nil {
+		return err
+	}
+	return Classify(snapshot.ErrMoved)
+}

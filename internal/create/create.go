@@ -262,7 +262,7 @@ func (c *creation) look(ctx context.Context) error {
 			return err
 		}
 		if !c.req.DryRun { // the rollback that the capture waited for may have been killed
-			if err := c.s.RefuseHalfRolledBack(); err != nil {
+			if err := checkpoint.RefuseHalf(c.s, c.capture); err != nil {
 				return err
 			}
 		}

@@ -227,7 +227,10 @@ func (r *Plan) take(ctx context.Context, force []string, always ...string) error
 	}
 	r.cur, err = create.Take(ctx, shot, rules)
 	r.forced, r.taken = force, time.Now()
-	return err
+	if err != nil {
+		return err
+	}
+	return checkpoint.RefuseHalf(r.s, r.cur) // the rollback that the capture waited for may have been killed
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"git-checkpoint/internal/lockfile"
 )
 
 // ErrMoved says that another rollback moved files since the worktree was captured.
@@ -63,6 +65,14 @@ func (s *Shot) settled(ctx context.Context) error {
 // moving reports whether another, running process is in the middle of a rollback.
 func (s *Shot) moving() bool { return Moving(s.dir) }
 
+// cutOff reports whether a rollback was cut off here that this process does not own.
+func (s *Shot) cutOff() bool {
+	if _, err := os.Lstat(intentPath(s.dir)); err != nil {
+		return false
+	}
+	return !lockfile.Holds(ownerPath(s.dir), ProcessNote()+"\n")
+}
+
 // Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
 // file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
 func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
@@ -73,10 +83,11 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 		if err := s.settled(ctx); err != nil {
 			return nil, err
 		}
+		half := s.cutOff()
 		c, err := s.take(ctx, rules)
 		if !s.moving() && s.mark() == mark {
 			if c != nil {
-				c.mark = mark
+				c.mark, c.Half = mark, half || s.cutOff()
 			}
 			return c, err
 		}

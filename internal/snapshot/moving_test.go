@@ -56,3 +56,30 @@ func TestTakeDuringARollback(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A capture knows that a rollback of another process was cut off, before it or during it.
+func TestTakeOfHalfARollback(t *testing.T) {
+	shot, err := New(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	half := func(when string, rules Rules, want bool) {
+		t.Helper()
+		if c, err := shot.Take(t.Context(), rules); err != nil || c.Half != want {
+			t.Errorf("%s: %v, %v", when, c, err)
+		}
+	}
+	intent := intentPath(shot.dir)
+	half("none", Rules{}, false)
+	half("during", Rules{Ready: func() error { put(t, intent, "{}"); return nil }}, true)
+	half("before", Rules{}, true)
+	half("taken back meanwhile", Rules{Ready: func() error { return os.Remove(intent) }}, true)
+	put(t, intent, "{}")
+	put(t, ownerPath(shot.dir), endedProcess(t)+" 1\n")
+	half("of a process that is gone", Rules{}, true)
+	if err := shot.own(); err != nil {
+		t.Fatal(err)
+	}
+	half("our own", Rules{}, false)
+}

@@ -87,6 +87,10 @@ type Capture struct {
 
 	Ignored []string // captured although the ignore rules match them
 
+	// Half says that a rollback of another process was cut off in this worktree, so these may be
+	// files of both sides. Such a capture can be looked at, but not kept.
+	Half bool
+
 	mu    sync.Mutex  // protects Skipped and Modes while untracked files are considered
 	mark  string      // Shot.mark at the time of the capture; see moving.go
 	index fs.FileInfo // the index that was read; nil if there was none
