@@ -183,6 +183,14 @@ type field struct {
 	value render.Cell
 }
 
+// when returns text if it applies, else "".
+func when(applies bool, text string) string {
+	if applies {
+		return text
+	}
+	return ""
+}
+
 // say makes a cell of normal text; plain, dim and heading make a span.
 func say(text string) render.Cell     { return cell(render.Normal, text) }
 func plain(text string) render.Span   { return render.Span{Text: text} }

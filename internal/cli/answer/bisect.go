@@ -20,11 +20,8 @@ func (a Bisected) text(p *page) {
 	r := a.Found
 	switch {
 	case r.Broke != nil:
-		said := ""
-		if subject, _, _ := strings.Cut(r.Broke.Message, "\n"); subject != "" {
-			said = ": " + subject
-		}
-		p.line(render.Span{Role: render.ID, Text: r.Broke.Label}, plain(" broke it"+said))
+		subject, _, _ := strings.Cut(r.Broke.Message, "\n")
+		p.line(render.Span{Role: render.ID, Text: r.Broke.Label}, plain(" broke it"+when(subject != "", ": "+subject)))
 		// Every checkpoint that was tested is bad, so nothing proves that this one introduced the
 		// fault.
 		if r.Good == nil {

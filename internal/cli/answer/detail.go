@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,20 +33,14 @@ func (a Created) text(p *page) {
 
 // whatIsNew names the session of a checkpoint and counts the files that it changed.
 func whatIsNew(r *record.Record) string {
-	text := "In " + string(r.Session)
-	if r.Previous == "" {
-		text += " (new session)"
-	}
+	text := "In " + string(r.Session) + when(r.Previous == "", " (new session)")
 	var parts []string
 	for i, what := range []string{"new", "changed", "deleted"} {
 		if n := r.Files.Counts[i]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	if len(parts) == 0 {
-		return text
-	}
-	return text + ": " + strings.Join(parts, ", ")
+	return text + when(len(parts) > 0, ": "+strings.Join(parts, ", "))
 }
 
 // Unchanged is the answer of create if nothing has changed since the current checkpoint, which is
@@ -118,8 +113,8 @@ func (a Shown) text(p *page) {
 		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
 		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
 		field{"Branch", say(branchOf(d, p.view))},
-		field{"Holds", say(held(d))},
-		field{"Staged", say(counted(len(r.Git.Staged), "file", "files"))},
+		field{"Holds", say(when(r.Snapshot.Tree == "", "no files: the document that it was imported from has none"))},
+		field{"Staged", say(when(len(r.Git.Staged) > 0, render.Count(len(r.Git.Staged), "file", "files")))},
 		field{"Rebuilt from", say(string(r.RebuiltFrom))},
 	)
 	if r.Message != "" {
@@ -139,17 +134,7 @@ func (a Shown) text(p *page) {
 // stepOf returns the step of a checkpoint with its name and iteration.
 func stepOf(d *checkpoint.Detail) string {
 	r := d.Record
-	text := strconv.Itoa(r.Step)
-	if r.StepName != "" {
-		text += " " + r.StepName
-	}
-	if r.Iteration != "" {
-		text += ", iteration " + r.Iteration
-	}
-	if !r.Milestone {
-		text += ", between steps"
-	}
-	return text
+	return strconv.Itoa(r.Step) + spaceBefore(r.StepName) + when(r.Iteration != "", ", iteration "+r.Iteration) + when(!r.Milestone, ", between steps")
 }
 
 // branchOf tells where HEAD was when the checkpoint was made.
@@ -165,30 +150,9 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 		}
 		return where
 	}
-	if where == "" {
-		where = "detached HEAD"
-	}
+	where = cmp.Or(where, "detached HEAD")
 	if g.Head == "" {
 		return where + ", no commit yet"
 	}
-	if g.Operation != "" {
-		return fmt.Sprintf("%s at %s, during a %s", where, v.OID(g.Head), g.Operation)
-	}
-	return fmt.Sprintf("%s at %s", where, v.OID(g.Head))
-}
-
-// held explains why a checkpoint has no files. It is empty for one that has files.
-func held(d *checkpoint.Detail) string {
-	if d.Record.Snapshot.Tree == "" {
-		return "no files: the document that it was imported from has none"
-	}
-	return ""
-}
-
-// counted is render.Count, but empty for 0.
-func counted(n int, one, many string) string {
-	if n == 0 {
-		return ""
-	}
-	return render.Count(n, one, many)
+	return where + " at " + v.OID(g.Head) + when(g.Operation != "", ", during a "+g.Operation)
 }

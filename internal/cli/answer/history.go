@@ -84,11 +84,8 @@ func (a Verified) JSON(w io.Writer) error { return jsonLine(w, a.Proof) }
 // text tells whether the chain of events is intact, and otherwise where it breaks first.
 func (a Verified) text(p *page) {
 	r := a.Proof
-	since := ""
-	if r.Since != "" {
-		since = ", and contains " + string(r.Since)
-	}
 	if r.OK {
+		since := when(r.Since != "", ", and contains "+string(r.Since))
 		p.done("The journal of "+string(r.Session)+" is intact: "+render.Count(r.Events, "event", "events")+since, "")
 		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
 		return

@@ -42,14 +42,7 @@ func (a Resumed) text(p *page) {
 
 // startFlags returns the flags that start a session like the one that was closed.
 func startFlags(r *resume.Answer) string {
-	text := ""
-	if r.Workflow != "" {
-		text += " --workflow " + r.Workflow
-	}
-	if r.Topic != "" {
-		text += " --topic <text>"
-	}
-	return text
+	return when(r.Workflow != "", " --workflow "+r.Workflow) + when(r.Topic != "", " --topic <text>")
 }
 
 // done writes a line with a check mark.

@@ -108,8 +108,7 @@ func branchPlan(r *rollback.Answer, v render.View) string {
 func headPlan(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	where := branchName(b.Name)
-	switch {
-	case b.Moved:
+	if b.Moved {
 		moves := fmt.Sprintf("%s moves from %s to %s", where, v.OID(b.From), v.OID(b.To))
 		// Target is the branch that HEAD is on afterwards, empty for a detached HEAD.
 		switch b.Target {
@@ -119,15 +118,9 @@ func headPlan(r *rollback.Answer, v render.View) string {
 		default:
 			moves = fmt.Sprintf("HEAD goes from %s to %s, at %s", where, branchName(b.Target), v.OID(b.To))
 		}
-		if b.CommitsLeft > 0 {
-			moves += fmt.Sprintf("; %s left behind", render.Count(b.CommitsLeft, "commit", "commits"))
-		}
-		return moves
-	case b.CommitsLeft > 0:
-		return fmt.Sprintf("%s stays where it is, %s after this checkpoint", where,
-			render.Count(b.CommitsLeft, "commit", "commits"))
+		return moves + when(b.CommitsLeft > 0, "; "+render.Count(b.CommitsLeft, "commit", "commits")+" left behind")
 	}
-	return where + " stays where it is"
+	return where + " stays where it is" + when(b.CommitsLeft > 0, ", "+render.Count(b.CommitsLeft, "commit", "commits")+" after this checkpoint")
 }
 
 // branchDone describes what happened to HEAD and its branch.
@@ -137,11 +130,8 @@ func branchDone(r *rollback.Answer, v render.View) string {
 		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),
 			render.Count(b.CommitsLeft, "commit", "commits"))
 	}
-	at := fmt.Sprintf("%s is at %s", branchName(b.Target), v.OID(b.To))
-	if b.CommitsLeft > 0 {
-		at += fmt.Sprintf("; %s left behind, kept by the safety checkpoint", render.Count(b.CommitsLeft, "commit", "commits"))
-	}
-	return at
+	left := "; " + render.Count(b.CommitsLeft, "commit", "commits") + " left behind, kept by the safety checkpoint"
+	return branchName(b.Target) + " is at " + v.OID(b.To) + when(b.CommitsLeft > 0, left)
 }
 
 // branchName returns the short name of a branch. An empty ref means a detached HEAD.
@@ -173,9 +163,4 @@ func indented(raw json.RawMessage) string {
 }
 
 // spaceBefore returns text after a space, or "" if it is empty.
-func spaceBefore(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " " + text
-}
+func spaceBefore(text string) string { return when(text != "", " "+text) }

@@ -23,7 +23,7 @@ func (a Session) text(p *page) {
 		field{"Workflow", say(m.Workflow)},
 		field{"Topic", say(m.Topic)},
 		field{"Status", say(m.Status)},
-		field{"Branch", say(branchOwned(m))},
+		field{"Branch", say(when(m.Branch != "", branchName(m.Branch)))},
 		field{"Created", say(p.view.Time(m.CreatedAt.Time))},
 		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
@@ -59,14 +59,10 @@ func (a Sessions) text(p *page) {
 			empty++
 			continue
 		}
-		active := ""
-		if m.Active {
-			active = "active"
-		}
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, string(m.Session)), say(m.Status),
 			say(strconv.Itoa(len(m.Checkpoints))), say(p.view.Time(m.UpdatedAt.Time)),
-			say(m.Workflow), say(m.Topic), cell(render.Success, active),
+			say(m.Workflow), say(m.Topic), cell(render.Success, when(m.Active, "active")),
 		})
 	}
 	p.table(t.Columns, t.Rows)
@@ -77,12 +73,4 @@ func (a Sessions) text(p *page) {
 	case empty > 0:
 		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
 	}
-}
-
-// branchOwned returns the branch of a session, or "" if it has none.
-func branchOwned(m *session.Manifest) string {
-	if m.Branch == "" {
-		return ""
-	}
-	return branchName(m.Branch)
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -41,10 +42,10 @@ func (a Stands) text(p *page) {
 		field{"Topic", say(s.Topic)},
 		field{"Current", p.current(s)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
-		field{"Checkpoints", say(countLine(s))},
+		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d discarded", s.Discarded)))},
 		field{"Branch", say(branchName(s.Branch))},
-		field{"Automatic", say(disabled(s))},
-		field{"Watch", say(watched(s))},
+		field{"Automatic", say(when(!s.Enabled, "off (checkpoint.enabled)"))},
+		field{"Watch", say(when(s.Watching, "a watcher is running in this worktree"))},
 		field{"Next", say(s.NextAction)},
 		field{"Remote", say(remoteLine(s.Remote, p.view))},
 	)
@@ -76,40 +77,17 @@ func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	return cell(render.ID, s.Current.Label)
 }
 
-// countLine returns the number of checkpoints, and of discarded ones.
-func countLine(s *inspect.StatusAnswer) string {
-	text := fmt.Sprint(s.CheckpointCount)
-	if s.Discarded > 0 {
-		text += fmt.Sprintf(", %d discarded", s.Discarded)
-	}
-	return text
-}
-
-// disabled tells that automatic checkpoints are switched off.
-func disabled(s *inspect.StatusAnswer) string {
-	if s.Enabled {
-		return ""
-	}
-	return "off (checkpoint.enabled)"
-}
-
-// watched tells that a watcher is running.
-func watched(s *inspect.StatusAnswer) string {
-	if !s.Watching {
-		return ""
-	}
-	return "a watcher is running in this worktree"
-}
-
-// remoteLine names the remote and tells when it was last synchronized.
+// remoteLine names the remote, and tells when it was last synchronized and whether the last push in
+// the background failed.
 func remoteLine(r *travel.RemoteStatus, v render.View) string {
-	switch {
-	case r == nil:
+	if r == nil {
 		return ""
-	case r.LastSync == nil:
-		return r.Name + ", not synchronised yet" + automatic(r)
 	}
-	return r.Name + ", synchronised " + timeOf(r.LastSync, v) + automatic(r)
+	synced := "not synchronised yet"
+	if r.LastSync != nil {
+		synced = "synchronised " + timeOf(r.LastSync, v)
+	}
+	return r.Name + ", " + synced + when(strings.HasPrefix(r.Auto, "failed"), "; the push in the background "+r.Auto)
 }
 
 // timeOf returns a time, or "" for nil.
@@ -132,12 +110,4 @@ func sessionLine(session, workflow, status string) string {
 		return session
 	}
 	return session + " (" + strings.Join(known, ", ") + ")"
-}
-
-// automatic tells that the last push in the background failed.
-func automatic(r *travel.RemoteStatus) string {
-	if strings.HasPrefix(r.Auto, "failed") {
-		return "; the push in the background " + r.Auto
-	}
-	return ""
 }

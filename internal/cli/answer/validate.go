@@ -97,10 +97,7 @@ func (a Validation) text(p *page) {
 		p.line(plain(render.Count(a.Checkpoints, "checkpoint is valid", "checkpoints are valid")))
 	default:
 		text := render.Count(a.Checkpoints, "checkpoint", "checkpoints") + " checked, " + render.Count(a.Damaged, "damaged", "damaged")
-		if a.Sessions > 0 {
-			text += "; findings about " + render.Count(a.Sessions, "session", "sessions")
-		}
-		p.line(plain(text))
+		p.line(plain(text + when(a.Sessions > 0, "; findings about "+render.Count(a.Sessions, "session", "sessions"))))
 	}
 }
 
