@@ -107,20 +107,15 @@ func printPatch(ctx context.Context, a *App, s *checkpoint.Service, found *resum
 
 // resumeMenu prints the report, asks what to do, and does it.
 func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request resume.Request, found *resume.Answer) error {
-	letter, err := a.resumeChoice(ctx, s, found)
+	choice, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
 		return err
 	}
 	// The choice is about the session that was shown: --type or --match might find another one by
 	// now.
-	request = resume.Request{Target: string(found.Session), Current: request.Current, From: request.From}
-	switch letter {
-	case 'd':
-		request.Choice = resume.Delete
-	case 's':
-		request.Choice = resume.Fresh
-	default:
-		request.Target, request.Choice = string(found.Checkpoint), resume.Accept
+	request = resume.Request{Target: string(found.Session), Choice: choice, Current: request.Current, From: request.From}
+	if choice == resume.Accept {
+		request.Target = string(found.Checkpoint)
 	}
 	done, err := resume.Do(ctx, s, request)
 	if err != nil {
@@ -129,35 +124,36 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 	return a.resumed(ctx, s, done)
 }
 
-// resumeChoice prints the report and returns what the person chose: r (resume), s (start fresh) or
-// d (delete, after a confirmation). v prints the details and asks again.
-func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *resume.Answer) (rune, error) {
+// resumeChoice prints the report and returns what the person chose: to resume, to start fresh, or to
+// delete, after a confirmation. Before that the person may view the details.
+func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *resume.Answer) (resume.Choice, error) {
 	if err := a.resumed(ctx, s, found); err != nil {
-		return 0, err
+		return resume.Report, err
 	}
 	choices := []term.Choice{{Letter: 'r', Text: "resume"}, {Letter: 's', Text: "start fresh"}, {Letter: 'v', Text: "view details"}, {Letter: 'd', Text: "delete"}}
 	for {
 		letter, err := a.Terminal.Ask(ctx, "Go on with "+render.Escape(string(found.Session))+"?", choices)
 		if err != nil {
-			return 0, unchosen(err)
+			return resume.Report, unchosen(err)
 		}
 		switch letter {
-		case 'v':
-			shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
-			if err != nil {
-				return 0, err
-			}
-			if err := a.tell(a.Terminal.Out, answer.Shown{Detail: shown}); err != nil {
-				return 0, err
-			}
+		case 'r':
+			return resume.Accept, nil
+		case 's':
+			return resume.Fresh, nil
 		case 'd':
 			_, plan, err := retain.WholeSession(ctx, s, string(found.Session))
 			if err != nil {
-				return 0, err
+				return resume.Report, err
 			}
-			return letter, a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{})
-		default:
-			return letter, nil
+			return resume.Delete, a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{})
+		}
+		shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
+		if err != nil {
+			return resume.Report, err
+		}
+		if err := a.tell(a.Terminal.Out, answer.Shown{Detail: shown}); err != nil {
+			return resume.Report, err
 		}
 	}
 }

@@ -67,24 +67,18 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	if found == nil {
 		return false, nil // it cannot be resumed; session.Start decides what to do about it
 	}
-	letter, err := a.resumeChoice(ctx, s, found)
+	choice, err := a.resumeChoice(ctx, s, found)
 	if err != nil {
 		return false, err
 	}
-	// The letters are those of resumeChoice.
-	chosen := resume.Request{Target: string(old), Choice: resume.Accept}
-	switch letter {
-	case 's':
-		request.Fresh = true
+	if request.Fresh = choice == resume.Fresh; request.Fresh {
 		return false, nil
-	case 'd':
-		chosen.Choice = resume.Delete
 	}
-	told, err := resume.Do(ctx, s, chosen)
+	told, err := resume.Do(ctx, s, resume.Request{Target: string(old), Choice: choice})
 	if err != nil {
 		return false, err
 	}
-	return letter != 'd', a.resumed(ctx, s, told)
+	return choice == resume.Accept, a.resumed(ctx, s, told)
 }
 
 // SessionListCmd is "session list", also what "session" alone runs.
