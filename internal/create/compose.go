@@ -80,10 +80,10 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 		}
 	}
 	c.composeOutputs(prev)
+	c.composeGit()
 	if err := c.composeFiles(ctx, prev); err != nil {
 		return err
 	}
-	c.composeGit()
 	var err error
 	c.record.ID, err = c.s.FreeID(v.State, c.record.Step, c.at)
 	return err
@@ -237,17 +237,13 @@ func AddExtra(to *map[string]json.RawMessage, member string, value any) {
 
 // composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
 func (c *creation) composeGit() {
+	c.record.Git = c.git
 	g, ix := &c.record.Git, c.capture.Index
-	// Members outside the tables of the format: a reader that does not know them keeps them.
-	if c.place.other != "" {
-		AddExtra(&c.record.Git.Extra, "operation_head", c.place.other)
-	}
+	g.Extra = maps.Clone(g.Extra)
 	if c.aside != nil {
-		AddExtra(&c.record.Git.Extra, MemberAside, c.aside)
+		AddExtra(&g.Extra, MemberAside, c.aside)
 	}
-	g.Branch, g.Head, g.Detached = record.Path(c.place.branch), c.head, c.place.branch == ""
-	g.Operation, g.Worktree, g.Worktrees = c.place.operation, record.Path(c.s.WorktreeName()), c.place.worktrees
-	g.Index = ix.Tree
+	g.Head, g.Index = c.head, ix.Tree
 	// A path has up to three unmerged entries, one for each stage.
 	seen := map[string]bool{}
 	for _, u := range ix.Unmerged {
@@ -305,27 +301,22 @@ func DecodeFlags(data []byte) []string {
 	return out
 }
 
-// place is where HEAD and the other worktrees are.
-type place struct {
-	branch    name.Ref          // a full ref; empty when HEAD is detached
-	operation string            // in progress, such as merge; empty for none
-	other     name.OID          // the other commit of that operation, such as MERGE_HEAD
-	worktrees []record.Worktree // the other ones, without this one
-}
-
-// placeNow reads the place from the repository.
-func placeNow(ctx context.Context, s *checkpoint.Service) (place, error) {
-	p := place{branch: s.Repo.Head.Branch, operation: s.Repo.Operation(), other: s.Repo.OperationHead()}
-	list, err := s.Repo.Worktrees(ctx)
-	if err != nil {
-		return p, checkpoint.Classify(err)
+// gitNow returns what a record says about HEAD's branch, the operation in progress and the worktrees.
+// The commit of HEAD and the index are added later.
+func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
+	branch := s.Repo.Head.Branch
+	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Operation(), Worktree: record.Path(s.WorktreeName())}
+	// A member outside the tables of the format: a reader that does not know it keeps it.
+	if other := s.Repo.OperationHead(); other != "" {
+		AddExtra(&g.Extra, "operation_head", other)
 	}
+	list, err := s.Repo.Worktrees(ctx)
 	for _, w := range list {
 		if w.GitDir != s.Repo.GitDir {
-			p.worktrees = append(p.worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
+			g.Worktrees = append(g.Worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
 		}
 	}
-	return p, nil
+	return g, checkpoint.Classify(err)
 }
 
 // FilesOf sorts changes into created, modified and deleted files. A change of mode or type counts

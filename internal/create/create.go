@@ -35,7 +35,7 @@ type creation struct {
 	at       time.Time // the time of the checkpoint
 	head     name.OID  // the commit of HEAD; empty without one
 	capture  *snapshot.Capture
-	place    place                  // branch, operation and worktrees
+	git      record.Git             // branch, operation and worktrees
 	outputs  map[string]KeptOutput  // already written as blobs
 	document *workflow.Accepted     // the parsed --state document; nil without one
 	aside    *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
@@ -273,7 +273,7 @@ func (c *creation) look(ctx context.Context) error {
 	if c.capture == nil {
 		c.capture = &snapshot.Capture{Tree: c.req.Tree}
 	}
-	c.place, err = placeNow(ctx, c.s)
+	c.git, err = gitNow(ctx, c.s)
 	return err
 }
 

@@ -39,7 +39,7 @@ func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*rec
 	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
 	// to the transaction.
 	var err error
-	if c.place, err = placeNow(ctx, s); err != nil {
+	if c.git, err = gitNow(ctx, s); err != nil {
 		return nil, err
 	}
 	if _, err = s.Store.Transact(ctx, c.session, c.build); err != nil {
