@@ -26,7 +26,7 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 	leaf := fmt.Sprintf("_probe/%08x", random)
 	ours, branch := name.Ref(name.CheckpointRoot+leaf), name.Ref("refs/heads/checkpoints/"+leaf)
 	there := string(r.Mapping.There(ours))
-	first, err := r.takes(ctx, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
+	first, err := r.takes(ctx, EachAlone, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
 	all := []Capability{first}
 	if err != nil || first.OK {
 		if err == nil {
@@ -35,12 +35,12 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 		return all, err
 	}
 	if r.Mapping == (Mapping{}) {
-		second, err := r.takes(ctx, "accepts refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
+		second, err := r.takes(ctx, EachAlone, "accepts refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
 		if err != nil {
 			return all, err
 		}
 		if all = append(all, second); second.OK {
-			third, err := r.takes(ctx, "lets refs be deleted", Update{Ref: branch})
+			third, err := r.takes(ctx, EachAlone, "lets refs be deleted", Update{Ref: branch})
 			return append(all, third), err
 		}
 	}
@@ -48,9 +48,9 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]C
 }
 
 // takes pushes the updates and reports whether the host accepted all of them.
-func (r *Remote) takes(ctx context.Context, what string, updates ...Update) (Capability, error) {
+func (r *Remote) takes(ctx context.Context, unity Unity, what string, updates ...Update) (Capability, error) {
 	c := Capability{What: what, OK: true}
-	outcomes, err := r.Push(ctx, updates, EachAlone)
+	outcomes, err := r.Push(ctx, updates, unity)
 	for _, o := range outcomes {
 		if o.Verdict > Held {
 			c.OK, c.Why = false, o.Reason
@@ -72,26 +72,18 @@ func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.R
 	}
 	all = append(all, c)
 	second := ours + "-2"
-	atomic := Capability{What: "accepts all of a push or none (atomic)", OK: true}
-	outcomes, err := r.Push(ctx, []Update{{Ref: second, New: commit}}, AllOrNone)
-	switch {
-	case errors.Is(err, ErrNotAtomic):
+	atomic, err := r.takes(ctx, AllOrNone, "accepts all of a push or none (atomic)", Update{Ref: second, New: commit})
+	if errors.Is(err, ErrNotAtomic) {
 		atomic.OK, atomic.Why = false, "so deletions will not be pushed"
-	case err != nil:
+	} else if err != nil {
 		return all, err
-	default:
-		for _, o := range outcomes {
-			if o.Verdict > Held {
-				atomic.OK, atomic.Why = false, o.Reason
-			}
-		}
 	}
 	all = append(all, atomic)
 	gone := []Update{{Ref: ours}}
 	if atomic.OK {
 		gone = append(gone, Update{Ref: second})
 	}
-	deleted, err := r.takes(ctx, "lets refs be deleted", gone...)
+	deleted, err := r.takes(ctx, EachAlone, "lets refs be deleted", gone...)
 	if !deleted.OK {
 		deleted.Why += "; it keeps " + string(r.Mapping.There(ours))
 	}

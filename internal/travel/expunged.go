@@ -65,9 +65,6 @@ func (c *consignment) sendExpunged(ctx context.Context) error {
 // alive. The new archive has no previous archive as its parent, so it no longer reaches the secret.
 // There is no update if the archive holds nothing that was expunged.
 func (c *consignment) cleanArchive(ctx context.Context, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
-	if there.Archive == "" || !Exists(ctx, c.s, there.Archive) {
-		return nil, nil
-	}
 	holds, err := c.reaches(ctx, there.Archive, list)
 	if err != nil || !holds {
 		return nil, err
@@ -94,9 +91,6 @@ func (c *consignment) cleanArchive(ctx context.Context, session name.Session, th
 // cleanNotes returns the update that replaces the remote's notes by a commit with the same tree and
 // without parents, because the history of the notes reaches the old records.
 func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) ([]remote.Update, error) {
-	if c.there.Notes == "" || !Exists(ctx, c.s, c.there.Notes) {
-		return nil, nil
-	}
 	holds, err := c.reaches(ctx, c.there.Notes, list)
 	if err != nil || !holds {
 		return nil, err
@@ -112,8 +106,12 @@ func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) 
 	return []remote.Update{{Ref: name.NotesRef, New: clean, Lease: c.there.Notes}}, nil
 }
 
-// reaches reports whether a commit or anything reachable from it is an expunged object.
+// reaches reports whether a commit or anything reachable from it is an expunged object. One that is
+// not here reaches nothing that is known.
 func (c *consignment) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
+	if commit == "" || !Exists(ctx, c.s, commit) {
+		return false, nil
+	}
 	hit := false
 	err := clearance.Reachable(ctx, c.s.Repo, []name.OID{commit}, nil, func(oid name.OID, _ string) { hit = hit || list.Objects[oid] })
 	if err != nil {

@@ -135,16 +135,10 @@ func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *re
 	}
 	switch {
 	case r.State == "remote":
-	case fetches && sends:
-		r.State = "diverged"
-	case fetches:
-		r.State = "behind"
-	case sends && at.State == "local":
+	case sends && !fetches && at.State == "local":
 		r.State = "local"
-	case sends:
-		r.State = "ahead"
 	default:
-		r.State = "up-to-date"
+		r.State = stateBy(sends, fetches)
 	}
 	return nil
 }
@@ -160,16 +154,22 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 	t.count(ctx, &r, here, there, mine)
 	r.State = t.stateOf(mine, here, there)
 	if r.State == "up-to-date" {
-		switch {
-		case r.ToPush > 0 && r.ToFetch > 0:
-			r.State = "diverged"
-		case r.ToPush > 0:
-			r.State = "ahead"
-		case r.ToFetch > 0:
-			r.State = "behind"
-		}
+		r.State = stateBy(r.ToPush > 0, r.ToFetch > 0)
 	}
 	return r, nil
+}
+
+// stateBy returns the state of a session by what a push would send and a fetch would bring.
+func stateBy(sends, fetches bool) string {
+	switch {
+	case sends && fetches:
+		return "diverged"
+	case sends:
+		return "ahead"
+	case fetches:
+		return "behind"
+	}
+	return "up-to-date"
 }
 
 // count counts the checkpoints to push and to fetch, and lists the conflicts.
