@@ -26,22 +26,8 @@ type Log struct {
 	at    map[name.OID]int32 // numbers by commit id; made when first needed
 }
 
-// MissingError names a commit that the journal needs and that was not among the nodes given.
-type MissingError struct {
-	OID   name.OID
-	Child name.OID // the commit that has OID as a parent; empty when OID is the tip
-}
-
-// Error describes the missing commit in one sentence.
-func (e *MissingError) Error() string {
-	if e.Child == "" {
-		return fmt.Sprintf("the journal's tip %q is missing", e.OID)
-	}
-	return fmt.Sprintf("the journal has a hole: %q, parent of %q, is missing", e.OID, e.Child)
-}
-
 // NewLog makes a journal of the nodes that tip reaches, and ignores the others. The nodes may be in
-// any order. If tip or a parent is not among them, the error is a *MissingError.
+// any order. It is an error if tip or a parent is not among them.
 func NewLog(nodes []Node, tip name.OID) (*Log, error) {
 	l := &Log{}
 	if err := l.grow(nodes, tip); err != nil {

@@ -1,7 +1,8 @@
 package journal
 
 import (
-	"errors"
+	"strconv"
+	"strings"
 	"testing"
 
 	"git-checkpoint/internal/name"
@@ -21,8 +22,7 @@ func TestNewLogNamesTheHole(t *testing.T) {
 			}
 		}
 		_, err := NewLog(rest, tip)
-		var missing *MissingError
-		if !errors.As(err, &missing) || missing.OID != hole || (missing.Child == "") != (hole == tip) {
+		if err == nil || !strings.Contains(err.Error(), strconv.Quote(string(hole))) || strings.Contains(err.Error(), "hole") == (hole == tip) {
 			t.Fatal(err)
 		}
 	})
@@ -63,8 +63,7 @@ func TestExtendRefuses(t *testing.T) {
 		t.Error("the journal went to a tip that is not there")
 	}
 	hole := Node{OID: oid(7, 8), Parents: []name.OID{tip.OID, oid(7, 7)}}
-	var missing *MissingError
-	if err := a.log.Extend([]Node{hole}, hole.OID); !errors.As(err, &missing) || missing.OID != oid(7, 7) {
+	if err := a.log.Extend([]Node{hole}, hole.OID); err == nil || !strings.Contains(err.Error(), strconv.Quote(string(oid(7, 7)))) {
 		t.Error(err)
 	}
 	if a.log.Tip() != tip || cmp.Diff(before, portray(a.state())) != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // reach returns those of nodes that tip reaches and l lacks, parents before children. It returns an
-// error if tip does not descend from the tip of l, and a *MissingError for a parent that is neither
+// error if tip does not descend from the tip of l, and for a parent that is neither
 // in l nor in nodes. It uses a stack of its own: a journal may have a million commits in a row.
 func (l *Log) reach(nodes []Node, tip name.OID) ([]Node, error) {
 	known, given := l.index(), make(map[name.OID]int32, len(nodes))
@@ -17,7 +17,7 @@ func (l *Log) reach(nodes []Node, tip name.OID) ([]Node, error) {
 	}
 	start, ok := given[tip]
 	if !ok {
-		return nil, &MissingError{OID: tip}
+		return nil, fmt.Errorf("the journal's tip %q is missing", tip)
 	}
 	const open, placed = 1, 2 // a node is open while its ancestors are looked at
 	state := make([]byte, len(nodes))
@@ -33,7 +33,7 @@ func (l *Log) reach(nodes []Node, tip name.OID) ([]Node, error) {
 			i, ok := given[p]
 			switch {
 			case !ok:
-				return nil, &MissingError{OID: p, Child: n.OID}
+				return nil, fmt.Errorf("the journal has a hole: %q, parent of %q, is missing", p, n.OID)
 			case state[i] == open || i == at: // real commits cannot, because an id depends on the parents' ids
 				return nil, errors.New("commits of the journal are their own ancestors")
 			case state[i] != placed:

@@ -3,23 +3,22 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChecksumError reports that a record does not have the checksum that it states. Recorded is empty
-// if it states none.
-type ChecksumError struct {
-	Recorded, Computed string
-}
-
-func (e *ChecksumError) Error() string {
-	if e.Recorded == "" {
-		return "the record has no checksum"
+// differs returns nil if the checksum that a record states is the one computed of its content.
+func differs(recorded, computed string) error {
+	switch recorded {
+	case computed:
+		return nil
+	case "":
+		return errors.New("the record has no checksum")
 	}
-	return fmt.Sprintf("the record has checksum %s, but its content has %s", e.Recorded, e.Computed)
+	return fmt.Errorf("the record has checksum %s, but its content has %s", recorded, computed)
 }
 
 // Checksum returns "sha256:" and the hexadecimal SHA-256 of the canonical form of a record, without

@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -132,11 +131,11 @@ func TestVerify(t *testing.T) {
 	for _, raw := range []string{
 		edit(data, "API first", "API last"), edit(data, `"id"`, `"unknown": 0, "id"`), edit(data, `"size": 4312`, `"size": 4313`),
 	} {
-		if err := Verify(r, []byte(raw)); !errors.As(err, new(*ChecksumError)) {
+		if err := Verify(r, []byte(raw)); err == nil || !strings.Contains(err.Error(), "checksum") {
 			t.Errorf("got %v for\n%s", err, raw)
 		}
 	}
-	if err := Verify(r, []byte(`{"a":1,"a":1}`)); err == nil || errors.As(err, new(*ChecksumError)) {
+	if err := Verify(r, []byte(`{"a":1,"a":1}`)); err == nil || strings.Contains(err.Error(), "the record has") {
 		t.Errorf("duplicate members: %v", err)
 	}
 	r.Checksum = ""

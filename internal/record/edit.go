@@ -38,7 +38,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 		}
 	}
 	if name == "" {
-		return nil, fmt.Errorf("setting metric: %w", &PathError{Path: metrics, Reason: "a metric has a name"})
+		return nil, fmt.Errorf("setting metric: %w", badPath(metrics, "a metric has a name"))
 	}
 	raw, err := ParseValue(value, limits)
 	if err != nil {
@@ -48,7 +48,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	return stateEdit{"setting", path, raw}.of(state, append(parts, part{name, true}), limits)
 }
 
-// Unset removes the value at a path. If there is none, the error is a *PathError with Missing set.
+// Unset removes the value at a path. It is an error if there is none.
 func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func (e stateEdit) of(state json.RawMessage, parts []part, limits Limits) (json.
 	depth := limits.orDefault(MaxDepth - 1).Depth
 	var edited []byte
 	if e.value != nil && len(parts) > depth {
-		err = e.fails("more than %d levels", depth)
+		err = badPath(e.path, "more than %d levels", depth)
 	} else {
 		edited, err = e.apply(document, parts)
 	}
@@ -87,17 +87,12 @@ func (e stateEdit) of(state json.RawMessage, parts []part, limits Limits) (json.
 	return document, nil
 }
 
-// fails returns an error about the path.
-func (e stateEdit) fails(format string, args ...any) error {
-	return &PathError{Path: e.path, Reason: fmt.Sprintf(format, args...)}
-}
-
 // apply returns old with the value at parts set or removed. old is nil where there is nothing yet.
 func (e stateEdit) apply(old []byte, parts []part) ([]byte, error) {
 	if len(parts) == 0 {
 		return e.value, nil
 	}
-	missing := &PathError{Path: e.path, Reason: "nothing is there", Missing: true}
+	missing := badPath(e.path, "nothing is there")
 	bracket := byte(kind(old))
 	if old == nil || bracket == 'n' { // a null may be replaced by an object or array
 		if e.value == nil {
@@ -107,7 +102,7 @@ func (e stateEdit) apply(old []byte, parts []part) ([]byte, error) {
 		if n, is := parts[0].index(); is && n == 0 || parts[0].isEnd() { // a new array begins with index 0
 			bracket = '['
 		} else if name := clip(parts[0].name, 20); parts[0].looksLikeIndex() {
-			return nil, e.fails("there is no array for index %s; write %q for a name", name, ":"+name)
+			return nil, badPath(e.path, "there is no array for index %s; write %q for a name", name, ":"+name)
 		}
 	}
 	items, at, err := e.split(old, bracket, parts[0])
@@ -159,13 +154,13 @@ func (e stateEdit) split(old []byte, bracket byte, p part) (items []item, at int
 		case p.isEnd():
 			return items, len(items), nil
 		case !p.looksLikeIndex():
-			return nil, 0, e.fails("%q is not an index, but there is an array", clip(p.name, 100))
+			return nil, 0, badPath(e.path, "%q is not an index, but there is an array", clip(p.name, 100))
 		case !ok || n > len(items):
-			return nil, 0, e.fails("index %s is past the end of an array of %d", clip(p.name, 20), len(items))
+			return nil, 0, badPath(e.path, "index %s is past the end of an array of %d", clip(p.name, 20), len(items))
 		}
 		return items, n, nil
 	}
-	return nil, 0, e.fails("%q would be in %s, which is neither an object nor an array", clip(p.name, 100), clip(string(old), 60))
+	return nil, 0, badPath(e.path, "%q would be in %s, which is neither an object nor an array", clip(p.name, 100), clip(string(old), 60))
 }
 
 // joined writes an object or array.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -243,8 +244,5 @@ func sealed(t *testing.T, r *Record) []byte {
 // parsed from.
 func Verify(r *Record, raw []byte) error {
 	computed, err := Checksum(raw)
-	if err == nil && computed != r.Checksum {
-		err = &ChecksumError{Recorded: r.Checksum, Computed: computed}
-	}
-	return err
+	return cmp.Or(err, differs(r.Checksum, computed))
 }

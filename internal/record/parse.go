@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,17 +22,14 @@ func Parse(data []byte, limits Limits) (*Record, error) {
 	return r, nil
 }
 
-// ParseSealed is Parse for a sealed record. changed is a *ChecksumError if the record does not have
-// the checksum that it states, err is the error of Parse.
+// ParseSealed is Parse for a sealed record. changed is an error if the record does not have the
+// checksum that it states, err is the error of Parse.
 func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
 	if r, err = Parse(data, limits); err != nil {
 		return nil, nil, err
 	}
 	computed, changed := sum(data)
-	if changed == nil && computed != r.Checksum {
-		changed = &ChecksumError{Recorded: r.Checksum, Computed: computed}
-	}
-	return r, changed, nil
+	return r, cmp.Or(changed, differs(r.Checksum, computed)), nil
 }
 
 // read does the work of Parse. limits must have no zero members.

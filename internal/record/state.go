@@ -11,16 +11,9 @@ import (
 // maxPath is the maximum length of a path into a document, in bytes.
 const maxPath = 4096
 
-// PathError reports why a path into a document cannot be used. Missing means that the path is valid
-// but there is no value.
-type PathError struct {
-	Path    string
-	Reason  string
-	Missing bool
-}
-
-func (e *PathError) Error() string {
-	return fmt.Sprintf("path %q: %s", clip(e.Path, 200), e.Reason)
+// badPath returns the error for a path into a document that cannot be used.
+func badPath(path, reason string, args ...any) error {
+	return fmt.Errorf("path %q: "+reason, append([]any{clip(path, 200)}, args...)...)
 }
 
 // ParseJSON reads one JSON value with the same strictness as Parse: limited size and depth, UTF-8,

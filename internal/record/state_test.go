@@ -98,7 +98,7 @@ func TestUnset(t *testing.T) {
 	}
 	for _, path := range []string{"b", "a.3", "a.-1.x", "a.0.b", "c.d"} {
 		_, err := Unset(json.RawMessage(`{"a":[],"c":null}`), path, Limits{})
-		if missing := (*PathError)(nil); !errors.As(err, &missing) {
+		if err == nil || !strings.Contains(err.Error(), "path ") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestSetMetric(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]string{{"a..b", "x"}, {"metrics", ""}} {
-		if got, err := SetMetric(nil, bad[0], bad[1], "1", Limits{}); !errors.As(err, new(*PathError)) {
+		if got, err := SetMetric(nil, bad[0], bad[1], "1", Limits{}); err == nil || !strings.Contains(err.Error(), "path ") {
 			t.Errorf("%v: %s, %v", bad, got, err)
 		}
 	}

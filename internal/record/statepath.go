@@ -4,7 +4,6 @@ package record
 // queries, wildcards and modifiers are rejected here.
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,14 +23,14 @@ const endIndex = "-1"
 // character takes away its special meaning; a colon before digits makes them a name.
 func parseParts(path string) ([]part, error) {
 	if path == "" || len(path) > maxPath || !utf8.ValidString(path) {
-		return nil, &PathError{Path: path, Reason: fmt.Sprintf("a path has 1 to %d bytes of UTF-8", maxPath)}
+		return nil, badPath(path, "a path has 1 to %d bytes of UTF-8", maxPath)
 	}
 	var parts []part
 	var text strings.Builder
 	forced := false
 	end := func() error {
 		if text.Len() == 0 {
-			return &PathError{Path: path, Reason: "a part of it is empty"}
+			return badPath(path, "a part of it is empty")
 		}
 		parts = append(parts, part{text.String(), forced})
 		text.Reset()
@@ -46,11 +45,11 @@ func parseParts(path string) ([]part, error) {
 			}
 		case '\\':
 			if i++; i == len(path) {
-				return nil, &PathError{Path: path, Reason: `there is nothing after the "\" at its end`}
+				return nil, badPath(path, `there is nothing after the "\" at its end`)
 			}
 			text.WriteByte(path[i])
 		case '*', '?', '#', '|', '@':
-			return nil, &PathError{Path: path, Reason: fmt.Sprintf(`%q would name more than one place; write "\%c" for a name with it`, c, c)}
+			return nil, badPath(path, `%q would name more than one place; write "\%c" for a name with it`, c, c)
 		case ':':
 			if text.Len() == 0 && !forced {
 				forced = true

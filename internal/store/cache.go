@@ -45,6 +45,11 @@ func (s *Store) take(session name.Session) *cache {
 	if kept != nil {
 		return kept
 	}
+	return s.readCache(session)
+}
+
+// readCache returns what the file has. Its log is nil if there is none.
+func (s *Store) readCache(session name.Session) *cache {
 	c := s.newCache(session)
 	if data, err := mapped.Path(c.path); err == nil {
 		if l, err := journal.Decode(data); err == nil {

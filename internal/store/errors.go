@@ -56,17 +56,6 @@ func (e *ReadOnlyError) Error() string {
 	return fmt.Sprintf("session %q is read-only here: %s", e.Session, e.Reason)
 }
 
-// MovedRefError says that a checkpoint's ref has another value than the change expects. The ref of
-// a checkpoint never moves, so a retry would not help.
-type MovedRefError struct {
-	Ref        name.Ref
-	Want, Have name.OID
-}
-
-func (e *MovedRefError) Error() string {
-	return fmt.Sprintf("%s is %s, not %s", e.Ref, e.Have.Short(), e.Want.Short())
-}
-
 // BusyError is returned when Transact gives up: other writers were faster each time, or a lock
 // stayed. A lock of another program is never removed, because that program may be alive.
 type BusyError struct {
@@ -101,15 +90,7 @@ func (e *MissingObjectsError) Error() string {
 // Unwrap makes it a git.ErrMissing.
 func (e *MissingObjectsError) Unwrap() error { return git.ErrMissing }
 
-// FileError says that a small file in <git dir>/checkpoint has invalid content.
-type FileError struct {
-	Path string
-	Err  error
+// brokenFile returns the error for a small file in <git dir>/checkpoint with invalid content.
+func brokenFile(path string, err error) error {
+	return fmt.Errorf("the file %q is broken (it may be deleted): %w", path, err)
 }
-
-func (e *FileError) Error() string {
-	return fmt.Sprintf("the file %q is broken (it may be deleted): %v", e.Path, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }

@@ -21,7 +21,7 @@ import (
 const TempPrefix = "tmp-"
 
 // ActiveSession returns the session that this worktree works in, or "" if there is none. The error
-// is a *FileError if the file does not contain the name of a session.
+// names the file if that does not contain the name of a session.
 func (s *Store) ActiveSession() (name.Session, error) {
 	path, err := s.file("session")
 	if err != nil {
@@ -36,33 +36,37 @@ func (s *Store) ActiveSession() (name.Session, error) {
 	}
 	session, err := name.ParseSession(strings.TrimSuffix(data, "\n"))
 	if err != nil {
-		return "", &FileError{Path: path, Err: err}
+		return "", brokenFile(path, err)
 	}
 	return session, nil
 }
 
 // SetActiveSession makes a session the active one of this worktree.
 func (s *Store) SetActiveSession(session name.Session) error {
-	path, err := s.file("session")
-	if err != nil {
-		return err
-	}
-	if err := writeFile(path, []byte(string(session)+"\n")); err != nil {
-		return fmt.Errorf("write the active session: %w", err)
+	if err := s.WriteFile("session", []byte(string(session)+"\n")); err != nil {
+		return fmt.Errorf("set the active session: %w", err)
 	}
 	return nil
 }
 
 // ClearActiveSession leaves this worktree without an active session.
 func (s *Store) ClearActiveSession() error {
-	path, err := s.file("session")
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.remove("session"); err != nil {
 		return fmt.Errorf("clear the active session: %w", err)
 	}
 	return nil
+}
+
+// remove deletes a file in <git dir>/checkpoint, if it exists.
+func (s *Store) remove(leaf string) error {
+	path, err := s.file(leaf)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Sweep removes temporary files of this worktree that are older than age, and returns their number.

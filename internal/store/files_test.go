@@ -1,10 +1,10 @@
 package store
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +27,7 @@ func TestActiveSession(t *testing.T) {
 	}
 	for _, content := range []string{"", "../x\n", "a\nb\n", "demo\n\n", string(make([]byte, 5000))} {
 		f.write(f.path("checkpoint", "session"), content)
-		var broken *FileError
-		if s, err := f.ActiveSession(); !errors.As(err, &broken) || broken.Path != f.path("checkpoint", "session") || s != "" {
+		if s, err := f.ActiveSession(); err == nil || !strings.Contains(err.Error(), strconv.Quote(f.path("checkpoint", "session"))+" is broken") || s != "" {
 			t.Errorf("%.20q: %q %v", content, s, err)
 		}
 	}

@@ -251,8 +251,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		if fine := i == 0 || i == 7; fine != (err == nil) || !fine && !errors.As(err, &damaged) {
 			t.Errorf("%d: %v", i, err)
 		}
-		var sum *record.ChecksumError
-		if i == 4 && (!errors.As(err, &sum) || r == nil || r.Status != "complete") {
+		if i == 4 && (err == nil || !strings.Contains(err.Error(), "but its content has") || r == nil || r.Status != "complete") {
 			t.Errorf("a forged record: %+v %v", r, err)
 		}
 	}

@@ -301,7 +301,7 @@ func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 
 // settleRemovals finds the commit of each checkpoint that is removed. A checkpoint that is gone
 // already, or that is named twice, is not an error. A ref with another commit than the change names
-// is a MovedRefError.
+// is one: the ref of a checkpoint never moves, so a retry would not help.
 func (a *attempt) settleRemovals(ctx context.Context) error {
 	if len(a.change.Remove)+len(a.change.Archive) == 0 {
 		return nil
@@ -315,7 +315,7 @@ func (a *attempt) settleRemovals(ctx context.Context) error {
 		ref := name.CheckpointRef(a.session, r.ID)
 		have := held[ref]
 		if have != "" && r.Commit != "" && r.Commit != have {
-			return &MovedRefError{Ref: ref, Want: r.Commit, Have: have}
+			return fmt.Errorf("%s is %s, not %s", ref, have.Short(), r.Commit.Short())
 		}
 		if r.Commit == "" {
 			r.Commit = have

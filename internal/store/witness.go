@@ -1,9 +1,7 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,17 +34,7 @@ func (s *Store) Seen(session name.Session) []name.OID {
 }
 
 // Cached returns the journal of a session as this worktree last saw it, or nil.
-func (s *Store) Cached(session name.Session) *journal.Log {
-	data, err := os.ReadFile(s.newCache(session).path)
-	if err != nil {
-		return nil
-	}
-	l, err := journal.Decode(data)
-	if err != nil {
-		return nil
-	}
-	return l
-}
+func (s *Store) Cached(session name.Session) *journal.Log { return s.readCache(session).log }
 
 // Remembered lists the sessions of which this worktree has seen a journal, sorted.
 func (s *Store) Remembered() ([]name.Session, error) {
@@ -79,11 +67,7 @@ func (s *Store) Forget(session name.Session) error {
 	s.mu.Unlock()
 
 	for _, prefix := range []string{cachePrefix, leftPrefix, glancePrefix} {
-		path, err := s.file(prefix + string(session))
-		if err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.remove(prefix + string(session)); err != nil {
 			return fmt.Errorf("forget the journal of %q: %w", session, err)
 		}
 	}
@@ -99,15 +83,11 @@ func (s *Store) leave(session name.Session, newest []name.OID) {
 		return
 	}
 	tips = append(newest, tips...)
-	path, err := s.file(leftPrefix + string(session))
-	if err != nil {
-		return
-	}
 	var b strings.Builder
 	for _, t := range tips[:min(len(tips), maxLeft)] {
 		b.WriteString(string(t) + "\n")
 	}
-	writeFile(path, []byte(b.String())) //nolint:errcheck // see above
+	s.WriteFile(leftPrefix+string(session), []byte(b.String())) //nolint:errcheck // see above
 }
 
 // left returns the abandoned tips, the newest first.

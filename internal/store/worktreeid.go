@@ -53,7 +53,7 @@ func (s *Store) WorktreeID() (string, error) {
 			return "", fmt.Errorf("write the worktree's id: %w", err)
 		}
 	}
-	return "", &FileError{Path: path, Err: errors.New("it is not a worktree id")}
+	return "", brokenFile(path, errors.New("it is not a worktree id"))
 }
 
 // worktreeFiles are the paths of a worktree's id and of the note that says where it was made. The
