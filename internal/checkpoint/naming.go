@@ -184,21 +184,15 @@ func byNumber(st *journal.State, ref string) *journal.Entry {
 	if err != nil {
 		return nil // it may still be a prefix
 	}
-	if m[3] != "" {
-		for i, c := range st.Backward() {
-			if (c.Live || c.Safety && !c.Dead) && !c.Milestone && c.Step == step && strings.HasSuffix(st.At(i).Label, "+"+m[3]) {
-				return st.At(i)
-			}
+	if m[3] == "" {
+		if e := st.Milestone(step, m[2]); e != nil {
+			return e
 		}
-		return nil
 	}
-	if e := st.Milestone(step, m[2]); e != nil || m[2] != FirstIteration {
-		return e
-	}
+	// If "6.1" was asked for and no milestone of step 6 has iteration 1, the first one was made
+	// without an iteration.
 	for i, c := range st.Backward() {
-		// "6.1" was asked for and no milestone of step 6 has iteration 1. The first one was made
-		// without an iteration.
-		if c.Live && c.Milestone && c.Step == step && st.At(i).Event().Iteration == "" {
+		if (c.Live || m[3] != "" && c.Safety && !c.Dead) && c.Step == step && isNumbered(st.At(i), m) {
 			return st.At(i)
 		}
 	}

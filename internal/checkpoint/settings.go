@@ -60,16 +60,29 @@ func mayCommit(key string) bool {
 // Get returns the value of a key and whether it is set. The key is written as in git's
 // documentation: "checkpoint.maxFileSize".
 func (c *Settings) Get(key string) (string, bool) {
+	v, origin := c.find(key)
+	return v, origin != ""
+}
+
+// Origin returns where the value of a key comes from: environment, config or committed. It is ""
+// for a key that is not set.
+func (c *Settings) Origin(key string) string {
+	_, origin := c.find(key)
+	return origin
+}
+
+// find returns the value of a key and its origin.
+func (c *Settings) find(key string) (value, origin string) {
 	if v := lookupEnv(c.env, EnvVariable(key)); v != "" { // an empty variable counts as not set
-		return v, true
+		return v, "environment"
 	}
 	if v, ok := c.Config.Get(key); ok {
-		return v, true
+		return v, "config"
 	}
-	if mayCommit(key) {
-		return c.Committed.Get(key)
+	if v, ok := c.Committed.Get(key); ok && mayCommit(key) {
+		return v, "committed"
 	}
-	return "", false
+	return "", ""
 }
 
 // Bool returns the value of a boolean key, or def when it is not set. Another value is an error of
@@ -119,16 +132,4 @@ type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // environment, config, committed or default
-}
-
-// Origin returns where the value of a key comes from: environment, config or committed. The key
-// must be set.
-func (c *Settings) Origin(key string) string {
-	if lookupEnv(c.env, EnvVariable(key)) != "" {
-		return "environment"
-	}
-	if _, ok := c.Config.Get(key); ok {
-		return "config"
-	}
-	return "committed"
 }

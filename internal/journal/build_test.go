@@ -93,7 +93,7 @@ func (c *clone) pull(from *clone) bool {
 	}
 	tip, m := Merge(c.log, from.log)
 	if m != nil {
-		c.add(from.log.Nodes(), Commit{Parents: m.Parents, Author: m.Author, Committer: m.Committer, Tree: EmptyTreeSHA1, Message: m.Message})
+		c.add(from.log.Nodes(), Commit{Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: m.Message})
 		return true
 	}
 	if c.log == nil {
@@ -231,5 +231,8 @@ func want(t reporter, s *State, expected string) {
 
 // Node returns the merge as a node of a journal. oid is the id of the commit as written.
 func (m MergeCommit) Node(oid name.OID) Node {
-	return Node{OID: oid, Parents: m.Parents, CommitterTime: m.CommitterTime}
+	return Node{OID: oid, Parents: m.Parents, CommitterTime: m.When}
 }
+
+// by is the author and committer of a merge, as a commit has it.
+func (m MergeCommit) by() string { return Stamp(MergeIdentity, m.When) }

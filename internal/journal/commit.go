@@ -48,7 +48,7 @@ func ParseCommit(c Commit) (Node, error) {
 		return Node{}, fmt.Errorf("parse journal commit %q: committer: %w", c.OID, err)
 	}
 	n := Node{OID: c.OID, Parents: c.Parents, CommitterTime: time.Unix(committed.seconds, 0).UTC()}
-	if c.Message == mergeMessage {
+	if c.Message == MergeMessage {
 		if err := checkMerge(c); err != nil {
 			return Node{}, err
 		}
@@ -74,8 +74,8 @@ func checkMerge(c Commit) error {
 		return fmt.Errorf("parse journal commit %q: a merge of %d parents", c.OID, len(c.Parents))
 	case !slices.IsSorted(c.Parents) || len(slices.Compact(slices.Clone(c.Parents))) != len(c.Parents):
 		return fmt.Errorf("parse journal commit %q: the parents of the merge are not sorted", c.OID)
-	case c.Author != c.Committer || !strings.HasPrefix(c.Author, mergeIdentity+" ") || !strings.HasSuffix(c.Author, " +0000"):
-		return fmt.Errorf("parse journal commit %q: the merge was not made by %s", c.OID, mergeIdentity)
+	case c.Author != c.Committer || !strings.HasPrefix(c.Author, MergeIdentity+" ") || !strings.HasSuffix(c.Author, " +0000"):
+		return fmt.Errorf("parse journal commit %q: the merge was not made by %s", c.OID, MergeIdentity)
 	}
 	return nil
 }

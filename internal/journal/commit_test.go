@@ -29,7 +29,7 @@ func TestParseCommit(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	m := MergeOf(Tip{oid(1, 2), epoch}, Tip{oid(1, 3), epoch.Add(time.Hour)})
-	merge := Commit{OID: oid(1, 4), Parents: m.Parents, Author: m.Author, Committer: m.Committer, Tree: EmptyTreeSHA1, Message: m.Message}
+	merge := Commit{OID: oid(1, 4), Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: m.Message}
 	n, err = ParseCommit(merge)
 	if err != nil || n.Event != nil || !n.CommitterTime.Equal(epoch.Add(time.Hour)) || !cmp.Equal(n, m.Node(oid(1, 4))) {
 		t.Fatal(n, err)
@@ -49,7 +49,7 @@ func TestParseCommit(t *testing.T) {
 		"unsorted merge":    {merge, func(c *Commit) { c.Parents = []name.OID{c.Parents[1], c.Parents[0]} }},
 		"merge by a user":   {merge, func(c *Commit) { c.Author, c.Committer = by, by }},
 		"merge elsewhere":   {merge, func(c *Commit) { c.Author = strings.ReplaceAll(c.Author, "+0000", "+0100"); c.Committer = c.Author }},
-		"merge's committer": {merge, func(c *Commit) { c.Committer = Stamp(mergeIdentity, epoch) }},
+		"merge's committer": {merge, func(c *Commit) { c.Committer = Stamp(MergeIdentity, epoch) }},
 	} {
 		commit := c.of
 		c.change(&commit)
@@ -69,7 +69,7 @@ func TestMergeOfIsSymmetric(t *testing.T) {
 		if d := cmp.Diff(x, y); d != "" {
 			t.Fatal(d)
 		}
-		if x.CommitterTime.Before(a.CommitterTime.Truncate(time.Second)) || x.CommitterTime.Before(b.CommitterTime.Truncate(time.Second)) {
+		if x.When.Before(a.CommitterTime.Truncate(time.Second)) || x.When.Before(b.CommitterTime.Truncate(time.Second)) {
 			t.Fatal("the merge is older than a parent")
 		}
 	})
@@ -109,8 +109,8 @@ func TestMerge(t *testing.T) {
 func commitOf(n Node) Commit {
 	c := Commit{OID: n.OID, Parents: n.Parents, Tree: EmptyTreeSHA1}
 	if n.Event == nil {
-		c.Author = Stamp(mergeIdentity, n.CommitterTime)
-		c.Committer, c.Message = c.Author, mergeMessage
+		c.Author = Stamp(MergeIdentity, n.CommitterTime)
+		c.Committer, c.Message = c.Author, MergeMessage
 		return c
 	}
 	c.Author = Stamp(n.Event.Actor, n.Event.Time)

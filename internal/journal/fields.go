@@ -71,21 +71,18 @@ func texts(e *Event) [textCount]text {
 	}
 }
 
-// checkID, checkOID and checkSession are the checks of the table. They return the error of the
-// parser and drop the value.
-func checkID(s string) error {
-	_, err := name.ParseID(s)
-	return err
-}
+// The checks of the table. They return the error of the parser and drop the value.
+var (
+	checkID      = checks(name.ParseID)
+	checkOID     = checks(name.ParseOID)
+	checkSession = checks(name.ParseSession)
+)
 
-func checkOID(s string) error {
-	_, err := name.ParseOID(s)
-	return err
-}
-
-func checkSession(s string) error {
-	_, err := name.ParseSession(s)
-	return err
+func checks[T any](parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		_, err := parse(s)
+		return err
+	}
 }
 
 // isKey reports whether s is a valid key of a trailer: letters, digits and hyphens, as in git, not

@@ -6,11 +6,11 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// mergeIdentity and mergeMessage are fixed so that every clone that merges the same two tips writes
+// MergeIdentity and MergeMessage are fixed so that every clone that merges the same two tips writes
 // a commit with the same bytes, and therefore the same id.
 const (
-	mergeIdentity = "git-checkpoint <git-checkpoint@localhost>"
-	mergeMessage  = "merge journals\n\nCheckpoint-Event: 1 merge\n"
+	MergeIdentity = "git-checkpoint <git-checkpoint@localhost>"
+	MergeMessage  = "merge journals\n\nCheckpoint-Event: 1 merge\n"
 )
 
 // Tip is the newest commit of a journal. MergeOf needs its committer date.
@@ -20,13 +20,11 @@ type Tip struct {
 }
 
 // MergeCommit describes a commit that joins two journals and is still to be written. Its tree is
-// the empty tree.
+// the empty tree, its author and committer is MergeIdentity.
 type MergeCommit struct {
-	Parents       []name.OID // sorted
-	Author        string     // raw header value, including the date
-	Committer     string
-	Message       string
-	CommitterTime time.Time
+	Parents []name.OID // sorted
+	Message string
+	When    time.Time // in UTC, with a resolution of one second
 }
 
 // MergeOf returns the merge of two tips, neither of which may be an ancestor of the other. It does
@@ -41,14 +39,7 @@ func MergeOf(a, b Tip) MergeCommit {
 	if b.CommitterTime.After(later) {
 		later = b.CommitterTime
 	}
-	later = later.UTC().Truncate(time.Second)
-	by := Stamp(mergeIdentity, later)
-	return MergeCommit{
-		Parents: []name.OID{a.OID, b.OID},
-		Author:  by, Committer: by,
-		Message:       mergeMessage,
-		CommitterTime: later,
-	}
+	return MergeCommit{Parents: []name.OID{a.OID, b.OID}, Message: MergeMessage, When: later.UTC().Truncate(time.Second)}
 }
 
 // Merge joins two journals of a session. If one contains the other, it returns the tip of the

@@ -89,7 +89,7 @@ func TestParseRefusesShapes(t *testing.T) {
 		"rollback to nothing": message("Checkpoint-Event: 1 rollback", atEpoch, inDemo),
 		"undo of nothing":     message("Checkpoint-Event: 1 undo", atEpoch, inDemo),
 		"prune of nothing":    message("Checkpoint-Event: 1 prune", atEpoch, inDemo),
-		"a merge":             mergeMessage,
+		"a merge":             MergeMessage,
 		"format":              message("Checkpoint-Event: x status", atEpoch, inDemo),
 		"format 0":            message("Checkpoint-Event: 0 status", atEpoch, inDemo, "Status: x"),
 		"format 01":           message("Checkpoint-Event: 01 status", atEpoch, inDemo, "Status: x"),
@@ -189,7 +189,7 @@ func FuzzParse(f *testing.F) {
 			Tombstones: []Tombstone{{ID: id(i), Reason: v}}, Extra: []Trailer{{"X", v}}}
 		f.Add(Stamp(actor, epoch), e.Message())
 	}
-	f.Add(Stamp(actor, epoch), mergeMessage)
+	f.Add(Stamp(actor, epoch), MergeMessage)
 	f.Add(Stamp(actor, epoch), message("Checkpoint-Event: 2 x", inDemo, "Step: x"))
 	f.Fuzz(func(t *testing.T, author, m string) {
 		e, err := Parse(oid(1, 1), nil, author, m)

@@ -48,14 +48,15 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	}
 	// Whether there are any must agree. The names inside are in the record and are checked as
 	// needs.
-	if len(r.Outputs) > 0 != f.has(outputsPath) {
-		differ(f.mOID, "its record names %d outputs, but %s", len(r.Outputs), keptOrNot(f.has(outputsPath)))
-	}
-	if len(r.Snapshot.Raw) > 0 != f.has(rawPath) {
-		differ(f.mOID, "its record names %d files kept byte for byte, but %s", len(r.Snapshot.Raw), keptOrNot(f.has(rawPath)))
-	}
-	if len(r.Git.Unmerged) > 0 != f.has(conflictsPath) {
-		differ(f.mOID, "its record names %d unmerged files, but %s", len(r.Git.Unmerged), keptOrNot(f.has(conflictsPath)))
+	for _, kept := range []struct {
+		part, what string
+		named      int
+	}{
+		{outputsPath, "outputs", len(r.Outputs)}, {rawPath, "files kept byte for byte", len(r.Snapshot.Raw)}, {conflictsPath, "unmerged files", len(r.Git.Unmerged)},
+	} {
+		if has := f.has(kept.part); has != (kept.named > 0) {
+			differ(f.mOID, "its record names %d %s, but %s", kept.named, kept.what, map[bool]string{true: "some are kept", false: "none is kept"}[has])
+		}
 	}
 }
 
@@ -65,14 +66,6 @@ func orNone(oid name.OID) string {
 		return "none"
 	}
 	return oid.Short()
-}
-
-// keptOrNot says in words whether something is kept.
-func keptOrNot(kept bool) string {
-	if kept {
-		return "some are kept"
-	}
-	return "none is kept"
 }
 
 // needs returns the objects that must exist besides those that were read for the proof. Their

@@ -134,37 +134,34 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 // would fail.
 func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	signer := s.Store.Signer
-	value, _ := s.Settings.Get("checkpoint.sign")
-	a := Ailment{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
 	if signer == nil {
 		return nil, nil
 	}
-	if invalid := signer.Invalid; invalid != nil {
-		a.Message, a.Hint = invalid.Error(), "set it to true, false, openpgp, ssh or x509"
-		return []Ailment{a}, nil //nolint:nilerr // it is what was found
-	}
+	value, _ := s.Settings.Get("checkpoint.sign")
+	a := Ailment{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
 	format, program := s.Store.SigningProgram(*signer)
-	if program == "" {
+	set := func(key string) bool {
+		v, ok := s.Repo.Config.Get(key)
+		return ok && v != ""
+	}
+	_, checks := s.Repo.Config.Get("gpg.ssh.allowedSignersFile")
+	switch {
+	case signer.Invalid != nil:
+		a.Message, a.Hint = signer.Invalid.Error(), "set it to true, false, openpgp, ssh or x509"
+	case program == "":
 		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "set it to openpgp, ssh or x509"
-		return []Ailment{a}, nil
-	}
-	if !git.IsInstalled(program) {
+	case !git.IsInstalled(program):
 		a.Message, a.Hint = fmt.Sprintf("%s is not installed, so every create fails", path.Base(program)), "install it, or `git config checkpoint.sign false`"
-		return []Ailment{a}, nil
-	}
-	key, _ := s.Repo.Config.Get("user.signingKey")
-	command, _ := s.Repo.Config.Get("gpg.ssh.defaultKeyCommand")
 	// gpg selects a default key by itself, ssh-keygen does not.
-	if format == "ssh" && key == "" && command == "" {
+	case format == "ssh" && !set("user.signingKey") && !set("gpg.ssh.defaultKeyCommand"):
 		a.Message, a.Hint = "no signing key is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
-		return []Ailment{a}, nil
-	}
-	if _, ok := s.Repo.Config.Get("gpg.ssh.allowedSignersFile"); format == "ssh" && !ok {
+	case format == "ssh" && !checks:
 		a.Level, a.Message = LevelAdvice, "signatures are made, but cannot be checked here"
 		a.Hint = "`git config gpg.ssh.allowedSignersFile <file>` says whose keys are trusted"
-		return []Ailment{a}, nil
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	return []Ailment{a}, nil
 }
 
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a

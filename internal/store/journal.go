@@ -66,9 +66,7 @@ func (a *attempt) writeEvent(ctx context.Context, log *journal.Log, e journal.Ev
 	if err := e.Check(); err != nil {
 		return nil, fmt.Errorf("write journal: %w", err)
 	}
-	by := signature(e.Actor, e.Time)
-	c := git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()}
-	node, err := a.writeNode(ctx, c, a.store.Signer)
+	node, err := a.writeNode(ctx, eventCommit(&e), a.store.Signer)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +108,18 @@ func signature(actor string, t time.Time) git.Signature {
 	return git.Signature{Name: strings.TrimSuffix(who, " "), Email: email, When: t.UTC()}
 }
 
+// eventCommit returns the commit of an event, without its tree.
+func eventCommit(e *journal.Event) git.Commit {
+	by := signature(e.Actor, e.Time)
+	return git.Commit{Parents: e.Parents, Author: by, Committer: by, Message: e.Message()}
+}
+
+// mergeCommit returns the commit of a merge, without its tree.
+func mergeCommit(m *journal.MergeCommit) git.Commit {
+	by := signature(journal.MergeIdentity, m.When)
+	return git.Commit{Parents: m.Parents, Author: by, Committer: by, Message: m.Message}
+}
+
 // Join merges two journals of a session and returns the result. Either may be nil. If one contains
 // the other, that one is the result; otherwise Join writes a merge commit, which is the same in
 // every clone. It writes no refs, and does not change mine and theirs.
@@ -123,11 +133,9 @@ func (s *Store) Join(ctx context.Context, mine, theirs *journal.Log) (*journal.L
 	case merge == nil:
 		return nil, nil
 	}
-	who, _, _ := strings.Cut(merge.Author, ">")
-	by := signature(who+">", merge.CommitterTime)
 	a := &attempt{store: s, written: map[name.OID]object{}}
 	// A merge is never signed, because two clones have to create the same one.
-	node, err := a.writeNode(ctx, git.Commit{Parents: merge.Parents, Author: by, Committer: by, Message: merge.Message}, nil)
+	node, err := a.writeNode(ctx, mergeCommit(merge), nil)
 	if err != nil {
 		return nil, fmt.Errorf("merge journals: %w", err)
 	}

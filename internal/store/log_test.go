@@ -288,8 +288,9 @@ func TestSeenWithoutMerges(t *testing.T) {
 	want := []name.OID{mine.Tip().OID, theirs.Tip().OID}
 	slices.Sort(want)
 	later := journal.MergeOf(mine.Tip(), journal.Tip{OID: theirs.Tip().OID, CommitterTime: mine.Tip().CommitterTime.Add(time.Hour)})
-	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: later.CommitterTime}
-	other, err := f.Repo.WriteCommit(t.Context(), git.Commit{Tree: git.HashObject("sha1", "tree", nil), Parents: later.Parents, Author: by, Committer: by, Message: later.Message})
+	merged := mergeCommit(&later)
+	merged.Tree = git.HashObject("sha1", "tree", nil)
+	other, err := f.Repo.WriteCommit(t.Context(), merged)
 	if err != nil {
 		t.Fatal(err)
 	}

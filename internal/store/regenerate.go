@@ -18,16 +18,12 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 		if !lost[n.OID] {
 			continue
 		}
-		c := git.Commit{Parents: n.Parents, Tree: git.HashObject(s.Repo.Format, "tree", nil)}
-		// An event has one form, with its actor as author and committer. Otherwise the commit is a
-		// merge, which has a fixed form, too.
+		// An event has one form. Otherwise the commit is a merge, which has a fixed form, too.
+		c := mergeCommit(&journal.MergeCommit{Parents: n.Parents, Message: journal.MergeMessage, When: n.CommitterTime})
 		if n.Event != nil {
-			c.Author, c.Message = signature(n.Event.Actor, n.Event.Time), n.Event.Message()
-		} else {
-			m := journal.MergeOf(journal.Tip{CommitterTime: n.CommitterTime}, journal.Tip{CommitterTime: n.CommitterTime})
-			c.Author, c.Message = git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: n.CommitterTime.UTC()}, m.Message
+			c = eventCommit(n.Event)
 		}
-		c.Committer = c.Author
+		c.Tree = git.HashObject(s.Repo.Format, "tree", nil)
 		data := c.Encode()
 		// The commit had another form, for example a signature. It cannot be made again.
 		if git.HashObject(s.Repo.Format, "commit", data) != n.OID {
