@@ -19,7 +19,6 @@ const (
 	textStepName   = 5
 	textIteration  = 6
 	textTrigger    = 7
-	textCommit     = 9
 	textPrevious   = 11
 )
 
@@ -84,28 +83,10 @@ func (l *Log) checkpoint(i int32) name.ID {
 // text returns one text of an event, by its place in the table, without parsing the rest of the
 // event.
 func (l *Log) text(i int32, k int) string {
-	own := l.nodes[i].own
-	if own == nil {
-		return string(l.kept(i, k))
+	if own := l.nodes[i].own; own != nil {
+		return *texts(own.Event)[k].value
 	}
-	switch k { // building the whole table takes longer
-	case textCheckpoint:
-		return string(own.Event.Checkpoint)
-	case textLabel:
-		return own.Event.Label
-	case textStepName:
-		return own.Event.StepName
-	}
-	return *texts(own.Event)[k].value
-}
-
-// is reports whether one text of an event equals text. It builds no string for an event that is in
-// the cache only.
-func (l *Log) is(i int32, k int, text string) bool {
-	if l.nodes[i].own == nil {
-		return string(l.kept(i, k)) == text
-	}
-	return l.text(i, k) == text
+	return string(l.kept(i, k))
 }
 
 // kept returns one text of a create that is in the cache only.

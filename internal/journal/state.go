@@ -153,7 +153,7 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	}
 	l := &s.fold.log
 	for at := range l.events() {
-		if (len(kinds) == 0 || slices.Contains(kinds, l.kind(at))) && l.is(at, textWorktreeID, worktreeID) {
+		if (len(kinds) == 0 || slices.Contains(kinds, l.kind(at))) && l.text(at, textWorktreeID) == worktreeID {
 			return true
 		}
 	}
@@ -246,7 +246,7 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 // are not unique: two clones may give the same one at the same time.
 func (s *State) Labelled(label string) *Entry {
 	for i, c := range s.Backward() {
-		if (c.Live || c.Safety && !c.Dead) && s.fold.log.is(s.fold.naming(i), textLabel, label) {
+		if (c.Live || c.Safety && !c.Dead) && s.fold.log.text(s.fold.naming(i), textLabel) == label {
 			return s.At(i)
 		}
 	}

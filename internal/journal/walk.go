@@ -177,7 +177,7 @@ func (s *State) OthersAfter(e *Event) []*Event {
 		// the replacements of discarded checkpoints.
 		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To:
 		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
-			if !l.is(at, textWorktreeID, e.WorktreeID) {
+			if l.text(at, textWorktreeID) != e.WorktreeID {
 				others = append(others, l.event(at))
 			}
 		}
@@ -192,7 +192,7 @@ func (s *State) LastSeen(worktreeID string) time.Time {
 	}
 	newest, l := int64(-1), &s.fold.log
 	for at, n := range l.events() {
-		if n.time > newest && l.is(at, textWorktreeID, worktreeID) {
+		if n.time > newest && l.text(at, textWorktreeID) == worktreeID {
 			newest = n.time
 		}
 	}

@@ -21,21 +21,9 @@ type Chain struct {
 	Tip    name.OID       // the newest commit
 	Log    *journal.Log   // nil if the chain is broken
 	State  *journal.State // the fold of Log; nil if the chain is broken
-	Breaks []Break        // what is wrong, in the order in which it was found
+	Breaks []Finding      // what is wrong, in the order in which it was found
 
 	nodes []journal.Node // of a broken chain: the commits that could be read
-}
-
-// Break is a place at which the chain of a journal is broken.
-type Break struct {
-	Kind Kind
-	OID  name.OID // the broken commit
-	Text string   // for people
-}
-
-// Finding returns the break as a finding about its session.
-func (b Break) Finding() Finding {
-	return Finding{b.Kind, string(b.OID), b.Text, hintOf(b.Kind, "")}
 }
 
 // keepJournal is the most bytes of a journal commit that are kept in memory: the largest message
@@ -79,7 +67,7 @@ var errStop = errors.New("enough")
 
 // broken adds a break.
 func (c *Chain) broken(kind Kind, oid name.OID, text string) {
-	c.Breaks = append(c.Breaks, Break{kind, oid, text})
+	c.Breaks = append(c.Breaks, Violated(kind, string(oid), text))
 }
 
 // take adds one commit to the nodes, or what is wrong with it to the breaks. It returns an empty node then.

@@ -48,8 +48,8 @@ func hintOf(kind Kind, id name.ID) string {
 	return ""
 }
 
-// Violated returns a finding with the usual hint for its kind. It is for packages that find damage
-// themselves.
+// Violated returns a finding about a session, or one that another package makes, with the usual hint
+// for its kind.
 func Violated(kind Kind, object, message string) Finding {
 	return Finding{kind, object, message, hintOf(kind, "")}
 }

@@ -103,9 +103,7 @@ func (n *Notes) root(ctx context.Context, s *store.Store) (root name.OID, err er
 // unreadable notes that the notes below a prefix could not be read.
 func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	n.broken = append(n.broken, prefix)
-	n.Findings = append(n.Findings, Finding{
-		NotesUnreadable, string(oid), fmt.Sprintf("%s cannot be read: %v", name.NotesRef, err), hintOf(NotesUnreadable, ""),
-	})
+	n.Findings = append(n.Findings, Violated(NotesUnreadable, string(oid), fmt.Sprintf("%s cannot be read: %v", name.NotesRef, err)))
 }
 
 // add adds one note. The path without slashes is the id of the commit. If it is no id, the note is

@@ -79,15 +79,13 @@ func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 
 // find adds a finding about the session.
 func (p *Session) find(kind Kind, object, message string) {
-	p.Findings = append(p.Findings, Finding{kind, object, message, hintOf(kind, "")})
+	p.Findings = append(p.Findings, Violated(kind, object, message))
 }
 
 // judgeChain adds the findings about the journal. A tip that was seen before and that the journal
 // does not reach is lost.
 func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
-	for _, b := range p.Chain.Breaks {
-		p.Findings = append(p.Findings, b.Finding())
-	}
+	p.Findings = append(p.Findings, p.Chain.Breaks...)
 	p.State = p.Chain.State
 	p.wasTip = slices.Contains(seen, p.Chain.Tip)
 	for _, tip := range seen {

@@ -44,13 +44,9 @@ func look(ctx context.Context, s *store.Store, below string) (*View, error) {
 // Sessions returns the sessions that have a checkpoint, a journal or an archive, sorted by name.
 func (v *View) Sessions() []name.Session {
 	var all []name.Session
-	known := name.CheckpointRoot // where the last one's refs begin
-	for _, r := range v.below(name.CheckpointRoot) {
-		if len(all) > 0 && strings.HasPrefix(string(r.Ref), known) {
-			continue
-		}
-		if session, _, ok := store.SplitRef(r.Ref); ok {
-			all, known = append(all, session), name.CheckpointRoot+string(session)+"/"
+	for _, r := range v.below(name.CheckpointRoot) { // sorted, so those of one session stand together
+		if session, _, ok := store.SplitRef(r.Ref); ok && (len(all) == 0 || all[len(all)-1] != session) {
+			all = append(all, session)
 		}
 	}
 	return all

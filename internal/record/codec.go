@@ -18,13 +18,23 @@ import (
 
 // codec writes and reads one value. It is bound to a variable, in most types by a field named at.
 type codec interface {
-	// omitted reports whether the member is to be left out, given the present value.
-	omitted() bool
 	// appendTo appends the value as compact JSON, or returns an error if it breaks the format.
 	appendTo(dst []byte) ([]byte, error)
 	// parse reads one JSON value, which must be valid and without space around it, into the
 	// variable.
 	parse(raw []byte) error
+}
+
+// omissible is a codec of a member that may be left out, as omitted reports of the present value.
+type omissible interface {
+	codec
+	omitted() bool
+}
+
+// isOmitted reports whether a member is to be left out.
+func (m member) isOmitted() bool {
+	may, is := m.value.(omissible)
+	return is && may.omitted()
 }
 
 // absence is how an empty value is written.
@@ -111,8 +121,6 @@ func (n integer[T]) inRange() error {
 // flag is a boolean.
 type flag struct{ at *bool }
 
-func (f flag) omitted() bool { return false }
-
 func (f flag) appendTo(dst []byte) ([]byte, error) { return strconv.AppendBool(dst, *f.at), nil }
 
 func (f flag) parse(raw []byte) error {
@@ -129,8 +137,6 @@ type instant struct{ at *time.Time }
 
 // timeForm has a fixed number of digits, so that equal times have equal texts.
 const timeForm = "2006-01-02T15:04:05.000Z"
-
-func (t instant) omitted() bool { return false }
 
 func (t instant) appendTo(dst []byte) ([]byte, error) {
 	if y := t.at.UTC().Year(); t.at.IsZero() || y < 1 || y > 9999 {
@@ -159,8 +165,6 @@ type anything struct {
 	at   *json.RawMessage
 	none string
 }
-
-func (a anything) omitted() bool { return false }
 
 func (a anything) appendTo(dst []byte) ([]byte, error) {
 	if len(*a.at) == 0 {

@@ -65,8 +65,6 @@ func (p pathValue) parse(raw []byte) error {
 // the one stores the text, and parse of the other decodes it.
 type plainPath struct{ at *Path }
 
-func (p plainPath) omitted() bool { return false }
-
 func (p plainPath) appendTo(dst []byte) ([]byte, error) {
 	text, _ := EncodePath(*p.at)
 	return appendText(dst, text), nil

@@ -49,8 +49,6 @@ type object struct {
 	behind  []member
 }
 
-func (o object) omitted() bool { return false }
-
 func (o object) appendTo(dst []byte) ([]byte, error) {
 	known := slices.Concat(o.members, o.behind)
 	all := slices.Clone(o.members)
@@ -64,7 +62,7 @@ func (o object) appendTo(dst []byte) ([]byte, error) {
 		all = append(all, member{name, anything{&raw, "null"}})
 	}
 	dst = append(dst, '{')
-	for i, m := range slices.DeleteFunc(append(all, o.behind...), func(m member) bool { return m.value.omitted() }) {
+	for i, m := range slices.DeleteFunc(append(all, o.behind...), member.isOmitted) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -152,8 +150,6 @@ type dict[T any] struct {
 	at   *map[string]T
 	bind func(*T) codec
 }
-
-func (d dict[T]) omitted() bool { return false }
 
 func (d dict[T]) appendTo(dst []byte) ([]byte, error) {
 	items := object{extra: new(map[string]json.RawMessage)}

@@ -143,8 +143,6 @@ func (c counts) list(numbers *[]int) codec {
 	return list[int]{at: numbers, bind: func(n *int) codec { return integer[int]{at: n} }}
 }
 
-func (c counts) omitted() bool { return false }
-
 func (c counts) appendTo(dst []byte) ([]byte, error) {
 	numbers := c.at[:]
 	return c.list(&numbers).appendTo(dst)

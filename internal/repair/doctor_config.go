@@ -182,10 +182,10 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(info.Session), Bytes: all.Bytes,
 			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
-		// A dry run of a prune says what the retention rules would remove now.
-		plan, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(info.Session), DryRun: true})
-		if err == nil && len(plan.Pruned) > 0 {
-			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(plan.Pruned), plan.Bytes)
+		// The plan of a prune says what the retention rules would remove now.
+		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(info.Session)})
+		if would := plan.Answer(); err == nil && len(would.Pruned) > 0 {
+			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(would.Pruned), would.Bytes)
 			a.Hint = "`git checkpoint prune --session " + string(info.Session) + " -n` shows which"
 		}
 		out = append(out, a)

@@ -172,13 +172,11 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 		foreign(s.Repo.IndexPath + ".lock")
 	}
 	// Every loose ref may have a lock file of its own.
-	for _, root := range ownRoots() {
-		walkFiles(filepath.Join(s.Repo.CommonDir, filepath.FromSlash(root)), func(path string) {
-			if strings.HasSuffix(path, ".lock") {
-				foreign(path)
-			}
-		})
-	}
+	eachOwnFile(s.Repo.CommonDir, func(path string) {
+		if strings.HasSuffix(path, ".lock") {
+			foreign(path)
+		}
+	})
 	return out, nil
 }
 
@@ -203,17 +201,16 @@ func indexLock(s *checkpoint.Service) *Ailment {
 	}
 }
 
-// walkFiles calls each with every regular file at or below top. Directories that cannot be read are
-// skipped.
-func walkFiles(top string, each func(path string)) {
-	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			each(path)
-		}
-		return nil //nolint:nilerr // see above
-	})
-	if err != nil {
-		return
+// eachOwnFile calls each with every regular file in the places of our refs below a directory: those of
+// the refs, or of their reflogs. Directories that cannot be read are skipped.
+func eachOwnFile(top string, each func(path string)) {
+	for _, root := range ownRoots() {
+		filepath.WalkDir(filepath.Join(top, filepath.FromSlash(root)), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // the function returns none
+			if err == nil && e.Type().IsRegular() {
+				each(path)
+			}
+			return nil //nolint:nilerr // see above
+		})
 	}
 }
 

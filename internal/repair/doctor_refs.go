@@ -113,33 +113,31 @@ const brokenRef = "broken_ref"
 // Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
 func brokenRefFiles(s *checkpoint.Service) []Ailment {
 	var out []Ailment
-	for _, root := range ownRoots() {
-		walkFiles(filepath.Join(s.Repo.CommonDir, filepath.FromSlash(root)), func(path string) {
-			data, err := os.ReadFile(path)
-			if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
-				return
-			}
-			// A valid file has one object id of the repository's hash, and not the null id.
-			content := strings.TrimSpace(string(data))
-			oid, err := name.ParseOID(content)
-			if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
-				return
-			}
-			ref, err := filepath.Rel(s.Repo.CommonDir, path)
-			if err != nil {
-				return
-			}
-			a := Ailment{
-				Kind: brokenRef, Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
-				Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
-				cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
-			}
-			if strings.HasPrefix(content, "ref:") {
-				a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, so it moves with another ref"
-			}
-			out = append(out, a)
-		})
-	}
+	eachOwnFile(s.Repo.CommonDir, func(path string) {
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
+			return
+		}
+		// A valid file has one object id of the repository's hash, and not the null id.
+		content := strings.TrimSpace(string(data))
+		oid, err := name.ParseOID(content)
+		if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
+			return
+		}
+		ref, err := filepath.Rel(s.Repo.CommonDir, path)
+		if err != nil {
+			return
+		}
+		a := Ailment{
+			Kind: brokenRef, Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
+			Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
+			cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
+		}
+		if strings.HasPrefix(content, "ref:") {
+			a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, so it moves with another ref"
+		}
+		out = append(out, a)
+	})
 	return out
 }
 
@@ -180,21 +178,19 @@ func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 // they keep pruned checkpoints alive.
 func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	var out []Ailment
-	for _, root := range ownRoots() {
-		logs := filepath.Join(s.Repo.CommonDir, "logs")
-		walkFiles(filepath.Join(logs, filepath.FromSlash(root)), func(path string) {
-			info, err := os.Lstat(path)
-			ref, relErr := filepath.Rel(logs, path)
-			if err != nil || relErr != nil || info.Size() == 0 {
-				return
-			}
-			ref = filepath.ToSlash(ref)
-			out = append(out, Ailment{
-				Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a reflog of it, which holds what was pruned",
-				Hint: "`git reflog expire --expire=all " + ref + "` empties it",
-			})
+	logs := filepath.Join(s.Repo.CommonDir, "logs")
+	eachOwnFile(logs, func(path string) {
+		info, err := os.Lstat(path)
+		ref, relErr := filepath.Rel(logs, path)
+		if err != nil || relErr != nil || info.Size() == 0 {
+			return
+		}
+		ref = filepath.ToSlash(ref)
+		out = append(out, Ailment{
+			Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a reflog of it, which holds what was pruned",
+			Hint: "`git reflog expire --expire=all " + ref + "` empties it",
 		})
-	}
+	})
 	return out, nil
 }
 

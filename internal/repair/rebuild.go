@@ -216,13 +216,8 @@ func (r *rebuilding) again(ctx context.Context) error {
 
 // standIn returns the checkpoint that was rebuilt from id, or "".
 func (r *rebuilding) standIn(id name.ID) name.ID {
-	if r.p.State == nil {
-		return ""
-	}
-	for _, e := range r.p.State.Checkpoints() {
-		if e.Event().RebuiltFrom == id && !e.Dead {
-			return e.Checkpoint
-		}
+	if e := standInOf(r.p.State, id); e != nil {
+		return e.Checkpoint
 	}
 	return ""
 }

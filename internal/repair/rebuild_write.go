@@ -95,7 +95,8 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 			return w.standInFor(ctx, v, l)
 		}
 		told = append(told, "record commit")
-		v = w.judgedAgain(ctx, v)
+		// If it cannot be judged again, what was found before is mended.
+		w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error { v = got; return nil }) //nolint:errcheck // see above
 	}
 	told = append(told, w.mend(v, l)...)
 	if len(told) > 0 {
@@ -206,19 +207,6 @@ func (w *repairs) tell() error {
 		reason += ", without " + strings.Join(l.Missing, ", ")
 	}
 	return w.report(about.Checkpoint, about.Label, reason)
-}
-
-// judgedAgain judges a checkpoint again after its record commit was restored.
-func (w *repairs) judgedAgain(ctx context.Context, v proof.Verdict) proof.Verdict {
-	again := v
-	err := w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error {
-		again = got
-		return nil
-	})
-	if err != nil {
-		return v
-	}
-	return again
 }
 
 // write carries the repairs out: refs first, then one transaction with the rest.

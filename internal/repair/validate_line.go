@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/inspect"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
 	"git-checkpoint/internal/workflow"
@@ -100,20 +101,28 @@ func note(b inspect.Broken, v Validated) {
 
 // hintAtStandIn changes the hints of a checkpoint that was rebuilt: the broken one can be deleted.
 func (l *lineage) hintAtStandIn(line *Validated) {
-	if len(line.Findings) == 0 || l.p.State == nil {
+	if len(line.Findings) == 0 || line.Checkpoint == "" {
 		return
 	}
-	for _, e := range l.p.State.Checkpoints() {
-		if e.Event().RebuiltFrom != line.Checkpoint || e.Dead || line.Checkpoint == "" {
-			continue
+	e := standInOf(l.p.State, line.Checkpoint)
+	for i := range line.Findings {
+		if f := &line.Findings[i]; e != nil && (strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_")) {
+			f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
 		}
-		for i := range line.Findings {
-			if f := &line.Findings[i]; strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_") {
-				f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
-			}
-		}
-		return
 	}
+}
+
+// standInOf returns the checkpoint that was rebuilt from a broken one, or nil. st may be nil.
+func standInOf(st *journal.State, broken name.ID) *journal.Entry {
+	if st == nil {
+		return nil
+	}
+	for _, e := range st.Checkpoints() {
+		if e.Event().RebuiltFrom == broken && !e.Dead {
+			return e
+		}
+	}
+	return nil
 }
 
 // lastValid returns the newest valid checkpoint before id, among those that were judged.

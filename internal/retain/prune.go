@@ -31,8 +31,7 @@ type PruneRequest struct {
 	Keep      *int   // how many checkpoints to keep; nil: by the rules
 	OlderThan string // an age such as 30d; empty: by the rules
 	MaxSize   string // a limit for a session, such as 50m; empty: checkpoint.maxSize
-	DryRun    bool
-	GC        bool // run `git gc` afterwards
+	GC        bool   // run `git gc` afterwards
 
 	// For a prune that no user asked for.
 	Automatic bool   // keep safety checkpoints, and so every undo
@@ -109,12 +108,11 @@ type PrunePlan struct {
 	answer    *PruneAnswer
 }
 
-// Prune removes checkpoints by the rules of their workflow, or by limits. With DryRun it only
-// plans.
+// Prune removes checkpoints by the rules of their workflow, or by limits.
 func Prune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*PruneAnswer, error) {
 	p, err := PlanPrune(ctx, s, req)
-	if err != nil || req.DryRun {
-		return p.Answer(), err
+	if err != nil {
+		return nil, err
 	}
 	return p.Apply(ctx)
 }

@@ -29,7 +29,11 @@ func TestPrune(t *testing.T) {
 	}
 	for _, dry := range []bool{true, false} {
 		keep := 1
-		a, err := retain.Prune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo), Keep: &keep, DryRun: dry})
+		plan, err := retain.PlanPrune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo), Keep: &keep})
+		a := plan.Answer()
+		if err == nil && !dry {
+			a, err = plan.Apply(t.Context())
+		}
 		if err != nil || a.DryRun != dry || !slices.Equal(judged(a.Pruned), []name.ID{one, three}) || !slices.Equal(judged(a.Kept), []name.ID{two, four}) {
 			t.Errorf("%+v %v", a, err)
 		}
@@ -67,7 +71,8 @@ func TestPruneKeepsUndo(t *testing.T) {
 	}
 	for levels, goes := range map[string]bool{"3": false, "2": true} {
 		w.Git("config", "checkpoint.undoLevels", levels)
-		a, err := retain.Prune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo), DryRun: true})
+		plan, err := retain.PlanPrune(t.Context(), w.Open(), retain.PruneRequest{Session: string(demo)})
+		a := plan.Answer()
 		if err != nil || slices.Contains(judged(a.Pruned), safety[0]) != goes || (len(a.Levels) == 1 && a.Levels[0].List == "undo") != goes {
 			t.Errorf("%s levels: %v of %v, lost %+v: %v", levels, judged(a.Pruned), safety, a.Levels, err)
 		}

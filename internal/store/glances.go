@@ -28,10 +28,10 @@ type glance struct {
 // if every record in it is intact.
 type glances struct {
 	path  string
-	of    map[string]glance // by the binary id of C
-	count int               // records in the file, including those that no list uses any more
-	size  int64             // of the file when it was read
-	fresh []byte            // encoded records that the file does not have yet
+	of    map[name.OID]glance // by C
+	count int                 // records in the file, including those that no list uses any more
+	size  int64               // of the file when it was read
+	fresh []byte              // encoded records that the file does not have yet
 }
 
 // maxGlances is the size in bytes of the largest cache file that is read.
@@ -44,7 +44,7 @@ const (
 
 // glances reads the cache of a session. It is empty if the file does not exist or is damaged.
 func (s *Store) glances(session name.Session) *glances {
-	g := &glances{of: map[string]glance{}}
+	g := &glances{of: map[name.OID]glance{}}
 	path, err := s.file(glancePrefix + string(session))
 	if err != nil {
 		return g
@@ -56,7 +56,7 @@ func (s *Store) glances(session name.Session) *glances {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil || g.decode(data, s.Repo.Format, s.Repo.HashLen()) != nil {
-		*g = glances{path: path, of: map[string]glance{}}
+		*g = glances{path: path, of: map[name.OID]glance{}}
 		return g
 	}
 	g.size = int64(len(data))
@@ -74,7 +74,7 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 	if !strings.HasPrefix(text, header) {
 		return errGlances
 	}
-	g.of = make(map[string]glance, len(data)/150)
+	g.of = make(map[name.OID]glance, len(data)/150)
 	for at := len(header); at < len(data); g.count++ {
 		// The payload has four ids (C, M, M's tree, the record), the record's checksum, the time in
 		// milliseconds as a varint, the number of files as a varint, and the message.
@@ -95,7 +95,7 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 			return errGlances
 		}
 		entry.created, entry.files, entry.message = time.UnixMilli(created).UTC(), int(files), text[rest+n+m:to]
-		g.of[entry.objects[:hashLen]] = entry
+		g.of[name.OID(hex.EncodeToString(data[from:from+hashLen]))] = entry
 		at = to + 4
 	}
 	return nil

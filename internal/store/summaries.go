@@ -100,18 +100,12 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 	read := make([]bool, len(all))
 	err := s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
-		// The glances are found by the binary id of C. A checkpoint without one has an empty list
-		// of objects, for which Present is false.
-		var raw [32]byte
 		for i, sum := range all[from:to] {
-			if n, err := hex.Decode(raw[:], []byte(sum.Commit)); err == nil {
-				objects[i] = known.of[string(raw[:n])].objects
-			}
+			objects[i] = known.of[sum.Commit].objects // of an unknown one none, for which Present is false
 		}
 		for i, there := range b.Present(objects) {
 			if read[from+i] = !there; there {
-				n, _ := hex.Decode(raw[:], []byte(all[from+i].Commit)) //nolint:errcheck // it was decoded above
-				all[from+i].fill(known.of[string(raw[:n])])
+				all[from+i].fill(known.of[all[from+i].Commit])
 			}
 		}
 		return ctx.Err()
