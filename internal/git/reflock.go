@@ -1,11 +1,13 @@
 package git
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,27 +154,72 @@ func (t *refLocks) take(l *refLock) error {
 	}
 }
 
-// commit makes the transaction happen. A failure before the first ref is written returns errAsk,
-// and git tries the same updates. A later failure is an error, and the refs before it keep their
-// new values, as in git.
+// commit makes the transaction happen. After a failure it takes back what it has written and
+// returns errAsk, and git tries the same updates. Where that is not possible either, the failure is
+// an error, and the refs before it keep their new values, as in git.
 func (t *refLocks) commit() error {
 	if err := t.decide(); err != nil {
 		return errAsk
 	}
-	written := 0
+	var done []*refLock
 	for _, l := range t.locks {
 		if l.idle {
 			continue
 		}
 		if err := l.commit(); err != nil {
-			if written == 0 {
+			if t.takeBack(done) {
 				return errAsk
 			}
 			return fmt.Errorf("update refs: %w", err)
 		}
-		written++
+		done = append(done, l)
 	}
 	return nil
+}
+
+// takeBack gives refs their old values again and reports whether it could. It keeps their locks
+// until release: if this process is killed meanwhile, the next one completes the transaction. On
+// some file systems a rename fails when the disk is full, and a checkpoint without an event in the
+// journal would be left.
+func (t *refLocks) takeBack(done []*refLock) bool {
+	for _, l := range done {
+		if l.content() == noLoose || l.update.Ref == packedRefsFile {
+			return false // the old value is gone
+		}
+	}
+	for _, l := range slices.Backward(done) {
+		if !t.reset(l) {
+			return false
+		}
+	}
+	return true
+}
+
+// reset gives one ref its old value again, unless somebody has changed it since.
+func (t *refLocks) reset(l *refLock) bool {
+	if os.Link(l.proof, l.path()) != nil {
+		return false
+	}
+	l.held = true
+	if !sameFile(l.proof, l.ref) { // commit has put the file there of which the proof is another name
+		return false
+	}
+	if l.update.Old == "" {
+		return os.Remove(l.ref) == nil
+	}
+	old := filepath.Join(t.repo.proofs(), "tmp-"+rand.Text())
+	defer os.Remove(old) //nolint:errcheck // it was renamed
+	return os.WriteFile(old, []byte(l.update.Old+"\n"), 0o666) == nil && os.Rename(old, l.ref) == nil
+}
+
+// sameFile reports whether two paths are names of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Lstat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // commit renames the lock to the ref, which sets the value and releases the lock at once. A lock

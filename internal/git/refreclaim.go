@@ -116,7 +116,8 @@ func (r *Repo) end(p proof, write bool) (bool, error) {
 		return false, err
 	}
 	// The content may be cut off after a crash of the machine. Then the ref keeps its old value.
-	if write && r.isValue(p.ref, string(data)) {
+	// It does nothing to rename one name of a file to another: killed before takeBack reset the ref.
+	if write && r.isValue(p.ref, string(data)) && !sameFile(ref+".lock", ref) {
 		return true, os.Rename(ref+".lock", ref)
 	}
 	if write && string(data) == noLoose {

@@ -133,6 +133,71 @@ func TestReclaimEnds(t *testing.T) {
 	}
 }
 
+// A transaction that fails at one ref takes back those before it. If it is killed while it does
+// that, the next process completes it.
+func TestCommitTakesBack(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	writesHere(t, r)
+	one, two := f.blob("one"), f.blob("two")
+	refs := refsOfWriting()[:3]
+	begin := func() (*refLocks, string) {
+		t.Helper()
+		f.withoutRefs()
+		if err := r.UpdateRefs(ctx(t), []Update{{Ref: refs[1], New: one}}); err != nil {
+			t.Fatal(err)
+		}
+		before := f.loose()
+		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+		for _, u := range []Update{{Ref: refs[0], New: two}, {Ref: refs[1], New: two, Old: one}, {Ref: refs[2], New: two}} {
+			if err := l.add(&refLock{update: u}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return l, before
+	}
+	for at := range refs {
+		l, before := begin()
+		inTheWay := filepath.Join(f.dir, ".git", filepath.FromSlash(string(refs[at])))
+		os.Remove(inTheWay) //nolint:errcheck // there is none, or MkdirAll fails
+		if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.commit(); !errors.Is(err, errAsk) {
+			t.Errorf("failed at %d: %v", at, err)
+		}
+		l.release()
+		if err := os.RemoveAll(inTheWay); err != nil {
+			t.Fatal(err)
+		}
+		if at == 1 {
+			f.write(".git/"+string(refs[1]), string(one)+"\n")
+		}
+		if after := f.loose(); after != before || len(f.locks())+len(f.leftovers()) > 0 {
+			t.Errorf("failed at %d:\n%swas\n%s%v %v", at, after, before, f.locks(), f.leftovers())
+		}
+	}
+	for _, killed := range []string{"linked", "reset"} {
+		l, _ := begin()
+		if err := l.commit(); err != nil {
+			t.Fatal(err)
+		}
+		for _, done := range l.locks {
+			if killed == "reset" && !l.reset(done) {
+				t.Errorf("%s was not reset", done.ref)
+			}
+			if err := os.Link(done.proof, done.path()); killed == "linked" && err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.first.Close() //nolint:errcheck // as the end of a process does
+		r.ReclaimRefs()
+		if got := strings.Count(f.loose(), string(two)); got != len(refs) || len(f.locks())+len(f.leftovers()) > 0 {
+			t.Errorf("killed when %s: %d refs are new; %v %v", killed, got, f.locks(), f.leftovers())
+		}
+	}
+}
+
 // The same holds for a transaction that deletes refs, or writes many into packed-refs: all of it
 // takes effect once it was decided, else nothing.
 func TestReclaimDeletes(t *testing.T) {

@@ -292,15 +292,20 @@ func TestWriteRefsAsks(t *testing.T) {
 }
 
 // Refs are written in the order of the updates: one that cannot be written stops those after it.
+// After a deletion those before it stay, because the value of the deleted one is gone.
 func TestWriteRefsOrder(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
 	writesHere(t, r)
 	oid := f.blob("x")
-	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
+	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/d", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
 	l := &refLocks{repo: r, id: rand.Text()[:10]}
-	for _, ref := range refs {
-		if err := l.add(&refLock{update: Update{Ref: ref, New: oid}}); err != nil {
+	for i, ref := range refs {
+		u := Update{Ref: ref, New: oid}
+		if i == 1 {
+			u = Update{Ref: ref, Old: oid}
+		}
+		if err := l.add(&refLock{update: u}); err != nil {
 			t.Fatal(err)
 		}
 	}
