@@ -194,8 +194,8 @@ func (r *Restore) unlock() {
 	if r.intent.Lock == "" {
 		return // no lock was taken, so the note belongs to another process
 	}
-	if mine, _ := r.holds(); mine { //nolint:errcheck // reported by the next lock
-		os.Remove(r.intent.Lock) //nolint:errcheck // likewise
+	if mine, err := r.holds(); err != nil || mine && os.Remove(r.intent.Lock) != nil {
+		return // with the note the next process knows whose it is
 	}
 	os.Remove(r.shot.lockNote()) //nolint:errcheck // disposable
 }

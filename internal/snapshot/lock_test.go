@@ -60,6 +60,33 @@ func TestIndexLock(t *testing.T) {
 	}
 }
 
+// A lock that cannot be removed keeps its note, by which the next process knows whose it is.
+func TestIndexLockStays(t *testing.T) {
+	shot, err := New(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	r := &Restore{shot: shot}
+	if err := r.lock(); err != nil {
+		t.Fatal(err)
+	}
+	full := filepath.Join(shot.dir, "full") // stands for what the system does not remove
+	if err := os.MkdirAll(filepath.Join(full, "directory"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.intent.Lock = full
+	_, r.intent.LockInode, _ = inode(info)
+	r.unlock()
+	if _, err := os.Lstat(shot.lockNote()); err != nil {
+		t.Errorf("the note is gone, and the lock is not: %v", err)
+	}
+}
+
 // The lock of an earlier version is empty, and its note has no token.
 func TestIndexLockOfEarlierVersion(t *testing.T) {
 	shot, err := New(repository(t))
