@@ -188,28 +188,24 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 
 // chatPause sets the session's status to paused with an event in the journal.
 func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
-	session, err := s.ChooseSession(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.ChosenState(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
 	if checkpoint.IsClosed(st.Status) {
-		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", session, st.Status)
+		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
 	}
 	if st.Status != statusPaused {
-		e, err := s.NewEvent(journal.KindStatus, session)
+		e, err := s.NewEvent(journal.KindStatus, st.Session)
 		if err != nil {
 			return nil, checkpoint.Classify(err)
 		}
 		e.Status = statusPaused
-		if err := s.AppendEvents(ctx, session, e); err != nil {
+		if err := s.AppendEvents(ctx, st.Session, e); err != nil {
 			return nil, err
 		}
 	}
-	return &Answer{Text: fmt.Sprintf("Session %s is paused.", session), Next: "*continue resumes it."}, nil
+	return &Answer{Text: fmt.Sprintf("Session %s is paused.", st.Session), Next: "*continue resumes it."}, nil
 }
 
 // statusPaused is the status of a session that waits for a person.

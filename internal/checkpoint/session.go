@@ -89,6 +89,15 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 	return st, Classify(err)
 }
 
+// ChosenState returns the fold of the session that ChooseSession chooses.
+func ChosenState(ctx context.Context, s *Service, request string) (*journal.State, error) {
+	session, err := s.ChooseSession(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.State(ctx, session)
+}
+
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
 // format for the session and the error, or "" for none.
 func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {

@@ -49,7 +49,7 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 
 // PrintLog lets git print the log of a session's checkpoints with their notes, newest first.
 func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
-	st, err := chosenState(ctx, s, session)
+	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return 1, err
 	}

@@ -20,7 +20,7 @@ import (
 
 // History returns all events of a session, oldest first, in the order of the fold.
 func History(ctx context.Context, s *checkpoint.Service, session string) ([]HistoryLine, error) {
-	st, err := chosenState(ctx, s, session)
+	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ type Move struct {
 
 // ReadTimeline returns the timeline of a session; "" is the one that ChooseSession chooses.
 func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*Timeline, error) {
-	st, err := chosenState(ctx, s, session)
+	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +78,6 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		}
 	}
 	return t, nil
-}
-
-// chosenState returns the fold of a session; "" is the one that ChooseSession chooses.
-func chosenState(ctx context.Context, s *checkpoint.Service, session string) (*journal.State, error) {
-	chosen, err := s.ChooseSession(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	return s.State(ctx, chosen)
 }
 
 // Beside returns the checkpoints before and after one in its session's timeline ("" at the ends),

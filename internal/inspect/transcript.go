@@ -36,7 +36,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 		entries = []*journal.Entry{f.Entry}
 	} else {
-		st, err := chosenState(ctx, s, session)
+		st, err := checkpoint.ChosenState(ctx, s, session)
 		if err != nil {
 			return nil, err
 		}

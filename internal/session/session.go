@@ -9,7 +9,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
@@ -42,9 +41,14 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	// A topic is stored in an event that cannot be changed, so secrets are removed first.
 	req.Topic = clearance.Redacted(s, "topic", req.Topic)
 	// Closing a session may prune its checkpoints, so it waits until nothing can refuse.
-	same, err := unfinishedTopic(ctx, s, req)
+	same, err := unfinishedOn(ctx, s, req.Topic)
 	if err != nil {
 		return nil, err
+	}
+	if len(same) > 0 && !req.Fresh {
+		e := checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session switch "+string(same[0])+"` continues it", "session %q on topic %q is not finished", same[0], name.Clip(req.Topic, name.Said))
+		e.Hints = append(e.Hints, "--fresh closes it as abandoned, and starts a new one")
+		return nil, e
 	}
 	// Without a branch of its own a session belongs to the branch on which it was started.
 	branch := string(s.Repo.Head.Branch)
@@ -81,46 +85,31 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	return Show(ctx, s, string(session))
 }
 
-// unfinishedTopic returns the open sessions that work on the topic, for Start to close.
-// Without Fresh it returns an error if there is one.
-func unfinishedTopic(ctx context.Context, s *checkpoint.Service, req Request) (same []name.Session, err error) {
-	if req.Topic == "" {
+// unfinishedOn returns the open sessions that work on a topic, the most recent first. A damaged one
+// counts as finished.
+func unfinishedOn(ctx context.Context, s *checkpoint.Service, topic string) (found []name.Session, err error) {
+	if topic == "" {
 		return nil, nil
 	}
 	all, err := List(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	for _, m := range all {
-		if m.Topic != req.Topic || !isUnfinished(ctx, s, m.Session) {
+		if m.Topic != topic {
 			continue
 		}
-		if !req.Fresh {
-			return nil, &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("session %q on topic %q is not finished", m.Session, name.Clip(req.Topic, name.Said)),
-				Hints: []string{"`git checkpoint session switch " + string(m.Session) + "` continues it", "--fresh closes it as abandoned, and starts a new one"},
-			}
+		if st, err := s.Store.State(ctx, m.Session); err == nil && !checkpoint.IsOver(ctx, s, st) {
+			found = append(found, m.Session)
 		}
-		same = append(same, m.Session)
 	}
-	return same, nil
-}
-
-// isUnfinished reports whether a session is open. A damaged one counts as finished.
-func isUnfinished(ctx context.Context, s *checkpoint.Service, session name.Session) bool {
-	st, err := s.Store.State(ctx, session)
-	return err == nil && !checkpoint.IsOver(ctx, s, st)
+	return found, err
 }
 
 // Unfinished returns the most recent open session with the topic, or "".
 func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.Session, error) {
-	all, err := List(ctx, s)
-	for _, m := range all {
-		if topic != "" && m.Topic == topic && isUnfinished(ctx, s, m.Session) {
-			return m.Session, nil
-		}
+	found, err := unfinishedOn(ctx, s, topic)
+	if len(found) == 0 {
+		return "", err
 	}
-	return "", err
+	return found[0], nil
 }
 
 // List returns all sessions, the one with the newest event first. A damaged session is left
@@ -141,11 +130,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 // Show returns the manifest of a session, with its checkpoints verified. An empty request
 // means the session that commands would choose.
 func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
-	session, err := s.ChooseSession(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.ChosenState(ctx, s, request)
 	if err != nil {
 		return nil, err
 	}
