@@ -124,27 +124,22 @@ func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (n
 // repository is read-only, and no ref.
 func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (got *snapshot.Capture, err error) {
 	err = s.RetryBorrowed(func() error {
-		got, err = captureLike(ctx, s, like)
+		shot, err := s.Shot()
+		if err != nil {
+			return err
+		}
+		// There is no limit for the amount of new data: nothing is kept.
+		rules, err := create.Rules(s)
+		if err != nil {
+			return err
+		}
+		if like != nil {
+			rules.Force = IgnoredOf(like)
+		}
+		got, err = create.Take(ctx, shot, rules)
 		return err
 	})
 	return got, err
-}
-
-// captureLike captures by the configured rules, but never refuses because of the amount of new data.
-func captureLike(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
-	shot, err := s.Shot()
-	if err != nil {
-		return nil, err
-	}
-	// There is no limit for the amount of new data: nothing is kept.
-	rules, err := create.Rules(s)
-	if err != nil {
-		return nil, err
-	}
-	if like != nil {
-		rules.Force = IgnoredOf(like)
-	}
-	return create.Take(ctx, shot, rules)
 }
 
 // diffRecords compares the states and the outputs. The workflow's identities tell which elements of

@@ -75,15 +75,17 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", a.found.Entry.Label, b.found.Entry.Label)
 }
 
-// refuseNoFile returns an error if neither side has the file. Otherwise a misspelt path would look
-// like "no difference".
-func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, a, b side) error {
-	for _, of := range []side{a, b} {
+// refuseNoFile returns an error, about the first side, if no side has the file. Otherwise a misspelt
+// path would look like "no difference".
+func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, sides ...side) error {
+	for _, of := range sides {
 		if of.tree != "" && hasFile(ctx, s, of.tree, file) {
 			return nil
 		}
 	}
-	return noFile(a.found, file)
+	first := sides[0].found.Entry
+	hint := "`git ls-tree -r --name-only " + first.Event().Commit.Short() + "` lists its files, from the top of the worktree"
+	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", first.Label, name.Clip(file, name.Said))
 }
 
 // hasFile reports whether a tree has a file or directory. The path may be relative to the working
@@ -95,24 +97,14 @@ func hasFile(ctx context.Context, s *checkpoint.Service, tree name.OID, file str
 	return err == nil
 }
 
-// noFile returns the error for a file that a checkpoint does not have.
-func noFile(f *checkpoint.Found, file string) error {
-	hint := "`git ls-tree -r --name-only " + f.Entry.Event().Commit.Short() + "` lists its files, from the top of the worktree"
-	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", f.Entry.Label, name.Clip(file, name.Said))
-}
-
 // PrintFile lets git print a file of a checkpoint, or the names in one of its directories.
 func PrintFile(ctx context.Context, s *checkpoint.Service, session, ref, file string, to IO) (int, error) {
-	f, err := s.Reach(ctx, session, ref)
+	of, err := sideOf(ctx, s, session, ref)
+	if err == nil {
+		err = refuseNoFile(ctx, s, file, of)
+	}
 	if err != nil {
 		return 1, err
 	}
-	rec, _, _, err := s.ReadRecord(ctx, f.Entry)
-	if err != nil {
-		return 1, s.CorruptError(ctx, f.State, f.Entry, err)
-	}
-	if rec.Snapshot.Tree == "" || !hasFile(ctx, s, rec.Snapshot.Tree, file) {
-		return 1, noFile(f, file)
-	}
-	return pass(ctx, s, []string{"--no-pager", "show", "--no-textconv", string(rec.Snapshot.Tree) + ":" + file}, to)
+	return pass(ctx, s, []string{"--no-pager", "show", "--no-textconv", string(of.tree) + ":" + file}, to)
 }

@@ -15,18 +15,8 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// findResumption finds the checkpoint to resume: the requested one, or that of the newest
-// unfinished session that fits.
-func findResumption(ctx context.Context, s *checkpoint.Service, req Request) (*resumption, error) {
-	f, err := resumeTarget(ctx, s, req)
-	if err != nil {
-		return nil, err
-	}
-	return &resumption{s: s, found: f}, nil
-}
-
-// resumeTarget resolves the target. A session's name comes before a checkpoint's, and means its
-// current checkpoint.
+// resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
+// session that fits. A session's name comes before a checkpoint's, and means its current checkpoint.
 func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
 	if req.Target != "" {
 		if req.Type != "" || req.Match != "" {

@@ -94,13 +94,14 @@ type resumption struct {
 // Do reports where work stopped, and does what was chosen. It may return an answer and an error:
 // then work cannot go on, and the answer describes the situation all the same.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	r, err := findResumption(ctx, s, req)
+	f, err := resumeTarget(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
 	if req.Choice == Delete {
-		return deleteResumption(ctx, s, r.found)
+		return deleteResumption(ctx, s, f)
 	}
+	r := &resumption{s: s, found: f}
 	// Deleting and closing must work for damaged checkpoints, too.
 	if err := r.read(ctx); err != nil {
 		if req.Choice == Fresh {
