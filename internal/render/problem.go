@@ -19,9 +19,9 @@ type Problem struct {
 // that every line on stderr can be recognized.
 func (p Problem) Text(w io.Writer, style Style) error {
 	var b strings.Builder
-	prefixed(&b, style.wrap(Error, "error:"), p.Message)
+	prefixed(&b, style.wrap(Error, "error:")+" ", shorten(p.Message))
 	for _, hint := range p.Hints {
-		prefixed(&b, style.wrap(Hint, "hint:"), hint)
+		prefixed(&b, style.wrap(Hint, "hint:")+" ", shorten(hint))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -46,7 +46,7 @@ func (p Problem) JSON(w io.Writer) error {
 // Warn writes "warning:" lines.
 func Warn(w io.Writer, style Style, message string) error {
 	var b strings.Builder
-	prefixed(&b, style.wrap(Warning, "warning:"), message)
+	prefixed(&b, style.wrap(Warning, "warning:")+" ", shorten(message))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -67,11 +67,10 @@ func shorten(text string) string {
 	})
 }
 
-// prefixed appends the lines of text, each escaped and after a prefix. word may contain color
-// codes.
-func prefixed(b *strings.Builder, word, text string) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(shorten(text)), "\n"), "\n") {
-		b.WriteString(strings.TrimRight(word+" "+line, " "))
+// prefixed appends the lines of text, each escaped and after a prefix, which may contain color codes.
+func prefixed(b *strings.Builder, prefix, text string) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(text), "\n"), "\n") {
+		b.WriteString(strings.TrimRight(prefix+line, " "))
 		b.WriteByte('\n')
 	}
 }

@@ -73,10 +73,7 @@ func (v View) Line(w io.Writer, spans ...Span) error {
 // spaces are removed, so that empty lines stay empty.
 func (v View) Text(w io.Writer, prefix, text string) error {
 	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimSuffix(EscapeLines(text), "\n"), "\n") {
-		b.WriteString(strings.TrimRight(Escape(prefix)+line, " "))
-		b.WriteByte('\n')
-	}
+	prefixed(&b, Escape(prefix), text)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
