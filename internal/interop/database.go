@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -296,7 +297,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 	}
 	for _, row := range rows {
 		was := have[row.ID]
-		if was != nil && *row == *was {
+		if was != nil && reflect.DeepEqual(row, was) {
 			continue
 		}
 		if was != nil && !replace(was) {
@@ -325,6 +326,6 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 
 // says reports whether two rows have the same texts. NULL and "" are the same here.
 func (row *ultraRow) says(o *ultraRow) bool {
-	return row.Project.String == o.Project.String && row.Phase.String == o.Phase.String && row.State.String == o.State.String &&
-		row.Timestamp.String == o.Timestamp.String
+	return said(row.Project) == said(o.Project) && said(row.Phase) == said(o.Phase) && said(row.State) == said(o.State) &&
+		said(row.Timestamp) == said(o.Timestamp)
 }

@@ -8,7 +8,6 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
-	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -234,7 +233,7 @@ func (o *output) writeRows(ctx context.Context, gone []string) error {
 	}
 	return inDatabase(ctx, file, func(tx querier) error {
 		// Rows are compared in the form that a mirror remembers them, see written.
-		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(create.JSONFile(old.json())) })
+		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(old.file()) })
 		if err != nil || len(kept) == 0 {
 			return err
 		}

@@ -95,8 +95,8 @@ func documents(t *testing.T, dir string) map[string]string {
 				return err
 			}
 			for _, row := range rows {
-				out[rel+"#"+row.ID] = normal(t, row.json())
-				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(row.State.String))
+				out[rel+"#"+row.ID] = normal(t, encode(row))
+				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(said(row.State)))
 			}
 		case ".yaml", ".yml":
 			doc, err := yamlToJSON(data)

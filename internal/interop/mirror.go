@@ -16,7 +16,6 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
-	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -179,7 +178,7 @@ func (o *output) written() map[string]string {
 		out[l.path] = digest(leading(l.to))
 	}
 	for _, row := range o.rows {
-		out[rowPrefix+row.ID] = digest(create.JSONFile(row.json()))
+		out[rowPrefix+row.ID] = digest(row.file())
 	}
 	return out
 }

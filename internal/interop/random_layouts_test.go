@@ -143,7 +143,7 @@ func (g *gen) ultraCreate(n int) {
 		place.set("worktrees", g.texts())
 		s.set("git_state", place)
 		s = g.strew(s, "completed_tasks")
-		row := &ultraRow{ID: id, Project: column(project), Phase: column(fmt.Sprint("phase_", phase)), State: column(string(s.json())), Timestamp: column(when.Format("2006-01-02T15:04:05.000Z"))}
+		row := &ultraRow{ID: id, Project: new(project), Phase: new(fmt.Sprint("phase_", phase)), State: new(string(s.json())), Timestamp: new(when.Format("2006-01-02T15:04:05.000Z"))}
 		kind := g.IntN(3)
 		p := path.Join(ultraHome, id+".json")
 		if kind != 0 {
@@ -155,8 +155,8 @@ func (g *gen) ultraCreate(n int) {
 			o := &object{}
 			o.set("checkpoint_id", id)
 			o.set("project_id", project)
-			o.set("phase", row.Phase.String)
-			o.set("timestamp", row.Timestamp.String)
+			o.set("phase", said(row.Phase))
+			o.set("timestamp", said(row.Timestamp))
 			o.set("state", s)
 			m := &object{}
 			m.set("tasks_total", g.IntN(9))

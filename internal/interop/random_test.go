@@ -197,7 +197,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		if filepath.Ext(file) == ".db" {
 			rows, err := readDatabase(file)
 			for _, row := range rows {
-				out[rel+"#"+row.ID] = string(row.json())
+				out[rel+"#"+row.ID] = string(encode(row))
 			}
 			return err
 		}

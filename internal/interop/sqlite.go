@@ -161,8 +161,8 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 	for _, c := range a.Checkpoints {
 		r := c.Record
 		out = append(out, &ultraRow{
-			ID: string(r.ID), Project: column(string(a.Session)), Phase: column(cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step))),
-			State: column(string(create.Compact(r.State))), Timestamp: column(stamp(r.CreatedAt)),
+			ID: string(r.ID), Project: new(string(a.Session)), Phase: new(cmp.Or(r.StepName, "phase_"+strconv.Itoa(r.Step))),
+			State: new(string(create.Compact(r.State))), Timestamp: new(stamp(r.CreatedAt)),
 		})
 	}
 	return out
@@ -176,8 +176,8 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	}
 	m := members(doc)
 	return &ultraRow{
-		ID: id, Project: column(textOf(m.values["project_id"])), Phase: column(textOf(m.values["phase"])),
-		State: column(string(create.Compact(m.values["state"]))), Timestamp: column(textOf(m.values["timestamp"])),
+		ID: id, Project: new(textOf(m.values["project_id"])), Phase: new(textOf(m.values["phase"])),
+		State: new(string(create.Compact(m.values["state"]))), Timestamp: new(textOf(m.values["timestamp"])),
 	}, true
 }
 

@@ -2,7 +2,6 @@ package interop
 
 import (
 	"cmp"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,43 +196,43 @@ func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDo
 	r.add(ultraHome, in)
 }
 
-// ultraRow is a row of the table checkpoints, with all columns as text.
+// ultraRow is a row of the table checkpoints, with all columns as text, nil for NULL. Its JSON is the
+// form in which a checkpoint keeps it.
 type ultraRow struct {
-	ID                               string
-	Project, Phase, State, Timestamp sql.NullString
+	ID        string  `json:"id"`
+	Project   *string `json:"project_id"`
+	Phase     *string `json:"phase"`
+	State     *string `json:"state"`
+	Timestamp *string `json:"timestamp"`
 
 	told bool // there is a document for it too
 }
 
-// column returns a text as the value of a column.
-func column(text string) sql.NullString { return sql.NullString{String: text, Valid: true} }
-
-// json returns the row as JSON, the form in which a checkpoint keeps it. rowOf reads it.
-func (row *ultraRow) json() json.RawMessage {
-	text := func(column sql.NullString) any {
-		if column.Valid {
-			return column.String
-		}
-		return nil
-	}
-	return objectOf("id", row.ID, "project_id", text(row.Project), "phase", text(row.Phase), "state", text(row.State), "timestamp", text(row.Timestamp)).json()
+// kept returns the row as a checkpoint keeps it. rowOf reads it.
+func (row *ultraRow) kept() transfer.ImportFile {
+	return transfer.ImportFile{Name: keptRow, Content: row.file()}
 }
 
-// kept returns the row as a checkpoint keeps it.
-func (row *ultraRow) kept() transfer.ImportFile {
-	return transfer.ImportFile{Name: keptRow, Content: create.JSONFile(row.json())}
+func (row *ultraRow) file() []byte { return create.JSONFile(encode(row)) }
+
+// said returns the text of a column, "" for NULL.
+func said(column *string) string {
+	if column == nil {
+		return ""
+	}
+	return *column
 }
 
 // document returns the document that ultra-create would have written along with the row.
 func (row *ultraRow) document() (json.RawMessage, error) {
-	state, err := transfer.ParseDocument([]byte(row.State.String))
+	state, err := transfer.ParseDocument([]byte(said(row.State)))
 	if err != nil {
 		return nil, err
 	}
 	if !gjson.ParseBytes(state).IsObject() {
 		return nil, errors.New("its state is not an object")
 	}
-	o := objectOf("checkpoint_id", row.ID, "project_id", row.Project.String, "phase", row.Phase.String, "timestamp", row.Timestamp.String)
+	o := objectOf("checkpoint_id", row.ID, "project_id", said(row.Project), "phase", said(row.Phase), "timestamp", said(row.Timestamp))
 	o.raw("state", state)
 	return o.json(), nil
 }
@@ -241,21 +240,18 @@ func (row *ultraRow) document() (json.RawMessage, error) {
 // differs returns the first member in which a document and its row differ, "" if they agree. A
 // column that is NULL agrees with everything. Times and states are compared by value.
 func (row *ultraRow) differs(at gjson.Result) string {
-	if row.Project.Valid && text(at, "project_id") != row.Project.String {
+	if row.Project != nil && text(at, "project_id") != *row.Project {
 		return "project_id"
 	}
-	if row.Phase.Valid && text(at, "phase") != row.Phase.String {
+	if row.Phase != nil && text(at, "phase") != *row.Phase {
 		return "phase"
 	}
-	if a, ok := moment(text(at, "timestamp")); row.Timestamp.Valid {
-		if b, okToo := moment(row.Timestamp.String); ok != okToo || !a.Equal(b) {
+	if a, ok := moment(text(at, "timestamp")); row.Timestamp != nil {
+		if b, okToo := moment(*row.Timestamp); ok != okToo || !a.Equal(b) {
 			return "timestamp"
 		}
 	}
-	if !row.State.Valid {
-		return ""
-	}
-	if !sameJSON([]byte(row.State.String), []byte(at.Get("state").Raw)) {
+	if row.State != nil && !sameJSON([]byte(*row.State), []byte(at.Get("state").Raw)) {
 		return "state"
 	}
 	return ""

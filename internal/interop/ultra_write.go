@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"database/sql"
 	"encoding/json"
 	"path"
 	"slices"
@@ -36,8 +35,8 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
 		if w.place(a, c, f) {
 			w.rows = append(w.rows, &ultraRow{
-				ID: id, Project: column(project), Phase: column(text(gjson.ParseBytes(doc), "phase")), State: column(string(state)),
-				Timestamp: column(text(gjson.ParseBytes(doc), "timestamp")),
+				ID: id, Project: &project, Phase: new(text(gjson.ParseBytes(doc), "phase")), State: new(string(state)),
+				Timestamp: new(text(gjson.ParseBytes(doc), "timestamp")),
 			})
 		}
 	}
@@ -54,7 +53,7 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 		}
 	case row == nil:
 		if made, ok := rowOfDocument(c.Import.Key, document); ok {
-			row = made.json()
+			row = made.file()
 		}
 	}
 	if document != nil {
@@ -76,16 +75,11 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 	}
 }
 
-// rowOf reads a row that was kept with a checkpoint, see ultraRow.json.
+// rowOf reads a row that was kept with a checkpoint. What is damaged in it is NULL.
 func rowOf(kept []byte) *ultraRow {
-	at := gjson.ParseBytes(kept)
-	value := func(name string) sql.NullString {
-		v := at.Get(name)
-		return sql.NullString{String: v.String(), Valid: v.Type != gjson.Null}
-	}
-	return &ultraRow{
-		ID: at.Get("id").String(), Project: value("project_id"), Phase: value("phase"), State: value("state"), Timestamp: value("timestamp"),
-	}
+	row := &ultraRow{}
+	json.Unmarshal(kept, row) //nolint:errcheck // see above
+	return row
 }
 
 // projectOf returns the project id of a session: that of its imported documents, or else its name.
