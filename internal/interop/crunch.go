@@ -49,7 +49,7 @@ func (l crunch) read(r *reading) {
 		}
 	}
 	if r.wanted(crunchConfig) {
-		if src, ok := r.parsed(crunchConfig, yamlToJSON); ok {
+		if src, ok := r.parsed(crunchConfig); ok {
 			r.settings = src.json
 		}
 	}
@@ -62,7 +62,7 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	all := r.wanted(dir)
 	var index gjson.Result
 	if all {
-		if src, ok := r.parsed(path.Join(dir, indexFile), yamlToJSON); ok {
+		if src, ok := r.parsed(path.Join(dir, indexFile)); ok {
 			index = src.at
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}

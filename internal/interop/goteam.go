@@ -92,7 +92,7 @@ func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 		if !r.wanted(dir) {
 			break
 		}
-		if src, ok := r.parsed(path.Join(dir, name), fromJSON); ok {
+		if src, ok := r.parsed(path.Join(dir, name)); ok {
 			in.Beside = append(in.Beside, src.kept(name))
 			s.tell(name, &src)
 		}

@@ -3,7 +3,6 @@ package interop
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -206,10 +205,7 @@ func (t *target) recall(before map[string]string) {
 }
 
 // digest returns the SHA-256 of content in hexadecimal.
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // mirrored records what a mirror has written, so that the next update can tell its own files from
 // those of others. It is kept in a directory of the repository that may be deleted. Without it,

@@ -52,11 +52,7 @@ func (r *reading) each(layout, dir string, files []fs.DirEntry, endings []string
 		if !is || e.IsDir() && layout != GoTeam || !r.wanted(p) {
 			continue
 		}
-		toJSON := fromJSON
-		if endings[0] != ".json" {
-			toJSON = yamlToJSON
-		}
-		src, ok := r.parsed(p, toJSON)
+		src, ok := r.parsed(p)
 		if !ok {
 			continue
 		}
@@ -98,16 +94,10 @@ func (s *source) digested() (string, error) {
 	return s.digest, err
 }
 
-// fromJSON removes a byte order mark, with which Windows editors start a file and which JSON does not
-// allow.
-func fromJSON(text []byte) (json.RawMessage, error) {
-	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
-}
-
-// parsed reads a document strictly, with toJSON. It reports a problem and returns false for anything
-// else. A file that has disappeared since its directory was listed is not a problem, but a dangling
+// parsed reads a document strictly, as YAML unless its name ends in .json. It reports a problem and
+// returns false for anything else. A file that has disappeared since its directory was listed is not a problem, but a dangling
 // link is.
-func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error)) (source, bool) {
+func (r *reading) parsed(p string) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +107,11 @@ func (r *reading) parsed(p string, toJSON func([]byte) (json.RawMessage, error))
 		}
 		return source{}, false
 	}
-	doc, err := toJSON(text)
+	// Windows editors start a file with a byte order mark, which JSON does not allow.
+	doc := json.RawMessage(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	if path.Ext(p) != ".json" {
+		doc, err = yamlToJSON(text)
+	}
 	if err == nil {
 		doc, err = transfer.ParseDocument(doc)
 	}
