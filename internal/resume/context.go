@@ -4,7 +4,6 @@ package resume
 // so the text has a budget of tokens, and each section takes a share of what is left.
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/create"
 )
 
 // contextTokens is the most tokens that the text for an agent may have. The documentation promises
@@ -37,7 +38,7 @@ func (a *Answer) Context() string {
 	c.field("Progress", a.Text)
 	c.field("Says", a.Message)
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		c.field("Error", compacted(a.Error))
+		c.field("Error", string(create.Compact(a.Error)))
 	}
 	c.list("Questions to answer before going on", a.Questions)
 	c.list("Warnings", a.Warnings)
@@ -160,7 +161,7 @@ func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		// Empty values say nothing.
-		if v := compacted(parts[name]); v != "[]" && v != "{}" && v != "null" {
+		if v := string(create.Compact(parts[name])); v != "[]" && v != "{}" && v != "null" {
 			entries = append(entries, name+": "+v)
 		}
 	}
@@ -177,7 +178,7 @@ func (c *contextText) state(state json.RawMessage) {
 	}
 	var short, long []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if v := compacted(members[name]); len(v) <= 120 {
+		if v := string(create.Compact(members[name])); len(v) <= 120 {
 			short = append(short, name+": "+v)
 		} else {
 			long = append(long, name+": "+v)
@@ -192,16 +193,7 @@ func plainly(v json.RawMessage) string {
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil {
 		return text
 	}
-	return compacted(v)
-}
-
-// compacted returns JSON without insignificant white space; invalid JSON is returned as it is.
-func compacted(v json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, v) != nil {
-		return string(v)
-	}
-	return b.String()
+	return string(create.Compact(v))
 }
 
 // oneLine joins the lines of a text, and replaces characters that control a terminal or hide text.

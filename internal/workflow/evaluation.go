@@ -18,9 +18,7 @@ import (
 // order: steps, completed, pending, progress (done and total), point.
 type evaluation struct {
 	*evaluator
-	d            *Definition
-	progress     Fraction
-	progressText string
+	d *Definition
 }
 
 // newEvaluation sets the variables for s. If only is not empty, it is the one template that will be
@@ -46,13 +44,8 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	e.steps(s)
 	r := &d.Resumption
 	e.vars["completed"], e.vars["pending"] = asAny(e.value(r.Completed)), asAny(e.value(r.Pending))
-	done, total := e.value(r.Progress.Done), e.value(r.Progress.Total)
-	e.vars["done"], e.vars["total"] = done, total
-	e.progress = Fraction{count(done), count(total)}
+	e.vars["done"], e.vars["total"] = e.value(r.Progress.Done), e.value(r.Progress.Total)
 	e.vars["point"] = e.fill(cmp.Or(r.answer(s.Status).Point, r.Point))
-	if done != nil && total != nil {
-		e.progressText = e.fill(r.Progress.Text)
-	}
 	return e
 }
 

@@ -131,7 +131,11 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	r := &d.Resumption
 	out := Resume{Action: ActionResume, State: in.State, Restore: map[string]json.RawMessage{}}
 	out.Completed, out.Pending = raws(e.vars["completed"]), raws(e.vars["pending"])
-	out.Progress, out.ProgressText = e.progress, e.progressText
+	done, total := e.vars["done"], e.vars["total"]
+	out.Progress = Fraction{count(done), count(total)}
+	if done != nil && total != nil {
+		out.ProgressText = e.fill(r.Progress.Text)
+	}
 	for _, batch := range asItems(e.value(r.Batches)) {
 		out.Batches = append(out.Batches, raws(batch))
 	}

@@ -1,13 +1,13 @@
 package answer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 )
@@ -30,11 +30,7 @@ func jsonText(value json.RawMessage) string {
 	if len(value) == 0 {
 		return "(none)"
 	}
-	var b bytes.Buffer
-	if json.Compact(&b, value) != nil {
-		return string(value)
-	}
-	return b.String()
+	return string(create.Compact(value))
 }
 
 // outputs writes the outputs of a checkpoint. For an agent's transcript it shows the command that
