@@ -28,22 +28,14 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 		if !ok {
 			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) // as git's own files are
 		}
-		for round := true; round; {
-			// The marker is removed before the push reads the refs. One that appears later may be
-			// about a checkpoint that this round did not see.
-			os.Remove(again) //nolint:errcheck // it is there or not
-			if round = false; pushQuietly(ctx, s, req) == nil {
-				_, statErr := os.Stat(again)
-				round = statErr == nil
-			}
-		}
+		// The marker is removed before the push reads the refs. One that appears later may be about a
+		// checkpoint that this push did not see.
+		os.Remove(again)         //nolint:errcheck // it is there or not
+		pushQuietly(ctx, s, req) //nolint:errcheck // status tells how it ended
 		release()
-		// A push that came after the last look at the marker but before the lock was released left
-		// its marker for nobody. Look once more.
 		if _, err := os.Stat(again); err != nil || ctx.Err() != nil {
-			return nil //nolint:nilerr // nobody asked for another round
+			return nil //nolint:nilerr // nobody asked for another push
 		}
-		os.Remove(again) //nolint:errcheck // one more round is for it
 	}
 }
 
