@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/tidwall/gjson"
@@ -72,10 +71,7 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	}
 	value := gjson.GetBytes(document, c.Get)
 	if !value.Exists() {
-		return &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no value at %q", found.Record.Label, c.Get),
-			Hints: []string{"git checkpoint show --json shows the whole record"},
-		}
+		return checkpoint.Failure(checkpoint.KindNotFound, "git checkpoint show --json shows the whole record", "%s has no value at %q", found.Record.Label, c.Get)
 	}
 	return app.give(answer.Value(value.Raw))
 }

@@ -174,11 +174,8 @@ func keepOwner(c *creation, before json.RawMessage) error {
 	if was == "" || now == "" || was == now {
 		return nil
 	}
-	return &checkpoint.Error{
-		Kind:    checkpoint.KindRejected,
-		Message: fmt.Sprintf("the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said)),
-		Hints:   []string{"give the document with --state: then it goes to its own session"},
-	}
+	return checkpoint.Failure(checkpoint.KindRejected, "give the document with --state: then it goes to its own session",
+		"the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said))
 }
 
 // put returns the state with the member set to value, or nil if the state cannot have that member.

@@ -429,10 +429,8 @@ func (c *creation) write(ctx context.Context) error {
 }
 
 func tooLarge(limit int64) error {
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)", limit),
-		Hints: []string{"move the large part of the state into an output: --output NAME=FILE"},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE",
+		"the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)", limit)
 }
 
 // MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.

@@ -214,10 +214,7 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 		return nil //nolint:nilerr // the create says what is wrong with the workflow
 	}
 	if !def.Knows(d.text) {
-		return &checkpoint.Error{
-			Kind: checkpoint.KindRejected, Message: fmt.Sprintf("the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name),
-			Hints: d.hints(),
-		}
+		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name)
 	}
 	if d.owner == "" {
 		return nil
@@ -253,17 +250,13 @@ func (d *foundDocument) stranger(session, owner string) error {
 	if owner != session {
 		of = fmt.Sprintf(" (%s)", name.Clip(owner, name.Said))
 	}
-	return &checkpoint.Error{
-		Kind:    checkpoint.KindRejected,
-		Message: fmt.Sprintf("the document belongs to %q, but session %q%s holds another one", name.Clip(d.owner, name.Said), session, of),
-		Hints:   d.hints(),
-	}
+	return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to %q, but session %q%s holds another one", name.Clip(d.owner, name.Said), session, of)
 }
 
-// hints says how to store the document in its own session.
-func (d *foundDocument) hints() []string {
+// hint says how to store the document in its own session.
+func (d *foundDocument) hint() string {
 	if d.owner == "" { // it does not say which session is its own
-		return []string{"--session NAME starts a session for it"}
+		return "--session NAME starts a session for it"
 	}
-	return []string{"--session " + string(name.SessionFor(d.owner)) + " puts it into its own session"}
+	return "--session " + string(name.SessionFor(d.owner)) + " puts it into its own session"
 }

@@ -257,21 +257,23 @@ func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) 
 // ref. It is nil when every ref went well.
 func (t *trip) verdict() error {
 	var conflicts, rejected int
+	hint := ""
 	for _, l := range t.answer.Lines {
 		switch l.Outcome {
 		case OutcomeConflict:
 			conflicts++
 		case OutcomeRejected:
 			rejected++
+			if strings.Contains(l.Message, "hidden ref") {
+				hint = "`git checkpoint init --remote-check` shows what the remote accepts"
+			}
 		}
 	}
 	switch {
 	case conflicts > 0:
 		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote)
 	case rejected > 0:
-		return &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: refsThat(rejected, "was", "were") + " not accepted; nothing is lost, and running the command again continues from here", Hints: t.advice(),
-		}
+		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", refsThat(rejected, "was", "were"))
 	}
 	return nil
 }
@@ -281,16 +283,6 @@ func refsThat(n int, one, more string) string {
 		return "1 ref " + one
 	}
 	return fmt.Sprintf("%d refs %s", n, more)
-}
-
-// advice returns hints for refs that the remote rejected.
-func (t *trip) advice() []string {
-	for _, l := range t.answer.Lines {
-		if l.Outcome == OutcomeRejected && strings.Contains(l.Message, "hidden ref") {
-			return []string{"`git checkpoint init --remote-check` shows what the remote accepts"}
-		}
-	}
-	return nil
 }
 
 // refused reports whether a fetch rejected the ref.
