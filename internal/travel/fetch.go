@@ -69,7 +69,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 			return there, t.memory.synced(t.s, digest)
 		}
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
-			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, joinNames(t.sessions))
+			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, strings.Join(t.req.Sessions, ", "))
 		}
 		t.again = false
 		err = t.bring(ctx, here, there)
@@ -85,14 +85,6 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 		}
 		return there, t.fetched(ctx, there)
 	}
-}
-
-func joinNames(sessions []name.Session) string {
-	var words []string
-	for _, s := range sessions {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
 }
 
 // bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards

@@ -28,10 +28,7 @@ func (a Agents) text(p *page) {
 		if st.LastEvent != nil {
 			last = p.view.Time(st.LastEvent.Time)
 		}
-		var files []string
-		for _, h := range st.Hooks {
-			files = append(files, a.Name(h.File))
-		}
+		files := each(st.Hooks, func(h connect.Hooked) string { return a.Name(h.File) })
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, st.Name), say(installed), say(strings.Join(files, ", ")),
 			cell(render.Dim, last), cell(render.Warning, notes(st)),

@@ -151,18 +151,23 @@ func cut[T any](p *page, list []T, most int) (shown []T, more int) {
 	return list[:most], len(list) - most
 }
 
-// rowsOf returns the rows of a table, one for each entry of a list.
-func rowsOf[T any](list []T, row func(T) []render.Cell) [][]render.Cell {
-	rows := make([][]render.Cell, len(list))
+// each returns what f makes of each entry of a list, such as a row of a table.
+func each[T, R any](list []T, f func(T) R) []R {
+	made := make([]R, len(list))
 	for i, entry := range list {
-		rows[i] = row(entry)
+		made[i] = f(entry)
 	}
-	return rows
+	return made
+}
+
+// labelsOf returns the labels of checkpoints.
+func labelsOf(list []checkpoint.Labelled) []string {
+	return each(list, func(c checkpoint.Labelled) string { return c.Label })
 }
 
 // paths writes a section with one path per row.
 func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
-	p.section(title, []render.Column{{Min: 20}}, rowsOf(list, func(path checkpoint.Path) []render.Cell {
+	p.section(title, []render.Column{{Min: 20}}, each(list, func(path checkpoint.Path) []render.Cell {
 		return []render.Cell{cell(role, string(path))}
 	}))
 }

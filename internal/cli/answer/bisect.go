@@ -28,11 +28,7 @@ func (a Bisected) text(p *page) {
 			p.line(plain("It is the oldest one that was tested, so it may never have been good."))
 		}
 	default:
-		var labels []string
-		for _, s := range r.Suspects {
-			labels = append(labels, s.Label)
-		}
-		p.line(plain("One of these broke it, but some of them were skipped: " + p.enumeration(labels)))
+		p.line(plain("One of these broke it, but some of them were skipped: " + p.enumeration(labelsOf(r.Suspects))))
 	}
 	p.line(plain(render.Count(len(r.Runs), "run", "runs") + " over " + render.Count(r.Steps, "checkpoint", "checkpoints")))
 	if r.Diff != "" {

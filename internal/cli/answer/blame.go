@@ -23,7 +23,7 @@ const messageWidth = 32
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
 	columns := []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}
-	p.table(columns, rowsOf(a.Lines, func(l blame.Line) []render.Cell {
+	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than the session has no checkpoint, only a commit.
 		from := cell(render.ID, l.Label)
 		if l.Label == "" {

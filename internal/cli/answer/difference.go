@@ -36,10 +36,10 @@ func (a Compared) text(p *page) {
 	p.stateChanges(d.State)
 	p.outputChanges(d.Outputs)
 	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
-	p.section("Checkpoints between", []render.Column{{}}, rowsOf(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
+	p.section("Checkpoints between", []render.Column{{}}, each(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{cell(render.ID, c.Label)}
 	}))
-	p.section("Commits between", []render.Column{{}, {Min: 20}}, rowsOf(d.Commits, func(c inspect.CommitLine) []render.Cell {
+	p.section("Commits between", []render.Column{{}, {Min: 20}}, each(d.Commits, func(c inspect.CommitLine) []render.Cell {
 		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), say(c.Subject)}
 	}))
 }
@@ -94,7 +94,7 @@ func cutLast(text, at string) (before, after string) {
 
 // outputChanges writes the outputs that differ, with their lengths.
 func (p *page) outputChanges(changes []record.OutputChange) {
-	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, rowsOf(changes, func(c record.OutputChange) []render.Cell {
+	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, each(changes, func(c record.OutputChange) []render.Cell {
 		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)
 		role, length := render.Normal, before+" → "+after
 		switch c.Op {
@@ -118,7 +118,7 @@ func length(lines int, entries *int) string {
 // files writes the changed files, and for a shortened list the flag that shows all.
 func (p *page) files(title string, changes []checkpoint.FileChange) {
 	shown, more := cut(p, changes, FilesListed)
-	p.cutSection(title, []render.Column{{}, {Min: 20}}, rowsOf(shown, func(c checkpoint.FileChange) []render.Cell {
+	p.cutSection(title, []render.Column{{}, {Min: 20}}, each(shown, func(c checkpoint.FileChange) []render.Cell {
 		return fileRow(c.Op, string(c.Path))
 	}), 0)
 	if more > 0 {

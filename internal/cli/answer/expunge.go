@@ -50,7 +50,7 @@ func (a ToExpunge) text(p *page) {
 // rewritten lists checkpoints with what they contain. Those that come after one of them are
 // rewritten too.
 func (p *page) rewritten(some []expunge.Rewritten) {
-	rows := rowsOf(some, func(c expunge.Rewritten) []render.Cell {
+	rows := each(some, func(c expunge.Rewritten) []render.Cell {
 		holds := cmp.Or(strings.Join(c.Holds, ", "), "it follows one that holds it")
 		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), say(holds)}
 	})

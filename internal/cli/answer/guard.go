@@ -25,7 +25,7 @@ func (a Guarded) text(p *page) {
 		return
 	}
 	columns := []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}
-	p.table(columns, rowsOf(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
+	p.table(columns, each(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
 		// A secret may also be in a commit message, which has no path.
 		where := string(s.Path)
 		if where == "" {
@@ -51,10 +51,7 @@ func (a Allowed) JSON(w io.Writer) error {
 
 // text names the rules and the setting that was changed.
 func (a Allowed) text(p *page) {
-	var rules []string
-	for _, s := range a.Done.Allowed {
-		rules = append(rules, s.Rule)
-	}
+	rules := each(a.Done.Allowed, func(s clearance.Secret) string { return s.Rule })
 	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+string(a.Done.Scope)+" configuration)", "")
 }
 
@@ -67,7 +64,7 @@ func (a Rules) JSON(w io.Writer) error { return jsonLines(w, a) }
 // text writes the table of rules.
 func (a Rules) text(p *page) {
 	columns := []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}
-	p.table(columns, rowsOf(a, func(r clearance.Rule) []render.Cell {
+	p.table(columns, each(a, func(r clearance.Rule) []render.Cell {
 		return []render.Cell{cell(render.ID, r.ID), say(r.What), cell(render.Dim, r.Source)}
 	}))
 }

@@ -28,7 +28,7 @@ func (a Audit) text(p *page) {
 	}
 	called := p.called(labels)
 	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
-	p.table(columns, rowsOf(a, func(e inspect.HistoryLine) []render.Cell {
+	p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
 		return []render.Cell{
 			say(p.view.Time(e.Time.Time)), say(e.Event), cell(render.ID, subject(e, called)),
 			say(p.person(e.Actor)), say(cmp.Or(e.Reason, e.Status)), cell(render.Dim, p.view.OID(e.OID)),
@@ -68,11 +68,7 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	}
 	// A prune names all checkpoints that it removed. Other events without a checkpoint give an
 	// empty text.
-	var names []string
-	for _, id := range e.Pruned {
-		names = append(names, called(id))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each(e.Pruned, called), ", ")
 }
 
 // Verified is the answer of history --verify.

@@ -24,7 +24,7 @@ func (a ToLand) text(p *page) {
 		field{"Left out", say(p.unlanded(r))},
 	)
 	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
-	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, rowsOf(r.Commits, func(c land.Commit) []render.Cell {
+	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
 		return []render.Cell{cell(render.ID, c.Label), say(strconv.Itoa(c.Files)), say(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
@@ -61,9 +61,5 @@ func (p *page) unlanded(r *land.Answer) string {
 	if len(r.Left) == 0 {
 		return ""
 	}
-	var labels []string
-	for _, c := range r.Left {
-		labels = append(labels, c.Label)
-	}
-	return p.enumeration(labels) + ": no change since what is landed before"
+	return p.enumeration(labelsOf(r.Left)) + ": no change since what is landed before"
 }

@@ -24,7 +24,7 @@ func (a Levels) text(p *page) {
 		{Title: "Goes to"}, {Title: "Safety"},
 	}
 	all := slices.Concat(a.Undo, a.Redo)
-	p.table(columns, rowsOf(all, func(l rollback.UndoLevel) []render.Cell {
+	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {
 		// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
 		// damaged.
 		files := "?"
@@ -63,7 +63,7 @@ func (p *page) walked(r *rollback.Answer) {
 // meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
 // first in a plan.
 func (p *page) meanwhile(events []rollback.Meanwhile) {
-	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, rowsOf(events, func(m rollback.Meanwhile) []render.Cell {
+	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, each(events, func(m rollback.Meanwhile) []render.Cell {
 		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(m.What)}
 	}))
 }

@@ -87,7 +87,7 @@ func (p *page) items(items []inspect.Item) {
 	columns := []render.Column{
 		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
 	}
-	p.table(columns, rowsOf(items, func(item inspect.Item) []render.Cell {
+	p.table(columns, each(items, func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/retain"
@@ -16,12 +17,8 @@ func (a Marked) JSON(w io.Writer) error { return jsonLines(w, a) }
 // text names the checkpoints.
 func (a Marked) text(p *page) {
 	verb := "Unpinned: "
-	labels := make([]string, len(a))
-	for i, m := range a {
-		labels[i] = m.Label
-		if m.Pinned {
-			verb = "Pinned: "
-		}
+	if slices.ContainsFunc(a, func(m retain.Marked) bool { return m.Pinned }) {
+		verb = "Pinned: "
 	}
-	p.done(verb+strings.Join(labels, ", "), "")
+	p.done(verb+strings.Join(each(a, func(m retain.Marked) string { return m.Label }), ", "), "")
 }

@@ -47,7 +47,7 @@ func (a Planned) text(p *page) {
 		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
-		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(whats(r.Levels)))}, {"Goes to", place}}
+		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
 	}
 	if r.FilesFrom != nil {
 		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
@@ -60,7 +60,7 @@ func (a Planned) text(p *page) {
 		field{"First", say("a safety checkpoint of what is here now")},
 	)...)
 	p.plannedFiles(r)
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
 	}))
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
@@ -68,15 +68,6 @@ func (a Planned) text(p *page) {
 
 // verbs returns the heading of an undo or redo, by the name of the list that it takes levels from.
 func verbs() map[string]string { return map[string]string{"undo": "Undo", "redo": "Redo"} }
-
-// whats returns the descriptions of levels.
-func whats(levels []rollback.UndoLevel) []string {
-	var out []string
-	for _, l := range levels {
-		out = append(out, l.What)
-	}
-	return out
-}
 
 // The maximum number of paths that a plan names in each group. A longer group is counted by
 // directory.

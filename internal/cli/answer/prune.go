@@ -34,7 +34,7 @@ func (a Pruned) text(p *page) {
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
 	}
 	p.judged("", r.Pruned)
-	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, rowsOf(r.Levels, func(l retain.LostLevel) []render.Cell {
+	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, each(r.Levels, func(l retain.LostLevel) []render.Cell {
 		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(l.What)}
 	}))
 	if r.DryRun {
@@ -85,7 +85,7 @@ func freed(r *retain.PruneAnswer) string {
 
 // judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
-	rows := rowsOf(list, func(j retain.Judged) []render.Cell {
+	rows := each(list, func(j retain.Judged) []render.Cell {
 		return []render.Cell{
 			cell(render.ID, j.Label), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
 		}

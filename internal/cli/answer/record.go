@@ -19,7 +19,7 @@ func (p *page) members(title string, document json.RawMessage) {
 	if json.Unmarshal(document, &values) != nil {
 		return
 	}
-	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, rowsOf(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
+	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, each(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
 		return []render.Cell{say(key), say(jsonText(values[key]))}
 	}))
 }
@@ -38,7 +38,7 @@ func jsonText(value json.RawMessage) string {
 func (p *page) outputs(d *checkpoint.Detail) {
 	outputs := d.Record.Outputs
 	agent, _ := d.Record.Agent()
-	rows := rowsOf(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
+	rows := each(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
 		o := outputs[key]
 		// The source of a transcript is a file of the agent that has grown since, so name the
 		// command that shows these lines.
@@ -57,18 +57,15 @@ func (p *page) outputs(d *checkpoint.Detail) {
 func (p *page) captured(d *checkpoint.Detail) {
 	files, snapshot := d.Record.Files, d.Record.Snapshot
 	var rows [][]render.Cell
-	for _, path := range files.Created {
-		rows = append(rows, fileRow("added", string(path)))
-	}
-	for _, path := range files.Modified {
-		rows = append(rows, fileRow("modified", string(path)))
-	}
-	for _, path := range files.Deleted {
-		rows = append(rows, fileRow("deleted", string(path)))
+	for _, changed := range []struct {
+		op    string
+		paths []record.Path
+	}{{"added", files.Created}, {"modified", files.Modified}, {"deleted", files.Deleted}} {
+		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell { return fileRow(changed.op, string(path)) })...)
 	}
 	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), []render.Column{{}, {Min: 20}}, rows)
 	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
-	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(snapshot.Skipped, func(s record.Skipped) []render.Cell {
+	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.Skipped, func(s record.Skipped) []render.Cell {
 		reason := s.Reason
 		if s.Size > 0 {
 			reason += ", " + render.Size(s.Size)
@@ -76,7 +73,7 @@ func (p *page) captured(d *checkpoint.Detail) {
 		return []render.Cell{cell(render.Warning, string(s.Path)), say(reason)}
 	}))
 	// These are in the checkpoint, but a restore may give other bytes.
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, rowsOf(snapshot.AtRisk, func(r record.AtRisk) []render.Cell {
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.AtRisk, func(r record.AtRisk) []render.Cell {
 		return []render.Cell{cell(render.Warning, string(r.Path)), say(r.Reason)}
 	}))
 }

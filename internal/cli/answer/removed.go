@@ -48,7 +48,7 @@ func (a RefsToDelete) text(p *page) {
 
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
-	rows := rowsOf(gone, func(c checkpoint.Labelled) []render.Cell {
+	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))}
 	})
 	p.beginning([]render.Column{{}, {Min: 20}}, rows, listed)

@@ -150,7 +150,7 @@ func (p *page) values(title string, values []json.RawMessage) {
 	if rest := len(shown) - reported; rest > 0 {
 		shown, more = shown[:reported], more+rest
 	}
-	p.cutSection(title, []render.Column{{Min: 20}}, rowsOf(shown, func(v json.RawMessage) []render.Cell {
+	p.cutSection(title, []render.Column{{Min: 20}}, each(shown, func(v json.RawMessage) []render.Cell {
 		return []render.Cell{say(textOf(v))}
 	}), more)
 }

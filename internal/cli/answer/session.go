@@ -28,7 +28,7 @@ func (a Session) text(p *page) {
 		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
 	labels := map[name.ID]string{} // the rollback events have ids only
-	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, rowsOf(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
 		return []render.Cell{
 			cell(render.ID, c.Label), say(p.view.Time(c.Timestamp.Time)),
@@ -36,7 +36,7 @@ func (a Session) text(p *page) {
 		}
 	}))
 	called := p.called(labels)
-	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, rowsOf(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
+	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, each(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
 		return []render.Cell{say(p.view.Time(r.Time.Time)), say(called(r.From) + " → " + called(r.To)), say(r.Reason)}
 	}))
 }

@@ -32,7 +32,7 @@ func (a Travelled) text(p *page) {
 	if several {
 		columns = append(columns, render.Column{})
 	}
-	p.beginning(columns, rowsOf(a.Trip.Lines, func(l travel.Line) []render.Cell {
+	p.beginning(columns, each(a.Trip.Lines, func(l travel.Line) []render.Cell {
 		role := render.Normal
 		if isRefused(l) {
 			role = render.Warning
@@ -79,7 +79,7 @@ func (a RemoteSessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 // text writes a table.
 func (a RemoteSessions) text(p *page) {
 	columns := []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}
-	p.table(columns, rowsOf(a, func(s travel.RemoteSession) []render.Cell {
+	p.table(columns, each(a, func(s travel.RemoteSession) []render.Cell {
 		return []render.Cell{
 			cell(render.ID, string(s.Session)), say(s.State), say(fmt.Sprint(s.ToPush)),
 			say(fmt.Sprint(s.ToFetch)), say(fmt.Sprint(len(s.Conflicts))), say(timeOf(s.LastSync, p.view)),

@@ -43,7 +43,7 @@ func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
 // text writes a table.
 func (a Settings) text(p *page) {
 	columns := []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}
-	p.table(columns, rowsOf(a, func(s checkpoint.Setting) []render.Cell {
+	p.table(columns, each(a, func(s checkpoint.Setting) []render.Cell {
 		return []render.Cell{cell(render.ID, s.Key), say(s.Value), cell(render.Dim, s.Origin)}
 	}))
 }

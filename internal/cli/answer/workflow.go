@@ -17,7 +17,7 @@ func (a Workflows) JSON(w io.Writer) error { return jsonLines(w, a) }
 // text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) text(p *page) {
 	columns := []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}
-	p.table(columns, rowsOf(a, func(info inspect.WorkflowInfo) []render.Cell {
+	p.table(columns, each(a, func(info inspect.WorkflowInfo) []render.Cell {
 		title := say(info.Title)
 		if !info.OK {
 			title = cell(render.Error, "broken: "+info.Problems[0].Text)
