@@ -152,7 +152,8 @@ func (h *helpText) options(node *kong.Node) {
 		title string
 		node  *kong.Node
 	}{{"Options:", node}, {"Options of every command:", root(node)}} {
-		if visibleFlags(at.node) == 0 || at.title == "Options:" && at.node.Type == kong.ApplicationNode {
+		visible := slices.ContainsFunc(at.node.Flags, func(f *kong.Flag) bool { return !f.Hidden })
+		if !visible || at.title == "Options:" && at.node.Type == kong.ApplicationNode {
 			continue
 		}
 		h.title(at.title)

@@ -19,7 +19,7 @@ type ManPage struct {
 	// Source is the program with its version, as in "git-checkpoint 1.0".
 	Source      string
 	Description string
-	// These lists become sections of terms. An empty list has no section.
+	// These lists become sections of terms.
 	ExitStatus, Configuration, Environment, Files []ManEntry
 	// SeeAlso are other pages, as in "git-stash(1)".
 	SeeAlso []string
@@ -37,15 +37,10 @@ func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
 	m.section("NAME")
 	m.line(roff(dashed) + ` \- ` + roff(strings.TrimSuffix(app.Help, ".")))
 	m.synopsis(app)
-	if page.Description != "" || app.Detail != "" {
-		m.section("DESCRIPTION")
-		m.prose(page.Description)
-		m.prose(app.Detail)
-	}
-	if visibleFlags(app.Node) > 0 {
-		m.section("OPTIONS")
-		m.flags(app.Node)
-	}
+	m.section("DESCRIPTION")
+	m.prose(page.Description)
+	m.section("OPTIONS")
+	m.flags(app.Node)
 	m.commands(app.Node)
 	m.entries("EXIT STATUS", page.ExitStatus)
 	m.entries("CONFIGURATION", page.Configuration)
@@ -116,13 +111,13 @@ func hiddenAbove(n *kong.Node) bool {
 // Aliases are left out.
 func usage(n *kong.Node) string {
 	words := []string{Spelled(n)}
-	required := ""
+	var required []string
 	optional := false
 	for _, f := range n.Flags {
 		switch {
 		case f.Hidden:
 		case f.Required:
-			required += " " + f.Summary()
+			required = append(required, f.Summary())
 		default:
 			optional = true
 		}
@@ -130,9 +125,7 @@ func usage(n *kong.Node) string {
 	if optional {
 		words = append(words, "[<options>]")
 	}
-	if required != "" {
-		words = append(words, required[1:])
-	}
+	words = append(words, required...)
 	if len(n.Children) > 0 {
 		words = append(words, "<command>")
 	}
@@ -202,16 +195,6 @@ func (m *manWriter) command(n *kong.Node) {
 	}
 }
 
-// visibleFlags counts the flags that the help shows.
-func visibleFlags(n *kong.Node) (count int) {
-	for _, f := range n.Flags {
-		if !f.Hidden {
-			count++
-		}
-	}
-	return count
-}
-
 // flags describes the flags of a command itself. Flags of the commands above it are described
 // there.
 func (m *manWriter) flags(n *kong.Node) {
@@ -258,9 +241,6 @@ func (m *manWriter) term(formatted, text string) {
 
 // entries writes a section of terms.
 func (m *manWriter) entries(title string, entries []ManEntry) {
-	if len(entries) == 0 {
-		return
-	}
 	m.section(title)
 	for _, e := range entries {
 		m.term(`\fB`+roff(e[0])+`\fR`, e[1])
@@ -269,9 +249,6 @@ func (m *manWriter) entries(title string, entries []ManEntry) {
 
 // seeAlso writes the names of other pages in bold, separated by commas.
 func (m *manWriter) seeAlso(pages []string) {
-	if len(pages) == 0 {
-		return
-	}
 	m.section("SEE ALSO")
 	formatted := make([]string, len(pages))
 	for i, page := range pages {
