@@ -37,7 +37,7 @@ type Options struct {
 	Now    func() time.Time // default: time.Now; tests set it
 	Random func() uint32    // for the random part of ids; default: the system's random source
 	Warn   func(string)     // prints a line for people on stderr; default: the line is dropped
-	Asking store.Asking     // whether a user can be asked for the passphrase of a signing key
+	MayAsk bool             // a user can be asked on the terminal for the passphrase of a signing key
 	Names  Names            // which checkpoints a number or label may mean; default: live ones only
 
 	// Between is called with the name of a step (see Failpoints) between the steps of operations
@@ -63,7 +63,7 @@ type Service struct {
 
 	mirrorPaths func(format, at string) []string
 	names       Names
-	asking      store.Asking
+	mayAsk      bool
 
 	Between func(step string) // see Options.Between
 }
@@ -80,7 +80,7 @@ func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 			env = append(env, kv)
 		}
 	}
-	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Random: s.Store.Random, Warn: s.Warn, Asking: s.asking, Names: s.names, Between: s.Between, MirrorPaths: s.mirrorPaths})
+	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Random: s.Store.Random, Warn: s.Warn, MayAsk: s.mayAsk, Names: s.names, Between: s.Between, MirrorPaths: s.mirrorPaths})
 }
 
 // Open finds the repository from o.Dir and reads its settings. It returns an error of KindUnusable
@@ -105,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, asking: o.Asking, Between: o.Between}
+	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, mayAsk: o.MayAsk, Between: o.Between}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.Settings = s.readSettings(ctx)
 	s.Store.Signer = s.signer()

@@ -14,8 +14,8 @@ func TestOpenAt(t *testing.T) {
 	other := filepath.Join(c.w.root, "other")
 	c.w.git(c.dir, "worktree", "add", "-q", "--detach", other)
 	c.w.git(c.dir, "config", "checkpoint.sign", "true")
-	for _, asking := range []checkpoint.Asking{checkpoint.AskNever, checkpoint.AskOnTerminal} {
-		s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: c.dir, Env: c.w.env, Asking: asking, Random: func() uint32 { return 7 }})
+	for _, asking := range []bool{false, true} {
+		s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: c.dir, Env: c.w.env, MayAsk: asking, Random: func() uint32 { return 7 }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestOpenAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer there.Close() //nolint:errcheck // likewise
-		if got := there.Store.Signer.Asking; got != asking {
+		if got := there.Store.Signer.MayAsk; got != asking {
 			t.Errorf("here it asks %v, there %v", asking, got)
 		}
 		if got := there.Store.Random(); got != 7 {

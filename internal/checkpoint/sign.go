@@ -19,7 +19,7 @@ func (s *Service) signer() *store.Signer {
 	}
 	switch format := strings.ToLower(value); format {
 	case "openpgp", "ssh", "x509":
-		return &store.Signer{Format: format, Asking: s.asking}
+		return &store.Signer{Format: format, MayAsk: s.mayAsk}
 	}
 	on, err := gitconfig.ParseBool(value)
 	if err != nil {
@@ -29,14 +29,5 @@ func (s *Service) signer() *store.Signer {
 	if !on {
 		return nil
 	}
-	return &store.Signer{Asking: s.asking}
+	return &store.Signer{MayAsk: s.mayAsk}
 }
-
-// Asking says whether a user can be asked for the passphrase of a signing key.
-type Asking = store.Asking
-
-// The values of Asking. The zero value is AskNever.
-const (
-	AskNever      = store.AskNever
-	AskOnTerminal = store.AskOnTerminal
-)

@@ -123,7 +123,7 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
 	// discarded checkpoint. A script must not depend on either.
 	if a.Terminal.Interactive() {
-		options.Asking = checkpoint.AskOnTerminal
+		options.MayAsk = true
 		if a.view.Layout == render.Aligned {
 			options.Names = checkpoint.NamesOfAny
 		}

@@ -17,18 +17,9 @@ import (
 // key and programs.
 type Signer struct {
 	Format  string // "openpgp", "ssh" or "x509"; empty: gpg.format decides
-	Asking  Asking
-	Invalid error // if not nil, the configuration is wrong and every attempt to sign fails with this error
+	MayAsk  bool   // the user can be asked for a passphrase on the terminal
+	Invalid error  // if not nil, the configuration is wrong and every attempt to sign fails with this error
 }
-
-// Asking says whether the user can be asked for a passphrase.
-type Asking int
-
-// The values of Asking.
-const (
-	AskNever Asking = iota
-	AskOnTerminal
-)
 
 // sign writes a signed commit with `git commit-tree -S` and returns its id.
 func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, error) {
@@ -64,8 +55,8 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 }
 
 // wrap prepares cmd for two problems with signing programs. First, they ask for passphrases in
-// their own ways: ssh-keygen opens the terminal itself, and gpg-agent opens a window. With AskNever
-// that must not happen, because nobody may be there to answer. Second, git before 2.41 drops what
+// their own ways: ssh-keygen opens the terminal itself, and gpg-agent opens a window. Without
+// MayAsk that must not happen, because nobody may be there to answer. Second, git before 2.41 drops what
 // they print to stderr.
 //
 // So git starts a small shell script instead of gpg, which adds options and keeps the output in a
@@ -74,7 +65,7 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(), err error) {
 	// An askpass program that does not exist makes ssh-keygen fail instead of asking. Without
 	// GPG_TTY and a display, gpg-agent cannot ask either.
-	if how.Asking == AskNever {
+	if !how.MayAsk {
 		cmd.Env = append(cmd.Env, "SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=/nonexistent/askpass", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY=")
 	}
 	format, program := s.SigningProgram(how)
@@ -83,7 +74,7 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 	}
 	line := quoted(program)
 	// A program other than gpg may not know these options.
-	if how.Asking == AskNever && strings.HasPrefix(filepath.Base(program), "gpg") {
+	if !how.MayAsk && strings.HasPrefix(filepath.Base(program), "gpg") {
 		line += " --batch --pinentry-mode=error"
 	}
 	dir, err := s.Repo.Dir()

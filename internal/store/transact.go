@@ -73,7 +73,7 @@ func (s *Store) transact(ctx context.Context, session name.Session, build func(c
 		if try >= s.tries || busy.Lock != "" && busy.Elapsed >= s.patience {
 			return Result{}, busy
 		}
-		if err := s.pause(ctx, try); err != nil {
+		if err := s.Pause(ctx, min(4*time.Millisecond<<min(try, 8), 400*time.Millisecond)); err != nil {
 			return Result{}, err
 		}
 	}
@@ -116,10 +116,8 @@ func (s *Store) Written() []name.Session {
 	return slices.Sorted(maps.Keys(s.written))
 }
 
-// pause sleeps for a random time before the next attempt. The limit doubles with each attempt, up
-// to 400 ms.
-func (s *Store) pause(ctx context.Context, try int) error {
-	span := min(4*time.Millisecond<<min(try, 8), 400*time.Millisecond)
+// Pause sleeps for a random part of a span.
+func (s *Store) Pause(ctx context.Context, span time.Duration) error {
 	timer := time.NewTimer(time.Duration(s.Random()) % span)
 	defer timer.Stop()
 	select {

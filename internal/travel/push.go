@@ -95,7 +95,8 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 			return checkpoint.Failure(checkpoint.KindFailed, "", "others pushed first each time; what was sent stays, so run the command again to continue")
 		}
 		there = nil
-		if err := t.pause(ctx, try); err != nil {
+		// Clones that collided once would collide again if they retried in step.
+		if err := t.s.Store.Pause(ctx, min(20*time.Millisecond<<min(try, 6), time.Second)); err != nil {
 			return checkpoint.Classify(err)
 		}
 	}
@@ -109,20 +110,6 @@ func (t *trip) known(here, there *remote.Listing) error {
 		}
 	}
 	return nil
-}
-
-// pause sleeps for a random part of a growing span: at most 40 ms on the first try, a second at the
-// end. Clones that collided once would collide again if they retried in step.
-func (t *trip) pause(ctx context.Context, try int) error {
-	span := min(20*time.Millisecond<<min(try, 6), time.Second)
-	timer := time.NewTimer(time.Duration(t.s.Store.Random()) % span)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // consignment is everything that one round of a push sends. It is fixed before the first ref goes,
