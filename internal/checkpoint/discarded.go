@@ -68,13 +68,7 @@ func byDiscarded(st *journal.State, ref string) []*journal.Entry {
 		rules = []func(*journal.Entry) bool{func(e *journal.Entry) bool { return isNumbered(e, m) }}
 	}
 	for _, fits := range rules {
-		var found []*journal.Entry
-		for i, c := range st.Standings() {
-			if c.Discarded && fits(st.At(i)) {
-				found = append(found, st.At(i))
-			}
-		}
-		if len(found) > 0 {
+		if found := matching(st, func(e *journal.Entry) bool { return e.Discarded && fits(e) }); len(found) > 0 {
 			return found
 		}
 	}

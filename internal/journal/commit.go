@@ -54,14 +54,14 @@ func ParseCommit(c Commit) (Node, error) {
 		}
 		return n, nil
 	}
-	e := &Event{OID: c.OID, Parents: c.Parents}
-	if err := e.parse(c.Author, c.Message); err != nil {
+	e, err := Parse(c.OID, c.Parents, c.Author, c.Message)
+	if err != nil {
 		return Node{}, err
 	}
 	if e.known() && e.Time.Unix() != committed.seconds {
 		return Node{}, fmt.Errorf("parse journal commit %q: author and committer have different dates", c.OID)
 	}
-	n.Event = e
+	n.Event = &e
 	return n, nil
 }
 

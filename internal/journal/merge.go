@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -66,17 +67,8 @@ func Merge(mine, theirs *Log) (Tip, *MergeCommit) {
 // different merges. A push that lost a race uses it: if only merges differ there is nothing left to
 // send.
 func SameEvents(a, b *Log) bool {
-	x, y := a.Events(), b.Events()
-	if len(x) != len(y) {
-		return false
-	}
 	// The order is a function of the set of events, so equal sets give equal lists.
-	for i := range x {
-		if x[i].OID != y[i].OID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a.Events(), b.Events(), func(x, y *Event) bool { return x.OID == y.OID })
 }
 
 // Covers reports whether a contains every event of b. Merges are ignored.

@@ -26,21 +26,13 @@ const (
 // trailers are read as far as they are valid and all others go to Extra.
 func Parse(oid name.OID, parents []name.OID, author, message string) (Event, error) {
 	e := Event{OID: oid, Parents: parents}
-	if err := e.parse(author, message); err != nil {
-		return Event{}, err
+	if err := e.read(author, message); err != nil {
+		return Event{}, fmt.Errorf("parse event %q: %w", oid, err)
 	}
 	return e, nil
 }
 
-// parse is Parse for an event whose OID and Parents are already set.
-func (e *Event) parse(author, message string) error {
-	if err := e.read(author, message); err != nil {
-		return fmt.Errorf("parse event %q: %w", e.OID, err)
-	}
-	return nil
-}
-
-// read does the work of parse, without naming the event in errors.
+// read does the work of Parse, without naming the event in errors.
 func (e *Event) read(author, message string) error {
 	header, rest, err := trailers(message)
 	if err != nil {

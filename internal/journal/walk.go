@@ -6,6 +6,7 @@ package journal
 // sessions and replays them into an undo list and a redo list, as an editor has them.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -75,10 +76,7 @@ type walkStep struct {
 
 // isEarlier compares by time and id, as the fold does.
 func isEarlier(a, b *Event) bool {
-	if a.Time.Equal(b.Time) {
-		return a.OID < b.OID
-	}
-	return a.Time.Before(b.Time)
+	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.OID, b.OID)) < 0
 }
 
 // take applies an event to the lists. A rollback becomes a new level and empties the redo list,
