@@ -413,7 +413,10 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback is already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
 	}
 	if err := staged.Back(); err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety))}}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{
+			"`git checkpoint rollback --abort` tries again",
+			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
+		}}
 	}
 	if meta.Branch.Moves() {
 		if err := headBack(ctx, s, meta); err != nil {
@@ -455,10 +458,29 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, 
 	if err := half.take(ctx, staged.Paths(), staged.Paths()...); err != nil {
 		return nil, meta, err
 	}
+	if err := refuseSkipped(half.cur, staged.Paths()); err != nil {
+		return nil, meta, err
+	}
 	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
 		return nil, meta, err
 	}
 	return staged, meta, nil
+}
+
+// refuseSkipped returns an error if something is at one of the paths that the capture left out, such
+// as a file that cannot be read. It was made after the kill, is in no checkpoint, and would be lost.
+func refuseSkipped(cur *snapshot.Capture, paths []string) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
+	for _, s := range cur.Skipped {
+		if slices.Contains(paths, s.Path) {
+			e.Hints = append(e.Hints, s.Path+" ("+s.Reason+")")
+		}
+	}
+	if len(e.Hints) == 0 {
+		return nil
+	}
+	e.Hints = append(e.Hints, "move them out of the way, and run the command again")
+	return e
 }
 
 // nothingUnfinished returns the answer to --continue and --abort when no file was moved. A rollback

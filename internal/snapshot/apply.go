@@ -118,11 +118,14 @@ func sameLinked(info, was fs.FileInfo) bool {
 
 // takeAside moves a file that is to be deleted to old/<n>.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
-	if gone, err := r.shot.tree.lstat(o.Path); err != nil || gone == nil {
+	info, err := r.shot.tree.lstat(o.Path)
+	if err != nil || info == nil {
 		return err
 	}
-	if r.resumed() && r.moved(i) {
-		return nil // done before the kill; the file that is here now is new
+	// Done before the kill, and what is here now is new; or somebody has put a directory here since,
+	// and not all that it holds needs to be captured.
+	if r.resumed() && (r.moved(i) || info.IsDir()) {
+		return nil
 	}
 	if err := r.unchanged(o.Path); err != nil {
 		return err
@@ -239,11 +242,14 @@ func (r *Restore) makeParents(p string) error {
 }
 
 // chmod sets the permission bits of an operation of kind "mode".
-func (r *Restore) chmod(_ context.Context, _ int, o Op) error {
-	if info, err := r.shot.tree.lstat(o.Path); err != nil || info == nil || !info.Mode().IsRegular() {
-		return errors.Join(err, &ChangedError{o.Path})
+func (r *Restore) chmod(_ context.Context, _ int, o Op) error { return r.setMode(o.Path, o.Perm) }
+
+// setMode sets the permission bits of a file, and of nothing else that may be at p by now.
+func (r *Restore) setMode(p string, perm fs.FileMode) error {
+	if info, err := r.shot.tree.lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
+		return errors.Join(err, &ChangedError{p})
 	}
-	return r.shot.tree.root.Chmod(o.Path, o.Perm)
+	return r.shot.tree.root.Chmod(p, perm)
 }
 
 // removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
@@ -315,7 +321,7 @@ func (r *Restore) Back() error {
 			note(o.Path, r.bringBack(i, o))
 		case "mode":
 			if perm, known := r.intent.OldModes[o.Path]; known {
-				note(o.Path, r.shot.tree.root.Chmod(o.Path, perm))
+				note(o.Path, r.setMode(o.Path, perm))
 			}
 		}
 	}
@@ -349,7 +355,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		if err != nil {
 			return err
 		}
-		if info != nil {
+		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
 			if was := r.placed[i]; was != nil && !same(info, was) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
