@@ -142,11 +142,11 @@ type Unfinished struct {
 	Process   int             `json:"process,omitempty"` // the process that is at it; 0: it was killed
 }
 
-// item returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;
+// itemOf returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;
 // then message and files are empty.
-func (l *Listing) item(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
+func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
 	item := Item{
-		ID: e.Checkpoint, Label: e.Label, Session: l.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		ID: e.Checkpoint, Label: e.Label, Session: st.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
 		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, CreatedAt: checkpoint.Time{Time: e.Event().Time}, Commit: e.Event().Commit,
 		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
 	}

@@ -91,9 +91,14 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
-	newest := newestOfSteps(st, shown)
+	newest := map[int]int{} // by step: the place of its newest live milestone
+	for i, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			newest[c.Step] = i
+		}
+	}
 	for _, e := range shown {
-		item := l.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
 		l.Items = append(l.Items, item)
 	}
@@ -137,29 +142,6 @@ func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Con
 	}
 	slices.Reverse(shown)
 	return shown
-}
-
-// newestOfSteps returns the position of the newest live milestone for each step that occurs among
-// some checkpoints.
-func newestOfSteps(st *journal.State, among []*journal.Entry) map[int]int {
-	wanted := map[int]bool{}
-	for _, e := range among {
-		if e.Live && e.Milestone {
-			wanted[e.Step] = true
-		}
-	}
-	newest := make(map[int]int, len(wanted))
-	// Go back from the newest, and stop as soon as all steps are found.
-	for i, c := range st.Backward() {
-		if len(wanted) == 0 {
-			break
-		}
-		if c.Live && c.Milestone && wanted[c.Step] {
-			newest[c.Step] = i
-			delete(wanted, c.Step)
-		}
-	}
-	return newest
 }
 
 // Problems returns, for each checkpoint that is not valid, the reason: its ref, its commit, its

@@ -65,10 +65,9 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
-	listing := &Listing{Session: st.Session}
 	for _, e := range kept {
 		t.Steps = append(t.Steps, TimelineStep{
-			Item:     listing.item(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
+			Item:     itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
 			Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
 		})
 	}
