@@ -104,9 +104,6 @@ func expected(k reflect.Kind) string {
 		return "a text"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int:
-		return "a whole number"
-	default:
-		return k.String()
 	}
+	return "a whole number"
 }

@@ -82,7 +82,11 @@ func (d *Definition) Retain(items []Item, p Policy) ([]Verdict, error) {
 	case p.Keep != nil || p.OlderThan != nil:
 		r.flags(items)
 	case over:
-		r.all(items, reason)
+		for i, item := range items {
+			if item.Trigger != TriggerSafety { // an undo may still need those
+				r.drop(i, item, reason)
+			}
+		}
 	default:
 		err = r.counted(items)
 	}
@@ -169,16 +173,6 @@ func (r *retainer) aged(items []Item) error {
 		}
 	}
 	return nil
-}
-
-// all drops everything of a finished session except safety checkpoints: an undo may still need
-// those.
-func (r *retainer) all(items []Item, reason string) {
-	for i, item := range items {
-		if item.Trigger != TriggerSafety {
-			r.drop(i, item, reason)
-		}
-	}
 }
 
 // flags judges the live checkpoints by --keep and --older-than. At least one of them is set.
