@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -219,7 +219,7 @@ func writeSession(tx querier, a *transfer.Archive) error {
 			return err
 		}
 	}
-	_, err := tx.Exec(`INSERT INTO git_checkpoint_sessions VALUES (?,?,?,?,?,?,?,?)`, string(a.Session), a.Workflow, a.Topic, a.Status, a.Branch,
+	err := insert(tx, "git_checkpoint_sessions", string(a.Session), a.Workflow, a.Topic, a.Status, a.Branch,
 		stamp(a.CreatedAt), stamp(a.UpdatedAt), orNull(string(a.Current)))
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func writeSession(tx querier, a *transfer.Archive) error {
 		}
 	}
 	for i, e := range a.Events {
-		_, err := tx.Exec(`INSERT INTO git_checkpoint_events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, string(a.Session), i+1, e.Event, stamp(e.Time.Time), e.Actor,
+		err := insert(tx, "git_checkpoint_events", string(a.Session), i+1, e.Event, stamp(e.Time.Time), e.Actor,
 			orNull(string(e.Checkpoint)), orNull(e.Label), orNull(string(e.From)), orNull(string(e.To)), orNull(e.Reason), orNull(e.Status), string(e.OID))
 		if err != nil {
 			return err
@@ -255,15 +255,17 @@ func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) erro
 	if r.Error != nil {
 		failure = string(create.Compact(r.Error))
 	}
-	values := []any{
+	return insert(tx, "git_checkpoint_checkpoints",
 		string(r.ID), string(a.Session), r.Label, r.Step, r.StepName, r.Iteration, r.Milestone, r.Trigger, r.Status, r.Message,
 		stamp(r.CreatedAt), orNull(string(r.Previous)), string(c.Commit), orNull(string(r.Git.Head)), orNull(shortRef(string(r.Git.Branch))),
 		r.Files.Counts[0], r.Files.Counts[1], r.Files.Counts[2], c.Live, c.Discarded, c.Pinned, r.ID == a.Current,
-		string(create.Compact(r.State)), string(outputs.json()), orNull(failure), orNull(from),
-	}
-	// One placeholder per value, without the last comma.
-	marks := string(slices.Repeat([]byte("?,"), len(values)))
-	_, err := tx.Exec(`INSERT INTO git_checkpoint_checkpoints VALUES (`+marks[:len(marks)-1]+`)`, values...)
+		string(create.Compact(r.State)), string(outputs.json()), orNull(failure), orNull(from))
+}
+
+// insert adds a row with these values, in the order of the columns.
+func insert(tx querier, table string, values ...any) error {
+	marks := strings.Repeat(",?", len(values))[1:]
+	_, err := tx.Exec("INSERT INTO "+table+" VALUES ("+marks+")", values...)
 	return err
 }
 
