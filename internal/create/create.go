@@ -189,13 +189,7 @@ func sweep(s *checkpoint.Service) {
 // creationFor checks the request and selects the session; define selects the workflow. It removes
 // secrets from the texts of the request, and writes nothing.
 func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
-	c := &creation{s: s, req: req, at: req.At, head: s.Repo.Head.OID}
-	if c.at.IsZero() {
-		c.at = s.Now()
-	}
-	if req.Head != nil {
-		c.head = *req.Head
-	}
+	c := &creation{s: s, req: req, at: s.Now(), head: s.Repo.Head.OID}
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
@@ -369,7 +363,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 // would soon prune the new checkpoint.
 func (c *creation) reopen(v store.View, change *store.Change) error {
 	c.opened = ""
-	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety || !c.req.At.IsZero() {
+	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety {
 		return nil
 	}
 	e, err := c.s.NewEvent(journal.KindStatus, c.session)

@@ -35,7 +35,7 @@ func (c *creation) rememberFailure(err error) {
 		s.Forget(checkpoint.FailedFile) //nolint:errcheck // disposable
 		return
 	}
-	if !checkpoint.IsFailure(checkpoint.KindOf(err)) || c.req.DryRun || !c.req.At.IsZero() {
+	if !checkpoint.IsFailure(checkpoint.KindOf(err)) || c.req.DryRun {
 		return // a retry would fail in the same way, or nothing was to be made
 	}
 	// Fill in what depends on this moment and this directory, so that the retry means the same.

@@ -67,7 +67,7 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 // automatic.
 func pruneOver(ctx context.Context, c *creation) {
 	status := c.def.Statuses.Closes[c.record.Status]
-	if status == "" || c.safety || !c.req.At.IsZero() {
+	if status == "" || c.safety {
 		return
 	}
 	on, err := retain.Automatic(c.s, c.def)

@@ -2,7 +2,6 @@ package create
 
 import (
 	"strings"
-	"time"
 	"unicode"
 
 	"git-checkpoint/internal/checkpoint"
@@ -76,9 +75,5 @@ type Request struct {
 	DryRun         bool           // compute the checkpoint, but write no ref
 	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
 	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
-
-	// Set by import only. Zero values mean: as it is now.
-	At   time.Time // the time of the checkpoint
-	Tree name.OID  // its tree, instead of a capture
-	Head *name.OID // the commit of HEAD; points to "" for none
+	Tree           name.OID       // the tree of a dry run, instead of a capture
 }
