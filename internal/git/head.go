@@ -7,7 +7,11 @@ import (
 
 	"git-checkpoint/internal/discover"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/refs"
 )
+
+// errAsk says that this process cannot tell, and that git has to be asked.
+var errAsk = discover.ErrAsk
 
 // discover opens an ordinary repository without starting git. It returns errAsk when the repository
 // is not an ordinary one, or when HEAD cannot be read with certainty.
@@ -39,14 +43,14 @@ func (r *Repo) readHead() error {
 	switch {
 	case !ended: // git always ends the line; the file may be half written
 		return errAsk
-	case !symbolic && len(line) == files.digits && name.IsHex(line):
+	case !symbolic && len(line) == files.Digits && name.IsHex(line):
 		r.Head.OID = name.OID(line)
 		return nil
 	// A symbolic HEAD outside refs/heads is possible, but rare enough to leave to git.
-	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !isSimpleRef(branch):
+	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !refs.IsSimple(branch):
 		return errAsk
 	}
 	r.Head.Branch = name.Ref(branch)
-	r.Head.OID, err = files.resolve(r.Head.Branch)
+	r.Head.OID, err = files.Resolve(r.Head.Branch)
 	return err
 }

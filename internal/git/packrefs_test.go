@@ -16,6 +16,9 @@ import (
 	"git-checkpoint/internal/scripttest"
 )
 
+// manyRefs is how many new refs package refs writes directly into packed-refs.
+const manyRefs = 100
+
 // manyNew returns a transaction of n new refs and one journal.
 func manyNew(oid name.OID, session string, n int) []Update {
 	var out []Update

@@ -10,22 +10,62 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/refs"
 )
 
-// RefValue is a ref and the object that it points to. An annotated tag is not peeled.
-type RefValue struct {
-	Ref name.Ref
-	OID name.OID
+// These are the types of package refs, which reads and writes refs that are files.
+type (
+	RefValue    = refs.Value
+	Update      = refs.Update
+	LockedError = refs.LockedError
+)
+
+// ErrRaced says that a ref did not have the value that a transaction expected, or that it was
+// locked. The caller reads the refs again and retries.
+var ErrRaced = refs.ErrRaced
+
+// RefTempPrefix is refs.TempPrefix.
+const RefTempPrefix = refs.TempPrefix
+
+// refFiles returns the refs as files, which is what they are in most repositories.
+func (r *Repo) refFiles() refs.Files {
+	return refs.Files{Dir: r.CommonDir, Digits: 2 * r.HashLen(), Config: r.Config, Env: r.env, Whole: r.isWhole}
+}
+
+// isWhole reports whether an object exists. A loose one is also read and checked.
+func (r *Repo) isWhole(oid name.OID) bool {
+	d := r.database()
+	if d.loose.has(oid) {
+		return d.loose.whole(oid)
+	}
+	d.packs.Refresh()
+	_, packed := d.packs.Find(oid)
+	return packed
 }
 
 // Refs lists the refs below the prefixes, sorted by name. It does not read the objects, so refs
 // with missing objects are listed too. In most repositories it starts no process.
 func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
-	if refs, err := r.refFiles().list(prefixes); err == nil {
-		return refs, ctx.Err()
+	if found, err := r.refFiles().List(prefixes); err == nil {
+		return found, ctx.Err()
 	}
 	return r.forEachRef(ctx, prefixes)
 }
+
+// RefsAndFault is Refs, and also returns a description of the damage in packed-refs, which may hide
+// refs.
+func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (found []RefValue, fault string, err error) {
+	files := r.refFiles()
+	if found, err := files.List(prefixes); err == nil {
+		return found, "", ctx.Err()
+	}
+	found, err = r.forEachRef(ctx, prefixes)
+	return found, files.Fault(), err
+}
+
+// ReclaimRefs finishes the transactions of processes of ours that were killed, and reports whether
+// it removed a lock.
+func (r *Repo) ReclaimRefs() bool { return r.refFiles().Reclaim() }
 
 // forEachRef has git list the refs.
 func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, error) {
@@ -44,17 +84,6 @@ func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, e
 	}
 	return out, nil
 }
-
-// Update is the change of one ref in a transaction. An empty New deletes the ref. Old is the
-// expected value; an empty Old says that the ref must not exist.
-type Update struct {
-	Ref      name.Ref
-	New, Old name.OID
-}
-
-// ErrRaced says that a ref did not have the value that a transaction expected, or that it was
-// locked. The caller reads the refs again and retries.
-var ErrRaced = errors.New("a ref changed meanwhile")
 
 // ErrBrokenRef says that git cannot read a ref, so that it does not change it either. Its file may
 // be empty after a power loss.
@@ -85,6 +114,38 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 		return err
 	}
 	return r.updateRefs(ctx, updates)
+}
+
+// writesRefs reports whether this process may write refs itself.
+func (r *Repo) writesRefs() bool {
+	r.plainOnce.Do(func() { r.plainly = r.refFiles().Writable(r.Head.Branch) })
+	return r.plainly
+}
+
+// writeRefs applies the updates in this process. errAsk means that nothing was written, and that git
+// should do it or say what is wrong.
+func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
+	if !r.writesRefs() {
+		return errAsk
+	}
+	return r.refFiles().Write(updates, func(oids []name.OID) bool { return r.areCommits(ctx, oids) })
+}
+
+// areCommits reports whether all of these objects are commits.
+func (r *Repo) areCommits(ctx context.Context, oids []name.OID) bool {
+	var specs []string
+	for _, oid := range oids {
+		if _, ours := r.unpacked(string(oid), "commit"); !ours {
+			specs = append(specs, string(oid))
+		}
+	}
+	err := r.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
+		if err == nil && o.Type != "commit" {
+			err = errAsk
+		}
+		return err
+	})
+	return err == nil
 }
 
 // updateRefs has git apply the updates. If a lock is in the way that a killed process of ours has
@@ -188,14 +249,3 @@ var lockExists = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 var hopeless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
 })
-
-// LockedError is an ErrRaced that names the lock file, which another process holds or has left
-// behind.
-type LockedError struct{ Path string }
-
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("the lock %q is held by another process", e.Path)
-}
-
-// Unwrap makes it an ErrRaced.
-func (e *LockedError) Unwrap() error { return ErrRaced }

@@ -24,7 +24,7 @@ func TestRefs(t *testing.T) {
 	for _, how := range []func(context.Context, ...string) ([]RefValue, error){
 		r.Refs, func(ctx context.Context, prefixes ...string) ([]RefValue, error) { return r.forEachRef(ctx, prefixes) },
 	} {
-		if got, err := how(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0] != (RefValue{"refs/x/a", blob}) || got[1] != (RefValue{"refs/x/b", head}) {
+		if got, err := how(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0] != (RefValue{Ref: "refs/x/a", OID: blob}) || got[1] != (RefValue{Ref: "refs/x/b", OID: head}) {
 			t.Fatalf("%+v %v", got, err)
 		}
 		if got, err := how(ctx(t), "refs/none"); len(got) != 0 || err != nil {
@@ -173,4 +173,40 @@ func FuzzParseCommit(f *testing.F) {
 			t.Errorf("%q\n%q\n%v", c.Encode(), again.Encode(), err)
 		}
 	})
+}
+
+// What package refs does not read with certainty is asked of git.
+func TestRefsUnsorted(t *testing.T) {
+	f := newFixture(t)
+	f.git("commit", "-q", "--allow-empty", "-m", "x")
+	f.git("pack-refs", "--all")
+	path := filepath.Join(f.dir, ".git/packed-refs")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write(".git/packed-refs", strings.Replace(string(data), " sorted", "", 1))
+	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.git("rev-parse", "HEAD") {
+		t.Errorf("%q %v", got, err)
+	}
+	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.git("rev-parse", "HEAD") || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// A lock that a killed process of ours has left is removed when git meets it.
+func TestUpdateRefsReclaims(t *testing.T) {
+	f := newFixture(t)
+	r := f.open()
+	writesHere(t, r)
+	one := f.blob("one")
+	const ref = name.Ref("refs/checkpoints/s/journal")
+	proof, lock := filepath.Join(f.dir, ".git/checkpoint", RefTempPrefix+"ABC.000000:refs:checkpoints:s:journal"), filepath.Join(f.dir, ".git", string(ref)+".lock")
+	f.write(".git/checkpoint/"+filepath.Base(proof), string(one)+"\n")
+	f.must(os.MkdirAll(filepath.Dir(lock), 0o777))
+	f.must(os.Link(proof, lock))
+	f.must(r.updateRefs(ctx(t), []Update{{Ref: ref, New: one}}))
+	if got := f.git("rev-parse", string(ref)); got != string(one) || len(f.leftovers()) > 0 {
+		t.Errorf("%s is %s; left are %v", ref, got, f.leftovers())
+	}
 }

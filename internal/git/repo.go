@@ -4,7 +4,7 @@
 //
 // Start with Repo: Open finds a repository and returns one Repo for one worktree. Run starts git
 // (run.go). Batch reads objects (batch.go), WriteObject writes them (write.go), Refs and UpdateRefs
-// read and write refs (refs.go).
+// read and write refs (refs.go), by way of package refs where they are files.
 //
 // Starting git costs a few milliseconds, so most operations have two implementations. The first
 // works on git's files directly, in this process, and handles only what every version of git stores

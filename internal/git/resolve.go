@@ -31,7 +31,7 @@ func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]
 	files := b.repo.refFiles()
 	var rest []name.Ref
 	for _, r := range refs {
-		switch oid, err := files.resolve(r); {
+		switch oid, err := files.Resolve(r); {
 		case err != nil:
 			rest = append(rest, r)
 		case oid != "":

@@ -1,7 +1,6 @@
-package git
+package refs
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -18,43 +17,64 @@ import (
 // maxName is the maximum length in bytes of a file name on common file systems.
 const maxName = 255
 
-// writesRefs reports whether this process may write refs itself. See plainRefs.
-func (r *Repo) writesRefs() bool {
-	r.plainOnce.Do(func() { r.plainly = r.plainRefs() })
-	return r.plainly
+// Value is a ref and the object that it points to. An annotated tag is not peeled.
+type Value struct {
+	Ref name.Ref
+	OID name.OID
 }
 
-// plainRefs reports whether the refs are ordinary files on a local file system, and nothing is
+// Update is the change of one ref in a transaction. An empty New deletes the ref. Old is the
+// expected value; an empty Old says that the ref must not exist.
+type Update struct {
+	Ref      name.Ref
+	New, Old name.OID
+}
+
+// ErrRaced says that a ref did not have the value that a transaction expected, or that it was
+// locked. The caller reads the refs again and retries.
+var ErrRaced = errors.New("a ref changed meanwhile")
+
+// LockedError is an ErrRaced that names the lock file, which another process holds or has left
+// behind.
+type LockedError struct{ Path string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("the lock %q is held by another process", e.Path)
+}
+
+// Unwrap makes it an ErrRaced.
+func (e *LockedError) Unwrap() error { return ErrRaced }
+
+// Writable reports whether the refs are ordinary files on a local file system, and nothing is
 // configured that git would do in addition: fsync of refs, shared modes, timeouts for ref locks,
-// namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours, because git
-// would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
+// namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours (head is the
+// branch that it is on), because git would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
 // case.
-func (r *Repo) plainRefs() bool {
-	if r.refFiles().dir == "" || sharedMode(r.Config).bits != 0 || strings.HasPrefix(string(r.Head.Branch), name.CheckpointRoot) ||
-		strings.HasPrefix(string(r.Head.Branch), name.TagRoot) || r.Head.Branch == name.NotesRef {
+func (f Files) Writable(head name.Ref) bool {
+	if f.foreign() || isOurs(head) {
 		return false
 	}
 	for _, key := range []string{"GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_TEST_FSYNC", "GIT_COMMON_DIR"} {
-		if gitconfig.Getenv(r.env, key) != "" {
+		if gitconfig.Getenv(f.Env, key) != "" {
 			return false
 		}
 	}
 	for _, key := range []string{"core.filesRefLockTimeout", "core.packedRefsTimeout", "core.sharedRepository"} {
-		if len(r.Config.Keys(key)) > 0 {
+		if len(f.Config.Keys(key)) > 0 {
 			return false
 		}
 	}
-	if maySyncRefs(r.Config) {
+	if maySyncRefs(f.Config) {
 		return false
 	}
-	for _, key := range r.Config.Keys("extensions.") {
+	for _, key := range f.Config.Keys("extensions.") {
 		switch key {
 		case "extensions.objectformat", "extensions.partialclone", "extensions.preciousobjects", "extensions.worktreeconfig", "extensions.noop":
 		default:
 			return false
 		}
 	}
-	return localFileSystem(r.CommonDir) && localFileSystem(filepath.Join(r.CommonDir, "refs"))
+	return localFileSystem(f.Dir) && localFileSystem(filepath.Join(f.Dir, "refs"))
 }
 
 // maySyncRefs reports whether core.fsync has a word that is, or may one day be, about refs. By
@@ -75,13 +95,13 @@ func maySyncRefs(c *gitconfig.Config) bool {
 
 // plainUpdates reports whether all updates are simple, and none is of a ref that another one is of
 // or is below.
-func (r *Repo) plainUpdates(updates []Update) bool {
+func (f Files) plainUpdates(updates []Update) bool {
 	if len(updates) == 0 {
 		return false
 	}
 	refs := make([]string, 0, len(updates))
 	for _, u := range updates {
-		if !r.plainUpdate(u) {
+		if !f.plainUpdate(u) {
 			return false
 		}
 		refs = append(refs, string(u.Ref)+"/") // so that a/b follows a in the order, and not a-b
@@ -95,39 +115,44 @@ func (r *Repo) plainUpdates(updates []Update) bool {
 	return true
 }
 
+// isOurs reports whether a ref belongs to this program.
+func isOurs(ref name.Ref) bool {
+	return strings.HasPrefix(string(ref), name.CheckpointRoot) || strings.HasPrefix(string(ref), name.TagRoot) || ref == name.NotesRef
+}
+
 // plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
 // ids are well-formed, and it has no reflog, which git would continue.
-func (r *Repo) plainUpdate(u Update) bool {
+func (f Files) plainUpdate(u Update) bool {
 	ref := string(u.Ref)
-	ours := strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, name.TagRoot) || u.Ref == name.NotesRef
-	if !ours || !isSimpleRef(ref) || !r.refFiles().shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
+	if !isOurs(u.Ref) || !IsSimple(ref) || !f.shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
 		return false
 	}
-	id := func(oid name.OID) bool { return len(oid) == 2*r.HashLen() && name.IsHex(string(oid)) && !oid.IsZero() }
+	id := func(oid name.OID) bool { return len(oid) == f.Digits && name.IsHex(string(oid)) && !oid.IsZero() }
 	if u.New == "" && u.Old == "" || u.New != "" && !id(u.New) || u.Old != "" && !id(u.Old) {
 		return false
 	}
-	_, err := os.Lstat(filepath.Join(r.CommonDir, "logs", filepath.FromSlash(ref)))
+	_, err := os.Lstat(filepath.Join(f.Dir, "logs", filepath.FromSlash(ref)))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// writeRefs applies the updates in this process, in the way of git's files backend: it locks all
+// Write applies the updates in this process, in the way of git's files backend: it locks all
 // refs, compares each with its expected value, and then renames the locks to the refs or deletes
 // refs, one after the other. If this process is killed, the next one completes the transaction or
-// takes it back (see refLocks). errAsk means that nothing was written, and that git should do it or
-// say what is wrong.
-func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
-	if !r.writesRefs() || !r.plainUpdates(updates) {
+// takes it back (see transaction). errAsk means that nothing was written, and that git should do it or
+// say what is wrong. It must only be called if the refs are Writable. commits reports whether all of
+// these objects are commits.
+func (f Files) Write(updates []Update, commits func([]name.OID) bool) error {
+	if !f.plainUpdates(updates) {
 		return errAsk
 	}
-	t := &refLocks{repo: r, id: rand.Text()[:10]}
+	t := &transaction{Files: f, id: rand.Text()[:10]}
 	defer t.release()
-	for _, l := range r.locksFor(ctx, updates) {
+	for _, l := range f.locksFor(updates, commits) {
 		if err := t.add(l); err != nil {
 			return err
 		}
 	}
-	if err := r.verifyRefs(t.locks); err != nil {
+	if err := f.verifyRefs(t.locks); err != nil {
 		return err
 	}
 	if err := t.fillPacked(); err != nil {
@@ -143,10 +168,10 @@ func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
 //
 // If new refs go into packed-refs, that file comes first instead. last holds what has no loose file
 // in the end.
-func (r *Repo) locksFor(ctx context.Context, updates []Update) []*refLock {
+func (f Files) locksFor(updates []Update, commits func([]name.OID) bool) []*refLock {
 	var locks, last []*refLock
 	packed := &refLock{update: Update{Ref: packedRefsFile}}
-	fresh, updates := r.packable(ctx, updates)
+	fresh, updates := packable(updates, commits)
 	// Many new refs: packed-refs is written before the refs that mention them, such as the journal.
 	if len(fresh) > 0 {
 		locks = append(locks, packed)
@@ -171,9 +196,8 @@ func (r *Repo) locksFor(ctx context.Context, updates []Update) []*refLock {
 // verifyRefs compares all refs with their expected values. The refs are locked, so nobody changes,
 // packs or deletes them meanwhile. It sets idle for those that have the new value already. A
 // difference is ErrRaced; a new value whose object is not here is errAsk, so that git reports it.
-func (r *Repo) verifyRefs(locks []*refLock) error {
-	files := r.refFiles()
-	packed, err := files.openPacked()
+func (f Files) verifyRefs(locks []*refLock) error {
+	packed, err := f.openPacked()
 	if err != nil {
 		return err
 	}
@@ -185,7 +209,7 @@ func (r *Repo) verifyRefs(locks []*refLock) error {
 		if u.Ref == packedRefsFile {
 			continue
 		}
-		have, err := files.current(packed, u.Ref)
+		have, err := f.current(packed, u.Ref)
 		if err != nil {
 			return err
 		}
@@ -195,7 +219,7 @@ func (r *Repo) verifyRefs(locks []*refLock) error {
 		if u.New == "" || l.packs {
 			continue
 		}
-		if l.idle = have == u.New; !l.idle && !r.isWhole(u.New) {
+		if l.idle = have == u.New; !l.idle && !f.Whole(u.New) {
 			return errAsk
 		}
 	}
@@ -204,8 +228,8 @@ func (r *Repo) verifyRefs(locks []*refLock) error {
 
 // current returns the value of a locked ref, or "" if it does not exist. It returns errAsk if the
 // ref is not an ordinary one, or if a directory or another ref is in the way of its file.
-func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
-	path := filepath.Join(f.dir, filepath.FromSlash(string(ref)))
+func (f Files) current(packed packedRefs, ref name.Ref) (name.OID, error) {
+	path := filepath.Join(f.Dir, filepath.FromSlash(string(ref)))
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().IsRegular():
 		oid, err := f.looseID(path)
@@ -218,7 +242,7 @@ func (f refFiles) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	case packed.file == nil:
 		return "", nil
 	}
-	oid, err := packed.resolve(string(ref), f.digits)
+	oid, err := packed.resolve(string(ref), f.Digits)
 	if err != nil || oid != "" {
 		return oid, err
 	}
@@ -242,15 +266,4 @@ func (p packedRefs) free(ref string) error {
 			return errAsk
 		}
 	}
-}
-
-// isWhole reports whether an object exists. A loose one is also read and checked.
-func (r *Repo) isWhole(oid name.OID) bool {
-	d := r.database()
-	if d.loose.has(oid) {
-		return d.loose.whole(oid)
-	}
-	d.packs.Refresh()
-	_, packed := d.packs.Find(oid)
-	return packed
 }

@@ -1,8 +1,7 @@
-package git
+package refs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +25,7 @@ const packedHeader = "# pack-refs with: peeled fully-peeled sorted \n"
 // packable splits the updates of a transaction into the new refs that go directly into packed-refs,
 // and the rest in its order. fresh is empty if there are few new refs, or if the transaction also
 // deletes refs. Journals are never packed here: they change with every event.
-func (r *Repo) packable(ctx context.Context, updates []Update) (fresh, rest []Update) {
+func packable(updates []Update, commits func([]name.OID) bool) (fresh, rest []Update) {
 	for _, u := range updates {
 		switch {
 		case u.New == "":
@@ -38,34 +37,24 @@ func (r *Repo) packable(ctx context.Context, updates []Update) (fresh, rest []Up
 			rest = append(rest, u)
 		}
 	}
-	if len(fresh) < manyRefs || !r.areCommits(ctx, fresh) {
+	if len(fresh) < manyRefs {
+		return nil, updates
+	}
+	oids := make([]name.OID, len(fresh))
+	for i, u := range fresh {
+		oids[i] = u.New
+	}
+	// A tag object would need a second line in packed-refs with its target.
+	if !commits(oids) {
 		return nil, updates
 	}
 	return fresh, rest
 }
 
-// areCommits reports whether all new values are commits. A tag object would need a second line in
-// packed-refs with its target.
-func (r *Repo) areCommits(ctx context.Context, fresh []Update) bool {
-	var specs []string
-	for _, u := range fresh {
-		if _, ours := r.unpacked(string(u.New), "commit"); !ours {
-			specs = append(specs, string(u.New))
-		}
-	}
-	err := r.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
-		if err == nil && o.Type != "commit" {
-			err = errAsk
-		}
-		return err
-	})
-	return err == nil
-}
-
 // fillPacked writes the new content of packed-refs into its lock, if the transaction has that lock.
 // It writes through the proof file, which is the same inode. The mode of the file is kept, and the
 // content is synced, because this one file holds all refs.
-func (t *refLocks) fillPacked() error {
+func (t *transaction) fillPacked() error {
 	at := slices.IndexFunc(t.locks, func(l *refLock) bool { return l.update.Ref == packedRefsFile })
 	if at < 0 {
 		return nil

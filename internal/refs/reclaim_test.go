@@ -1,4 +1,4 @@
-package git
+package refs
 
 import (
 	"crypto/rand"
@@ -12,23 +12,23 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// The lock of a killed process of ours is removed, also when git meets it. A lock that a living
-// process holds stays, and so does one that git made.
+// The lock of a killed process of ours is removed. A lock that a living process holds stays, and so
+// does one that git made.
 func TestReclaimRefs(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.blob("one"), f.blob("two")
-	r := f.open()
-	writesHere(t, r)
+	r := f.files()
+	f.writesHere()
 	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
-	write := func(u ...Update) error { return r.UpdateRefs(ctx(t), u) }
-	lock := func(ref name.Ref) *refLocks {
-		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+	write := func(u ...Update) error { return r.Write(u, commits) }
+	lock := func(ref name.Ref) *transaction {
+		l := &transaction{Files: f.files(), id: rand.Text()[:10]}
 		if err := l.add(&refLock{update: Update{Ref: ref, New: two}}); err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
-	die := func(l *refLocks) { l.first.Close() } //nolint:errcheck // as the end of a process does
+	die := func(l *transaction) { l.first.Close() } //nolint:errcheck // as the end of a process does
 	if err := write(Update{Ref: journal, New: one}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +38,9 @@ func TestReclaimRefs(t *testing.T) {
 		t.Errorf("a lock that is held: %v", err)
 	}
 	if err := write(Update{Ref: journal, Old: one}); !errors.As(err, &held) {
-		t.Errorf("a lock that is held, for git: %v", err)
+		t.Errorf("a lock that is held, of a ref to delete: %v", err)
 	}
-	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
+	if r.Reclaim(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
 		t.Errorf("%v %v", f.locks(), f.leftovers())
 	}
 	before := filepath.Base(living.locks[0].proof)
@@ -60,10 +60,10 @@ func TestReclaimRefs(t *testing.T) {
 	die(lock(journal))
 	die(lock(tag))
 	if err := write(Update{Ref: journal, Old: two}, Update{Ref: tag, Old: one}); err != nil {
-		t.Errorf("locks of the dead, for git: %v", err)
+		t.Errorf("locks of the dead, of refs to delete: %v", err)
 	}
 	die(lock("refs/checkpoints/s/cp-1"))
-	if r.ReclaimRefs(); len(f.locks())+len(f.leftovers()) > 0 {
+	if r.Reclaim(); len(f.locks())+len(f.leftovers()) > 0 {
 		t.Errorf("%v %v", f.locks(), f.leftovers())
 	}
 	dead := lock("refs/checkpoints/s/cp-2")
@@ -72,11 +72,11 @@ func TestReclaimRefs(t *testing.T) {
 	}
 	die(dead)
 	f.write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
-	if r.ReclaimRefs(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
+	if r.Reclaim(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
 		t.Errorf("%v %v", f.locks(), f.leftovers())
 	}
 	f.write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
-	r.ReclaimRefs()
+	r.Reclaim()
 	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.locks()) != 2 {
 		t.Errorf("a lock of git's: %v", err)
 	}
@@ -86,8 +86,8 @@ func TestReclaimRefs(t *testing.T) {
 // decided is taken back. In both cases all of it takes effect, or nothing.
 func TestReclaimEnds(t *testing.T) {
 	f := newFixture(t)
-	r := f.open()
-	writesHere(t, r)
+	r := f.files()
+	f.writesHere()
 	refs := refsOfWriting()[:3]
 	for decided := range 2 {
 		for renamed := range len(refs) + 1 {
@@ -96,7 +96,7 @@ func TestReclaimEnds(t *testing.T) {
 			}
 			for _, pack := range []bool{false, true} {
 				f.withoutRefs()
-				l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+				l := &transaction{Files: f.files(), id: rand.Text()[:10]}
 				oid := f.blob(fmt.Sprint(decided, renamed, pack))
 				for _, ref := range refs {
 					if err := l.add(&refLock{update: Update{Ref: ref, New: oid}}); err != nil {
@@ -113,21 +113,19 @@ func TestReclaimEnds(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if r.ReclaimRefs(); len(f.locks()) != len(refs)-renamed {
+				if r.Reclaim(); len(f.locks()) != len(refs)-renamed {
 					t.Fatalf("reclaimed from the living: %v", f.locks())
 				}
 				l.first.Close() //nolint:errcheck // as the end of a process does
 				if pack {
 					f.try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
 				}
-				r.ReclaimRefs()
+				r.Reclaim()
 				want := len(refs) * decided
 				if got := strings.Count(f.git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
 					t.Errorf("decided %d, %d renamed, packed %v: %d refs", decided, renamed, pack, got)
 				}
-				if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
-					t.Errorf("left are %v", left)
-				}
+				f.nothingLeft()
 			}
 		}
 	}
@@ -137,18 +135,18 @@ func TestReclaimEnds(t *testing.T) {
 // that, the next process completes it.
 func TestCommitTakesBack(t *testing.T) {
 	f := newFixture(t)
-	r := f.open()
-	writesHere(t, r)
+	r := f.files()
+	f.writesHere()
 	one, two := f.blob("one"), f.blob("two")
 	refs := refsOfWriting()[:3]
-	begin := func() (*refLocks, string) {
+	begin := func() (*transaction, string) {
 		t.Helper()
 		f.withoutRefs()
-		if err := r.UpdateRefs(ctx(t), []Update{{Ref: refs[1], New: one}}); err != nil {
+		if err := r.Write([]Update{{Ref: refs[1], New: one}}, commits); err != nil {
 			t.Fatal(err)
 		}
 		before := f.loose()
-		l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
+		l := &transaction{Files: f.files(), id: rand.Text()[:10]}
 		for _, u := range []Update{{Ref: refs[0], New: two}, {Ref: refs[1], New: two, Old: one}, {Ref: refs[2], New: two}} {
 			if err := l.add(&refLock{update: u}); err != nil {
 				t.Fatal(err)
@@ -191,7 +189,7 @@ func TestCommitTakesBack(t *testing.T) {
 			}
 		}
 		l.first.Close() //nolint:errcheck // as the end of a process does
-		r.ReclaimRefs()
+		r.Reclaim()
 		if got := strings.Count(f.loose(), string(two)); got != len(refs) || len(f.locks())+len(f.leftovers()) > 0 {
 			t.Errorf("killed when %s: %d refs are new; %v %v", killed, got, f.locks(), f.leftovers())
 		}
@@ -202,9 +200,9 @@ func TestCommitTakesBack(t *testing.T) {
 // takes effect once it was decided, else nothing.
 func TestReclaimDeletes(t *testing.T) {
 	f := newFixture(t)
-	r := f.open()
-	writesHere(t, r)
-	one, two := commitOf(f, "one"), commitOf(f, "two")
+	r := f.files()
+	f.writesHere()
+	one, two := f.commit("one"), f.commit("two")
 	const session = "refs/checkpoints/s/"
 	for _, many := range []bool{false, true} {
 		steps := 1
@@ -225,13 +223,13 @@ func TestReclaimDeletes(t *testing.T) {
 			if many {
 				updates = append(manyNew(two, "t", manyRefs), updates[3])
 			}
-			l := &refLocks{repo: f.open(), id: rand.Text()[:10]}
-			for _, lock := range l.repo.locksFor(ctx(t), updates) {
+			l := &transaction{Files: f.files(), id: rand.Text()[:10]}
+			for _, lock := range l.locksFor(updates, commits) {
 				if err := l.add(lock); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := errors.Join(l.repo.verifyRefs(l.locks), l.fillPacked()); err != nil {
+			if err := errors.Join(l.verifyRefs(l.locks), l.fillPacked()); err != nil {
 				t.Fatal(err)
 			}
 			if steps = len(l.locks); many {
@@ -248,7 +246,7 @@ func TestReclaimDeletes(t *testing.T) {
 				}
 			}
 			l.first.Close() //nolint:errcheck // as the end of a process does
-			r.ReclaimRefs()
+			r.Reclaim()
 			after := f.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/checkpoints")
 			switch {
 			case done < 0:
@@ -264,9 +262,7 @@ func TestReclaimDeletes(t *testing.T) {
 					t.Errorf("killed after %d: %d refs\n%s", done, n, after)
 				}
 			}
-			if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
-				t.Errorf("left are %v", left)
-			}
+			f.nothingLeft()
 			if _, err := os.Lstat(filepath.Join(f.dir, ".git", "packed-refs.lock")); err == nil {
 				t.Errorf("killed after %d: packed-refs is locked", done)
 			}

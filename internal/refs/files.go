@@ -1,4 +1,14 @@
-package git
+// Package refs reads and writes refs without git, in the files of git's "files" backend: a loose ref
+// is a file <git dir>/refs/..., and packed-refs is one sorted file with a line for each ref. A loose
+// ref hides a line in packed-refs.
+//
+// Files is the entry point. Resolve and List read, Write changes refs in one transaction, and Reclaim
+// finishes or takes back what a killed process has left. They return gitconfig.ErrAsk for everything
+// unusual, such as symbolic refs, refs of one worktree, damage, or another backend. The caller asks
+// git then.
+//
+// Start reading with files.go, and for transactions with the type transaction in lock.go.
+package refs
 
 import (
 	"bytes"
@@ -9,47 +19,43 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/discover"
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/mapped"
 	"git-checkpoint/internal/name"
 )
 
-// refFiles reads refs without git, from the files of git's "files" backend: a loose ref is a file
-// <dir>/refs/..., and packed-refs is one sorted file with a line for each ref. A loose ref hides a
-// line in packed-refs. The methods return errAsk for everything unusual, such as symbolic refs,
-// refs of one worktree, damage, or another backend.
-type refFiles struct {
-	dir    string // the common git directory; empty if another backend holds the refs
-	digits int    // hex digits of an id
+// Files are the refs of a repository.
+type Files struct {
+	Dir    string // the common git directory
+	Digits int    // hex digits of an id
+	Config *gitconfig.Config
+	Env    []string // the environment of git processes
+
+	// Whole reports whether an object exists. A loose one is also read and checked. Write and Reclaim
+	// need it.
+	Whole func(name.OID) bool
 }
 
-// refFiles returns the reader for this repository. Its dir is empty if the configuration or the
-// environment selects another ref backend, such as reftable.
-func (r *Repo) refFiles() refFiles {
-	f := refFiles{r.CommonDir, 2 * r.HashLen()}
-	if v, ok := r.Config.Get("extensions.refStorage"); ok && !strings.EqualFold(v, "files") {
-		f.dir = ""
+// foreign reports whether the configuration or the environment selects another backend, such as
+// reftable.
+func (f Files) foreign() bool {
+	if v, ok := f.Config.Get("extensions.refStorage"); ok && !strings.EqualFold(v, "files") {
+		return true
 	}
-	for _, key := range []string{"GIT_REFERENCE_BACKEND", "GIT_REF_FORMAT"} {
-		if gitconfig.Getenv(r.env, key) != "" {
-			f.dir = ""
-		}
-	}
-	return f
+	return gitconfig.Getenv(f.Env, "GIT_REFERENCE_BACKEND") != "" || gitconfig.Getenv(f.Env, "GIT_REF_FORMAT") != ""
 }
 
 // errAsk says that this process cannot tell, and that git has to be asked.
-var errAsk = discover.ErrAsk
+var errAsk = gitconfig.ErrAsk
 
-// resolve returns the id that a ref holds, or "" if the ref does not exist. It looks at the loose
+// Resolve returns the id that a ref holds, or "" if the ref does not exist. It looks at the loose
 // file first, as git does: `git pack-refs` writes packed-refs before it removes the loose file, so
 // in this order no ref is missed.
-func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
-	if f.dir == "" || !f.shared(string(ref)) {
+func (f Files) Resolve(ref name.Ref) (name.OID, error) {
+	if f.foreign() || !f.shared(string(ref)) {
 		return "", errAsk
 	}
-	path := filepath.Join(f.dir, string(ref))
+	path := filepath.Join(f.Dir, string(ref))
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular():
@@ -66,13 +72,13 @@ func (f refFiles) resolve(ref name.Ref) (name.OID, error) {
 
 // looseID reads the file of a ref. The error is fs.ErrNotExist if there is none, and errAsk if it does
 // not hold an id.
-func (f refFiles) looseID(path string) (name.OID, error) {
+func (f Files) looseID(path string) (name.OID, error) {
 	data, err := mapped.Small(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fs.ErrNotExist
 	}
 	oid := strings.TrimSuffix(string(data), "\n")
-	if err != nil || len(oid) != f.digits || !name.IsHex(oid) {
+	if err != nil || len(oid) != f.Digits || !name.IsHex(oid) {
 		return "", errAsk
 	}
 	return name.OID(oid), nil
@@ -80,7 +86,7 @@ func (f refFiles) looseID(path string) (name.OID, error) {
 
 // shared reports whether ref belongs to the whole repository and not to one worktree, and whether
 // its name is a clean path below refs, so that it can be used as a file name.
-func (f refFiles) shared(ref string) bool {
+func (f Files) shared(ref string) bool {
 	rest, ok := strings.CutPrefix(ref, "refs/")
 	if !ok || filepath.ToSlash(filepath.Clean(ref)) != ref || strings.ContainsAny(ref, "\\:") {
 		return false
@@ -94,19 +100,19 @@ func (f refFiles) shared(ref string) bool {
 }
 
 // packed looks a ref up in packed-refs.
-func (f refFiles) packed(ref name.Ref) (name.OID, error) {
+func (f Files) packed(ref name.Ref) (name.OID, error) {
 	p, err := f.openPacked()
 	if err != nil || p.file == nil {
 		return "", err
 	}
 	defer p.file.Close() //nolint:errcheck // read only
-	return p.resolve(string(ref), f.digits)
+	return p.resolve(string(ref), f.Digits)
 }
 
 // openPacked opens packed-refs. If there is no such file, packedRefs.file is nil. It returns errAsk
 // if the header does not say that the file is sorted.
-func (f refFiles) openPacked() (packedRefs, error) {
-	file, err := os.Open(filepath.Join(f.dir, "packed-refs"))
+func (f Files) openPacked() (packedRefs, error) {
+	file, err := os.Open(filepath.Join(f.Dir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return packedRefs{}, nil
 	}

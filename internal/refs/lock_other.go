@@ -1,6 +1,6 @@
 //go:build !linux
 
-package git
+package refs
 
 import "os"
 

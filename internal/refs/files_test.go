@@ -1,4 +1,4 @@
-package git
+package refs
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestRefFiles(t *testing.T) {
 		f := newFixture(t, "--object-format="+format)
 		f.git("commit", "-q", "--allow-empty", "-m", "x")
 		head := f.git("rev-parse", "HEAD")
-		files := f.open().refFiles()
+		files := f.files()
 		rapid.Check(t, func(rt *rapid.T) {
 			f.git("pack-refs", "--all", "--prune")
 			refs := map[string]bool{}
@@ -47,7 +47,7 @@ func TestRefFiles(t *testing.T) {
 			prefixes := rapid.SampledFrom([][]string{
 				{"refs/checkpoints/s/"}, {"refs/tags", "refs/x/"}, {"refs/x/y", "refs/x"}, {"refs/tags/annotated", "refs/x/y/loose"}, {"refs/heads/a", "refs/none/"},
 			}).Draw(rt, "prefixes")
-			listed, err := files.list(prefixes)
+			listed, err := files.List(prefixes)
 			got := ""
 			for _, v := range listed {
 				got += fmt.Sprintln(v.Ref, v.OID)
@@ -56,7 +56,7 @@ func TestRefFiles(t *testing.T) {
 				rt.Fatalf("%v: %v\n%s\nnot\n%s", prefixes, err, got, want)
 			}
 			for ref, oid := range want {
-				if got, err := files.resolve(name.Ref(ref)); err != nil || string(got) != oid {
+				if got, err := files.Resolve(name.Ref(ref)); err != nil || string(got) != oid {
 					rt.Fatalf("%s: %q %v, not %q", ref, got, err, oid)
 				}
 			}
@@ -72,16 +72,16 @@ func TestRefFilesAsk(t *testing.T) {
 	f.git("symbolic-ref", "refs/x/symbolic", "refs/heads/main")
 	f.write(".git/refs/x/broken", "abc\n")
 	for _, ref := range []name.Ref{"refs/x/symbolic", "refs/x/broken", "refs/bisect/bad", "refs/worktree/a", "refs/../config", "refs/heads/./main", "HEAD", "refs"} {
-		if got, err := f.open().refFiles().resolve(ref); err == nil {
+		if got, err := f.files().Resolve(ref); err == nil {
 			t.Errorf("%s: %q", ref, got)
 		}
 	}
 	for _, prefix := range []string{"refs/x/", "refs/x/symbolic", "refs/x/broken", "refs/bisect/", "refs/../config", "refs/heads/*", "HEAD", ""} {
-		if got, err := f.open().refFiles().list([]string{prefix}); err == nil {
+		if got, err := f.files().List([]string{prefix}); err == nil {
 			t.Errorf("%s: %q", prefix, got)
 		}
 	}
-	if got, err := f.open("GIT_CONFIG_PARAMETERS='extensions.refstorage=reftable'").refFiles().resolve("refs/heads/main"); err == nil {
+	if got, err := f.files("GIT_CONFIG_PARAMETERS='extensions.refstorage=reftable'").Resolve("refs/heads/main"); err == nil {
 		t.Errorf("%q", got)
 	}
 	f.git("pack-refs", "--all")
@@ -93,17 +93,11 @@ func TestRefFilesAsk(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(data), " sorted", "", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.open().refFiles().resolve("refs/heads/main"); err == nil {
+	if got, err := f.files().Resolve("refs/heads/main"); err == nil {
 		t.Errorf("%q", got)
 	}
-	if got, err := f.open().refFiles().list([]string{"refs/heads"}); err == nil {
+	if got, err := f.files().List([]string{"refs/heads"}); err == nil {
 		t.Errorf("%q", got)
-	}
-	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.git("rev-parse", "HEAD") {
-		t.Errorf("%q %v", got, err)
-	}
-	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.git("rev-parse", "HEAD") || err != nil {
-		t.Errorf("%q %v", got, err)
 	}
 }
 
@@ -121,8 +115,7 @@ func TestGarbledPackedRefs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := f.open()
-	files, listed := r.refFiles(), 0
+	files, listed := f.files(), 0
 	step := 3
 	if testing.Short() {
 		step = 29
@@ -133,8 +126,8 @@ func TestGarbledPackedRefs(t *testing.T) {
 		if err := os.WriteFile(path, after, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		refs, err := files.list([]string{"refs/checkpoints/s/"})
-		fault := r.packedRefsFault()
+		refs, err := files.List([]string{"refs/checkpoints/s/"})
+		fault := files.Fault()
 		if damaged := errors.As(err, new(*packedFault)); damaged && fault == "" || err == nil && fault != "" {
 			t.Fatalf("bit %d: %v, and as a fault %q", bit, err, fault)
 		}

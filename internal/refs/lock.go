@@ -1,4 +1,4 @@
-package git
+package refs
 
 import (
 	"crypto/rand"
@@ -20,9 +20,9 @@ const (
 	packedPatience = time.Second
 )
 
-// RefTempPrefix is the beginning of the names of proof files in <common dir>/checkpoint. A proof
+// TempPrefix is the beginning of the names of proof files in <common dir>/checkpoint. A proof
 // file shows that a lock of a ref is ours; see refLock.
-const RefTempPrefix = "tmp-ref-"
+const TempPrefix = "tmp-ref-"
 
 // refLock is the lock of one ref, or of packed-refs. It is the file <ref>.lock that git itself
 // would create, so git and this program exclude each other.
@@ -64,7 +64,7 @@ func (l *refLock) content() string {
 	return string(l.update.New) + "\n"
 }
 
-// refLocks are the locks of one transaction. Its steps are:
+// transaction is a change of refs that is under way. Its steps are:
 //
 //  1. add creates the proofs and the locks, one after the other.
 //  2. verifyRefs and fillPacked check the old values and prepare packed-refs.
@@ -74,9 +74,9 @@ func (l *refLock) content() string {
 //
 // The first proof is locked with flock while this process lives. If the process is killed, the next
 // one that finds the first proof without a flock takes the transaction back if it was not decided,
-// and completes it if it was (see ReclaimRefs).
-type refLocks struct {
-	repo  *Repo
+// and completes it if it was (see Reclaim).
+type transaction struct {
+	Files
 	id    string // random; part of the names of all proofs
 	locks []*refLock
 	first *os.File // the first proof, open and locked with flock
@@ -84,13 +84,13 @@ type refLocks struct {
 
 // proofs returns the directory of the proof files. All worktrees of a repository share it, as they
 // share the refs.
-func (r *Repo) proofs() string { return filepath.Join(r.CommonDir, "checkpoint") }
+func (f Files) proofs() string { return filepath.Join(f.Dir, "checkpoint") }
 
 // proofOf returns the name of the n-th proof of a transaction: tmp-ref-<id>.<n>:<ref>, with ":" for
 // each "/" in the ref. That is reversible because git allows neither a colon nor a space in the
 // name of a ref. In the first proof of a decided transaction a space replaces the first colon.
 func proofOf(id string, n int, ref name.Ref) string {
-	return fmt.Sprintf("%s%s.%06d:%s", RefTempPrefix, id, n, strings.ReplaceAll(string(ref), "/", ":"))
+	return fmt.Sprintf("%s%s.%06d:%s", TempPrefix, id, n, strings.ReplaceAll(string(ref), "/", ":"))
 }
 
 // decided returns the name that the first proof gets when the transaction is decided.
@@ -101,11 +101,11 @@ const firstProof = ".000000"
 
 // add creates the proof and the lock of a ref, or of packed-refs. It returns errAsk if that fails
 // for a reason that git can explain better, and a LockedError if somebody else holds the lock.
-func (t *refLocks) add(l *refLock) error {
-	l.proof = filepath.Join(t.repo.proofs(), proofOf(t.id, len(t.locks), l.update.Ref))
-	l.ref = filepath.Join(t.repo.CommonDir, filepath.FromSlash(string(l.update.Ref)))
+func (t *transaction) add(l *refLock) error {
+	l.proof = filepath.Join(t.proofs(), proofOf(t.id, len(t.locks), l.update.Ref))
+	l.ref = filepath.Join(t.Dir, filepath.FromSlash(string(l.update.Ref)))
 	f, err := os.OpenFile(l.proof, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(t.repo.proofs(), 0o777) == nil {
+	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(t.proofs(), 0o777) == nil {
 		f, err = os.OpenFile(l.proof, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func (t *refLocks) add(l *refLock) error {
 
 // take links the lock file. It waits for another holder as long as git would wait by default, and
 // removes locks that killed processes of ours have left.
-func (t *refLocks) take(l *refLock) error {
+func (t *transaction) take(l *refLock) error {
 	patience := refPatience
 	if l.update.Ref == packedRefsFile {
 		patience = packedPatience
@@ -145,7 +145,7 @@ func (t *refLocks) take(l *refLock) error {
 			}
 		case !errors.Is(err, fs.ErrExist):
 			return errAsk
-		case t.repo.ReclaimRefs():
+		case t.Reclaim():
 		case time.Since(begin) > patience:
 			return &LockedError{Path: l.path()}
 		default:
@@ -157,7 +157,7 @@ func (t *refLocks) take(l *refLock) error {
 // commit makes the transaction happen. After a failure it takes back what it has written and
 // returns errAsk, and git tries the same updates. Where that is not possible either, the failure is
 // an error, and the refs before it keep their new values, as in git.
-func (t *refLocks) commit() error {
+func (t *transaction) commit() error {
 	if err := t.decide(); err != nil {
 		return errAsk
 	}
@@ -181,7 +181,7 @@ func (t *refLocks) commit() error {
 // until release: if this process is killed meanwhile, the next one completes the transaction. On
 // some file systems a rename fails when the disk is full, and a checkpoint without an event in the
 // journal would be left.
-func (t *refLocks) takeBack(done []*refLock) bool {
+func (t *transaction) takeBack(done []*refLock) bool {
 	for _, l := range done {
 		if l.content() == noLoose || l.update.Ref == packedRefsFile {
 			return false // the old value is gone
@@ -196,7 +196,7 @@ func (t *refLocks) takeBack(done []*refLock) bool {
 }
 
 // reset gives one ref its old value again, unless somebody has changed it since.
-func (t *refLocks) reset(l *refLock) bool {
+func (t *transaction) reset(l *refLock) bool {
 	if os.Link(l.proof, l.path()) != nil {
 		return false
 	}
@@ -207,7 +207,7 @@ func (t *refLocks) reset(l *refLock) bool {
 	if l.update.Old == "" {
 		return os.Remove(l.ref) == nil
 	}
-	old := filepath.Join(t.repo.proofs(), "tmp-"+rand.Text())
+	old := filepath.Join(t.proofs(), "tmp-"+rand.Text())
 	defer os.Remove(old) //nolint:errcheck // it was renamed
 	return os.WriteFile(old, []byte(l.update.Old+"\n"), 0o666) == nil && os.Rename(old, l.ref) == nil
 }
@@ -244,9 +244,9 @@ func removeLoose(ref string) error {
 
 // decide renames the first proof. The rename is atomic, so every other process sees the transaction
 // either as open or as decided.
-func (t *refLocks) decide() error {
+func (t *transaction) decide() error {
 	first := t.locks[0]
-	to := filepath.Join(t.repo.proofs(), decided(filepath.Base(first.proof)))
+	to := filepath.Join(t.proofs(), decided(filepath.Base(first.proof)))
 	err := os.Rename(first.proof, to)
 	if err == nil {
 		first.proof = to
@@ -256,13 +256,13 @@ func (t *refLocks) decide() error {
 
 // release removes the remaining locks and then the proofs. The first proof goes last: as long as it
 // exists and is locked with flock, no other process takes the remaining ones for leftovers.
-func (t *refLocks) release() {
+func (t *transaction) release() {
 	for _, l := range t.locks {
 		if l.held {
 			os.Remove(l.path()) //nolint:errcheck // ours; else it is reclaimed
 		}
 		if l.held && l.content() == noLoose {
-			t.repo.removeEmpty(l.update.Ref)
+			t.removeEmpty(l.update.Ref)
 		}
 	}
 	for i := len(t.locks) - 1; i >= 0; i-- {
@@ -275,11 +275,11 @@ func (t *refLocks) release() {
 
 // removeEmpty removes the directories of a deleted ref that have become empty, as git does. The
 // first two levels, such as refs/tags, stay.
-func (r *Repo) removeEmpty(ref name.Ref) {
+func (f Files) removeEmpty(ref name.Ref) {
 	const kept = 2
 	parts := strings.Split(string(ref), "/")
 	for n := len(parts) - 1; n > kept; n-- {
-		if os.Remove(filepath.Join(r.CommonDir, filepath.Join(parts[:n]...))) != nil {
+		if os.Remove(filepath.Join(f.Dir, filepath.Join(parts[:n]...))) != nil {
 			return
 		}
 	}

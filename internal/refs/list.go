@@ -1,8 +1,7 @@
-package git
+package refs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,14 +19,14 @@ const (
 	maxLooseRefs  = 20_000
 )
 
-// list returns the refs below prefixes, sorted, as `git for-each-ref` does. It reads the loose refs
-// first, for the same reason as resolve: a ref that is packed in between is then found twice, and
+// List returns the refs below prefixes, sorted, as `git for-each-ref` does. It reads the loose refs
+// first, for the same reason as Resolve: a ref that is packed in between is then found twice, and
 // not missed.
-func (f refFiles) list(prefixes []string) ([]RefValue, error) {
-	if f.dir == "" || len(prefixes) == 0 {
+func (f Files) List(prefixes []string) ([]Value, error) {
+	if f.foreign() || len(prefixes) == 0 {
 		return nil, errAsk
 	}
-	l := refList{refFiles: f, prefixes: prefixes, found: map[name.Ref]bool{}}
+	l := refList{Files: f, prefixes: prefixes, found: map[name.Ref]bool{}}
 	for _, p := range prefixes {
 		if strings.ContainsAny(p, "*?[") || !f.shared(strings.TrimSuffix(p, "/")+"/x") {
 			return nil, errAsk
@@ -48,13 +47,13 @@ func (f refFiles) list(prefixes []string) ([]RefValue, error) {
 // united merges the loose refs into the packed ones. The packed ones are sorted, and no ref is in
 // both. Usually there are few loose ones, so it searches the place of each and copies what lies
 // between.
-func united(loose, packed []RefValue) []RefValue {
+func united(loose, packed []Value) []Value {
 	if len(loose) == 0 {
 		return packed
 	}
-	compare := func(a, b RefValue) int { return strings.Compare(string(a.Ref), string(b.Ref)) }
+	compare := func(a, b Value) int { return strings.Compare(string(a.Ref), string(b.Ref)) }
 	slices.SortFunc(loose, compare)
-	all := make([]RefValue, 0, len(loose)+len(packed))
+	all := make([]Value, 0, len(loose)+len(packed))
 	for _, r := range loose {
 		at, _ := slices.BinarySearchFunc(packed, r, compare)
 		all = append(append(all, packed[:at]...), r)
@@ -65,10 +64,10 @@ func united(loose, packed []RefValue) []RefValue {
 
 // refList collects the refs of one list call.
 type refList struct {
-	refFiles
+	Files
 	prefixes []string
 	found    map[name.Ref]bool // the loose refs, which hide the packed ones
-	out      []RefValue
+	out      []Value
 	lines    int // number of lines in packed-refs
 }
 
@@ -86,7 +85,7 @@ func (l *refList) wanted(ref string) bool {
 
 // loose reads the ref of that name, or all refs in the directory of that name.
 func (l *refList) loose(ref string) error {
-	path := filepath.Join(l.dir, filepath.FromSlash(ref))
+	path := filepath.Join(l.Dir, filepath.FromSlash(ref))
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -140,11 +139,11 @@ func (l *refList) file(ref, path string) error {
 	if errors.Is(err, fs.ErrNotExist) { // packed or deleted just now; packed-refs is read later
 		return nil
 	}
-	if err != nil || oid.IsZero() || !isSimpleRef(ref) {
+	if err != nil || oid.IsZero() || !IsSimple(ref) {
 		return errAsk
 	}
 	l.found[name.Ref(ref)] = true
-	l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
+	l.out = append(l.out, Value{Ref: name.Ref(ref), OID: oid})
 	return nil
 }
 
@@ -160,8 +159,8 @@ func (l *refList) packed() error {
 
 // readPacked returns the content of packed-refs, or nothing if the file does not exist. It returns
 // errAsk if the file is not marked as sorted, as git has written it for years.
-func (f refFiles) readPacked() ([]byte, error) {
-	path := filepath.Join(f.dir, "packed-refs")
+func (f Files) readPacked() ([]byte, error) {
+	path := filepath.Join(f.Dir, "packed-refs")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -194,7 +193,7 @@ func (e *packedFault) Unwrap() error { return errAsk }
 // eachPacked calls each for every line with a ref. It checks the format and the order of all lines.
 // If the order is wrong it stops with a packedFault: git's binary search then finds some refs and
 // misses others, and this program must not see other refs than git does.
-func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
+func (f Files) eachPacked(data []byte, each func(line []byte) error) error {
 	_, rest, _ := bytes.Cut(data, []byte{'\n'})
 	var before []byte
 	for n := 2; len(rest) > 0; n++ {
@@ -204,13 +203,13 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 		}
 		line := rest[:end]
 		rest = rest[end+1:]
-		if before != nil && len(line) == f.digits+1 && line[0] == '^' && name.IsHex(line[1:]) {
+		if before != nil && len(line) == f.Digits+1 && line[0] == '^' && name.IsHex(line[1:]) {
 			continue // the object that the annotated tag before it points to
 		}
-		if len(line) < f.digits+2 || line[f.digits] != ' ' || !name.IsHex(line[:f.digits]) {
+		if len(line) < f.Digits+2 || line[f.Digits] != ' ' || !name.IsHex(line[:f.Digits]) {
 			return &packedFault{n, "is not an id and a ref"}
 		}
-		ref := line[f.digits+1:]
+		ref := line[f.Digits+1:]
 		if bytes.Compare(before, ref) >= 0 {
 			return &packedFault{n, fmt.Sprintf("has %q behind %q", ref, before)}
 		}
@@ -222,21 +221,11 @@ func (f refFiles) eachPacked(data []byte, each func(line []byte) error) error {
 	return nil
 }
 
-// RefsAndFault is Refs, and also returns a description of the damage in packed-refs. fault is empty
-// if there is no damage, or if the refs are not in files. git does not check the order of the
-// lines, so one damaged line can hide other refs without any error.
-func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (refs []RefValue, fault string, err error) {
-	if refs, err := r.refFiles().list(prefixes); err == nil {
-		return refs, "", ctx.Err()
-	}
-	refs, err = r.forEachRef(ctx, prefixes)
-	return refs, r.packedRefsFault(), err
-}
-
-// packedRefsFault returns the description of the first damaged line, or "".
-func (r *Repo) packedRefsFault() string {
-	f := r.refFiles()
-	if f.dir == "" {
+// Fault returns a description of the first damaged line of packed-refs. It is empty if there is none,
+// or if the refs are not in files. git does not check the order of the lines, so one damaged line can
+// hide other refs without any error.
+func (f Files) Fault() string {
+	if f.foreign() {
 		return ""
 	}
 	data, err := f.readPacked()
@@ -249,27 +238,27 @@ func (r *Repo) packedRefsFault() string {
 
 // add takes a line of packed-refs, if its ref is wanted and there is no loose ref of that name.
 func (l *refList) add(line []byte) error {
-	if !l.wanted(string(line[l.digits+1:])) {
+	if !l.wanted(string(line[l.Digits+1:])) {
 		return nil
 	}
 	kept := string(line)
-	oid, ref := name.OID(kept[:l.digits]), kept[l.digits+1:]
+	oid, ref := name.OID(kept[:l.Digits]), kept[l.Digits+1:]
 	switch {
 	case l.found[name.Ref(ref)]:
-	case !isSimpleRef(ref) || oid.IsZero():
+	case !IsSimple(ref) || oid.IsZero():
 		return errAsk
 	default:
 		if len(l.out) == 0 {
-			l.out = make([]RefValue, 0, l.lines) // untouched pages of it cost no memory
+			l.out = make([]Value, 0, l.lines) // untouched pages of it cost no memory
 		}
-		l.out = append(l.out, RefValue{Ref: name.Ref(ref), OID: oid})
+		l.out = append(l.out, Value{Ref: name.Ref(ref), OID: oid})
 	}
 	return nil
 }
 
-// isSimpleRef reports whether a name certainly fulfils git's rules (git-check-ref-format). It may
+// IsSimple reports whether a name certainly fulfils git's rules (git-check-ref-format). It may
 // report false for some valid names; for those git is asked.
-func isSimpleRef(ref string) bool {
+func IsSimple(ref string) bool {
 	for i := range len(ref) {
 		if c := ref[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("~^:?*[\\@{", c) >= 0 {
 			return false
