@@ -19,10 +19,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 )
 
 // Begin writes the intent, after which Apply may move files. meta is stored with it for the
@@ -285,12 +286,8 @@ var errNoDirectory = errors.New("not a directory")
 // removeEmptied removes the directories that the deletions left empty, as git does, the deepest
 // first. It keeps those that new files go into, and the user's working directory.
 func (r *Restore) removeEmptied() {
-	dirs := make([]string, 0, len(r.intent.Directories))
-	for d := range r.intent.Directories {
-		dirs = append(dirs, d)
-	}
-	sort.Slice(dirs, func(i, j int) bool { return len(dirs[i]) > len(dirs[j]) })
-	for _, d := range dirs {
+	deepest := func(a, b string) int { return len(b) - len(a) }
+	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
 		if !r.intent.Parents[d] && !covers(d, path.Clean(r.shot.repo.Prefix)) {
 			r.shot.tree.removeDir(d) //nolint:errcheck // it is not empty
 		}

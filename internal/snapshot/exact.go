@@ -46,7 +46,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 			return nil
 		}
 		key := keyOf(e)
-		if !known.has(key) {
+		if !known.exact[key] {
 			open = append(open, candidate{path: e.Path, mode: e.Mode, size: int64(e.Size), tracked: true})
 			entries[e.Path], sizes[e.Path], keys[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, e.Size, key
 		}
@@ -72,7 +72,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	// What is not in Raw was found exact.
 	for p, key := range keys {
 		if _, raw := c.Raw[p]; !raw {
-			known.add(key)
+			known.exact[key], known.fresh = true, true
 		}
 	}
 	known.save()
@@ -165,13 +165,6 @@ func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
 		v.exact[verdictKey(data[at:at+16])] = true
 	}
 	return v
-}
-
-func (v *verdicts) has(k verdictKey) bool { return v.exact[k] }
-
-func (v *verdicts) add(k verdictKey) {
-	v.exact[k] = true
-	v.fresh = true
 }
 
 // save writes the cache. If that fails, the next capture compares the files again.

@@ -252,10 +252,7 @@ func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 // update runs git update-index on the private index. paths end in NUL each; a path whose file is
 // gone is removed from the index.
 func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) error {
-	_, err := s.repo.Run(ctx, git.Cmd{
-		Args:  []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
-		Stdin: strings.NewReader(paths), Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
-	})
+	_, err := s.onIndex(ctx, private.path, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 
@@ -357,14 +354,10 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 		}
 		return nil
 	})
-	if err != nil || in.Len() == 0 {
+	if err != nil {
 		return err
 	}
-	_, err = s.repo.Run(ctx, git.Cmd{
-		Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String()),
-		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
-	})
-	return err
+	return s.putInfo(ctx, private.path, in.String())
 }
 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding

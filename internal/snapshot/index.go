@@ -178,17 +178,49 @@ func (s *Shot) calm(p *privateIndex) error {
 	return nil
 }
 
-// whole is the configuration for commands that write a private index. With index.sparse git would
-// fold the directories outside of a sparse checkout into single entries again.
-func (s *Shot) whole() []string { return append([]string{"index.sparse=false"}, s.config...) }
+// onIndex runs git with a private index in the place of the user's. With index.sparse git would fold
+// the directories outside of a sparse checkout into single entries again.
+func (s *Shot) onIndex(ctx context.Context, index, stdin string, args ...string) (git.Result, error) {
+	return s.repo.Run(ctx, git.Cmd{
+		Args: args, Stdin: strings.NewReader(stdin),
+		Config: append([]string{"index.sparse=false"}, s.config...), Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+}
+
+// putInfo changes a private index by lines for update-index --index-info. Without any it does nothing.
+func (s *Shot) putInfo(ctx context.Context, index, lines string) error {
+	if lines == "" {
+		return nil
+	}
+	_, err := s.onIndex(ctx, index, lines, "update-index", "-z", "--index-info")
+	return err
+}
+
+// removals returns lines for putInfo that remove paths at every stage.
+func (s *Shot) removals(paths []string) string {
+	var in strings.Builder
+	for _, p := range paths {
+		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*s.repo.HashLen()), p)
+	}
+	return in.String()
+}
+
+// setFlag runs update-index with a flag on paths, if there are any.
+func (s *Shot) setFlag(ctx context.Context, p *privateIndex, flag string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := s.onIndex(ctx, p.path, joined(paths), "update-index", flag, "-z", "--stdin")
+	return err
+}
+
+// joined returns paths as the input of a git command with -z.
+func joined(paths []string) string { return strings.Join(paths, "\x00") + "\x00" }
 
 // normalise has git expand a split or sparse private index into one list of files. git itself
 // marks the entries that are as young as the file.
 func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
-	_, err := s.repo.Run(ctx, git.Cmd{
-		Args:   []string{"update-index", "--no-split-index", "--force-write-index"},
-		Config: s.whole(), Env: []string{"GIT_INDEX_FILE=" + p.path},
-	})
+	_, err := s.onIndex(ctx, p.path, "", "update-index", "--no-split-index", "--force-write-index")
 	if err != nil {
 		return fmt.Errorf("expand the index: %w", err)
 	}
@@ -242,19 +274,12 @@ func (p *privateIndex) readState(w *worktree) error {
 // and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
 // that a sparse checkout leaves off the disk would count as deleted.
 func (s *Shot) clearBits(ctx context.Context, p *privateIndex) error {
-	for flag, paths := range map[string][]string{
-		"--no-assume-unchanged": p.state.AssumeUnchanged, "--no-skip-worktree": p.state.SparsePresent,
-	} {
-		if len(paths) == 0 {
-			continue
-		}
-		_, err := s.repo.Run(ctx, git.Cmd{
-			Args: []string{"update-index", flag, "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
-			Config: s.whole(), Env: []string{"GIT_INDEX_FILE=" + p.path},
-		})
-		if err != nil {
-			return fmt.Errorf("look at hidden index entries: %w", err)
-		}
+	err := s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged)
+	if err == nil {
+		err = s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)
+	}
+	if err != nil {
+		return fmt.Errorf("look at hidden index entries: %w", err)
 	}
 	return nil
 }
@@ -277,19 +302,10 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 		return "", err
 	}
 	defer os.Remove(private) //nolint:errcheck // disposable
-	env := []string{"GIT_INDEX_FILE=" + private}
-	if len(p.state.Unmerged) > 0 {
-		var unmerged []string
-		for _, u := range p.state.Unmerged {
-			unmerged = append(unmerged, u.Path)
-		}
-		in := strings.NewReader(removals(s.repo, unmerged))
-		_, err := s.repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: in, Env: env})
-		if err != nil {
-			return "", fmt.Errorf("leave unmerged entries out: %w", err)
-		}
+	if err := s.putInfo(ctx, private, s.removals(p.state.unmerged())); err != nil {
+		return "", fmt.Errorf("leave unmerged entries out: %w", err)
 	}
-	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Env: env})
+	res, err := s.onIndex(ctx, private, "", "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -66,62 +67,39 @@ func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
 // fillIndex changes the private index p, with git, into the one that the restore wants.
 func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
 	want := r.intent.Index
-	env := []string{"GIT_INDEX_FILE=" + p.path}
-	config := s.whole()
-	run := func(stdin string, args ...string) error {
-		_, err := s.repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(stdin), Config: config, Env: env})
-		return err
-	}
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
 		// read-tree refuses if the file of a skip-worktree entry is not as the entry says. And it
 		// keeps the entry of a path that does not change, with its flags: an empty file that was
 		// intended to be added would stay so.
-		if err := mark(run, "--no-skip-worktree", p.state.SkipWorktree); err != nil {
-			return fmt.Errorf("restore the staged state: %w", err)
+		err := s.setFlag(ctx, p, "--no-skip-worktree", p.state.SkipWorktree)
+		if err == nil {
+			err = s.putInfo(ctx, p.path, s.removals(p.state.IntentToAdd))
 		}
-		if out := removals(s.repo, p.state.IntentToAdd); out != "" {
-			if err := run(out, "update-index", "-z", "--index-info"); err != nil {
-				return fmt.Errorf("restore the staged state: %w", err)
-			}
+		if err == nil {
+			_, err = s.onIndex(ctx, p.path, "", "read-tree", "--reset", string(r.intent.IndexTree))
 		}
-		if err := run("", "read-tree", "--reset", string(r.intent.IndexTree)); err != nil {
+		if err != nil {
 			return fmt.Errorf("restore the staged state: %w", err)
 		}
 	}
-	if err := s.restoreFlags(ctx, p, *want, run); err != nil {
+	if err := s.restoreFlags(ctx, p, *want); err != nil {
 		return fmt.Errorf("restore the staged state: %w", err)
 	}
-	if err := run("", "update-index", "-q", "--unmerged", "--refresh"); err != nil && git.ExitCode(err) != 1 { // 1: some entry differs
+	if _, err := s.onIndex(ctx, p.path, "", "update-index", "-q", "--unmerged", "--refresh"); err != nil && git.ExitCode(err) != 1 { // 1: some entry differs
 		return fmt.Errorf("refresh the index: %w", err)
 	}
 	return nil
 }
 
-// removals returns input for update-index --index-info that removes paths at every stage.
-func removals(repo *git.Repo, paths []string) string {
+// restoreFlags adds conflict stages and intent-to-add entries, and sets the two flag bits.
+func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexState) error {
 	var in strings.Builder
-	for _, p := range paths {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*repo.HashLen()), p)
+	in.WriteString(s.removals(want.unmerged()))
+	for _, u := range want.Unmerged {
+		fmt.Fprintf(&in, "%o %s %d\t%s\x00", uint32(u.Entry.Mode), u.Entry.OID, u.Stage, u.Path)
 	}
-	return in.String()
-}
-
-// restoreFlags adds conflict stages and intent-to-add entries, and sets the two flag bits. run
-// runs git on the private index.
-func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexState, run func(string, ...string) error) error {
-	if len(want.Unmerged) > 0 {
-		var in strings.Builder
-		done := map[string]bool{}
-		for _, u := range want.Unmerged {
-			if !done[u.Path] {
-				done[u.Path] = true
-				fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*s.repo.HashLen()), u.Path)
-			}
-			fmt.Fprintf(&in, "%o %s %d\t%s\x00", uint32(u.Entry.Mode), u.Entry.OID, u.Stage, u.Path)
-		}
-		if err := run(in.String(), "update-index", "-z", "--index-info"); err != nil {
-			return err
-		}
+	if err := s.putInfo(ctx, p.path, in.String()); err != nil {
+		return err
 	}
 	if len(want.IntentToAdd) > 0 {
 		if err := s.intendToAdd(ctx, p, want.IntentToAdd); err != nil {
@@ -148,28 +126,15 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 		{"--assume-unchanged", "--no-assume-unchanged", p.state.AssumeUnchanged, want.AssumeUnchanged},
 		{"--skip-worktree", "--no-skip-worktree", p.state.SkipWorktree, want.SkipWorktree},
 	} {
-		if err := mark(run, f.off, without(f.have, f.want)); err != nil {
+		if err := s.setFlag(ctx, p, f.off, without(f.have, f.want)); err != nil {
 			return err
 		}
-		var on []string
-		for _, path := range f.want {
-			if there[path] {
-				on = append(on, path)
-			}
-		}
-		if err := mark(run, f.on, on); err != nil {
+		on := slices.DeleteFunc(slices.Clone(f.want), func(path string) bool { return !there[path] })
+		if err := s.setFlag(ctx, p, f.on, on); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// mark runs update-index with a flag on paths, if there are any.
-func mark(run func(string, ...string) error, flag string, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	return run(strings.Join(paths, "\x00")+"\x00", "update-index", flag, "-z", "--stdin")
 }
 
 // intendToAdd adds paths as intent-to-add. `git add -N` looks at the files, which may not exist,
@@ -195,7 +160,7 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 	}
 	_, err = s.repo.Run(ctx, git.Cmd{
 		Args:   []string{"--literal-pathspecs", "add", "--intent-to-add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"},
-		Stdin:  strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Stdin:  strings.NewReader(joined(paths)),
 		Config: s.config, Dir: dir, Env: []string{"GIT_INDEX_FILE=" + p.path, "GIT_WORK_TREE=" + dir},
 	})
 	return err

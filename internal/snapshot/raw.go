@@ -182,10 +182,7 @@ func (s *Shot) affected(ctx context.Context, index string, attrs []string, files
 // of path, attribute and value. index is the place of attributes that are not on disk.
 func (s *Shot) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
 	args := slices.Concat([]string{"check-attr", "-z", "--stdin"}, flags, []string{"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"})
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args: args, Stdin: strings.NewReader(strings.Join(pathsOf(files), "\x00") + "\x00"),
-		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
-	})
+	res, err := s.onIndex(ctx, index, joined(pathsOf(files)), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read attributes: %w", err)
 	}
@@ -274,7 +271,7 @@ func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string
 	m := &smudged{dir: dir, files: map[string]string{}}
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
-		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Config: s.config,
+		Stdin: strings.NewReader(joined(paths)), Config: s.config,
 		Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + dir},
 	})
 	// A positive exit code means that git failed for some paths. The others were written.

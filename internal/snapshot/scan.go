@@ -208,7 +208,7 @@ func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []strin
 // checkIgnore returns those of paths that git check-ignore names. in says where git runs.
 func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string) (map[string]bool, error) {
 	in.Args = []string{"check-ignore", "-z", "--stdin", "--no-index"}
-	in.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	in.Stdin = strings.NewReader(joined(paths))
 	res, err := repo.Run(ctx, in)
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -180,14 +180,11 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 
 // putEntries adds entries to a private index.
 func (s *Shot) putEntries(ctx context.Context, index string, entries map[string]git.Entry) error {
-	var in bytes.Buffer
+	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
 		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(entries[p].Mode), entries[p].OID, p)
 	}
-	_, err := s.repo.Run(ctx, git.Cmd{
-		Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
-	})
-	return err
+	return s.putInfo(ctx, index, in.String())
 }
 
 // defaultModes returns the permission bits that new files get here, without and with the

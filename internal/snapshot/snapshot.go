@@ -67,6 +67,15 @@ type IndexState struct {
 	SparsePresent   []string // the entries of SkipWorktree whose file exists all the same
 }
 
+// unmerged returns the paths of Unmerged. A path may be there more than once.
+func (x *IndexState) unmerged() []string {
+	out := make([]string, len(x.Unmerged))
+	for i, u := range x.Unmerged {
+		out[i] = u.Path
+	}
+	return out
+}
+
 // Capture is the worktree at one moment. Shot.Take makes it; Shot.Plan and Shot.Secure compare it
 // with the files again later and refuse if they differ.
 type Capture struct {

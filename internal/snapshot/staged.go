@@ -100,10 +100,7 @@ func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftO
 	if len(asked) == 0 {
 		return out, nil
 	}
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(in.String()),
-		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + private.path},
-	})
+	res, err := s.onIndex(ctx, private.path, in.String(), "hash-object", "--stdin-paths")
 	if err != nil && git.ExitCode(err) < 0 {
 		return nil, err
 	}
