@@ -35,7 +35,13 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": listOf(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",
 	}, s.State, s.Error, current)
-	if next, ok := d.Steps.Next(latest(s.Live), s.Skipped); ok {
+	// The step of the last milestone that was made is not always the highest: after work went back to
+	// an earlier step, the next step follows that one.
+	var last *int
+	if n := len(s.Live); n > 0 {
+		last = &s.Live[n-1]
+	}
+	if next, ok := d.Steps.Next(last, s.Skipped); ok {
 		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
 	}
 	if only != "" && !counted().MatchString(only) {
@@ -71,15 +77,6 @@ func (e *evaluation) steps(s Situation) {
 		}
 	}
 	e.vars["steps_done"], e.vars["steps_left"] = done, left
-}
-
-// latest returns the step of the last milestone that was made, or nil if there is none. This is not
-// always the highest: after work went back to an earlier step, the next step follows that one.
-func latest(live []int) *int {
-	if len(live) == 0 {
-		return nil
-	}
-	return &live[len(live)-1]
 }
 
 // counted matches the variables that newEvaluation can leave out.
