@@ -3,6 +3,9 @@ package attempt
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -18,14 +21,24 @@ type Removal struct {
 	Attempt Attempt `json:"attempt"`
 	// Files that differ from the newest checkpoint.
 	Changed int `json:"changed"`
+	// Whether a checkpoint is made first. It may be for what is staged or committed alone.
+	Saves bool `json:"saves"`
 	// Ignored files that are lost; directories end in "/".
 	Ignored []checkpoint.Path `json:"ignored"`
+	// What else is lost, because no checkpoint can hold it.
+	Lost []Lost `json:"lost"`
 	// Checkpoint that was made of the changes first; empty: there were none.
 	Kept   name.ID `json:"kept"`
 	DryRun bool    `json:"dry_run"`
 
 	s    *checkpoint.Service
 	note *linked.Note
+}
+
+// Lost is a path that goes with its worktree; a repository's ends in "/".
+type Lost struct {
+	Path   checkpoint.Path `json:"path"`
+	Reason string          `json:"reason"` // why no checkpoint holds it
 }
 
 // PrepareRemoval plans to remove the worktree of an attempt. Nothing is changed.
@@ -71,14 +84,42 @@ func (r *Removal) look(ctx context.Context) error {
 		}
 	}
 	// A dry run of the create says whether there is anything to keep.
-	detail, err := create.Checkpoint(ctx, in, r.keep(true))
-	switch {
-	case checkpoint.KindOf(err) == checkpoint.KindNothing:
-		return nil
-	case err != nil:
+	request := r.keep(true)
+	detail, err := create.Checkpoint(ctx, in, request)
+	r.Saves = err == nil
+	if checkpoint.KindOf(err) == checkpoint.KindNothing {
+		request.SkipUnchanged = false
+		detail, err = create.Checkpoint(ctx, in, request)
+	}
+	if err != nil {
 		return err
 	}
-	r.Changed = detail.Record.Files.Total()
+	if r.Saves {
+		r.Changed = detail.Record.Files.Total()
+	}
+	for _, left := range detail.Record.Snapshot.Skipped {
+		r.Lost = append(r.Lost, Lost{checkpoint.Path(left.Path), left.Reason})
+	}
+	return r.submodules(ctx, in)
+}
+
+// submodules adds the submodules that are checked out and that look has not listed yet. Even
+// a clean one may have commits that are nowhere else: git keeps the repository of a linked
+// worktree's submodule with the worktree, and deletes both.
+func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error {
+	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}, Dir: in.Repo.WorkTree})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for entry := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		_, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(entry, "160000 ") || slices.ContainsFunc(r.Lost, func(l Lost) bool { return string(l.Path) == path+"/" }) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path), ".git")); err == nil {
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(path + "/"), "submodule"})
+		}
+	}
 	return nil
 }
 

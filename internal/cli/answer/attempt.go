@@ -124,8 +124,10 @@ func (a Removal) text(p *page) {
 	switch {
 	case r.Attempt.Unfinished:
 		first = "nothing; the fork was cut off before anybody could work there"
-	case r.Changed > 0:
-		first = "a checkpoint of what is there (" + render.Count(r.Changed, "file differs", "files differ") + ")"
+	case r.Saves:
+		first = "a checkpoint of what is there" + when(r.Changed > 0, " ("+render.Count(r.Changed, "file differs", "files differ")+")")
+	case len(r.Ignored)+len(r.Lost) > 0:
+		first = "nothing; its newest checkpoint has everything but what is listed below"
 	}
 	p.fields(
 		field{"Removes", say(r.Attempt.Worktree)},
@@ -133,6 +135,9 @@ func (a Removal) text(p *page) {
 		field{"Stays", cell(render.ID, "session "+string(r.Attempt.Session))},
 	)
 	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
+	p.section("What no checkpoint can hold, and will be lost", []render.Column{{Min: 20}, {Min: 20}}, each(r.Lost, func(l attempt.Lost) []render.Cell {
+		return []render.Cell{cell(render.Removed, string(l.Path)), say(l.Reason)}
+	}))
 }
 
 // RemovedAttempt is the result of fork --remove.
