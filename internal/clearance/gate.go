@@ -200,13 +200,15 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 	return "commits that the checkpoints are based on"
 }
 
-// Holders returns the checkpoints of a session, in the order of its journal.
+// Holders returns the checkpoints of a session, in the order of its journal. One that is gone
+// is left out: git may still have its objects, so it would be named for what another one holds.
 func Holders(log *journal.Log) (out []Holder) {
 	if log == nil {
 		return nil
 	}
+	state := log.Fold()
 	for _, e := range log.Events() {
-		if e.Commit != "" && e.Checkpoint != "" {
+		if entry := state.Entry(e.Checkpoint); e.Commit != "" && e.Checkpoint != "" && (entry == nil || !entry.Dead) {
 			out = append(out, Holder{e.Commit, cmp.Or(e.Label, string(e.Checkpoint))})
 		}
 	}
