@@ -111,7 +111,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	_, err := p.s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
 	var failed *git.Error
 	if errors.As(err, &failed) {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.Split(strings.TrimSpace(failed.Stderr), "\n")}
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
 	}
 	return checkpoint.Classify(err)
 }

@@ -104,7 +104,11 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if len(p.Answer.Commits) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "nothing to land: %s already has everything in the steps", short(p.Answer.Branch))
+		hint := ""
+		if len(steps) == 0 {
+			hint = "`git checkpoint save TEXT` makes a step of what has changed since the last land"
+		}
+		return nil, checkpoint.Failure(checkpoint.KindNothing, hint, "nothing to land: %s already has everything in the steps", short(p.Answer.Branch))
 	}
 	return p, p.untracked(ctx)
 }
@@ -175,6 +179,10 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			return nil, err
 		}
 	}
+	landings, err := p.landings(ctx, last.Session)
+	if err != nil {
+		return nil, err
+	}
 	var steps []step
 	seen, reached := map[name.ID]bool{}, first == nil
 	// A forged journal may have a cycle, so each checkpoint is visited once.
@@ -185,13 +193,16 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			if err != nil {
 				return nil, checkpoint.DamagedError(e, err)
 			}
-			if rec.Git.Head != p.s.Repo.Head.OID {
-				if isLast {
-					return nil, movedOn(e)
-				}
+			onTip := rec.Git.Head == p.s.Repo.Head.OID
+			if !onTip && isLast {
+				return nil, movedOn(e)
+			}
+			if !onTip {
 				break
 			}
-			steps = append(steps, step{e, rec})
+			if !landings[e.Checkpoint] {
+				steps = append(steps, step{e, rec})
+			}
 		}
 		if first != nil && e.Checkpoint == first.Entry.Checkpoint {
 			reached = true
@@ -203,6 +214,23 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	}
 	slices.Reverse(steps)
 	return steps, nil
+}
+
+// landings returns the checkpoints that landings made. What such a one holds beyond the landed
+// steps was left uncommitted on purpose, and is no step until somebody saves it.
+func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]bool, error) {
+	log, err := p.s.Store.Log(ctx, session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	made, landed := map[name.ID]bool{}, false
+	for _, e := range log.Events() {
+		if landed && e.Kind == journal.KindCreate {
+			made[e.Checkpoint] = true
+		}
+		landed = e.Kind == journal.KindRollback && e.Mode == string(rollback.ModeLand)
+	}
+	return made, nil
 }
 
 // noStep is the error for a checkpoint that a rollback made.
@@ -219,7 +247,7 @@ func movedOn(e *journal.Entry) error {
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
 	// One commit of all steps has the files of the last one.
-	if !p.req.Each {
+	if !p.req.Each && len(steps) > 0 {
 		steps = steps[len(steps)-1:]
 	}
 	before := p.base
