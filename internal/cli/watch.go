@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
@@ -78,6 +79,6 @@ func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 			return err
 		}
 		*made++
-		return app.say("%s", detail.Said)
+		return app.confirmed(answer.Created{Detail: detail})
 	})
 }
