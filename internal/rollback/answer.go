@@ -72,6 +72,10 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 // changesNothing reports whether files, index, branch and current checkpoint already are as they
 // would be afterwards.
 func changesNothing(r *Plan) bool {
+	// A promotion makes a checkpoint with the state of the attempt, even where no file differs.
+	if r.promote != nil {
+		return false
+	}
 	a := r.answer
 	files := len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode)
 	return files == 0 && len(a.Plan.Discard) == 0 && a.From == a.To && !a.Branch.Moves() && (r.plan == nil || indexStays(r))
