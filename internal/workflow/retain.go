@@ -210,7 +210,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	if !ok || status == "" {
 		text = r.d.Retention.Sessions[anyOther]
 	}
-	key := "checkpoint.expire"
+	key, source := "checkpoint.expire", "retention of sessions in workflow "+r.d.Name
 	if status == "failed" || status == "abandoned" {
 		key = "checkpoint.failedExpire"
 	}
@@ -218,7 +218,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	// change an actual waiting time.
 	if r.p.Config != nil && (!ok || !isNow(text)) {
 		if value, set := r.p.Config(key); set {
-			text = value
+			text, source = value, "configuration "+key
 		}
 	}
 	if text == "" || text == keepsAlways {
@@ -226,7 +226,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	}
 	age, err := ParseAge(text)
 	if err != nil {
-		return false, "", fmt.Errorf("age of a session: %w", err)
+		return false, "", fmt.Errorf("%s: %w", source, err)
 	}
 	if status == "" {
 		status = "untouched"
