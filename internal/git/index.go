@@ -217,22 +217,14 @@ func offsetVarint(data []byte) (n, width int) {
 	return 0, 0
 }
 
-// Each calls fn for every entry in the order of the file: by path, then by stage.
-func (ix *Index) Each(fn func(IndexEntry) error) error {
-	return ix.each(func(e *IndexEntry, h span) error {
-		e.OID = ix.oid(h)
-		return fn(*e)
-	})
-}
-
-// Entries returns all entries. OID is set only for entries whose id callers usually need: those
+// Entries returns all entries in the order of the file: by path, then by stage. OID is set only for entries whose id callers usually need: those
 // with size 0, those with a stage or flag, and .gitattributes files. Formatting the ids of a
 // hundred thousand entries takes longer than reading them. OIDOf returns the others.
 func (ix *Index) Entries() ([]IndexEntry, error) {
 	out := make([]IndexEntry, 0, ix.Count)
 	err := ix.each(func(e *IndexEntry, h span) error {
 		if e.Size == 0 || e.Stage > 0 || e.IntentToAdd || e.AssumeUnchanged || e.SkipWorktree || strings.HasSuffix(e.Path, ".gitattributes") {
-			e.OID = ix.oid(h)
+			e.OID = ix.oidAt(h.oid)
 		}
 		out = append(out, *e)
 		return nil
@@ -271,8 +263,6 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	}
 	return nil
 }
-
-func (ix *Index) oid(h span) name.OID { return ix.oidAt(h.oid) }
 
 func (ix *Index) oidAt(at int) name.OID {
 	return name.OID(hex.EncodeToString(ix.data[at : at+ix.hashLen]))

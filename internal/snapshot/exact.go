@@ -34,26 +34,26 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	for _, p := range private.state.SparsePresent {
 		present[p] = true
 	}
-	err := private.index.Each(func(e git.IndexEntry) error {
+	for _, e := range private.entries {
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
-			return nil
+			continue
 		}
+		e.OID = private.index.OIDOf(e)
 		if present[e.Path] {
 			// git keeps no stat data of these, so nothing identifies the version, and it is not
 			// remembered.
 			open = append(open, candidate{path: e.Path, mode: e.Mode, tracked: true})
 			entries[e.Path], sizes[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, math.MaxUint32
-			return nil
+			continue
 		}
 		key := keyOf(e)
 		if !known.exact[key] {
 			open = append(open, candidate{path: e.Path, mode: e.Mode, size: int64(e.Size), tracked: true})
 			entries[e.Path], sizes[e.Path], keys[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, e.Size, key
 		}
+	}
+	if len(open) == 0 {
 		return nil
-	})
-	if err != nil || len(open) == 0 {
-		return err
 	}
 	affected, err := s.affected(ctx, private.path, private.attrs, open)
 	if err != nil {

@@ -328,12 +328,12 @@ func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candida
 		want[f.path] = true
 	}
 	entries := make(map[string]git.Entry, len(files))
-	err = index.Each(func(e git.IndexEntry) error {
+	all, err := index.Entries()
+	for _, e := range all {
 		if want[e.Path] {
-			entries[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}
+			entries[e.Path] = git.Entry{Mode: e.Mode, OID: index.OIDOf(e)}
 		}
-		return nil
-	})
+	}
 	return entries, files, err
 }
 
@@ -345,17 +345,10 @@ func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files 
 		tracked[f.path] = f.tracked
 	}
 	var in strings.Builder
-	err := private.index.Each(func(e git.IndexEntry) error {
-		if !tracked[e.Path] || e.Stage != 0 || !regular(e.Mode) || e.IntentToAdd {
-			return nil
+	for _, e := range private.entries {
+		if tracked[e.Path] && e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && s.tree.unseen(e, private).differs {
+			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), private.index.OIDOf(e), e.Path)
 		}
-		if s.tree.unseen(e, private).differs {
-			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), e.OID, e.Path)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	return s.putInfo(ctx, private.path, in.String())
 }

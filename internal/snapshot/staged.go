@@ -48,14 +48,11 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	for _, o := range open {
 		staged[o.Path] = git.IndexEntry{}
 	}
-	err := private.index.Each(func(e git.IndexEntry) error {
+	for _, e := range private.entries {
 		if _, asked := staged[e.Path]; asked && e.Stage == 0 && !e.IntentToAdd {
+			e.OID = private.index.OIDOf(e)
 			staged[e.Path] = e
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	var alike []leftOut
 	for _, o := range open {
