@@ -133,8 +133,8 @@ func TestWorked(t *testing.T) {
 	}
 }
 
-// LiveIn tells what was live before the journal grew, was merged or a checkpoint was discarded.
-func TestLiveIn(t *testing.T) {
+// PlaceIn finds a checkpoint in a State from before the journal grew, and in none.
+func TestPlaceIn(t *testing.T) {
 	a, b := newClone(t, "a"), newClone(t, "b")
 	a.create(1)
 	a.create(2)
@@ -144,12 +144,12 @@ func TestLiveIn(t *testing.T) {
 	a.rollback(1)
 	a.pull(b)
 	after := a.state()
-	for i, want := range []bool{true, true, false} {
-		if got := after.LiveIn(before, i); got != want {
-			t.Errorf("%d before: %t", i, got)
+	for i, want := range []int{0, 1, -1} {
+		if got := after.PlaceIn(before, i); got != want {
+			t.Errorf("%d stood before at %d", i, got)
 		}
 	}
-	if live := after.LiveIn(after, 1); live || after.LiveIn(nil, 0) || after.LiveIn(&State{}, 0) {
-		t.Error("a discarded one is live, or one is live in nothing")
+	if after.PlaceIn(nil, 0) != -1 || after.PlaceIn(&State{}, 0) != -1 {
+		t.Error("it has a place in nothing")
 	}
 }

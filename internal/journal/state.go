@@ -160,13 +160,13 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	return false
 }
 
-// LiveIn reports whether the checkpoint at place i is live in another State, which may be nil.
-func (s *State) LiveIn(other *State, i int) bool {
+// PlaceIn returns the place in another State, which may be nil, of the checkpoint at place i; -1 if
+// it is not there.
+func (s *State) PlaceIn(other *State, i int) int {
 	if other == nil || other.fold == nil {
-		return false
+		return -1
 	}
-	x := other.fold.entry(s.fold.id(int32(i)))
-	return x >= 0 && other.fold.marks[x]&markLive != 0
+	return max(-1, int(other.fold.entry(s.fold.id(int32(i)))))
 }
 
 // Checkpoints returns all checkpoints by place.

@@ -158,16 +158,23 @@ func (d *derivation) touched() map[tagKey]bool {
 			}
 		}
 	}
+	last := -1 // the furthest place that one of those so far had before
 	for i, s := range st.Standings() {
+		was := st.PlaceIn(d.before, i)
 		switch {
 		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
 			add(i, true)
 		case d.brings && d.created[st.At(i).Checkpoint] != "":
 			// The journal may have named it before its objects arrived.
 			add(i, true)
-		case s.Live != st.LiveIn(d.before, i):
+		case s.Live != (was >= 0 && d.before.Standing(was).Live):
+			add(i, false)
+		case was >= 0 && was < last:
+			// One that it stood before now comes first: that one was only adopted here, and the
+			// earlier event that made it has arrived.
 			add(i, false)
 		}
+		last = max(last, was)
 	}
 	return touched
 }
