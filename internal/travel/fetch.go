@@ -210,8 +210,10 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
 	if q != nil {
-		// The remote may have moved between the listing and the fetch. What was fetched counts.
-		if tip := q.Got[name.JournalRef(session)]; tip != "" {
+		// The remote may have moved between the listing and the fetch. A newer journal would name
+		// checkpoints that were not listed, and so not fetched; the listed one is part of it. Only
+		// if that did not come, because somebody replaced the journal, what was fetched counts.
+		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s, u.tip)) {
 			u.tip = tip
 		}
 		for id := range there.Checkpoints {
