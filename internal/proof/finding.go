@@ -80,7 +80,7 @@ const (
 	SignatureUnchecked Kind = "signature_unchecked"
 )
 
-// Damage of a session's journal, of the notes as a whole, or of packed-refs.
+// Damage of a session's journal, of its archive, of the notes as a whole, or of packed-refs.
 const (
 	// This worktree saw a journal, or a newer one, that is gone now.
 	JournalDeleted  Kind = "journal_deleted"
@@ -92,7 +92,9 @@ const (
 	JournalForged   Kind = "journal_forged"
 	JournalOrder    Kind = "journal_order"
 	NotesUnreadable Kind = "notes_unreadable"
-	RefsGarbled     Kind = "refs_garbled"
+	// The archive cannot be read, so nobody knows what it stands for.
+	ArchiveUnreadable Kind = "archive_unreadable"
+	RefsGarbled       Kind = "refs_garbled"
 )
 
 // Finding is one problem.

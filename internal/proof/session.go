@@ -55,7 +55,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 		return nil, err
 	}
 	if tip == "" {
-		if len(p.Refs) == 0 && len(seen) == 0 {
+		if len(p.Refs)+len(seen) == 0 && !slices.ContainsFunc(p.Findings, func(f Finding) bool { return f.Kind == ArchiveUnreadable }) {
 			return nil, fmt.Errorf("session %q: %w", session, store.ErrNoSession)
 		}
 		// There is no journal, but this worktree saw one.
@@ -73,6 +73,11 @@ func (p *Session) sort(ctx context.Context, refs []git.RefValue) {
 	for _, r := range refs {
 		if store.IsTag(p.Name, r.Ref) {
 			p.Tags = append(p.Tags, r)
+		}
+		if r.Ref == name.ArchiveRef(p.Name) {
+			if _, err := p.store.Members(ctx, r.OID); err != nil && ctx.Err() == nil {
+				p.find(ArchiveUnreadable, string(r.Ref), err.Error())
+			}
 		}
 	}
 }

@@ -86,7 +86,12 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 	}
 	for _, session := range sessions {
 		r := &rebuilding{s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s, session), lines: map[name.ID]*Rebuilt{}}
-		if err := r.run(ctx); err != nil {
+		err := r.run(ctx)
+		// Its only ref pointed at something else, and is gone now: there never was a session.
+		if checkpoint.KindOf(err) == checkpoint.KindNotFound && len(r.order) > 0 {
+			r.line("", "").OK, err = true, nil
+		}
+		if err != nil {
 			return checkpoint.Classify(err)
 		}
 		for _, id := range r.order {
@@ -154,6 +159,9 @@ func (r *rebuilding) run(ctx context.Context) error {
 		if err := r.derived(ctx); err != nil {
 			return err
 		}
+		if err := r.archive(ctx); err != nil {
+			return err
+		}
 	}
 	return r.again(ctx)
 }
@@ -176,6 +184,41 @@ func (r *rebuilding) derived(ctx context.Context) error {
 		return err
 	}
 	return w.write(ctx)
+}
+
+// archive deletes an archive that cannot be read, once the checkpoints that it may hold have refs of
+// their own. While one has none, the archive stays: its commit may be all that keeps it from gc.
+func (r *rebuilding) archive(ctx context.Context) error {
+	i := slices.IndexFunc(r.p.Findings, func(f checkpoint.Finding) bool { return f.Kind == proof.ArchiveUnreadable })
+	if i < 0 || r.only != "" {
+		return nil
+	}
+	found := r.p.Findings[i]
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	var loose []name.OID
+	if r.p.State != nil {
+		for _, e := range r.p.State.Checkpoints() {
+			if !e.Dead && r.p.Refs[e.Checkpoint] == "" {
+				loose = append(loose, e.Event().Commit)
+			}
+		}
+	}
+	lost, err := damaged(ctx, r.s, loose)
+	if err != nil || len(lost) < len(loose) {
+		return err
+	}
+	ref := name.ArchiveRef(r.session)
+	at, err := r.s.Repo.Batch().ResolveAll(ctx, ref)
+	if err != nil || at[ref] == "" {
+		return err
+	}
+	if err := r.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: ref, Old: at[ref]}}); err != nil {
+		return err
+	}
+	r.line("", "").mended(found, "the archive was deleted; it was at %s", at[ref])
+	return nil
 }
 
 // subjects returns what is to be judged.
