@@ -8,6 +8,7 @@ package travel
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -223,6 +224,7 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 		c.folds[session] = j
 	}
 	p := remote.PlanPush(session, here, at, tip, j.dead)
+	p.Create = c.sound(ctx, session, j, p.Create)
 	for _, conflict := range p.Conflicts {
 		c.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
 	}
@@ -237,6 +239,40 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 	return nil
 }
 
+// sound returns the refs to create without those that are no valid checkpoint, or another one than
+// the journal names. Nobody could take them back: every other clone would refuse them with each
+// fetch, and the right commit would be a conflict from then on. What the journal names is not read.
+func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined, creates []remote.Update) []remote.Update {
+	if len(creates) == 0 {
+		return nil
+	}
+	type naming struct {
+		id     name.ID
+		commit name.OID
+	}
+	named := map[naming]bool{}
+	if j != nil {
+		for _, e := range j.log.Events() {
+			named[naming{e.Checkpoint, e.Commit}] = true
+		}
+	}
+	return slices.DeleteFunc(creates, func(u remote.Update) bool {
+		_, leaf, _ := name.SplitCheckpointRef(u.Ref)
+		id := name.ID(leaf)
+		if named[naming{id, u.New}] {
+			return false
+		}
+		a := c.inspect(ctx, session, id, u.New)
+		if a.err == nil {
+			a.err = a.agrees(j.Fold())
+		}
+		if a.err != nil {
+			c.line("push", u.Ref, OutcomeRejected, "it was not sent: "+a.err.Error())
+		}
+		return a.err != nil
+	})
+}
+
 // join merges mine with the remote's journal at theirTip. The bool says whether the result has to
 // be sent. There are four cases: the remote has no journal, mine contains theirs, theirs contains
 // mine, and both have events that the other lacks. Only the last one makes a merge commit.
@@ -245,7 +281,7 @@ func (c *consignment) join(ctx context.Context, session name.Session, mine *Join
 	case mine == nil && theirTip == "":
 		return nil, false, nil
 	case theirTip == "":
-		return mine, true, nil
+		return mine, true, joinable(session, mine.log, nil)
 	case mine != nil && mine.log.Contains(theirTip):
 		return mine, mine.log.Tip().OID != theirTip && !(c.req.Quietly && c.saysNothing(ctx, mine.log, theirTip)), nil
 	}

@@ -2,6 +2,7 @@ package travel
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,11 +25,12 @@ func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
 	}
 	mine, err := c.notesTree(ctx, c.here.Notes)
 	if err != nil {
-		return "", err
+		return "", c.withoutNotes(ctx, "here", err, "`git checkpoint rebuild --all` makes them again")
 	}
 	theirs, err := c.notesTree(ctx, c.there.Notes)
 	if err != nil {
-		return "", err
+		removal := "git push " + c.answer.Remote + " :" + string(c.remote.Mapping.There(name.NotesRef))
+		return "", c.withoutNotes(ctx, "there", err, "`"+removal+"` deletes them, and the next push makes them again")
 	}
 	if mine == theirs && !c.buries() {
 		return "", nil
@@ -45,6 +47,16 @@ func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
 		return c.notesCommit(ctx, tree)
 	}
 	return c.notesCommit(ctx, tree, c.there.Notes)
+}
+
+// withoutNotes reports notes that cannot be read as rejected, and what to do. Everything else is
+// sent: notes can always be made again.
+func (c *consignment) withoutNotes(ctx context.Context, where string, err error, remedy string) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	c.line("push", name.NotesRef, OutcomeRejected, fmt.Sprintf("the notes %s cannot be read (%v); %s", where, err, remedy))
+	return nil
 }
 
 // notesCommit writes a notes commit with this tree.
