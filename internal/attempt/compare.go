@@ -66,6 +66,8 @@ type Compared struct {
 	base name.OID
 	// raw is the record as JSON, for Where.
 	raw json.RawMessage
+	// marks are what a list says of it, for Where, too.
+	marks map[string]any
 	// Tree of the copy with which an attempt began; empty for others.
 	first name.OID
 	// Which direction is better, by metric, from the workflow.
@@ -245,7 +247,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
 		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
-		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: raw,
+		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
 	r.readMetrics(ctx, s, rec)
 	// The first checkpoint of an attempt is a copy of the one that was forked.
@@ -336,7 +338,7 @@ func fitting(rows []Compared, where string) ([]Compared, error) {
 	}
 	kept := []Compared{}
 	for _, r := range rows {
-		ok, err := fits.Holds(r.raw, map[string]any{})
+		ok, err := fits.Holds(r.raw, r.marks)
 		if err != nil {
 			return nil, checkpoint.Usage("", "--where: %v", err)
 		}

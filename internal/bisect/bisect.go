@@ -313,11 +313,11 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 // evaluate returns a try that evaluates an expression on the record.
 func (b *search) evaluate(fits *workflow.Condition) func(context.Context, *journal.Entry) (Verdict, int, error) {
 	return func(ctx context.Context, e *journal.Entry) (Verdict, int, error) {
-		_, raw, _, err := b.s.ReadRecord(ctx, e)
+		rec, raw, _, err := b.s.ReadRecord(ctx, e)
 		if err != nil {
 			return "", 0, checkpoint.DamagedError(e, err)
 		}
-		holds, err := fits.Holds(raw, map[string]any{})
+		holds, err := fits.Holds(raw, inspect.Marks(b.found.State, e, rec))
 		switch {
 		case err != nil:
 			return "", 0, checkpoint.Usage("", "--where: %v", err)

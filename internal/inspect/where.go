@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
@@ -105,5 +106,14 @@ func lineOf(i Item) map[string]any {
 		"id": string(i.ID), "label": i.Label, "session": string(i.Session), "step": i.Step, "step_name": i.StepName, "iteration": i.Iteration,
 		"milestone": i.Milestone, "trigger": i.Trigger, "status": i.Status, "message": i.Message, "created_at": render.UTC(i.CreatedAt.Time),
 		"commit": string(i.Commit), "files": i.Files, "current": i.Current, "discarded": i.Discarded, "pinned": i.Pinned, "valid": i.Valid, "problem": i.Problem,
+	}
+}
+
+// Marks returns what an expression may ask of a valid checkpoint beside its record, if there is no
+// list that it is in.
+func Marks(state *journal.State, e *journal.Entry, r *record.Record) map[string]any {
+	return map[string]any{
+		"commit": string(e.Event().Commit), "files": r.Files.Total(), "current": state.Current == e.Checkpoint,
+		"discarded": e.Discarded, "pinned": e.Pinned, "valid": true, "problem": "",
 	}
 }
