@@ -76,13 +76,11 @@ func rooms() map[string][]string {
 		"internal/command":    {},
 		"internal/guard":      {},
 		"internal/clearance":  {"internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
-		"internal/term":       {},
-		"internal/pick":       {},
-		"internal/wholefile":  {},
-		"internal/name":       {},
+		"internal/term":       {}, "internal/pick": {}, "internal/wholefile": {}, "internal/name": {},
 		// These test the program from outside.
 		"internal/scripttest":       {},
 		"internal/verbtest":         {"internal/create", "internal/checkpoint", "internal/name"}, // only tests import it: no other line may have it
+		"internal/screentest":       {"internal/term"},                                           // the same
 		"internal/independent":      {},                                                          // nor may its tests: see TestIndependent
 		"internal/torture":          {},
 		"internal/torture/cmd":      {"internal/torture"},

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"git-checkpoint/internal/cli"
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/screentest"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the goldens anew")
 // invoke runs the program outside of any repository, with its output going to a pipe.
 func invoke(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	pipes := term.NewFakePipes("")
+	pipes := screentest.NewPipes("")
 	pipes.Environ = append([]string{"GIT_DIR=/nonexistent", "PATH=" + os.Getenv("PATH")}, environ...)
 	code = cli.Main(context.Background(), pipes.Terminal, args, "1.2.3")
 	return code, pipes.Stdout(), pipes.Stderr()
@@ -125,7 +125,7 @@ func TestClock(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	pipes := term.NewFakePipes("")
+	pipes := screentest.NewPipes("")
 	pipes.Environ = []string{"GIT_DIR=/nonexistent", "PATH=" + os.Getenv("PATH")}
 	if code := cli.Main(ctx, pipes.Terminal, []string{"status"}, ""); code != 130 {
 		t.Errorf("exit %d, %s", code, pipes.Stderr())

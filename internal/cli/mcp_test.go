@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	server "git-checkpoint/internal/mcp"
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/screentest"
 )
 
 // served starts a server for a new repository and connects a client to it.
@@ -25,7 +25,7 @@ func served(t *testing.T, write bool, options *mcp.ClientOptions) (*mcp.ClientSe
 	if out, err := exec.Command("git", "init", "-q", "-b", "main", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	app := &App{Version: "test", Terminal: term.NewFakePipes("").Terminal}
+	app := &App{Version: "test", Terminal: screentest.NewPipes("").Terminal}
 	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
@@ -211,7 +211,7 @@ func TestMCPWrites(t *testing.T) {
 // TestWithinPager checks that a command within another one answers plainly, also where git has
 // started a pager for the outer one.
 func TestWithinPager(t *testing.T) {
-	app := &App{Version: "test", Terminal: term.NewFakePipes("").Terminal}
+	app := &App{Version: "test", Terminal: screentest.NewPipes("").Terminal}
 	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_PAGER_IN_USE=true", "TERM=xterm"}
 	dir := t.TempDir()
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {

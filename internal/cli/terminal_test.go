@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/cli"
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/screentest"
 )
 
 // repository makes a new repository with two checkpoints and changes the working directory to it.
@@ -24,14 +24,14 @@ func repository(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(step.content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, _ := at(context.Background(), term.NewFakePipes(""), "save", step.message); code != 0 {
+		if code, _ := at(context.Background(), screentest.NewPipes(""), "save", step.message); code != 0 {
 			t.Fatalf("save: exit %d", code)
 		}
 	}
 }
 
 // at runs the program at a terminal.
-func at(ctx context.Context, screen *term.Fake, args ...string) (int, *term.Fake) {
+func at(ctx context.Context, screen *screentest.Screen, args ...string) (int, *screentest.Screen) {
 	screen.Environ = append(screen.Environ, "PATH="+os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.com")
 	return cli.Main(ctx, screen.Terminal, args, "1.2.3"), screen
@@ -57,7 +57,7 @@ func TestRollbackAsks(t *testing.T) {
 		{[]string{""}, 4, "two\n"}, {[]string{"n"}, 4, "two\n"}, {nil, 4, "two\n"}, {[]string{"y"}, 0, "one\n"},
 	} {
 		repository(t)
-		code, screen := at(context.Background(), term.NewFake(c.answers...), "rollback", "1")
+		code, screen := at(context.Background(), screentest.New(c.answers...), "rollback", "1")
 		if code != c.code || content(t) != c.content {
 			t.Errorf("%q: exit %d, content %q, %s", c.answers, code, content(t), screen.Stderr())
 		}
@@ -71,7 +71,7 @@ func TestRollbackAsks(t *testing.T) {
 func TestRollbackInterrupted(t *testing.T) {
 	repository(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	screen := term.NewFake(term.Interrupt)
+	screen := screentest.New(screentest.Interrupt)
 	screen.OnInterrupt = cancel
 	code, _ := at(ctx, screen, "rollback", "1")
 	if code != 130 || content(t) != "two\n" {
@@ -83,7 +83,7 @@ func TestRollbackInterrupted(t *testing.T) {
 // question are on stderr.
 func TestRollbackAsksInJSON(t *testing.T) {
 	repository(t)
-	code, screen := at(context.Background(), term.NewFake("y"), "rollback", "1", "--json")
+	code, screen := at(context.Background(), screentest.New("y"), "rollback", "1", "--json")
 	if code != 0 || !strings.HasPrefix(screen.Stdout(), "{") || strings.Count(screen.Stdout(), "\n") != 1 {
 		t.Errorf("exit %d, stdout %s", code, screen.Stdout())
 	}
@@ -95,14 +95,14 @@ func TestRollbackAsksInJSON(t *testing.T) {
 // TestRollbackPicks checks that a rollback without a checkpoint offers a list, the newest first.
 func TestRollbackPicks(t *testing.T) {
 	repository(t)
-	code, screen := at(context.Background(), term.NewFake("1", "y"), "rollback")
+	code, screen := at(context.Background(), screentest.New("1", "y"), "rollback")
 	if code != 0 || content(t) != "one\n" {
 		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
 	}
 	if first, second := strings.Index(screen.Stderr(), "the second"), strings.Index(screen.Stderr(), "the first"); first < 0 || second < first {
 		t.Errorf("not listed, newest first: %s", screen.Stderr())
 	}
-	if code, screen = at(context.Background(), term.NewFake("q"), "rollback"); code != 4 || content(t) != "one\n" {
+	if code, screen = at(context.Background(), screentest.New("q"), "rollback"); code != 4 || content(t) != "one\n" {
 		t.Errorf("left: exit %d, %s", code, screen.Stderr())
 	}
 }
@@ -113,22 +113,22 @@ func TestRollbackPicks(t *testing.T) {
 func TestLooks(t *testing.T) {
 	repository(t)
 	for _, c := range []struct {
-		screen   *term.Fake
+		screen   *screentest.Screen
 		environ  string
 		args     []string
 		coloured bool
 		aligned  bool
 	}{
-		{term.NewFake(), "", []string{"list"}, true, true},
-		{term.NewFake(), "NO_COLOR=1", []string{"list"}, false, true},
-		{term.NewFake(), "TERM=dumb", []string{"list"}, false, true},
-		{term.NewFake(), "", []string{"--color=never", "list"}, false, true},
-		{term.NewFake(), "", []string{"list", "--color", "never"}, false, true},
-		{term.NewFakePipes(""), "", []string{"list"}, false, false},
-		{term.NewFakePipes(""), "", []string{"--color=always", "list"}, true, false},
-		{term.NewFakePipes(""), "GIT_PAGER_IN_USE=true", []string{"list"}, true, true},
-		{term.NewFake(), "", []string{"diff", "1", "2", "-p"}, true, false},
-		{term.NewFakePipes(""), "", []string{"diff", "1", "2", "-p"}, false, false},
+		{screentest.New(), "", []string{"list"}, true, true},
+		{screentest.New(), "NO_COLOR=1", []string{"list"}, false, true},
+		{screentest.New(), "TERM=dumb", []string{"list"}, false, true},
+		{screentest.New(), "", []string{"--color=never", "list"}, false, true},
+		{screentest.New(), "", []string{"list", "--color", "never"}, false, true},
+		{screentest.NewPipes(""), "", []string{"list"}, false, false},
+		{screentest.NewPipes(""), "", []string{"--color=always", "list"}, true, false},
+		{screentest.NewPipes(""), "GIT_PAGER_IN_USE=true", []string{"list"}, true, true},
+		{screentest.New(), "", []string{"diff", "1", "2", "-p"}, true, false},
+		{screentest.NewPipes(""), "", []string{"diff", "1", "2", "-p"}, false, false},
 	} {
 		c.screen.Environ = append(c.screen.Environ, c.environ)
 		code, screen := at(context.Background(), c.screen, c.args...)
@@ -147,14 +147,14 @@ func TestConfiguredColours(t *testing.T) {
 	for _, c := range []struct {
 		key, value string
 		args       []string
-		screen     *term.Fake
+		screen     *screentest.Screen
 		coloured   bool
 	}{
-		{"color.ui", "never", []string{"list"}, term.NewFake(), false},
-		{"color.ui", "never", []string{"list", "--color=auto"}, term.NewFake(), true},
-		{"color.ui", "always", []string{"list"}, term.NewFakePipes(""), true},
-		{"color.checkpoint", "false", []string{"list"}, term.NewFake(), false},
-		{"color.ui", "nonsense", []string{"list"}, term.NewFake(), true},
+		{"color.ui", "never", []string{"list"}, screentest.New(), false},
+		{"color.ui", "never", []string{"list", "--color=auto"}, screentest.New(), true},
+		{"color.ui", "always", []string{"list"}, screentest.NewPipes(""), true},
+		{"color.checkpoint", "false", []string{"list"}, screentest.New(), false},
+		{"color.ui", "nonsense", []string{"list"}, screentest.New(), true},
 	} {
 		c.screen.Environ = append(c.screen.Environ, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0="+c.key, "GIT_CONFIG_VALUE_0="+c.value)
 		code, screen := at(context.Background(), c.screen, c.args...)
@@ -168,7 +168,7 @@ func TestConfiguredColours(t *testing.T) {
 // with 130.
 func TestStateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	screen := term.NewFake(term.Interrupt)
+	screen := screentest.New(screentest.Interrupt)
 	screen.OnInterrupt = cancel
 	if code, _ := at(ctx, screen, "create", "--state", "-"); code != 130 {
 		t.Errorf("exit %d, %s", code, screen.Stderr())
@@ -177,11 +177,11 @@ func TestStateInterrupted(t *testing.T) {
 
 // TestErrorLooks checks that colours of errors depend on stderr, not on stdout.
 func TestErrorLooks(t *testing.T) {
-	_, screen := at(context.Background(), term.NewFake(), "lsit")
+	_, screen := at(context.Background(), screentest.New(), "lsit")
 	if !strings.HasPrefix(screen.Stderr(), "\x1b[1;31merror:\x1b[0m ") {
 		t.Errorf("%q", screen.Stderr())
 	}
-	_, screen = at(context.Background(), term.NewFake(), "lsit", "--color=never")
+	_, screen = at(context.Background(), screentest.New(), "lsit", "--color=never")
 	if !strings.HasPrefix(screen.Stderr(), "error: ") {
 		t.Errorf("%q", screen.Stderr())
 	}
@@ -191,7 +191,7 @@ func TestErrorLooks(t *testing.T) {
 func TestPaged(t *testing.T) {
 	repository(t)
 	for _, args := range [][]string{{"diff", "1", "2"}, {"log"}, {"show", "-p"}} {
-		screen := term.NewFake()
+		screen := screentest.New()
 		screen.Environ = append(screen.Environ, "GIT_PAGER=sed s/^/paged:/")
 		code, _ := at(context.Background(), screen, args...)
 		if code != 0 || !strings.HasPrefix(screen.Stdout(), "paged:") {
@@ -209,15 +209,15 @@ func TestPruneAsks(t *testing.T) {
 		left   int
 	}{{"", 4, 2}, {"n", 4, 2}, {"y", 0, 1}} {
 		repository(t)
-		code, screen := at(context.Background(), term.NewFake(c.answer), "prune", "--keep", "1")
+		code, screen := at(context.Background(), screentest.New(c.answer), "prune", "--keep", "1")
 		if code != c.code || !strings.Contains(screen.Stderr(), "Continue? [y/N] ") || !strings.Contains(screen.Stdout(), "Would prune: 1 checkpoint") {
 			t.Errorf("%q: exit %d, %s%s", c.answer, code, screen.Stdout(), screen.Stderr())
 		}
-		_, list := at(context.Background(), term.NewFakePipes(""), "list", "--json")
+		_, list := at(context.Background(), screentest.NewPipes(""), "list", "--json")
 		if left := strings.Count(list.Stdout(), `"label"`); left != c.left {
 			t.Errorf("%q: %d checkpoints are left, not %d", c.answer, left, c.left)
 		}
-		if code, screen := at(context.Background(), term.NewFake(), "prune"); code != 0 {
+		if code, screen := at(context.Background(), screentest.New(), "prune"); code != 0 {
 			t.Errorf("by the rule: exit %d, %s", code, screen.Stderr())
 		}
 	}

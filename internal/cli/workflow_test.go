@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/screentest"
 )
 
 // unfinished makes a repository with an unfinished session on a topic, and a file that was edited
@@ -16,7 +16,7 @@ func unfinished(t *testing.T) {
 	t.Helper()
 	repository(t)
 	for _, args := range [][]string{{"session", "start", "old", "--topic", "tiles"}, {"save", "half way", "--set", "n=1"}} {
-		if code, screen := at(context.Background(), term.NewFakePipes(""), args...); code != 0 {
+		if code, screen := at(context.Background(), screentest.NewPipes(""), args...); code != 0 {
 			t.Fatalf("%q: exit %d, %s", args, code, screen.Stderr())
 		}
 	}
@@ -41,7 +41,7 @@ func TestResumeMenu(t *testing.T) {
 	} {
 		unfinished(t)
 		before := refs(t)
-		code, screen := at(context.Background(), term.NewFake(c.answers...), "resume", "--color=never")
+		code, screen := at(context.Background(), screentest.New(c.answers...), "resume", "--color=never")
 		if code != c.code || !strings.Contains(screen.Stdout()+screen.Stderr(), c.says) {
 			t.Errorf("%s: exit %d: %s%s", c.about, code, screen.Stdout(), screen.Stderr())
 		}
@@ -51,7 +51,7 @@ func TestResumeMenu(t *testing.T) {
 		if code == 4 && refs(t) != before {
 			t.Errorf("%s: refs changed", c.about)
 		}
-		_, shown := at(context.Background(), term.NewFakePipes(""), "session", "show", "old", "--json")
+		_, shown := at(context.Background(), screentest.NewPipes(""), "session", "show", "old", "--json")
 		if !strings.Contains(shown.Stdout(), `"status":"`+c.status+`"`) {
 			t.Errorf("%s: %s", c.about, shown.Stdout())
 		}
@@ -74,21 +74,21 @@ func TestStartOnUnfinishedTopic(t *testing.T) {
 		{"leave", nil, 4, "old", "in_progress"},
 	} {
 		unfinished(t)
-		code, screen := at(context.Background(), term.NewFake(c.answers...), "session", "start", "new", "--topic", "tiles")
+		code, screen := at(context.Background(), screentest.New(c.answers...), "session", "start", "new", "--topic", "tiles")
 		if code != c.code {
 			t.Errorf("%s: exit %d: %s%s", c.about, code, screen.Stdout(), screen.Stderr())
 		}
-		_, stands := at(context.Background(), term.NewFakePipes(""), "status", "--json")
+		_, stands := at(context.Background(), screentest.NewPipes(""), "status", "--json")
 		if !strings.Contains(stands.Stdout(), `"session":"`+c.active+`"`) {
 			t.Errorf("%s: active is not %s: %s", c.about, c.active, stands.Stdout())
 		}
-		_, shown := at(context.Background(), term.NewFakePipes(""), "session", "show", "old", "--json")
+		_, shown := at(context.Background(), screentest.NewPipes(""), "session", "show", "old", "--json")
 		if !strings.Contains(shown.Stdout(), `"status":"`+c.old+`"`) {
 			t.Errorf("%s: %s", c.about, shown.Stdout())
 		}
 	}
 	unfinished(t)
-	if code, screen := at(context.Background(), term.NewFake(), "session", "start", "new", "--topic", "another"); code != 0 {
+	if code, screen := at(context.Background(), screentest.New(), "session", "start", "new", "--topic", "another"); code != 0 {
 		t.Errorf("another topic: exit %d: %s", code, screen.Stderr())
 	}
 }

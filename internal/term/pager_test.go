@@ -1,4 +1,4 @@
-package term
+package term_test
 
 import (
 	"context"
@@ -9,46 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/screentest"
 )
 
-func set(s string) *string { return &s }
-
-// The order of git var GIT_PAGER, and what switches it off.
-func TestPagerOrder(t *testing.T) {
-	for _, c := range []struct {
-		environ    []string
-		configured *string
-		want       string
-	}{
-		{nil, nil, "less"},
-		{[]string{"PAGER=more"}, nil, "more"},
-		{[]string{"PAGER=more"}, set("less -S"), "less -S"},
-		{[]string{"PAGER=more", "GIT_PAGER=most"}, set("less -S"), "most"},
-		{[]string{"PAGER=more", "GIT_PAGER="}, set("less -S"), ""},
-		{[]string{"PAGER=more"}, set(""), ""},
-		{[]string{"PAGER="}, nil, ""},
-		{[]string{"GIT_PAGER=cat"}, nil, ""},
-		{nil, set("cat"), ""},
-		{nil, set("cat -v"), "cat -v"},
-	} {
-		f := NewFake()
-		f.Environ = c.environ
-		if got := f.pager(c.configured); got != c.want {
-			t.Errorf("%q: %q, want %q", c.environ, got, c.want)
-		}
-		f.OutTerminal = false
-		if got := f.pager(c.configured); got != "" {
-			t.Errorf("%q off a terminal: %q", c.environ, got)
-		}
-	}
-}
-
-func pagedFake(t *testing.T, environ ...string) *Fake {
+func pagedFake(t *testing.T, environ ...string) *screentest.Screen {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell")
 	}
-	f := NewFake()
+	f := screentest.New()
 	f.Environ = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
 	return f
 }

@@ -1,14 +1,17 @@
-package term
+package term_test
 
 import (
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"git-checkpoint/internal/screentest"
+	"git-checkpoint/internal/term"
 )
 
 // shown waits until f shows text on stderr.
-func shown(t *testing.T, f *Fake, text string) {
+func shown(t *testing.T, f *screentest.Screen, text string) {
 	t.Helper()
 	for late := time.Now().Add(20 * time.Second); !strings.Contains(f.Stderr(), text); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
@@ -18,7 +21,7 @@ func shown(t *testing.T, f *Fake, text string) {
 }
 
 func TestProgressCounts(t *testing.T) {
-	f := NewFake()
+	f := screentest.New()
 	f.ProgressAfter = time.Millisecond
 	p := f.Progress("Reading objects")
 	p.Add(3)
@@ -29,7 +32,7 @@ func TestProgressCounts(t *testing.T) {
 	after := f.Stderr()
 	p.Finish()
 	p.Add(1)
-	time.Sleep(3 * redrawEvery)
+	time.Sleep(3 * term.RedrawEvery)
 	if f.Stderr() != after || f.Stdout() != "" {
 		t.Errorf("drawn after the end: %q", strings.TrimPrefix(f.Stderr(), after))
 	}
@@ -37,7 +40,7 @@ func TestProgressCounts(t *testing.T) {
 
 // A line fits into what columns there are, so that it can be drawn over.
 func TestProgressFits(t *testing.T) {
-	f := NewFake()
+	f := screentest.New()
 	f.ProgressAfter = time.Millisecond
 	f.Environ = append(f.Environ, "COLUMNS=10")
 	p := f.Progress("Reading")
@@ -49,20 +52,20 @@ func TestProgressFits(t *testing.T) {
 // A task that ends within the delay shows nothing. Neither does any task in a pipe or on a dumb
 // terminal.
 func TestProgressSilent(t *testing.T) {
-	quick := NewFake()
+	quick := screentest.New()
 	p := quick.Progress("x")
 	p.Add(1)
 	p.Finish()
-	pipe, dumb := NewFakePipes(""), NewFake()
+	pipe, dumb := screentest.NewPipes(""), screentest.New()
 	dumb.Environ = []string{"TERM=dumb"}
-	for _, f := range []*Fake{pipe, dumb} {
+	for _, f := range []*screentest.Screen{pipe, dumb} {
 		f.ProgressAfter = time.Microsecond
 		p := f.Progress("x")
-		time.Sleep(2 * redrawEvery)
+		time.Sleep(2 * term.RedrawEvery)
 		p.Add(1)
 		p.Finish()
 	}
-	for _, f := range []*Fake{quick, pipe, dumb} {
+	for _, f := range []*screentest.Screen{quick, pipe, dumb} {
 		if f.Stderr() != "" {
 			t.Errorf("shown %q", f.Stderr())
 		}
@@ -75,7 +78,7 @@ func TestProgressSilent(t *testing.T) {
 // Run with -race: many workers, and an end at any moment.
 func TestProgressConcurrently(t *testing.T) {
 	for wait := range 8 {
-		f := NewFake()
+		f := screentest.New()
 		f.ProgressAfter = 3 * time.Millisecond
 		p := f.Progress("x")
 		var workers sync.WaitGroup
@@ -91,8 +94,8 @@ func TestProgressConcurrently(t *testing.T) {
 		workers.Go(p.Finish)
 		p.Finish()
 		workers.Wait()
-		if p.done.Load() != 8000 {
-			t.Errorf("counted %d", p.done.Load())
+		if p.Done() != 8000 {
+			t.Errorf("counted %d", p.Done())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package term
+package term_test
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"git-checkpoint/internal/screentest"
+	"git-checkpoint/internal/term"
 )
 
 func TestConfirm(t *testing.T) {
@@ -22,7 +25,7 @@ func TestConfirm(t *testing.T) {
 		{[]string{"yep"}, false},
 		{nil, false}, // end of input
 	} {
-		f := NewFake(c.answers...)
+		f := screentest.New(c.answers...)
 		got, err := f.Confirm(context.Background(), "Continue?")
 		if got != c.want || err != nil {
 			t.Errorf("%q: got %v, %v", c.answers, got, err)
@@ -36,26 +39,26 @@ func TestConfirm(t *testing.T) {
 // If any of the streams is not a terminal, nothing is shown and nothing is read.
 func TestNoPromptOffATerminal(t *testing.T) {
 	ctx := context.Background()
-	for _, off := range []func(*Fake){
-		func(f *Fake) { f.InTerminal = false },
-		func(f *Fake) { f.OutTerminal = false },
-		func(f *Fake) { f.ErrTerminal = false },
+	for _, off := range []func(*screentest.Screen){
+		func(f *screentest.Screen) { f.InTerminal = false },
+		func(f *screentest.Screen) { f.OutTerminal = false },
+		func(f *screentest.Screen) { f.ErrTerminal = false },
 	} {
-		f := NewFake("y", "1", "r")
+		f := screentest.New("y", "1", "r")
 		off(f)
 		_, err1 := f.Confirm(ctx, "Continue?")
-		_, err2 := f.Choose(ctx, "Which?", []Item{{Key: "1", Line: "1  one"}})
-		_, err3 := f.Ask(ctx, "What now?", []Choice{{'r', "resume"}})
+		_, err2 := f.Choose(ctx, "Which?", []term.Item{{Key: "1", Line: "1  one"}})
+		_, err3 := f.Ask(ctx, "What now?", []term.Choice{{'r', "resume"}})
 		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, ErrNotInteractive) {
+			if !errors.Is(err, term.ErrNotInteractive) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if f.Stderr() != "" || f.Stdout() != "" || len(f.answers) != 3 {
-			t.Errorf("shown %q and %q, %d answers left", f.Stderr(), f.Stdout(), len(f.answers))
+		if f.Stderr() != "" || f.Stdout() != "" || len(f.Left()) != 3 {
+			t.Errorf("shown %q and %q, %d answers left", f.Stderr(), f.Stdout(), len(f.Left()))
 		}
 	}
-	if NewFakePipes("y\n").Interactive() {
+	if screentest.NewPipes("y\n").Interactive() {
 		t.Error("pipes are interactive")
 	}
 }
@@ -63,22 +66,22 @@ func TestNoPromptOffATerminal(t *testing.T) {
 // Ctrl+C at a prompt cancels it, and a line that comes later answers nothing.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := NewFake(Interrupt, "y")
+	f := screentest.New(screentest.Interrupt, "y")
 	f.OnInterrupt = cancel
 	if ok, err := f.Confirm(ctx, "Continue?"); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, %v", ok, err)
 	}
-	if ok, err := f.Confirm(context.Background(), "Really?"); ok || !errors.Is(err, errAbandoned) {
+	if ok, err := f.Confirm(context.Background(), "Really?"); ok || !errors.Is(err, term.ErrAbandoned) {
 		t.Errorf("the next question: %v, %v", ok, err)
 	}
-	f = NewFake("y")
+	f = screentest.New("y")
 	if ok, err := f.Confirm(ctx, "Continue?"); ok || !errors.Is(err, context.Canceled) || f.Stderr() != "" {
 		t.Errorf("a question after the interrupt: %v, %v, %q", ok, err, f.Stderr())
 	}
 }
 
 func TestAsk(t *testing.T) {
-	choices := []Choice{{'r', "resume"}, {'s', "start fresh"}, {'v', "view"}, {'x', "remove"}}
+	choices := []term.Choice{{'r', "resume"}, {'s', "start fresh"}, {'v', "view"}, {'x', "remove"}}
 	for _, c := range []struct {
 		answers []string
 		want    rune
@@ -89,16 +92,16 @@ func TestAsk(t *testing.T) {
 		{[]string{"res"}, 'r', nil},
 		{[]string{"view"}, 'v', nil},
 		{[]string{"re", "", "what?", "x"}, 'x', nil},
-		{[]string{"q"}, 0, ErrQuit},
-		{nil, 0, ErrQuit},
+		{[]string{"q"}, 0, term.ErrQuit},
+		{nil, 0, term.ErrQuit},
 	} {
-		f := NewFake(c.answers...)
+		f := screentest.New(c.answers...)
 		got, err := f.Ask(context.Background(), "Found a session.", choices)
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q: got %c, %v", c.answers, got, err)
 		}
 	}
-	f := NewFake("?", "r")
+	f := screentest.New("?", "r")
 	if _, err := f.Ask(context.Background(), "Found a session.", choices); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	items := []Item{{"4", "4  cp-04-code"}, {"3+1", "3+1  cp-03-design+1"}, {"3", "* 3  \x1b[33mcp-03-design\x1b[0m"}, {"4", "other:3"}}
+	items := []term.Item{{"4", "4  cp-04-code"}, {"3+1", "3+1  cp-03-design+1"}, {"3", "* 3  \x1b[33mcp-03-design\x1b[0m"}, {"4", "other:3"}}
 	for _, c := range []struct {
 		answers []string
 		want    int
@@ -122,22 +125,22 @@ func TestChoose(t *testing.T) {
 		{[]string{"design", "+1"}, 1, nil},
 		{[]string{"nothing", "4"}, 0, nil}, // the first of two with this key
 		{[]string{"33", "other"}, 3, nil},  // a colour code is no text
-		{[]string{"q"}, 0, ErrQuit},
-		{[]string{"design"}, 0, ErrQuit},
+		{[]string{"q"}, 0, term.ErrQuit},
+		{[]string{"design"}, 0, term.ErrQuit},
 	} {
-		got, err := NewFake(c.answers...).Choose(context.Background(), "Roll back to which?", items)
+		got, err := screentest.New(c.answers...).Choose(context.Background(), "Roll back to which?", items)
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q: got %d, %v", c.answers, got, err)
 		}
 	}
-	if _, err := NewFake("1").Choose(context.Background(), "Which?", nil); !errors.Is(err, ErrQuit) {
+	if _, err := screentest.New("1").Choose(context.Background(), "Which?", nil); !errors.Is(err, term.ErrQuit) {
 		t.Errorf("an empty list: %v", err)
 	}
 }
 
 func TestChooseShows(t *testing.T) {
-	items := []Item{{"3+1", "  3+1  cp-03-design+1"}, {"3", "    3  cp-03-design"}, {"2", "    2  cp-02-wish"}}
-	f := NewFake("design", "no\x1b", "", "2")
+	items := []term.Item{{"3+1", "  3+1  cp-03-design+1"}, {"3", "    3  cp-03-design"}, {"2", "    2  cp-02-wish"}}
+	f := screentest.New("design", "no\x1b", "", "2")
 	if got, err := f.Choose(context.Background(), "Roll back to which?", items); got != 2 || err != nil {
 		t.Fatalf("got %d, %v", got, err)
 	}
@@ -152,23 +155,23 @@ func TestChooseShows(t *testing.T) {
 }
 
 func TestChooseFromMany(t *testing.T) {
-	var items []Item
+	var items []term.Item
 	for i := range 65 {
-		items = append(items, Item{fmt.Sprint(i + 1), fmt.Sprintf("item <%d>", i)})
+		items = append(items, term.Item{fmt.Sprint(i + 1), fmt.Sprintf("item <%d>", i)})
 	}
-	f := NewFake("64")
+	f := screentest.New("64")
 	if got, err := f.Choose(context.Background(), "Which?", items); got != 63 || err != nil {
 		t.Fatalf("got %d, %v", got, err)
 	}
-	if n := strings.Count(f.Stderr(), "\n"); n != listed+2 || !strings.Contains(f.Stderr(), "… and 45 more") {
+	if n := strings.Count(f.Stderr(), "\n"); n != term.Listed+2 || !strings.Contains(f.Stderr(), "… and 45 more") {
 		t.Errorf("%d lines: %s", n, f.Stderr())
 	}
 }
 
 // An answer without an end is rejected, not read forever.
 func TestEndlessAnswer(t *testing.T) {
-	f := NewFake()
-	f.In = bytes.NewReader(bytes.Repeat([]byte("y"), 10*longestAnswer))
+	f := screentest.New()
+	f.In = bytes.NewReader(bytes.Repeat([]byte("y"), 10*term.LongestAnswer))
 	if ok, err := f.Confirm(context.Background(), "Continue?"); ok || err == nil {
 		t.Errorf("got %v, %v", ok, err)
 	}
@@ -176,7 +179,7 @@ func TestEndlessAnswer(t *testing.T) {
 
 func TestBrokenStreams(t *testing.T) {
 	broken := errors.New("broken")
-	f := NewFake()
+	f := screentest.New()
 	f.In = iotest.ErrReader(broken)
 	if ok, err := f.Confirm(context.Background(), "Continue?"); ok || !errors.Is(err, broken) {
 		t.Errorf("got %v, %v", ok, err)
@@ -185,34 +188,9 @@ func TestBrokenStreams(t *testing.T) {
 
 // A last line without its newline is an answer.
 func TestAnswerWithoutNewline(t *testing.T) {
-	f := NewFake()
+	f := screentest.New()
 	f.In = strings.NewReader("yes")
 	if ok, err := f.Confirm(context.Background(), "Continue?"); !ok || err != nil {
 		t.Errorf("got %v, %v", ok, err)
-	}
-}
-
-func TestWidth(t *testing.T) {
-	f := NewFake()
-	for _, c := range []struct {
-		columns string
-		device  int
-		want    int
-	}{{"", 0, 80}, {"", 132, 132}, {"COLUMNS=100", 132, 100}, {"COLUMNS=0", 132, 132}, {"COLUMNS=wide", 0, 80}, {"COLUMNS=-3", 0, 80}} {
-		f.Environ = []string{c.columns}
-		f.columns = func() int { return c.device }
-		if got := f.Width(); got != c.want {
-			t.Errorf("%q, device %d: %d", c.columns, c.device, got)
-		}
-	}
-}
-
-func TestLookupEnv(t *testing.T) {
-	term := Terminal{Environ: []string{"A=1", "B=", "A=2=3", "CC"}}
-	for key, want := range map[string]string{"A": "2=3 true", "B": " true", "C": " false", "CC": " false"} {
-		value, ok := term.LookupEnv(key)
-		if got := fmt.Sprint(value, " ", ok); got != want {
-			t.Errorf("%s: %q", key, got)
-		}
 	}
 }

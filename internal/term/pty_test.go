@@ -1,6 +1,6 @@
 //go:build !windows
 
-package term
+package term_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"git-checkpoint/internal/term"
 )
 
 // screen is a real terminal: what is typed at it and what it shows.
@@ -79,8 +81,8 @@ func (s *screen) waitFor(text string) {
 	}
 }
 
-func (s *screen) terminal(environ ...string) *Terminal {
-	return New(s.device, s.device, s.device, append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}, environ...))
+func (s *screen) terminal(environ ...string) *term.Terminal {
+	return term.New(s.device, s.device, s.device, append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}, environ...))
 }
 
 func TestNewOnATerminal(t *testing.T) {
@@ -100,7 +102,7 @@ func TestNewOnATerminal(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	for _, term := range []*Terminal{New(r, s.device, s.device, nil), New(s.device, w, s.device, nil), New(s.device, s.device, w, nil)} {
+	for _, term := range []*term.Terminal{term.New(r, s.device, s.device, nil), term.New(s.device, w, s.device, nil), term.New(s.device, s.device, w, nil)} {
 		if term.Interactive() {
 			t.Error("interactive with a pipe for one stream")
 		}

@@ -5,7 +5,7 @@
 // Page shows text in git's pager; Progress shows how far a long task is. Questions are refused with
 // ErrNotInteractive unless all three streams are terminals, so that scripts never hang. The package
 // neither formats nor escapes: text that it shows must have been through package render. Tests use
-// Fake, a terminal whose user follows a script.
+// package screentest, a terminal whose user follows a script.
 package term
 
 import (

@@ -1,18 +1,22 @@
-package term
+// Package screentest is a terminal for tests, with a user who follows a script. Only tests import it.
+package screentest
 
 import (
 	"bytes"
 	"io"
 	"strings"
 	"sync"
+	"time"
+
+	"git-checkpoint/internal/term"
 )
 
-// Interrupt is the answer in a Fake's script that stands for Ctrl+C.
+// Interrupt is the answer in a script that stands for Ctrl+C.
 const Interrupt = "\x03"
 
-// Fake is a terminal for tests, with a user who follows a script.
-type Fake struct {
-	*Terminal
+// Screen is a terminal that remembers what was written to it.
+type Screen struct {
+	*term.Terminal
 	// OnInterrupt is called for Ctrl+C. A test sets it to the cancel function of its context.
 	OnInterrupt func()
 
@@ -21,39 +25,40 @@ type Fake struct {
 	err     transcript
 }
 
-// NewFake returns a terminal of 80 columns. Each question gets the next of answers; after the last
+// New returns a terminal of 80 columns. Each question gets the next of answers; after the last
 // one the input ends.
-func NewFake(answers ...string) *Fake {
-	f := &Fake{OnInterrupt: func() {}, answers: answers}
-	f.Terminal = &Terminal{
+func New(answers ...string) *Screen {
+	f := &Screen{OnInterrupt: func() {}, answers: answers}
+	f.Terminal = &term.Terminal{
 		In: (*typist)(f), Out: &f.out, Err: &f.err,
 		InTerminal: true, OutTerminal: true, ErrTerminal: true,
 		Environ:       []string{"TERM=xterm", "GIT_PAGER=cat"},
-		ProgressAfter: progressAfter,
-		columns:       func() int { return usualColumns },
+		ProgressAfter: time.Second,
 	}
 	return f
 }
 
-// NewFakePipes returns the streams of a program in a pipeline: none is a terminal, and input is on
+// NewPipes returns the streams of a program in a pipeline: none is a terminal, and input is on
 // stdin.
-func NewFakePipes(input string) *Fake {
-	f := NewFake()
+func NewPipes(input string) *Screen {
+	f := New()
 	f.In = strings.NewReader(input)
 	f.InTerminal, f.OutTerminal, f.ErrTerminal = false, false, false
-	f.columns = func() int { return 0 }
 	return f
 }
 
+// Left returns the answers that were not given yet.
+func (f *Screen) Left() []string { return f.answers }
+
 // Stdout returns what was written to standard output so far.
-func (f *Fake) Stdout() string { return f.out.String() }
+func (f *Screen) Stdout() string { return f.out.String() }
 
 // Stderr returns what was written to standard error so far, including the answers, which a terminal
 // would echo.
-func (f *Fake) Stderr() string { return f.err.String() }
+func (f *Screen) Stderr() string { return f.err.String() }
 
-// typist is the input of a Fake: each read returns one answer as a line.
-type typist Fake
+// typist is the input of a Screen: each read returns one answer as a line.
+type typist Screen
 
 func (p *typist) Read(b []byte) (int, error) {
 	if len(p.answers) == 0 {
