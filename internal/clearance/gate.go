@@ -125,14 +125,25 @@ func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what S
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, byPlace)
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
+	var kept []Found
+	var committed []string
 	for _, f := range stopped {
-		if f.Rule == RuleExpunged {
-			refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), holder(ctx, s, f, what.Labels)))
+		where := holder(ctx, s, f, what.Labels)
+		if f.Rule != RuleExpunged {
+			refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
+			kept = append(kept, f)
 			continue
 		}
-		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, holder(ctx, s, f, what.Labels)))
+		refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), where))
+		if where == inHistory {
+			// Expunge leaves commits of the user alone while a branch holds them, and finds no
+			// checkpoint with this path.
+			committed = append(committed, "take it out of your branches (git rebase -i), and then out of the checkpoints: git checkpoint expunge "+string(f.OID))
+			continue
+		}
+		kept = append(kept, f)
 	}
-	refused.Hints = append(append(refused.Hints, suggestions(s, stopped)...), waysOut(stopped, true)...)
+	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, true)...), committed...)
 	return refused
 }
 
@@ -171,6 +182,9 @@ func waysOut(stopped []Found, kept bool) []string {
 // maxHolders bounds how many checkpoints are searched for the one with a finding.
 const maxHolders = 1000
 
+// inHistory is where an object is that no checkpoint holds, but what it is sent with.
+const inHistory = "commits that the checkpoints are based on"
+
 // holder returns the label of the oldest checkpoint that holds the object, for a message.
 func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) string {
 	for _, l := range labels[:min(len(labels), maxHolders)] {
@@ -197,7 +211,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 	if f.Path == "" {
 		return "a message"
 	}
-	return "commits that the checkpoints are based on"
+	return inHistory
 }
 
 // Holders returns the checkpoints of a session, in the order of its journal. One that is gone
