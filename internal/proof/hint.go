@@ -14,7 +14,7 @@ func hintOf(kind Kind, id name.ID) string {
 	case NoteMissing, NoteEdited, NoteSwapped, NoteTwice, NoteUnreadable, NotesUnreadable:
 		return rebuild + "writes the note again"
 	case TagMoved:
-		return rebuild + "restores the tag"
+		return rebuild + "restores the tag; a tag object is yours and stays: `git tag -d` deletes it"
 	case EventMissing:
 		return rebuild + "adopts it into the journal"
 	case RefMissing:

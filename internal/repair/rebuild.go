@@ -250,6 +250,10 @@ func (r *rebuilding) again(ctx context.Context) error {
 		}
 		l := r.line(v.Checkpoint, v.Label)
 		l.OK, l.Left = v.OK, v.Findings
+		// What is still found was not repaired: a tag object, for example, is a user's and stays.
+		l.Mended = slices.DeleteFunc(l.Mended, func(m Mended) bool {
+			return slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool { return f.Kind == m.Kind && f.Object == m.Object })
+		})
 		if l.Rebuilt == "" {
 			l.Rebuilt = r.standIn(v.Checkpoint)
 		}
