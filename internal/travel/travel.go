@@ -307,6 +307,7 @@ func unreachable(err error) error {
 		{"Permission denied (publickey", "ssh has no key that the server accepts"},
 		{"does not appear to be a git repository", "`git remote -v` lists the remotes"},
 		{"does not exist", "`git remote -v` lists the remotes"},
+		{"bad object worktrees/", "the HEAD of a linked worktree names no commit; if `git worktree add` was cut off there, `git worktree remove --force` removes it"},
 		{"No space left on device", "a disk is full; nothing that was there before is lost"},
 		{"Host key verification failed", "connect with ssh by hand once, and accept the host key"},
 	} {
