@@ -252,16 +252,21 @@ func bySession(levels []journal.Level) [][]int {
 func (w *walked) withoutSafety(d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be undone: its safety checkpoint %s was pruned", last.Rollback.Subject(), last.Head.Safety)}
+	done := "undone"
+	if d == forward {
+		done = "redone"
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be %s: its safety checkpoint %s was pruned", last.Rollback.Subject(), done, last.Head.Safety)}
 	if last.Head.Safety == "" {
-		e.Message = fmt.Sprintf("%q cannot be undone: it made no safety checkpoint", last.Rollback.Subject())
+		e.Message = fmt.Sprintf("%q cannot be %s: it made no safety checkpoint", last.Rollback.Subject(), done)
 	}
 	for i := count; i < len(all); i++ {
 		if !isGone(w.entry(all[i].Head.Safety)) {
 			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s %d` skips it", d, i+1))
-			break
+			return e
 		}
 	}
+	e.Hints = append(e.Hints, "`git checkpoint rollback` still goes to what `git checkpoint list --hidden` shows")
 	return e
 }
 
