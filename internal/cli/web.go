@@ -97,6 +97,9 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 // write writes the file, after the secret scanner has passed what it contains. A failure leaves no
 // half of a file and keeps an older one.
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
+	if info, err := os.Stat(c.Output); err == nil && info.IsDir() {
+		return checkpoint.Usage("name a file in it", "%q is a directory", c.Output)
+	}
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
 	if err != nil {
 		return err
