@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -54,7 +55,6 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	if a.Worktree == s.Repo.WorkTree {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "run the command in another worktree", "this is the worktree of %s", a.Name)
 	}
-	// A half-made worktree holds nothing of the user's, so there is nothing to look for.
 	if a.Unfinished {
 		left, err := linked.Left(ctx, s)
 		for i := range left {
@@ -62,9 +62,57 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 				r.note = &left[i]
 			}
 		}
-		return r, err
+		if err != nil {
+			return nil, err
+		}
+		return r, r.lookUnfinished(ctx)
 	}
 	return r, r.look(ctx)
+}
+
+// lookUnfinished finds files of which git has no copy. A fork that was killed near its end looks
+// complete, so somebody may have worked there; it has no session for a checkpoint of that.
+func (r *Removal) lookUnfinished(ctx context.Context) error {
+	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
+	if err != nil {
+		return nil //nolint:nilerr // git had not begun it
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	if in.Repo.WorkTree != r.Attempt.Worktree {
+		return nil // git had not begun it, and another worktree is around it
+	}
+	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--others"}, Dir: in.Repo.WorkTree})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var paths []string
+	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		info, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path)))
+		switch {
+		case path == "" || err != nil || !strings.HasSuffix(path, "/") && !info.Mode().IsRegular():
+		case strings.HasSuffix(path, "/") || strings.Contains(path, "\n"): // git hash-object takes a path per line
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(path), "not in git"})
+		default:
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	hashed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "--stdin-paths"}, Dir: in.Repo.WorkTree, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n")})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	found, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "--batch-check"}, Dir: in.Repo.WorkTree, Stdin: bytes.NewReader(hashed.Stdout)})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(found.Stdout)), "\n") {
+		if strings.HasSuffix(line, " missing") {
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(paths[i]), "not in git"})
+		}
+	}
+	return nil
 }
 
 // look finds the ignored files, which are lost, and the changes, which Apply saves first.

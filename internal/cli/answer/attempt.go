@@ -120,10 +120,11 @@ func (a Removal) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 // checkpoint has them.
 func (a Removal) text(p *page) {
 	r := a.Plan
+	stays := "session " + string(r.Attempt.Session)
 	first := "nothing; its newest checkpoint has everything"
 	switch {
 	case r.Attempt.Unfinished:
-		first = "nothing; the fork was cut off before anybody could work there"
+		first, stays = "nothing; the fork was cut off before it had a session", ""
 	case r.Saves:
 		first = "a checkpoint of what is there" + when(r.Changed > 0, " ("+render.Count(r.Changed, "file differs", "files differ")+")")
 	case len(r.Ignored)+len(r.Lost) > 0:
@@ -132,7 +133,7 @@ func (a Removal) text(p *page) {
 	p.fields(
 		field{"Removes", say(r.Attempt.Worktree)},
 		field{"First", say(first)},
-		field{"Stays", cell(render.ID, "session "+string(r.Attempt.Session))},
+		field{"Stays", cell(render.ID, stays)},
 	)
 	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
 	p.section("What no checkpoint can hold, and will be lost", []render.Column{{Min: 20}, {Min: 20}}, each(r.Lost, func(l attempt.Lost) []render.Cell {
