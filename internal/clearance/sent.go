@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/guard"
 	"git-checkpoint/internal/name"
@@ -51,6 +52,15 @@ func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	}
 	var objects []met
 	err := Reachable(ctx, d.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
+	if err != nil && strings.Contains(err.Error(), "loose object") {
+		// git goes on without an object that is missing, but not with one that is garbled.
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindFailed, Message: "list what would be sent", Err: err, Hints: []string{
+				"an object here is damaged; `git checkpoint validate --all --deep` names it, and `git checkpoint rebuild --all` makes what can be proven",
+				"if it is still in the way then, move the file that git names out of the repository",
+			},
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list what would be sent: %w", err)
 	}
