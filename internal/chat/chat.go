@@ -196,12 +196,8 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
 	}
 	if st.Status != statusPaused {
-		e, err := s.NewEvent(journal.KindStatus, st.Session)
+		err := s.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = statusPaused })
 		if err != nil {
-			return nil, checkpoint.Classify(err)
-		}
-		e.Status = statusPaused
-		if err := s.AppendEvents(ctx, st.Session, e); err != nil {
 			return nil, err
 		}
 	}

@@ -12,12 +12,16 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// AppendEvents appends events to a session's journal in one transaction. It starts the journal if
-// there is none.
-func (s *Service) AppendEvents(ctx context.Context, session name.Session, events ...journal.Event) error {
-	_, err := s.Store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
-		return store.Change{Events: events}, nil
-	})
+// Append appends an event to a session's journal, after fill has set what its kind needs. It starts
+// the journal if there is none.
+func (s *Service) Append(ctx context.Context, session name.Session, kind journal.Kind, fill func(*journal.Event)) error {
+	e, err := s.NewEvent(kind, session)
+	if err == nil {
+		fill(&e)
+		_, err = s.Store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
+			return store.Change{Events: []journal.Event{e}}, nil
+		})
+	}
 	return Classify(err)
 }
 

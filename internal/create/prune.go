@@ -90,12 +90,7 @@ func endSession(ctx context.Context, c *creation, status string) error {
 	isThis := func(j retain.Judged) bool { return j.ID == c.record.ID }
 	// Close first: after the prune nothing would say how the session ended.
 	if slices.ContainsFunc(plan.Answer().Pruned, isThis) {
-		e, err := c.s.NewEvent(journal.KindClose, c.session)
-		if err != nil {
-			return err
-		}
-		e.Status = status
-		if err := c.s.AppendEvents(ctx, c.session, e); err != nil {
+		if err := c.s.Append(ctx, c.session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
 			return err
 		}
 		if err := c.s.Deactivate(c.session); err != nil {

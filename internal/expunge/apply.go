@@ -165,10 +165,11 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	// Pins come before the prune. A pin that a tombstone does not know would void it.
 	change.Events = append(change.Events, pins...)
 	if len(discarded) > 0 && current != "" {
-		e, err := r.stay(current, discarded)
+		e, err := s.NewEvent(journal.KindRollback, r.session)
 		if err != nil {
 			return change, err
 		}
+		stay(&e, current, discarded)
 		change.Events = append(change.Events, e)
 	}
 	if len(tombs) > 0 {
@@ -234,13 +235,11 @@ func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error
 	return nil
 }
 
-// stay returns a rollback from a checkpoint to itself, which only discards others. It has
-// no worktree, so it is no undo level.
-func (r *rewriting) stay(at name.ID, discard []name.ID) (journal.Event, error) {
-	e, err := r.plan.s.NewEvent(journal.KindRollback, r.session)
+// stay makes an event a rollback from a checkpoint to itself, which only discards others. It
+// has no worktree, so it is no undo level.
+func stay(e *journal.Event, at name.ID, discard []name.ID) {
 	e.Worktree, e.WorktreeID = "", ""
 	e.From, e.To, e.Discard, e.Reason = at, at, discard, reason
-	return e, err
 }
 
 // stayWhereItWas makes sure that the current checkpoint, or its replacement, is current as
@@ -253,9 +252,5 @@ func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, befor
 	if want == "" || st.Current == want {
 		return nil
 	}
-	e, err := r.stay(want, nil)
-	if err != nil {
-		return err
-	}
-	return r.plan.s.AppendEvents(ctx, r.session, e)
+	return r.plan.s.Append(ctx, r.session, journal.KindRollback, func(e *journal.Event) { stay(e, want, nil) })
 }

@@ -222,16 +222,14 @@ func (r *resumption) accept(ctx context.Context) error {
 	} else if tree, err := inspect.TreeNow(ctx, s, r.record); err == nil && tree != r.record.Snapshot.Tree && r.record.Snapshot.Tree != "" {
 		a.Warnings = append(a.Warnings, "the files were not changed; `git checkpoint rollback "+typedIn(s, f)+"` restores those of the checkpoint")
 	}
-	e, err := s.NewEvent(journal.KindResume, f.Session)
+	err = s.Append(ctx, f.Session, journal.KindResume, func(e *journal.Event) {
+		e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
+		// Resuming opens a closed or paused session again.
+		if st := f.State.Status; st != "" && st != checkpoint.StatusOpen {
+			e.Status = checkpoint.StatusOpen
+		}
+	})
 	if err != nil {
-		return checkpoint.Classify(err)
-	}
-	e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
-	// Resuming opens a closed or paused session again.
-	if st := f.State.Status; st != "" && st != checkpoint.StatusOpen {
-		e.Status = checkpoint.StatusOpen // it was closed or paused
-	}
-	if err := s.AppendEvents(ctx, f.Session, e); err != nil {
 		return err
 	}
 	a.Accepted = true

@@ -187,10 +187,7 @@ func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, 
 	if _, err := s.State(ctx, chosen); err != nil {
 		return err
 	}
-	e, err := s.NewEvent(journal.KindSkip, chosen)
-	if err != nil {
-		return checkpoint.Classify(err)
-	}
-	e.Step, e.Reason = step, clearance.Redacted(s, "reason", reason)
-	return s.AppendEvents(ctx, chosen, e)
+	return s.Append(ctx, chosen, journal.KindSkip, func(e *journal.Event) {
+		e.Step, e.Reason = step, clearance.Redacted(s, "reason", reason)
+	})
 }

@@ -190,12 +190,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	}
 	// The plan is made before the event, because the event changes what the workflow sees.
 	plan := retain.OnClose(ctx, s, st, status)
-	e, err := s.NewEvent(journal.KindClose, session)
-	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
-	e.Status = status
-	if err := s.AppendEvents(ctx, session, e); err != nil {
+	if err := s.Append(ctx, session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
 		return nil, err
 	}
 	if err := s.Deactivate(session); err != nil {
