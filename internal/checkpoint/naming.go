@@ -304,21 +304,14 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 // inSessions calls wanted for each session and returns what it found. Sessions that cannot be read
 // are skipped.
 func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *journal.Entry) ([]*Found, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return nil, Classify(err)
-	}
+	states, err := s.States(ctx, "") // one damaged session must not hide the others
 	var found []*Found
-	for _, info := range sessions {
-		st, err := s.State(ctx, info.Session)
-		if err != nil {
-			continue // one damaged session must not hide the others
-		}
+	for _, st := range states {
 		if e := wanted(st); e != nil {
-			found = append(found, &Found{info.Session, st, e})
+			found = append(found, &Found{st.Session, st, e})
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // resolveRef finds the checkpoint that a full ref points to: a ref of a checkpoint, or a tag. A
@@ -403,11 +396,11 @@ func nearestCheckpoints(st *journal.State, ref string) []string {
 }
 
 // nearest returns up to three of the names, the most similar first.
-func nearest(typed string, names []string) []string {
+func nearest[Name ~string](typed string, names []Name) []string {
 	var list []similar
 	for _, n := range names {
-		if d, ok := alike(typed, n); ok {
-			list = append(list, similar{n, d})
+		if d, ok := alike(typed, string(n)); ok {
+			list = append(list, similar{string(n), d})
 		}
 	}
 	return best(list)

@@ -77,8 +77,8 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 		return slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) }).Session, nil
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
-	if sessions, _, err := s.Store.Sessions(ctx); err == nil && len(sessions) > 0 {
-		return sessions[0].Session, nil
+	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
+		return sessions[0], nil
 	}
 	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
 }
@@ -102,20 +102,30 @@ func ChosenState(ctx context.Context, s *Service, request string) (*journal.Stat
 	return s.State(ctx, session)
 }
 
+// SessionNames returns all sessions, sorted.
+func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
+	infos, _, err := s.Store.Sessions(ctx)
+	names := make([]name.Session, len(infos))
+	for i, info := range infos {
+		names[i] = info.Session
+	}
+	return names, Classify(err)
+}
+
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
 // format for the session and the error, or "" for none.
 func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
+	sessions, err := SessionNames(ctx, s)
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	var states []*journal.State
-	for _, info := range sessions {
-		st, err := s.Store.State(ctx, info.Session)
+	for _, session := range sessions {
+		st, err := s.Store.State(ctx, session)
 		if err == nil {
 			states = append(states, st)
 		} else if warning != "" {
-			s.Warn(fmt.Sprintf(warning, info.Session, err))
+			s.Warn(fmt.Sprintf(warning, session, err))
 		}
 	}
 	return states, nil
@@ -125,12 +135,8 @@ func (s *Service) States(ctx context.Context, warning string) ([]*journal.State,
 // similar names.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
-	if sessions, _, err := s.Store.Sessions(ctx); err == nil {
-		var names []string
-		for _, info := range sessions {
-			names = append(names, string(info.Session))
-		}
-		if near := nearest(string(session), names); len(near) > 0 {
+	if sessions, err := SessionNames(ctx, s); err == nil {
+		if near := nearest(string(session), sessions); len(near) > 0 {
 			e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 		}
 	}

@@ -87,13 +87,9 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 	}
 	sessions := []name.Session{only}
 	if only == "" {
-		infos, _, err := s.Store.Sessions(ctx)
-		if err != nil {
-			return checkpoint.Classify(err)
-		}
-		sessions = nil
-		for _, info := range infos {
-			sessions = append(sessions, info.Session)
+		var err error
+		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+			return err
 		}
 	}
 	for _, session := range sessions {

@@ -172,17 +172,17 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		return session, false, err
 	}
 	session = name.SessionFor(d.owner)
-	sessions, _, err := s.Store.Sessions(ctx)
+	sessions, err := checkpoint.SessionNames(ctx, s)
 	if err != nil {
-		return "", false, checkpoint.Classify(err)
+		return "", false, err
 	}
-	for _, info := range sessions {
+	for _, other := range sessions {
 		// The session named after the owner exists. settle checks that it takes the document.
-		if info.Session == session {
+		if other == session {
 			break
 		}
-		if st, err := s.Store.State(ctx, info.Session); err == nil && checkpoint.OwnerOf(st) == d.owner && st.Workflow == d.def.Name {
-			session = info.Session // started under another name
+		if st, err := s.Store.State(ctx, other); err == nil && checkpoint.OwnerOf(st) == d.owner && st.Workflow == d.def.Name {
+			session = other // started under another name
 			break
 		}
 	}

@@ -34,12 +34,9 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 		req.All = true
 	}
 	if req.All {
-		infos, _, err := s.Store.Sessions(ctx)
-		if err != nil {
-			return nil, checkpoint.Classify(err)
-		}
-		for _, info := range infos {
-			sessions = append(sessions, info.Session)
+		var err error
+		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+			return nil, err
 		}
 	} else {
 		session, err := s.ChooseSession(ctx, req.Session)

@@ -98,7 +98,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
 // archives reads the given sessions, or all if there are none.
 func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
-		names, err := transfer.SessionNames(ctx, s)
+		names, err := checkpoint.SessionNames(ctx, s)
 		if err != nil {
 			return nil, err
 		}

@@ -197,16 +197,16 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 		}
 		return p.session(ctx, session)
 	}
-	infos, _, err := s.Store.Sessions(ctx)
+	sessions, err := checkpoint.SessionNames(ctx, s)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
-	for _, info := range infos {
-		if err := p.session(ctx, info.Session); err != nil {
+	for _, session := range sessions {
+		if err := p.session(ctx, session); err != nil {
 			if ctx.Err() != nil {
 				return checkpoint.Classify(err)
 			}
-			s.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", info.Session, err))
+			s.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", session, err))
 		}
 	}
 	return nil

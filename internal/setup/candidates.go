@@ -17,7 +17,10 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 	var all []string
 	switch kind {
 	case "session":
-		all = sessionNames(ctx, s)
+		sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+		for _, session := range sessions {
+			all = append(all, string(session))
+		}
 	case "workflow":
 		all = workflowNames(s)
 	case "ref":
@@ -37,19 +40,6 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 		slices.Sort(all)
 	}
 	return slices.DeleteFunc(all, func(c string) bool { return !strings.HasPrefix(c, prefix) })
-}
-
-// sessionNames returns all sessions.
-func sessionNames(ctx context.Context, s *checkpoint.Service) []string {
-	sessions, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, info := range sessions {
-		names = append(names, string(info.Session))
-	}
-	return names
 }
 
 // workflowNames returns the built-in workflows and those of the repository.

@@ -76,19 +76,6 @@ type ArchivedReturn struct {
 	Imported           bool
 }
 
-// SessionNames returns all sessions, sorted.
-func SessionNames(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
-	infos, _, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
-	var out []name.Session
-	for _, info := range infos {
-		out = append(out, info.Session)
-	}
-	return out, nil
-}
-
 // ArchiveToWrite reads a session for writing it outside of the repository, and passes it
 // through the clearance gate. Only the record commits are scanned, since layouts hold no
 // files of the worktree.
