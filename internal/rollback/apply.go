@@ -235,7 +235,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	if r.undoes != nil {
 		e.Undoes = r.levels[0].Head.OID
-		m.Levels, err = courseOf(r).undone(ctx, e.Safety, e.Branch)
+		m.Levels, err = undone(ctx, r, e.Safety, e.Branch)
 	}
 	m.Event = e
 	return m, err
@@ -329,11 +329,7 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 // Continue finishes a rollback whose process was killed. If the event was written before, only the
 // intent file has to go.
 func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
-	staged, meta, err := unfinished(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, meta.Session)
+	staged, meta, st, err := unfinished(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -355,10 +351,8 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			if meta.Branch.Target != "" {
 				what = "branch " + short(meta.Branch.Target)
 			}
-			return nil, &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short()),
-				Hints: []string{"`git checkpoint rollback --abort` restores the files and leaves the branch there"},
-			}
+			hint := "`git checkpoint rollback --abort` restores the files and leaves the branch there"
+			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
 		}
 	}
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
@@ -398,11 +392,7 @@ func discardedSince(st *journal.State, safety name.ID) []string {
 // Abort reverts a rollback whose process was killed. If its event was written before, the rollback
 // is complete and Abort refuses.
 func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
-	staged, meta, err := unfinished(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.State(ctx, meta.Session)
+	staged, meta, st, err := unfinished(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +400,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if err := staged.Finish(); err != nil {
 			return nil, checkpoint.Classify(err)
 		}
-		return nil, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "that rollback is already complete", Hints: []string{"`git checkpoint undo` takes it back"}}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
 	if err := staged.Back(); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{
@@ -430,41 +420,41 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 }
 
 // unfinished opens the killed rollback of this worktree. It first makes a safety checkpoint of the
-// worktree as it is now, because the user may have gone on working in it.
-func unfinished(ctx context.Context, s *checkpoint.Service) (*snapshot.Restore, checkpoint.Intent, error) {
-	var meta checkpoint.Intent
+// worktree as it is now, because the user may have gone on working in it. The state is that of the
+// session before this checkpoint.
+func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore, meta checkpoint.Intent, _ *journal.State, err error) {
 	shot, err := s.Shot()
 	if err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
 	staged, err := shot.Unfinished()
 	if err != nil {
-		return nil, meta, checkpoint.Classify(err)
+		return nil, meta, nil, checkpoint.Classify(err)
 	}
 	if staged == nil {
-		return nil, meta, nothingUnfinished(shot)
+		return nil, meta, nil, nothingUnfinished(shot)
 	}
 	staged.Trace = s.Trace
 	if meta, err = checkpoint.ReadIntent(staged.Meta()); err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
 	st, err := s.State(ctx, meta.Session)
 	if err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
 	// This Plan exists only to capture and to make the safety checkpoint.
 	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
 	// Also what is ignored or excluded by now: it is moved again.
 	if err := half.take(ctx, staged.Paths(), staged.Paths()...); err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
 	if err := refuseSkipped(half.cur, staged.Paths()); err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
 	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
-		return nil, meta, err
+		return nil, meta, nil, err
 	}
-	return staged, meta, nil
+	return staged, meta, st, nil
 }
 
 // refuseSkipped returns an error if something is at one of the paths that the capture left out, such

@@ -53,7 +53,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		return err
 	}
 	if b.To == "" {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "the checkpoint was made before the first commit, so a branch cannot be moved to it", Hints: []string{"--keep-branch restores only files and index"}}
+		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
 	}
 	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
 		return err
@@ -180,7 +180,7 @@ func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.Br
 // moveBranch moves a branch that HEAD is not on from one commit to another. It fails if the branch
 // is not at from. If it is at to already, as after a kill and --continue, it does nothing.
 func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
-	if now, err := s.Repo.Output(ctx, "rev-parse", "-q", "--verify", string(branch)); err == nil && now == string(to) {
+	if refNow(ctx, s, branch) == to {
 		return nil
 	}
 	_, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
@@ -196,10 +196,7 @@ func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) e
 	}
 	for _, w := range list {
 		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {
-			return &checkpoint.Error{
-				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is checked out in worktree %s", branch, w.Name),
-				Hints: []string{"--keep-branch restores only files and index"},
-			}
+			return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "branch %s is checked out in worktree %s", branch, w.Name)
 		}
 	}
 	return nil

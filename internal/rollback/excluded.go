@@ -37,10 +37,7 @@ func sayExcluded(r *Plan, paths []string, scope snapshot.Scope) error {
 	if r.undoes != nil {
 		r.s.Warn(said + "; " + how)
 	} else if len(r.req.Paths) > 0 && len(r.plan.Ops) == 0 {
-		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: said + "; nothing else differs",
-			Hints: []string{how},
-		}
+		return checkpoint.Failure(checkpoint.KindRefused, how, "%s; nothing else differs", said)
 	}
 	return nil
 }

@@ -237,12 +237,6 @@ func (r *Plan) take(ctx context.Context, force []string, always ...string) error
 // capture must include them even if they are ignored now: unchanged ones may be removed by the
 // undo, changed ones must not be lost.
 func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
-	if r.undoes == nil {
-		return nil, nil
-	}
-	if len(r.levels) == 1 {
-		return r.wroteBy(ctx, r.undoes, r.record)
-	}
 	all := map[string]name.OID{}
 	for _, l := range slices.Backward(r.levels) { // oldest first, so that the newest wins
 		e := r.walk.entry(l.Head.Safety)
@@ -426,7 +420,7 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 
 // scope converts mode and paths into a function that selects paths.
 func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
-	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.req.Force && r.s.Repo.Operation() != ""}
+	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || filesOnly(r)}
 	switch {
 	case r.req.Mode == ModeProduced:
 		paths, err := r.produced(ctx)

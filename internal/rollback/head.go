@@ -16,7 +16,7 @@ import (
 
 // changedSince returns the error of a plan that is out of date.
 func changedSince(what string) error {
-	return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: what + " since the plan was shown", Hints: []string{"nothing was changed; run the command again to see the new plan"}}
+	return checkpoint.Failure(checkpoint.KindRefused, "nothing was changed; run the command again to see the new plan", "%s since the plan was shown", what)
 }
 
 // sameHead returns an error if HEAD, or the branch that is to move, is no longer where the plan

@@ -92,9 +92,6 @@ func (r *Plan) answerLevels() {
 	for i, l := range r.levels {
 		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction(), i+1, l))
 	}
-	if r.undoes == nil {
-		return
-	}
 	for _, in := range bySession(r.levels) {
 		// The levels of a session are ordered from the newest to the oldest.
 		oldest := r.levels[in[len(in)-1]]

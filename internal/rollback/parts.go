@@ -26,27 +26,17 @@ type parts struct{ files, index, head int }
 // here stands for the safety checkpoint that this undo makes itself.
 const here = -1
 
-// course is the way through the levels of one undo or redo.
-type course struct {
-	s         *checkpoint.Service
-	walk      *walked
-	direction direction
-	levels    []journal.Level
-	cur       *snapshot.Capture // the worktree now; nil if no file moves
-	filesOnly bool              // index and HEAD stay, because an operation of git is in progress
-}
-
-func courseOf(r *Plan) *course {
-	return &course{r.s, r.walk, r.direction(), r.levels, r.cur, r.req.Force && r.s.Repo.Operation() != ""}
-}
+// filesOnly reports whether index and HEAD stay, because an operation of git is in progress.
+func filesOnly(r *Plan) bool { return r.req.Force && r.s.Repo.Operation() != "" }
 
 // partsBefore returns the parts before each level is undone, and at the end, for a transaction that
 // begins with the level first. The result has len(levels)+1 elements; those before first are zero.
-func (c *course) partsBefore(first int) []parts {
+func partsBefore(r *Plan, first int) []parts {
 	at := parts{here, here, here}
-	all := make([]parts, first, len(c.levels)+1)
+	all := make([]parts, first, len(r.levels)+1)
+	stay := filesOnly(r)
 	all = append(all, at)
-	for i, l := range c.levels {
+	for i, l := range r.levels {
 		if i < first {
 			continue
 		}
@@ -54,10 +44,10 @@ func (c *course) partsBefore(first int) []parts {
 		if mode != ModeState && mode != ModeLand { // these two wrote no file
 			at.files = i
 		}
-		if mode.movesIndex() && !c.filesOnly {
+		if mode.movesIndex() && !stay {
 			at.index = i
 		}
-		if l.Head.Branch != "" && !c.filesOnly {
+		if l.Head.Branch != "" && !stay {
 			at.head = i
 		}
 		all = append(all, at)
@@ -70,7 +60,7 @@ func (c *course) partsBefore(first int) []parts {
 func (r *Plan) chooseParts(ctx context.Context) error {
 	r.req = Request{Mode: ModeState, Branch: BranchKeep, Force: r.sameOperation(ctx)}
 	last := len(r.levels) - 1
-	end := courseOf(r).partsBefore(0)[last+1]
+	end := partsBefore(r, 0)[last+1]
 	safety := func(at int) (*journal.Entry, error) {
 		e := r.walk.entry(r.levels[at].Head.Safety)
 		if isGone(e) {
@@ -112,11 +102,11 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 // as some checkpoint holds everything that is there between two levels, because a redo of the later
 // one has to return to that. Otherwise a new leg begins, and it makes a safety checkpoint of its
 // own.
-func (c *course) divide(ctx context.Context) (legs []int, err error) {
+func divide(ctx context.Context, r *Plan) (legs []int, err error) {
 	first := 0
-	for i := 1; i <= len(c.levels); i++ {
-		if i < len(c.levels) {
-			together, err := c.goTogether(ctx, first, i)
+	for i := 1; i <= len(r.levels); i++ {
+		if i < len(r.levels) {
+			together, err := goTogether(ctx, r, first, i)
 			if err != nil {
 				return nil, err
 			}
@@ -124,8 +114,8 @@ func (c *course) divide(ctx context.Context) (legs []int, err error) {
 				continue
 			}
 		}
-		if isGone(c.walk.entry(c.levels[i-1].Head.Safety)) {
-			return nil, c.walk.withoutSafety(c.direction, i)
+		if isGone(r.walk.entry(r.levels[i-1].Head.Safety)) {
+			return nil, r.walk.withoutSafety(r.direction(), i)
 		}
 		legs = append(legs, i-first)
 		first = i
@@ -134,9 +124,9 @@ func (c *course) divide(ctx context.Context) (legs []int, err error) {
 }
 
 // goTogether reports whether a level can be in the same leg as the level first.
-func (c *course) goTogether(ctx context.Context, first, level int) (bool, error) {
-	l, at := c.levels[level], c.partsBefore(first)[level]
-	if l.State != c.levels[first].State || movesAside(ctx, c.s, c.walk, l) || movesAside(ctx, c.s, c.walk, c.levels[level-1]) {
+func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
+	l, at := r.levels[level], partsBefore(r, first)[level]
+	if l.State != r.levels[first].State || movesAside(ctx, r, l) || movesAside(ctx, r, r.levels[level-1]) {
 		return false, nil
 	}
 	needsIndex := modeOf(l.Head).movesIndex() && at.index != at.files
@@ -146,11 +136,11 @@ func (c *course) goTogether(ctx context.Context, first, level int) (bool, error)
 	}
 	var of [3]held
 	for i, part := range []int{at.files, at.index, at.head} {
-		if part == here && (first > 0 || c.cur == nil) || part != here && isGone(c.walk.entry(c.levels[part].Head.Safety)) {
+		if part == here && (first > 0 || r.cur == nil) || part != here && isGone(r.walk.entry(r.levels[part].Head.Safety)) {
 			return false, nil // it is not known yet, or pruned
 		}
 		var err error
-		if of[i], err = c.heldBy(ctx, part); err != nil {
+		if of[i], err = heldBy(ctx, r, part); err != nil {
 			return false, err
 		}
 	}
@@ -202,15 +192,15 @@ func (h held) isAt(other held) bool { return h.branch == other.branch && h.commi
 
 // heldBy returns what the safety checkpoint of a level holds, or for here what the worktree holds
 // now.
-func (c *course) heldBy(ctx context.Context, level int) (held, error) {
+func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
 	if level == here {
-		return held{c.cur.Index, c.s.Repo.Head.Branch, c.s.Repo.Head.OID}, nil
+		return held{r.cur.Index, r.s.Repo.Head.Branch, r.s.Repo.Head.OID}, nil
 	}
-	e := c.walk.entry(c.levels[level].Head.Safety)
+	e := r.walk.entry(r.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, c.walk.withoutSafety(c.direction, level+1)
+		return held{}, r.walk.withoutSafety(r.direction(), level+1)
 	}
-	rec, got, err := readTarget(ctx, c.s, e)
+	rec, got, err := readTarget(ctx, r.s, e)
 	if err != nil {
 		return held{}, checkpoint.DamagedError(e, err)
 	}
@@ -229,19 +219,19 @@ func sameIndex(a, b snapshot.IndexState) bool {
 
 // undone returns for each level what its event names. It is called when the id of the safety
 // checkpoint that this undo makes, own, is known.
-func (c *course) undone(ctx context.Context, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
-	before := c.partsBefore(0)
-	all := make([]checkpoint.UndoneLevel, len(c.levels))
-	for i, l := range c.levels {
+func undone(ctx context.Context, r *Plan, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
+	before := partsBefore(r, 0)
+	all := make([]checkpoint.UndoneLevel, len(r.levels))
+	for i, l := range r.levels {
 		u := checkpoint.UndoneLevel{Undoes: l.Head.OID, Safety: own, Mode: string(modeOf(l.Head))}
 		if at := before[i].files; at != here {
-			u.Safety = c.levels[at].Head.Safety
+			u.Safety = r.levels[at].Head.Safety
 		}
 		switch {
-		case len(c.levels) == 1:
+		case len(r.levels) == 1:
 			u.Branch = branch
 		case before[i+1].head == i:
-			moved, err := c.headAfter(ctx, before[i].head, i)
+			moved, err := headAfter(ctx, r, before[i].head, i)
 			if err != nil {
 				return nil, err
 			}
@@ -254,16 +244,16 @@ func (c *course) undone(ctx context.Context, own name.ID, branch string) ([]chec
 
 // headAfter returns the branch that undoing a level puts HEAD on, or "HEAD" for a detached one. It
 // returns "" if HEAD is there already.
-func (c *course) headAfter(ctx context.Context, before, level int) (string, error) {
-	if isGone(c.walk.entry(c.levels[level].Head.Safety)) {
-		return c.levels[level].Head.Branch, nil
+func headAfter(ctx context.Context, r *Plan, before, level int) (string, error) {
+	if isGone(r.walk.entry(r.levels[level].Head.Safety)) {
+		return r.levels[level].Head.Branch, nil
 	}
-	after, err := c.heldBy(ctx, level)
+	after, err := heldBy(ctx, r, level)
 	if err != nil {
 		return "", err
 	}
-	if before == here || !isGone(c.walk.entry(c.levels[before].Head.Safety)) {
-		was, err := c.heldBy(ctx, before)
+	if before == here || !isGone(r.walk.entry(r.levels[before].Head.Safety)) {
+		was, err := heldBy(ctx, r, before)
 		if err != nil || was.isAt(after) {
 			return "", err
 		}

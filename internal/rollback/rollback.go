@@ -58,7 +58,7 @@ type Plan struct {
 	filesStay bool            // no level wrote a file, so files does not say what the worktree gets
 	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
 	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
-	legs      []int           // how many levels each transaction undoes; see course.divide
+	legs      []int           // how many levels each transaction undoes; see divide
 	redo      bool
 
 	walk *walked // the worktree's undo and redo lists; nil until needed
@@ -105,10 +105,8 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	target, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
 	switch {
 	case errors.Is(err, journal.ErrNoPlace):
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label),
-			Hints: []string{fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())},
-		}
+		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
+		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label)
 	case err != nil:
 		return nil, checkpoint.Classify(err)
 	}
@@ -148,7 +146,7 @@ func (r *Plan) think(ctx context.Context) error {
 		}
 	}
 	if r.undoes != nil {
-		if r.legs, err = courseOf(r).divide(ctx); err != nil {
+		if r.legs, err = divide(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -161,10 +159,7 @@ func (r *Plan) refuseWithoutFiles() error {
 	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
 		return nil
 	}
-	return &checkpoint.Error{
-		Kind: checkpoint.KindRefused, Message: r.files.Label + " was imported without files, so none can be restored",
-		Hints: []string{"--state-only goes back to its state, and leaves the files as they are"},
-	}
+	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", r.files.Label)
 }
 
 // modePaths is ModeAll limited to some paths.
@@ -195,7 +190,7 @@ func (r *Plan) refuseEarly() error {
 		if op == "bisect" {
 			end = "git bisect reset"
 		}
-		e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "a " + op + " is in progress in this worktree", Hints: []string{"`" + end + "` ends it"}}
+		e := checkpoint.Failure(checkpoint.KindRefused, "`"+end+"` ends it", "a %s is in progress in this worktree", op)
 		// An undo has no --force: sameOperation decides.
 		if r.undoes == nil {
 			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")

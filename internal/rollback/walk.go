@@ -118,10 +118,8 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 		count = at + 1
 	}
 	if count > len(levels) {
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("there are only %d to %s in this worktree", len(levels), req.direction()),
-			Hints: []string{fmt.Sprintf("`git checkpoint %s --list` shows them", req.direction())},
-		}
+		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", req.direction())
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), req.direction())
 	}
 	return levels[:count], nil
 }
@@ -130,14 +128,11 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 // rollbacks, so the hints show all candidates of the session.
 func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) error {
 	if req.Redo {
-		return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is nothing to redo in this worktree: no undo since its last rollback"}
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is nothing to redo in this worktree: no undo since its last rollback")
 	}
 	// Everything was undone. A redo is what the user may want.
 	if len(w.Redo) > 0 {
-		return &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: "every rollback of this worktree is undone",
-			Hints: []string{"`git checkpoint redo` redoes the last one"},
-		}
+		return checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: journal.ErrNothingToUndo}
 	session, err := s.ChooseSession(ctx, "")
@@ -187,10 +182,7 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 	}
 	at := slices.IndexFunc(levels, func(l journal.Level) bool { return l.Rollback.To == f.Entry.Checkpoint })
 	if at < 0 {
-		return 0, &checkpoint.Error{
-			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no rollback in the list went to %s", f.Entry.Label),
-			Hints: []string{"`git checkpoint undo --list` shows the rollbacks that can be named"},
-		}
+		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", f.Entry.Label)
 	}
 	return at, nil
 }
@@ -256,7 +248,7 @@ func (w *walked) withoutSafety(d direction, count int) error {
 	if d == forward {
 		done = "redone"
 	}
-	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%q cannot be %s: its safety checkpoint %s was pruned", last.Rollback.Subject(), done, last.Head.Safety)}
+	e := checkpoint.Failure(checkpoint.KindNotFound, "", "%q cannot be %s: its safety checkpoint %s was pruned", last.Rollback.Subject(), done, last.Head.Safety)
 	if last.Head.Safety == "" {
 		e.Message = fmt.Sprintf("%q cannot be %s: it made no safety checkpoint", last.Rollback.Subject(), done)
 	}
@@ -271,12 +263,12 @@ func (w *walked) withoutSafety(d direction, count int) error {
 }
 
 // movesAside reports whether undoing the level moves a branch that HEAD is not on.
-func movesAside(ctx context.Context, s *checkpoint.Service, w *walked, l journal.Level) bool {
-	e := w.entry(l.Head.Safety)
+func movesAside(ctx context.Context, r *Plan, l journal.Level) bool {
+	e := r.walk.entry(l.Head.Safety)
 	if l.Head.Branch == "" || isGone(e) {
 		return false
 	}
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, _, _, err := r.s.ReadRecord(ctx, e)
 	return err == nil && asideOf(rec).Name != ""
 }
 
