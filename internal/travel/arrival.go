@@ -65,16 +65,20 @@ type arrival struct {
 }
 
 // inspect verifies a checkpoint that may come from an untrusted writer. The commit, the record
-// commit, the record and its checksum have to be valid and have to belong together. The result is
-// cached, unless the context ended meanwhile: that error says nothing about the checkpoint.
-func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID) arrival {
-	if a, known := t.checked[commit]; known && a.id == id {
-		return a
+// commit, the record and its checksum have to be valid and have to belong together. The result of that is
+// cached, unless the context ended meanwhile: that error says nothing about the checkpoint. It also
+// has to agree with the journal st, unless that is nil.
+func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID, st *journal.State) arrival {
+	a, known := t.checked[commit]
+	if !known || a.id != id {
+		a = arrival{id: id, commit: commit}
+		a.err = inspect(ctx, t.s, session, &a)
+		if ctx.Err() == nil {
+			t.checked[commit] = a
+		}
 	}
-	a := arrival{id: id, commit: commit}
-	a.err = inspect(ctx, t.s, session, &a)
-	if ctx.Err() == nil {
-		t.checked[commit] = a
+	if a.err == nil {
+		a.err = a.agrees(st)
 	}
 	return a
 }

@@ -169,10 +169,7 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 		}
 		held := of.Held()
 		for _, id := range slices.Sorted(maps.Keys(held)) {
-			a := t.inspect(ctx, session, id, held[id])
-			if a.err == nil {
-				a.err = a.agrees(j.Fold())
-			}
+			a := t.inspect(ctx, session, id, held[id], j.Fold())
 			if ctx.Err() != nil {
 				return checkpoint.Classify(context.Cause(ctx))
 			}

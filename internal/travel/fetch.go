@@ -139,9 +139,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 // tombstone that does not know a pin is void. It calls bring again with a listing of only these.
 func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
 	skipped := t.skipped
-	if t.skipped = nil; len(skipped) == 0 {
-		return nil
-	}
+	t.skipped = map[name.Ref]name.OID{}
 	back := remote.NewListing()
 	for ref, oid := range skipped {
 		session, leaf, _ := name.SplitCheckpointRef(ref)
@@ -196,9 +194,6 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 		if st := mine.Fold(); st == nil || !st.Dead(id) {
 			want = append(want, ref)
 			continue
-		}
-		if t.skipped == nil {
-			t.skipped = map[name.Ref]name.OID{}
 		}
 		t.skipped[ref] = there.Checkpoints[id]
 	}

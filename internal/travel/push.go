@@ -262,10 +262,7 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 		if named[naming{id, u.New}] {
 			return false
 		}
-		a := c.inspect(ctx, session, id, u.New)
-		if a.err == nil {
-			a.err = a.agrees(j.Fold())
-		}
+		a := c.inspect(ctx, session, id, u.New, j.Fold())
 		if a.err != nil {
 			c.line("push", u.Ref, OutcomeRejected, "it was not sent: "+a.err.Error())
 		}

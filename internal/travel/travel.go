@@ -23,6 +23,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
@@ -120,7 +121,10 @@ func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
 	if req.Ask {
 		r.Asking = remote.MayAsk
 	}
-	t := &trip{s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{}, ours: map[name.Session]*Joined{}}
+	t := &trip{
+		s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{},
+		ours: map[name.Session]*Joined{}, skipped: map[name.Ref]name.OID{}, said: map[string]bool{},
+	}
 	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
 	t.memory = memoryOf(s, r.Name)
 	t.sessions, err = ParseSessions(req.Sessions)
@@ -203,9 +207,6 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 
 // once reports whether err is seen for the first time on this trip, and remembers it.
 func (t *trip) once(err error) bool {
-	if t.said == nil {
-		t.said = map[string]bool{}
-	}
 	told := t.said[err.Error()]
 	t.said[err.Error()] = true
 	return !told
@@ -220,25 +221,19 @@ func (t *trip) elsewhere(tip name.OID) bool {
 
 // both lists the refs here and at the remote concurrently, because the remote usually answers late.
 func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error) {
-	type read struct {
-		l   *remote.Listing
-		err error
-	}
-	far := make(chan read, 1)
-	go func() {
-		l, err := t.remote.List(ctx)
-		far <- read{l, err}
-	}()
+	var far sync.WaitGroup
+	var farErr error
+	far.Go(func() { there, farErr = t.remote.List(ctx) })
 	here, err = t.here(ctx)
-	got := <-far
+	far.Wait()
 	if err != nil {
 		return nil, nil, err
 	}
-	if got.err != nil {
-		return nil, nil, unreachable(got.err)
+	if farErr != nil {
+		return nil, nil, unreachable(farErr)
 	}
-	got.l.Keep(t.sessions)
-	return here, got.l, nil
+	there.Keep(t.sessions)
+	return here, there, nil
 }
 
 // line records what happened to a ref. A later line of the same verb about the same ref replaces

@@ -49,7 +49,7 @@ func (u *union) unfold(there *remote.Session, here map[name.ID]name.OID) {
 // run verifies the checkpoints, carries out the transaction and records what happened to each ref.
 func (u *union) run(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(u.came)) {
-		u.t.inspect(ctx, u.session, id, u.came[id])
+		u.t.inspect(ctx, u.session, id, u.came[id], nil)
 	}
 	if ctx.Err() != nil {
 		return checkpoint.Classify(context.Cause(ctx))
@@ -81,7 +81,7 @@ func (u *union) line(id name.ID, outcome Outcome, message string) Line {
 
 // build computes the change for the journal as it is now (v). See union.
 func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
-	var change store.Change
+	change := store.Change{Archive: map[name.ID]name.OID{}}
 	u.before, u.adopted, u.lines = v.Tip, nil, nil
 	st, err := u.join(ctx, v, &change)
 	if err != nil {
@@ -170,23 +170,20 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
 			} else if u.archive[id] == mine {
 				// The remote has archived it, so archive it here as well.
-				u.fold(change, id, mine)
+				change.Archive[id] = mine
 			}
 			continue
 		}
 		if u.came[id] == "" {
 			continue
 		}
-		a := u.t.inspect(ctx, u.session, id, u.came[id])
-		if a.err == nil {
-			a.err = a.agrees(st)
-		}
+		a := u.t.inspect(ctx, u.session, id, u.came[id], st)
 		if a.err != nil {
 			rejected = append(rejected, u.line(id, OutcomeRejected, a.err.Error()))
 			continue
 		}
 		if u.archive[id] == a.commit {
-			u.fold(change, id, a.commit)
+			change.Archive[id] = a.commit // as the remote has done
 			change.Notes = append(change.Notes, store.NewNote{Commit: a.commit, RecordBlob: a.blob})
 		} else {
 			change.Create = append(change.Create, store.NewCheckpoint{ID: id, Commit: a.commit, RecordBlob: a.blob})
@@ -200,14 +197,6 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 	return rejected
 }
 
-// fold moves a checkpoint into the archive here, as the remote has done.
-func (u *union) fold(change *store.Change, id name.ID, commit name.OID) {
-	if change.Archive == nil {
-		change.Archive = map[name.ID]name.OID{}
-	}
-	change.Archive[id] = commit
-}
-
 // adopt finds refs here that no event names, which a push that was cut off leaves behind, and lists
 // the valid ones for adoption. An invalid one is only warned about: it may be somebody's data.
 func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]name.OID) {
@@ -215,7 +204,7 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 		if st != nil && (st.Entry(id) != nil || st.Dead(id)) {
 			continue
 		}
-		if a := u.t.inspect(ctx, u.session, id, held[id]); a.err == nil {
+		if a := u.t.inspect(ctx, u.session, id, held[id], nil); a.err == nil {
 			u.adopted, u.lines = append(u.adopted, a), append(u.lines, u.line(id, OutcomeAdopted, a.record.Label))
 		} else {
 			u.t.s.Warn(fmt.Sprintf("%s is in no journal, and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
