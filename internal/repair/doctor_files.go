@@ -141,11 +141,8 @@ func removable(kind, path, message string) Ailment {
 // lookAtLocks finds lock files of this program whose process was killed, and names old lock files
 // of git. The latter are never removed, because another process may hold them.
 func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := checkpoint.OwnDirs(s)
-	if err != nil {
-		return nil, err
-	}
 	var out []Ailment
+	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
 			if lock := filepath.Join(dir.Path, of.leaf); older(lock, background.StaleAfter) {
@@ -177,7 +174,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			foreign(path)
 		}
 	})
-	return out, nil
+	return out, err
 }
 
 // indexLock finds the index lock of a rollback that was killed before it wrote its intent file.
@@ -217,11 +214,8 @@ func eachOwnFile(top string, each func(path string)) {
 // lookAtRollbacks reports rollbacks of any worktree that were killed and are neither continued nor
 // aborted.
 func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := checkpoint.OwnDirs(s)
-	if err != nil {
-		return nil, err
-	}
 	var out []Ailment
+	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		in, err := snapshot.ReadIntent(dir.Path)
 		if in == nil && err == nil {
@@ -253,16 +247,13 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 		}
 		out = append(out, a)
 	}
-	return out, nil
+	return out, err
 }
 
 // lookAtActive finds worktrees whose active session does not exist.
 func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	dirs, err := checkpoint.OwnDirs(s)
-	if err != nil {
-		return nil, err
-	}
 	var out []Ailment
+	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		path := filepath.Join(dir.Path, "session")
 		data, err := os.ReadFile(path)
@@ -285,7 +276,7 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 			out = append(out, a)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // maxSessionFile is longer than any session name.

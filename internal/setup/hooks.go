@@ -76,7 +76,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 		if err == nil {
 			// An older hook of the user is there already, and renaming would overwrite it.
 			if _, taken := os.Lstat(path + chainedEnding); taken == nil {
-				return set, &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("%q is in the way", path+chainedEnding)}
+				return set, checkpoint.Failure(checkpoint.KindRefused, "", "%q is in the way", path+chainedEnding)
 			}
 			err = os.Rename(path, path+chainedEnding)
 		} else if errors.Is(err, fs.ErrNotExist) {
