@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 
 	"git-checkpoint/internal/git"
 )
@@ -30,10 +29,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	entries := map[string]git.Entry{}
 	sizes := map[string]uint32{}
 	keys := map[string]verdictKey{}
-	present := map[string]bool{}
-	for _, p := range private.state.SparsePresent {
-		present[p] = true
-	}
+	present := setOf(private.state.SparsePresent)
 	for _, e := range private.entries {
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
 			continue
@@ -190,9 +186,7 @@ func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte
 	for _, key := range []string{"core.autocrlf", "core.eol", "core.attributesFile", "core.checkRoundtripEncoding"} {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
 	}
-	keys := s.repo.Config.Keys("filter.")
-	sort.Strings(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(slices.Values(s.repo.Config.Keys("filter."))) {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
 	}
 	if s.attributesUnknown() {

@@ -333,18 +333,12 @@ func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
 // untouchedPaths returns a function that reports whether a path, or a directory above it, is in
 // nested, was left out of either side or is in Target.Keep.
 func untouchedPaths(p *Plan, nested []string) func(string) bool {
-	skipped := map[string]bool{}
-	for _, dir := range nested {
-		skipped[dir] = true
-	}
+	skipped := setOf(slices.Concat(nested, p.Target.Keep))
 	for _, sk := range p.Cur.Skipped {
 		skipped[strings.TrimSuffix(sk.Path, "/")] = true
 	}
 	for _, sk := range p.Target.Skipped {
 		skipped[strings.TrimSuffix(sk, "/")] = true
-	}
-	for _, kept := range p.Target.Keep {
-		skipped[kept] = true
 	}
 	return func(q string) bool {
 		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {

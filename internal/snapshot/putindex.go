@@ -190,17 +190,8 @@ func (s *Shot) likeness(scratch *worktree, path string) error {
 
 // without returns the strings of list that are not in taken.
 func without(list, taken []string) []string {
-	in := map[string]bool{}
-	for _, t := range taken {
-		in[t] = true
-	}
-	var out []string
-	for _, l := range list {
-		if !in[l] {
-			out = append(out, l)
-		}
-	}
-	return out
+	in := setOf(taken)
+	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return in[l] })
 }
 
 // indexBack renames the index from before Begin into place again. If there was none, it removes

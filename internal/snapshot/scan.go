@@ -213,11 +213,16 @@ func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}
-	out := map[string]bool{}
-	for _, p := range splitPaths(res.Stdout) {
-		out[p] = true
+	return setOf(splitPaths(res.Stdout)), nil
+}
+
+// setOf returns a set that has each of paths.
+func setOf(paths []string) map[string]bool {
+	set := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		set[p] = true
 	}
-	return out, nil
+	return set
 }
 
 // splitPaths splits the output of a git command that was run with -z.

@@ -31,10 +31,7 @@ const reasonRules = "ignored by the rules of one side"
 func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
-	forced := map[string]bool{}
-	for _, q := range p.Cur.Ignored {
-		forced[q] = true
-	}
+	forced := setOf(p.Cur.Ignored)
 	var now, then []string // paths to look up in the rules of each side
 	for _, o := range p.Ops {
 		if o.kind() != "delete" || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {

@@ -24,13 +24,10 @@ func (s *Shot) sparseInForce() bool {
 // absentPaths returns the files of an index that a sparse checkout left off the disk. The
 // captured tree has them as they are staged.
 func absentPaths(ix *IndexState) map[string]bool {
-	out := map[string]bool{}
 	if ix == nil {
-		return out
+		return map[string]bool{}
 	}
-	for _, p := range ix.SkipWorktree {
-		out[p] = true
-	}
+	out := setOf(ix.SkipWorktree)
 	for _, p := range ix.SparsePresent {
 		delete(out, p)
 	}
@@ -48,10 +45,7 @@ func (p *Plan) absentThen() map[string]bool {
 	if !p.Scope.SkipIndex {
 		return out
 	}
-	present := map[string]bool{}
-	for _, q := range p.Target.Index.SparsePresent {
-		present[q] = true
-	}
+	present := setOf(p.Target.Index.SparsePresent)
 	for q := range absentPaths(&p.Cur.Index) {
 		if !present[q] {
 			out[q] = true
@@ -86,14 +80,11 @@ func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change)
 		add(c)
 	}
 	differ := map[string]bool{}
-	for path := range now {
-		if !then[path] && !seen[path] {
-			differ[path] = true
-		}
-	}
-	for path := range then {
-		if !now[path] && !seen[path] {
-			differ[path] = true
+	for _, side := range []map[string]bool{now, then} {
+		for path := range side {
+			if now[path] != then[path] && !seen[path] {
+				differ[path] = true
+			}
 		}
 	}
 	if len(differ) == 0 {

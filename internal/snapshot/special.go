@@ -36,7 +36,7 @@ type specialFinder struct {
 // findSpecial adds special files to scan unless they are ignored. It looks below dirs, which are
 // directories that the index does not have, and takes over the special files in found.
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []string) error {
-	f := &specialFinder{git: s, holds: map[string]bool{}, nested: map[string]bool{}, found: found}
+	f := &specialFinder{git: s, holds: map[string]bool{}, nested: setOf(scan.Nested), found: found}
 	if len(dirs) > 0 {
 		f.ignores = s.tree.plainIgnores()
 	}
@@ -46,9 +46,6 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []
 				f.holds[d] = true
 			}
 		}
-	}
-	for _, p := range scan.Nested {
-		f.nested[p] = true
 	}
 	for _, d := range dirs {
 		f.look(strings.TrimSuffix(d, "/"))

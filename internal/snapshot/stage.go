@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,26 +80,18 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 // directory, or at the top of the worktree if the git directory is on another file system, since
 // a rename works only within one.
 func (r *Restore) makeStage() error {
-	dir, err := os.MkdirTemp(r.shot.dir, "tmp-stage-")
+	apart, err := r.shot.isApart()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(r.shot.tree.top, stagingPrefix+randomHex())
+	if apart {
+		err = os.Mkdir(dir, 0o700)
+	} else {
+		dir, err = os.MkdirTemp(r.shot.dir, "tmp-stage-")
+	}
 	if err != nil {
 		return fmt.Errorf("make a staging directory: %w", err)
-	}
-	top, err := os.Stat(r.shot.tree.top)
-	if err != nil {
-		return err
-	}
-	own, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	a, _, ok := inode(top)
-	b, _, _ := inode(own)
-	if ok && a != b {
-		os.Remove(dir) //nolint:errcheck // empty
-		dir = filepath.Join(r.shot.tree.top, stagingPrefix+randomHex())
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return fmt.Errorf("make a staging directory: %w", err)
-		}
 	}
 	r.intent.Stage = dir
 	for _, sub := range []string{"new", "old"} {
@@ -107,6 +100,21 @@ func (r *Restore) makeStage() error {
 		}
 	}
 	return nil
+}
+
+// isApart reports whether Shot.dir is on another file system than the worktree.
+func (s *Shot) isApart() (bool, error) {
+	top, err := os.Stat(s.tree.top)
+	if err != nil {
+		return false, err
+	}
+	own, err := os.Stat(s.dir)
+	if err != nil {
+		return false, err
+	}
+	a, _, ok := inode(top)
+	b, _, _ := inode(own)
+	return ok && a != b, nil
 }
 
 // Sweep removes what killed processes left behind: an abandoned index lock, and staging
@@ -119,17 +127,8 @@ func (s *Shot) Sweep(age time.Duration) error {
 			return fmt.Errorf("remove a lock that was left behind: %w", err)
 		}
 	}
-	top, err := os.Stat(s.tree.top)
-	if err != nil {
+	if apart, err := s.isApart(); err != nil || !apart {
 		return err
-	}
-	own, err := os.Stat(s.dir)
-	if err != nil {
-		return err
-	}
-	a, _, ok := inode(top)
-	if b, _, _ := inode(own); !ok || a == b {
-		return nil
 	}
 	entries, err := s.tree.readDir(".")
 	if err != nil {
@@ -283,13 +282,9 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	paths := make([]string, 0, len(at))
-	for p := range at {
-		paths = append(paths, p)
-	}
 	// git may stop at the first path that it cannot write. Sorted, the error names the same one
 	// each time.
-	sort.Strings(paths)
+	paths := slices.Sorted(maps.Keys(at))
 	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
 	if err != nil {
 		return err
