@@ -35,10 +35,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	if r.Snapshot.Tree != "" && r.Snapshot.Tree != f.commit.Tree {
 		differ(f.oid, "its record names the tree %s, but its commit has the tree %s", r.Snapshot.Tree.Short(), f.commit.Tree.Short())
 	}
-	var head name.OID
-	if len(f.commit.Parents) == 2 {
-		head = f.commit.Parents[0]
-	}
+	head := v.head()
 	// An expunge may cut HEAD's commit off the checkpoint. The record then says so.
 	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
 		differ(f.oid, "its record was made at HEAD %s, but its commit at %s", orNone(r.Git.Head), orNone(head))

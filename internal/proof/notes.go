@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -121,12 +122,7 @@ func (n *Notes) add(path string, blob name.OID) {
 
 // hidden reports whether the note of a commit may be in a part that could not be read.
 func (n *Notes) hidden(commit name.OID) bool {
-	for _, prefix := range n.broken {
-		if strings.HasPrefix(string(commit), prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.broken, func(prefix string) bool { return strings.HasPrefix(string(commit), prefix) })
 }
 
 // errWrongType says that an object has another type than it must have.
