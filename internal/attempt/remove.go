@@ -146,7 +146,7 @@ func (r *Removal) look(ctx context.Context) error {
 		r.Changed = detail.Record.Files.Total()
 	}
 	for _, left := range detail.Record.Snapshot.Skipped {
-		r.Lost = append(r.Lost, Lost{checkpoint.Path(left.Path), left.Reason})
+		r.Lost = append(r.Lost, Lost{left.Path, left.Reason})
 	}
 	return r.submodules(ctx, in)
 }

@@ -223,10 +223,8 @@ func Classify(err error) error {
 		return err
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: KindInterrupt, Message: "interrupted", Hints: nil}
-	case errors.Is(err, git.ErrUnusable) && strings.Contains(err.Error(), "dubious ownership"):
-		return &Error{Kind: KindUnusable, Err: err, Hints: []string{"the repository belongs to another user; `git status` there says how to trust it"}}
 	case errors.Is(err, git.ErrUnusable):
-		return &Error{Kind: KindUnusable, Err: err}
+		return &Error{Kind: KindUnusable, Err: err, Hints: unusableHints(err)}
 	case errors.As(err, &missing):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` shows what else is missing"}}
 	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrBrokenRef):
@@ -282,4 +280,12 @@ func Failure(kind Kind, hint, format string, args ...any) *Error {
 		e.Hints = []string{hint}
 	}
 	return e
+}
+
+// unusableHints says what to do about a repository that git does not open.
+func unusableHints(err error) []string {
+	if strings.Contains(err.Error(), "dubious ownership") {
+		return []string{"the repository belongs to another user; `git status` there says how to trust it"}
+	}
+	return nil
 }

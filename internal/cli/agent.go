@@ -25,7 +25,7 @@ type AgentListCmd struct {
 }
 
 // Run prints the known agents and whether each is connected here.
-func (c *AgentListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *AgentListCmd) Run(app *App, s *checkpoint.Service) error {
 	found, err := connect.List(s)
 	return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/setup"
@@ -14,6 +12,6 @@ type ConfigCmd struct {
 }
 
 // Run prints each setting with its value and its source.
-func (c *ConfigCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *ConfigCmd) Run(app *App, s *checkpoint.Service) error {
 	return app.give(answer.Settings(setup.Config(s)))
 }

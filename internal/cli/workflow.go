@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +25,7 @@ type WorkflowListCmd struct {
 }
 
 // Run prints the built-in workflows and those of the repository.
-func (c *WorkflowListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *WorkflowListCmd) Run(app *App, s *checkpoint.Service) error {
 	found, err := inspect.Workflows(s)
 	return app.giveUnless(err, answer.Workflows(found))
 }
@@ -39,7 +38,7 @@ type WorkflowShowCmd struct {
 
 // Run prints a definition as it was written. Without --json it escapes control characters in
 // strings, because the file may come from somebody else and a terminal would obey them.
-func (c *WorkflowShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *WorkflowShowCmd) Run(app *App, s *checkpoint.Service) error {
 	text, err := inspect.Workflow(s, c.Name)
 	if err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 	"git-checkpoint/internal/refs"
 )
 
-// These are the types of package refs, which reads and writes refs that are files.
+// RefValue, Update and LockedError are the types of package refs, which reads and writes refs that
+// are files.
 type (
 	RefValue    = refs.Value
 	Update      = refs.Update

@@ -158,26 +158,9 @@ type step struct {
 // step that was made on an earlier commit lacks what came since, and landing it would
 // revert that.
 func (p *Plan) steps(ctx context.Context) ([]step, error) {
-	from, to, ranged := strings.Cut(p.req.Range, "..")
-	if !ranged {
-		from, to = "", p.req.Range
-	}
-	last, err := p.s.Resolve(ctx, p.req.Session, to)
+	first, last, err := p.ends(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
-		return nil, err
-	}
-	p.Answer.Session = last.Session
-	if last.Entry.Safety {
-		return nil, noStep(last.Entry)
-	}
-	var first *checkpoint.Found
-	if from != "" {
-		if first, err = p.s.Resolve(ctx, string(last.Session), from); err != nil {
-			return nil, err
-		}
 	}
 	landings, err := p.landings(ctx, last.Session)
 	if err != nil {
@@ -214,6 +197,28 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	}
 	slices.Reverse(steps)
 	return steps, nil
+}
+
+// ends returns the ends of the range. Without a first one the range begins at the oldest step.
+func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err error) {
+	from, to, ranged := strings.Cut(p.req.Range, "..")
+	if !ranged {
+		from, to = "", p.req.Range
+	}
+	if last, err = p.s.Resolve(ctx, p.req.Session, to); err != nil {
+		return nil, nil, err
+	}
+	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
+		return nil, nil, err
+	}
+	p.Answer.Session = last.Session
+	if last.Entry.Safety {
+		return nil, nil, noStep(last.Entry)
+	}
+	if from != "" {
+		first, err = p.s.Resolve(ctx, string(last.Session), from)
+	}
+	return first, last, err
 }
 
 // landings returns the checkpoints that landings made. What such a one holds beyond the landed

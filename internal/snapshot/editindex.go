@@ -78,8 +78,8 @@ func (r *Restore) editUnchanged(p *privateIndex, wrote map[string]written, edits
 
 // Plain reports whether a tree says everything about the index: no conflicts, no intent-to-add
 // entries and no flag bits.
-func (s *IndexState) Plain() bool {
-	return len(s.Unmerged)+len(s.IntentToAdd)+len(s.AssumeUnchanged)+len(s.SkipWorktree) == 0
+func (x *IndexState) Plain() bool {
+	return len(x.Unmerged)+len(x.IntentToAdd)+len(x.AssumeUnchanged)+len(x.SkipWorktree) == 0
 }
 
 // keepsModes reports whether git takes modes and links from the file system, so that the mode of

@@ -95,21 +95,28 @@ func (c *run) selected(op Op, m *moment) error {
 			}
 		}
 	}
-	// A tracked file that is not there keeps its staged version, unless a directory with captured
-	// files has replaced it. A tree cannot hold both.
 	for _, p := range absent {
-		replaced := false
-		for q := range m.files {
-			replaced = replaced || under(q, p)
-		}
-		for q := range m.links {
-			replaced = replaced || under(q, p)
-		}
-		if !replaced {
+		if !m.replaced(p) {
 			m.frozen[p] = m.held(p)
 		}
 	}
 	return nil
+}
+
+// replaced reports whether a directory with captured files has taken the place of a tracked file
+// that is not there. The file would otherwise keep its staged version, but a tree cannot hold both.
+func (m *moment) replaced(p string) bool {
+	for q := range m.files {
+		if under(q, p) {
+			return true
+		}
+	}
+	for q := range m.links {
+		if under(q, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // exclude removes a path from what a capture has to hold. A tracked file keeps its staged
