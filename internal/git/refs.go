@@ -13,13 +13,14 @@ import (
 	"git-checkpoint/internal/refs"
 )
 
-// RefValue, Update and LockedError are the types of package refs, which reads and writes refs that
-// are files.
-type (
-	RefValue    = refs.Value
-	Update      = refs.Update
-	LockedError = refs.LockedError
-)
+// RefValue is refs.Value; package refs reads and writes refs that are files.
+type RefValue = refs.Value
+
+// Update is refs.Update.
+type Update = refs.Update
+
+// LockedError is refs.LockedError.
+type LockedError = refs.LockedError
 
 // ErrRaced says that a ref did not have the value that a transaction expected, or that it was
 // locked. The caller reads the refs again and retries.
