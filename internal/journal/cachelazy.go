@@ -6,6 +6,7 @@ package journal
 
 import (
 	"errors"
+	"hash/maphash"
 
 	"git-checkpoint/internal/name"
 )
@@ -35,7 +36,7 @@ func (r reader) create(n *node, session name.Session) error {
 				n.session = name.Session(text)
 			}
 		case textCheckpoint:
-			isCreate = isCreate && len(text) > 0
+			isCreate, n.hash = isCreate && len(text) > 0, uint32(maphash.Bytes(seed(), text))
 		case textTrigger:
 			n.safety = string(text) == TriggerSafety
 		}

@@ -153,3 +153,27 @@ func TestPlaceIn(t *testing.T) {
 		t.Error("it has a place in nothing")
 	}
 }
+
+// The table finds entries even if others have the same slot or the same hash.
+func TestTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hashes := rapid.SliceOfN(rapid.Uint32Range(0, 20), 1, 60).Draw(t, "hashes")
+		tab := newTable(len(hashes))
+		for x, h := range hashes {
+			if got := tab.add(h, int32(x), func(int32) bool { return false }); got != int32(x) {
+				t.Fatalf("%d is added as %d", x, got)
+			}
+			if got := tab.add(h, 99, func(y int32) bool { return y == int32(x) }); got != int32(x) {
+				t.Fatalf("%d is replaced by %d", x, got)
+			}
+		}
+		for x, h := range hashes {
+			if got := tab.find(h, func(y int32) bool { return y == int32(x) }); got != int32(x) {
+				t.Fatalf("%d is found as %d", x, got)
+			}
+			if got := tab.find(h, func(int32) bool { return false }); got != none {
+				t.Fatalf("what is not there is found as %d", got)
+			}
+		}
+	})
+}

@@ -25,9 +25,9 @@ import (
 // indexes occur: a position is a place in the order of the fold, an entry is the index of a
 // checkpoint in the order in which events introduce them. A fold is read by several goroutines.
 type fold struct {
-	log   Log               // a copy; the original may grow without changing it
-	graph func() *graph     // by position; made when first needed
-	ids   map[name.ID]int32 // entries by id
+	log   Log           // a copy; the original may grow without changing it
+	graph func() *graph // by position; made when first needed
+	ids   *table        // entries by id
 	// later returns for each entry the last one that was rebuilt from it; made when first needed.
 	later func() map[int32]int32
 	named []int32                 // by position: the entry that the event introduces or names again, or none
@@ -164,20 +164,21 @@ func last(member *string, value string) {
 func (s *State) name() {
 	f := s.fold
 	count := len(f.log.nodes)
-	f.ids = make(map[name.ID]int32, count)
+	f.ids = newTable(count)
 	f.again = map[int32][]int32{}
 	f.named = make([]int32, count)
 	f.first = make([]int32, 0, count)
 	for i := range f.named {
 		at := int32(i)
-		id := f.log.checkpoint(f.log.position(i))
-		if f.named[i] = none; id == "" {
+		n := f.at(at)
+		if f.named[i] = none; !n.names() {
 			continue
 		}
-		x, known := f.ids[id]
-		if !known {
-			x = int32(len(f.first))
-			f.ids[id] = x
+		next := int32(len(f.first))
+		x := f.ids.add(n.hash, next, func(x int32) bool {
+			return f.node(int(x)).hash == n.hash && f.id(x) == f.log.checkpoint(f.log.position(i))
+		})
+		if x == next {
 			f.first = append(f.first, at)
 		} else {
 			if len(f.again[x]) == 0 {

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"hash/maphash"
+	"sync"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -28,10 +30,17 @@ type node struct {
 	session   name.Session
 	step      int32  // of the checkpoint that the event introduces
 	at, size  uint32 // place of the cache record's payload in Log.data
+	hash      uint32 // of the checkpoint's id, see hashOf
 	class     class
 	milestone bool
 	safety    bool // the event introduces a safety checkpoint
 }
+
+// seed is random for each process, so that nobody can prepare ids whose hashes collide.
+var seed = sync.OnceValue(maphash.MakeSeed)
+
+// hashOf returns the hash by which the fold's table finds a checkpoint.
+func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id))) }
 
 // newNode makes a node that holds its commit itself, without a cache record.
 func newNode(n Node) node {
@@ -54,7 +63,7 @@ func (n *node) tell(e *Event) {
 	if e.Kind == KindCreate {
 		n.class = classCreate
 	}
-	n.step, n.milestone, n.safety = int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
+	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
 }
 
 // names reports whether the node's event introduces a checkpoint.

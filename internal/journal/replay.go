@@ -83,7 +83,11 @@ func (f *fold) entry(id name.ID) int32 {
 	if id == "" {
 		return none
 	}
-	if x, named := f.ids[id]; named {
+	hash := hashOf(id)
+	x := f.ids.find(hash, func(x int32) bool {
+		return f.node(int(x)).hash == hash && f.id(x) == id
+	})
+	if x != none {
 		return x
 	}
 	return unnamed
