@@ -58,7 +58,7 @@ func Find(dir string, env []string) (*Repository, error) {
 // repository. A variable that is not in the list may do so, perhaps in a later version of git.
 var harmless = [...]string{
 	"ADVICE", "ALLOW_PROTOCOL", "ASKPASS", "AUTHOR_", "CHECKPOINT_", "COMMITTER_", "CONFIG_GLOBAL", "CONFIG_NOSYSTEM", "CURL_",
-	"EDITOR", "HTTP_", "LFS_", "MERGE_", "OPTIONAL_LOCKS", "PAGER", "PREFIX", "PROTOCOL", "PROXY_", "PS1_", "REFLOG_ACTION",
+	"EDITOR", "EXEC_PATH", "HTTP_", "LFS_", "MERGE_", "OPTIONAL_LOCKS", "PAGER", "PREFIX", "PROTOCOL", "PROXY_", "PS1_", "REFLOG_ACTION",
 	"SEQUENCE_EDITOR", "SSH", "SSL_", "TERMINAL_PROMPT", "TEXTDOMAINDIR", "TRACE",
 }
 

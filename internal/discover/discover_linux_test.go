@@ -3,6 +3,7 @@ package discover_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -135,6 +136,22 @@ func TestFindEnvironment(t *testing.T) {
 		if _, err := discover.Find(p.path("repo"), append(p.env, variable)); errors.Is(err, discover.ErrAsk) != asks || !asks && err != nil {
 			t.Errorf("%s: %v", variable, err)
 		}
+	}
+}
+
+// git starts its subcommands with variables of its own. They must not make every command slow.
+func TestFindAsSubcommand(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.repository("repo", plain)
+	p.write("bin/git-variables", "#!/bin/sh\nenv\n")
+	p.must(os.Chmod(p.path("bin/git-variables"), 0o755))
+	cmd := exec.Command("git", "variables")
+	cmd.Dir, cmd.Env = p.path("repo"), append(p.env, "PATH="+p.path("bin")+":"+os.Getenv("PATH"))
+	out, err := cmd.Output()
+	p.must(err)
+	if _, err := discover.Find(p.path("repo"), strings.Split(string(out), "\n")); err != nil {
+		t.Errorf("in this environment: %v\n%s", err, out)
 	}
 }
 
