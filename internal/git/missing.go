@@ -49,13 +49,14 @@ func (b *Batch) Missing(ctx context.Context, oids []name.OID) (map[name.OID]bool
 // is meant for those that this process has written or read itself.
 func (b *Batch) Absent(oids []name.OID) []name.OID {
 	b.objects.packs.Refresh()
-	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool {
-		if oid == "" {
-			return true
-		}
-		_, packed := b.objects.packs.Find(oid)
-		return packed || b.objects.loose.has(oid)
-	})
+	return slices.DeleteFunc(slices.Clone(oids), func(oid name.OID) bool { return oid == "" || b.Has(oid) })
+}
+
+// Has reports whether an object is in a pack that is known so far, or has a loose file. It does not
+// open it.
+func (b *Batch) Has(oid name.OID) bool {
+	_, packed := b.objects.packs.Find(oid)
+	return packed || b.objects.loose.has(oid)
 }
 
 // Present reports for each list whether all its objects exist in a pack or as a loose file. A list

@@ -116,9 +116,9 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if len(files) < packFrom {
 		return c, keep()
 	}
-	// The heap grows with the number of files. What it grows by is kept until the end, so more
-	// frequent collections cost little and keep the peak low.
-	debug.SetGCPercent(20)
+	if len(files) >= memoryFrom {
+		debug.SetGCPercent(20)
+	}
 	return c, s.repo.InPacks(ctx, keep)
 }
 
@@ -180,10 +180,11 @@ type candidate struct {
 	path    string
 	mode    git.Mode // zero if there is no file, or if a rule leaves it out
 	size    int64
-	tracked bool // the index has an entry for it
-	large   bool // larger than Rules.MaxFileSize; mode is zero then
-	gone    bool // there is no file; mode is zero then
-	dir     bool // there is a directory instead; gone is true then
+	tracked bool      // the index has an entry for it
+	index   git.Entry // that entry; zero unless it is in the tree of what is staged
+	large   bool      // larger than Rules.MaxFileSize; mode is zero then
+	gone    bool      // there is no file; mode is zero then
+	dir     bool      // there is a directory instead; gone is true then
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
@@ -222,7 +223,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 			return nil, err
 		}
 	}
-	files, open, err := s.chooseTracked(ctx, scan.Tracked, excluded, rules, c, edits)
+	files, open, err := s.chooseTracked(ctx, private, scan.Tracked, excluded, rules, c, edits)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +291,7 @@ func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
 // leaves out is returned in open instead of being skipped at once: settle checks whether its
 // content is what is staged, in which case the tree has it after all.
-func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
+func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
 		info, err := s.tree.lstat(p)
 		o := leftOut{Skip{Path: p, Reason: reason}, info}
@@ -328,6 +329,7 @@ func (s *Shot) chooseTracked(ctx context.Context, tracked []Tracked, excluded ma
 			return nil, nil, err
 		}
 		if f.mode != 0 {
+			f.index = private.entry(t.Path)
 			files = append(files, f)
 		}
 	}

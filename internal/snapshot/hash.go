@@ -20,6 +20,11 @@ const largeFile = 4 << 20
 // loose object for each.
 const packFrom = 500
 
+// memoryFrom is the number of changed files from which the heap is collected more often. It grows
+// with that number and keeps what it grows by until the end, so that costs little then and keeps the
+// peak low. For a few files it costs half of the time.
+const memoryFrom = 10_000
+
 // hash writes the content of files as blobs and adds their entries to edits. If converts is true,
 // the files that git converts go through git's clean step. The others are hashed as they are:
 // small files in this process, several at a time, and large ones by git hash-object.
@@ -52,7 +57,9 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 		return err
 	}
 	for i, h := range hashed {
-		c.record(small[i].path, h.entry, edits)
+		if h.entry.Mode == 0 || h.entry != small[i].index {
+			c.record(small[i].path, h.entry, edits)
+		}
 	}
 	if remember { // see Capture.hashed
 		c.hashed = make(map[string]hashedFile, len(hashed))
@@ -93,6 +100,9 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[s
 // hashFile writes the content of a file as a blob, without conversions. The mode is that of the
 // file that was read, which may have replaced another one since the scan. It returns the zero value
 // for a file that vanished or became something else than a file or a symbolic link.
+//
+// After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
+// not compared with the stored blob then, just as when the stat data match.
 func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name.OID, []byte)) (hashedFile, error) {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
@@ -102,9 +112,11 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 		return hashedFile{}, nil
 	}
 	mode := modeOf(info)
-	oid, err := s.repo.WriteObject(ctx, "blob", data)
-	if err != nil {
-		return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+	oid := git.HashObject(s.repo.Format, "blob", data)
+	if oid != f.index.OID || !s.repo.Batch().Has(oid) {
+		if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
+			return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+		}
 	}
 	if look != nil && mode != git.ModeSymlink {
 		look(f.path, oid, data)

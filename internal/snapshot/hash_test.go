@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
@@ -44,5 +45,58 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	}
 	if len(looked) != 2 {
 		t.Errorf("looked at %q", looked)
+	}
+}
+
+// After `cp -r` no stat data match the index. Content that the index has is not stored again then,
+// unless the repository has lost it.
+func TestSameContentAsTheIndex(t *testing.T) {
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	for _, path := range []string{"kept", "lost", "edited"} {
+		put(t, filepath.Join(repo.WorkTree, path), path+"\n")
+	}
+	for _, args := range [][]string{{"add", "."}, {"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "two"}} {
+		if _, err := repo.Run(t.Context(), git.Cmd{Args: args}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past := time.Unix(1e9, 0)
+	object := func(content string) string {
+		oid := string(git.HashObject("sha1", "blob", []byte(content)))
+		return filepath.Join(repo.GitDir, "objects", oid[:2], oid[2:])
+	}
+	for _, path := range []string{"kept", "lost", "edited"} {
+		if err := os.Chtimes(filepath.Join(repo.WorkTree, path), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(repo.WorkTree, "edited"), "new\n")
+	if err := os.Chtimes(object("kept\n"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(object("lost\n")); err != nil {
+		t.Fatal(err)
+	}
+	c, err := shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"lost\n", "new\n"} {
+		if _, err := os.Stat(object(content)); err != nil {
+			t.Error(err)
+		}
+	}
+	if info, err := os.Stat(object("kept\n")); err != nil || !info.ModTime().Equal(past) {
+		t.Errorf("an object that the index has was written to: %v, %v", info, err)
+	}
+	for path, content := range map[string]string{"kept": "kept\n", "lost": "lost\n", "edited": "new\n"} {
+		if o, err := repo.Batch().Object(t.Context(), string(c.Tree)+":"+path); err != nil || string(o.Data) != content {
+			t.Errorf("%s is %q in the tree, %v", path, o.Data, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,16 @@ func older(a, b fileTime) bool {
 // changes the ctime, unless it happened in the same tick.
 func (p *privateIndex) doubtful(e git.IndexEntry) bool {
 	return !older(fileTime{e.MtimeSec, e.MtimeNsec}, p.young) || !older(fileTime{e.CtimeSec, e.CtimeNsec}, p.young)
+}
+
+// entry returns the entry of a path. It is zero if there is none, and for entries that the tree of
+// what is staged does not have: those of conflicts, and intent-to-add.
+func (p *privateIndex) entry(path string) git.Entry {
+	i, found := slices.BinarySearchFunc(p.entries, path, func(e git.IndexEntry, path string) int { return strings.Compare(e.Path, path) })
+	if !found || p.entries[i].Stage != 0 || p.entries[i].IntentToAdd {
+		return git.Entry{}
+	}
+	return git.Entry{Mode: p.entries[i].Mode, OID: p.index.OIDOf(p.entries[i])}
 }
 
 // remove deletes the private index and its lock file.
