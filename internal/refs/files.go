@@ -174,8 +174,9 @@ func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 	return name.OID(line[:digits]), nil
 }
 
-// longestRef is an upper bound for a line of packed-refs: an id and a path, or another id.
-const longestRef = 8 << 10
+// lineLengths are the lengths of lines of packed-refs that are tried, in bytes: first what is usual
+// for an id and a path, or another id, then what is possible.
+var lineLengths = [...]int64{256, 8 << 10}
 
 // find searches for a ref by bisection, in the same steps as git. It returns the ref's line, or that
 // of the next larger ref, or "" if there is none.
@@ -204,8 +205,18 @@ func (p packedRefs) find(ref string) (string, error) {
 // line returns the line of the ref at an offset, where it begins, and where the next ref begins. lo is
 // the beginning of a line, before which it does not look. A line "^<id>" belongs to the ref before it.
 func (p packedRefs) line(lo, at int64) (text string, start, next int64, err error) {
-	from := max(lo, at-longestRef)
-	buf := make([]byte, min(3*longestRef, p.size-from))
+	for _, length := range lineLengths {
+		if text, start, next, err = p.lineUpTo(length, lo, at); err == nil {
+			break
+		}
+	}
+	return text, start, next, err
+}
+
+// lineUpTo is line for lines of at most length bytes.
+func (p packedRefs) lineUpTo(length, lo, at int64) (text string, start, next int64, err error) {
+	from := max(lo, at-length)
+	buf := make([]byte, min(3*length, p.size-from))
 	if _, err := p.file.ReadAt(buf, from); err != nil {
 		return "", 0, 0, errAsk
 	}
@@ -217,7 +228,9 @@ func (p packedRefs) line(lo, at int64) (text string, start, next int64, err erro
 	if len(rest) > 0 && rest[0] == '^' {
 		_, rest, ended = bytes.Cut(rest, []byte{'\n'})
 	}
-	if !ended || begin == 0 && from > lo {
+	// What follows may be a line that belongs to this ref, so it has to be in sight.
+	blind := len(rest) == 0 && from+int64(len(buf)) < p.size
+	if !ended || blind || begin == 0 && from > lo {
 		return "", 0, 0, errAsk
 	}
 	return string(line), from + int64(begin), from + int64(len(buf)-len(rest)), nil

@@ -27,6 +27,11 @@ func TestRefFiles(t *testing.T) {
 			refs := map[string]bool{}
 			for i := range rapid.IntRange(1, 60).Draw(rt, "count") {
 				ref := fmt.Sprintf("refs/%s/%c%d", rapid.SampledFrom([]string{"heads/a", "tags", "x/y", "checkpoints/s"}).Draw(rt, "dir"), rune('a'+i%5), i)
+				// Lines of packed-refs around the length that is tried first, and much longer ones.
+				ref += strings.Repeat("n", rapid.SampledFrom([]int{0, 0, 0, 180, 200, 230}).Draw(rt, "longer"))
+				if deeper := rapid.SampledFrom([]int{0, 0, 0, 1, 9}).Draw(rt, "deeper"); deeper > 0 {
+					ref += fmt.Sprintf("+%d", deeper) + strings.Repeat("/"+strings.Repeat("n", 190), deeper)
+				}
 				refs[ref] = true
 			}
 			var in strings.Builder
