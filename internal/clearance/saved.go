@@ -32,16 +32,11 @@ func (d *Desk) Saving() *Saved {
 // which saves reading the blob later. content may be nil. Look may be called concurrently.
 func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	dir := usuallyIgnored(file)
-	v, known := s.desk.verdicts.of(oid)
 	if s.desk.external != nil && content != nil && len(content) <= atSave {
 		// It gets all files together, in Report.
 		content = nil
 	}
-	if !known && content != nil && len(content) <= atSave {
-		result := s.desk.scanner.Bytes(content)
-		v = verdict{findings: result.Findings, gap: result.Gap}
-		s.desk.verdicts.add(oid, v)
-	}
+	v, known := s.judge(oid, content)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if dir != "" {
@@ -58,6 +53,24 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 	case len(content) <= atSave:
 		s.desk.report(&s.report, oid, file, v)
 	}
+}
+
+// judge returns the verdict of an object, and whether it is remembered. It is empty if the content
+// is not at hand or too large. Scanning a small file takes less time than reading what is
+// remembered, so only one with a finding is looked up.
+func (s *Saved) judge(oid name.OID, content []byte) (v verdict, known bool) {
+	if content == nil || len(content) > atSave {
+		return s.desk.verdicts.of(oid)
+	}
+	result := s.desk.scanner.Bytes(content)
+	v = verdict{findings: result.Findings, gap: result.Gap}
+	if len(v.findings) > 0 || v.gap != "" {
+		if old, known := s.desk.verdicts.of(oid); known {
+			return old, true
+		}
+	}
+	s.desk.verdicts.add(oid, v)
+	return v, false
 }
 
 // Report returns the findings that are new and those that were known before, sorted.

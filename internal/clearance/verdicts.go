@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -29,14 +30,15 @@ type verdict struct {
 // and lines are only appended, so processes need no lock: a lost or torn line costs another
 // scan.
 //
-// A save asks for a few objects, and after 10,000 saves parsing all lines took a fifth of its
-// processor time. So the first few objects are searched for, and all lines are parsed only when
-// more are asked for.
+// After 10,000 saves the file has 4 MB, so it is read when an object is asked for, and a save does
+// that only for objects with findings. The first few objects are searched for, and all lines are
+// parsed only when more are asked for.
 type verdicts struct {
 	path string
 	head string
 
 	mu       sync.Mutex
+	read     bool   // the file
 	text     []byte // lines of the file that are not in known, each after a newline
 	searches int    // how often text was searched
 	known    map[name.OID]verdict
@@ -46,21 +48,47 @@ type verdicts struct {
 	fresh    bool            // the file has to be started again
 }
 
-// maxSearches is how often the text is searched before all of it is parsed.
-const maxSearches = 50
+const (
+	// maxSearches is how often the text is searched before all of it is parsed.
+	maxSearches = 50
+	// maxVerdicts is the size of the file, in bytes, from which it is started again.
+	maxVerdicts = 16 << 20
+)
 
 // openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	sum := sha256.Sum256(bytes.Join(keys, nil))
 	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
-	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4])
-	data, _ := os.ReadFile(path) //nolint:errcheck // a cache: without it, objects are scanned again
-	// Another scanner or another key made the file, so its findings say nothing here.
-	v.fresh = !bytes.HasPrefix(data, []byte(v.head+"\n"))
-	if !v.fresh {
-		v.text = data[len(v.head):]
-	}
+	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4]) + "\n"
+	v.fresh = !v.isUsable()
+	v.read = v.fresh
 	return v
+}
+
+// isUsable reports whether the file can be read and appended to. If another scanner or another key
+// made it, its findings say nothing here.
+func (v *verdicts) isUsable() bool {
+	f, err := os.Open(v.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	head := make([]byte, len(v.head))
+	_, err = io.ReadFull(f, head)
+	info, statErr := f.Stat()
+	return err == nil && statErr == nil && string(head) == v.head && info.Size() < maxVerdicts
+}
+
+// load reads the file if that has not been done yet.
+func (v *verdicts) load() {
+	if v.read {
+		return
+	}
+	v.read = true
+	data, _ := os.ReadFile(v.path) //nolint:errcheck // a cache: without it, objects are scanned again
+	if bytes.HasPrefix(data, []byte(v.head)) {
+		v.text = data[len(v.head)-1:]
+	}
 }
 
 // parse parses all lines.
@@ -119,6 +147,7 @@ func parseFinding(text string) (guard.Finding, bool) {
 func (v *verdicts) of(oid name.OID) (verdict, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.load()
 	one, known := v.known[oid]
 	if known || v.text == nil {
 		return one, known
@@ -159,6 +188,7 @@ func (one verdict) line(oid name.OID) string {
 func (v *verdicts) tell(dir string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.load()
 	if v.told[dir] || bytes.Contains(v.text, []byte("\ndir "+dir+"\n")) {
 		return false
 	}
@@ -179,7 +209,7 @@ func (v *verdicts) save() error {
 	// The file is new, or was made by another scanner. Start it again with our first line.
 	if v.fresh {
 		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-		text.WriteString(v.head + "\n")
+		text.WriteString(v.head)
 	}
 	for _, oid := range v.added {
 		text.WriteString(v.known[oid].line(oid))

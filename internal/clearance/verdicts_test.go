@@ -64,4 +64,18 @@ func TestVerdicts(t *testing.T) {
 			t.Error("the verdict of another scanner or key is used")
 		}
 	}
+	if err := os.Truncate(file, maxVerdicts); err != nil {
+		t.Fatal(err)
+	}
+	again := openVerdicts(file, "scanner", []byte("key"))
+	if _, known := again.of(oid(0)); known {
+		t.Error("a file that is too large is used")
+	}
+	again.add(oid(0), verdict{})
+	if err := again.save(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() > 1<<10 {
+		t.Errorf("a file that is too large is not started again: %v, %v", info, err)
+	}
 }
