@@ -227,9 +227,9 @@ func shellQuote(word string) string {
 
 // Redacted returns a text for a message with its secrets replaced, and warns of each. A
 // message cannot be changed after the checkpoint is made, and the text is usually typed and
-// not seen again.
+// not seen again. Bytes that are not UTF-8 become U+FFFD, because records are JSON.
 func Redacted(s *checkpoint.Service, what, text string) string {
-	if text == "" {
+	if text = strings.ToValidUTF8(text, "\ufffd"); text == "" {
 		return text
 	}
 	if how, err := modeOf(s); err != nil || how == modeOff {

@@ -15,6 +15,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime/debug"
 	"syscall"
 
@@ -139,6 +140,7 @@ func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
 		kong.Bind(a),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.ExplicitGroups(groups()),
+		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
 		kong.Vars{"program": programName},
 	)
 	if err != nil {

@@ -3,11 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/usage"
@@ -18,15 +21,24 @@ import (
 // assignment is a flag value of the form <path>=<value>, as in --set metrics.coverage=81.5.
 type assignment struct{ Path, Value string }
 
-// UnmarshalText splits the text at the first "=", so the value may contain more of them. kong calls
-// it for each flag.
-func (a *assignment) UnmarshalText(text []byte) error {
-	path, value, found := strings.Cut(string(text), "=")
+// Decode splits the text at the first "=", so the value may contain more of them. kong calls it for
+// each flag.
+func (a *assignment) Decode(ctx *kong.DecodeContext) error {
+	text := ctx.Scan.Pop().String()
+	path, value, found := strings.Cut(text, "=")
 	if !found || path == "" {
 		return fmt.Errorf("%q is not of the form name=value", text)
 	}
 	*a = assignment{path, value}
 	return nil
+}
+
+// verbatim decodes an argument byte for byte. kong's own way replaces bytes that are not UTF-8, but
+// an argument may be the name of a file, and those are bytes.
+func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	target.SetString(token.String())
+	return err //nolint:wrapcheck // kong adds the name of the flag
 }
 
 // assigns converts assignments into what package create takes.

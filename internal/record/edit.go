@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -37,8 +38,8 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 			return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 		}
 	}
-	if name == "" {
-		return nil, fmt.Errorf("setting metric: %w", badPath(metrics, "a metric has a name"))
+	if name == "" || !utf8.ValidString(name) {
+		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), badPath(metrics, "a metric has a name, in UTF-8"))
 	}
 	raw, err := ParseValue(value, limits)
 	if err != nil {
