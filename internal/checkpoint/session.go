@@ -104,12 +104,8 @@ func ChosenState(ctx context.Context, s *Service, request string) (*journal.Stat
 
 // SessionNames returns all sessions, sorted.
 func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
-	infos, _, err := s.Store.Sessions(ctx)
-	names := make([]name.Session, len(infos))
-	for i, info := range infos {
-		names[i] = info.Session
-	}
-	return names, Classify(err)
+	sessions, _, err := s.Store.Sessions(ctx)
+	return sessions, Classify(err)
 }
 
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a

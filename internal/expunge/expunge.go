@@ -153,19 +153,18 @@ func (p *Plan) read(ctx context.Context) error {
 		}
 		sessions = []name.Session{session}
 	} else {
-		infos, _, err := p.s.Store.Sessions(ctx)
-		if err != nil {
+		var err error
+		if sessions, _, err = p.s.Store.Sessions(ctx); err != nil {
 			return checkpoint.Classify(err)
-		}
-		for _, info := range infos {
-			if info.JournalOID != "" {
-				sessions = append(sessions, info.Session)
-			}
 		}
 	}
 	for _, session := range sessions {
 		r := &rewriting{plan: p, session: session, below: map[name.OID][]place{}}
-		if err := r.open(ctx); err != nil {
+		err := r.open(ctx)
+		if p.req.Session == "" && checkpoint.KindOf(err) == checkpoint.KindNotFound {
+			continue // it has no journal
+		}
+		if err != nil {
 			return err
 		}
 		if r.state.ReadOnly != "" {

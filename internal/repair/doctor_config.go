@@ -167,26 +167,26 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
 // prune would free. The largest session comes first.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	infos, _, err := s.Store.Sessions(ctx)
+	sessions, _, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
-	for _, info := range infos {
-		_, all, err := retain.WholeSession(ctx, s, string(info.Session))
+	for _, session := range sessions {
+		_, all, err := retain.WholeSession(ctx, s, string(session))
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, err
 			}
 			continue // validate says what is wrong with it
 		}
-		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(info.Session), Bytes: all.Bytes,
+		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
 			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
 		// The plan of a prune says what the retention rules would remove now.
-		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(info.Session)})
+		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(session)})
 		if would := plan.Answer(); err == nil && len(would.Pruned) > 0 {
 			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(would.Pruned), would.Bytes)
-			a.Hint = "`git checkpoint prune --session " + string(info.Session) + " -n` shows which"
+			a.Hint = "`git checkpoint prune --session " + string(session) + " -n` shows which"
 		}
 		out = append(out, a)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,7 +266,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		}
 	}
 	sessions, strays, err := f.Sessions(t.Context())
-	if err != nil || len(sessions) != 1 || sessions[0].Checkpoints != 8 || sessions[0].JournalOID == "" {
+	if err != nil || len(sessions) != 1 || len(strays) > 0 {
 		t.Errorf("%+v %+v %v", sessions, strays, err)
 	}
 	if _, err := f.Checkpoint(t.Context(), "demo", "cp-03-20261120T094311123Z-ffff"); !errors.Is(err, errNoCheckpoint) {
@@ -287,16 +288,8 @@ func TestSessions(t *testing.T) {
 	f.git("update-ref", "refs/checkpoints/three/"+string(someID), head)
 	f.git("update-ref", "refs/checkpoints/one/archive", head)
 	got, odd, err := f.Sessions(t.Context())
-	if err != nil || len(got) != 3 || len(odd) != len(strays) {
+	if err != nil || !slices.Equal(got, []name.Session{"one", "three", "two"}) || len(odd) != len(strays) {
 		t.Fatalf("%+v %+v %v", got, odd, err)
-	}
-	for i, want := range []SessionInfo{{"one", got[0].JournalOID, name.OID(head), 1}, {"three", "", "", 1}, {"two", got[2].JournalOID, "", 2}} {
-		if got[i] != want {
-			t.Errorf("%+v", got[i])
-		}
-	}
-	if got[0].JournalOID == "" || got[2].JournalOID == "" {
-		t.Errorf("%+v", got)
 	}
 	if _, err := f.State(t.Context(), "three"); !errors.Is(err, ErrNoSession) {
 		t.Errorf("%v", err)

@@ -3,19 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 )
-
-// SessionInfo is what the refs say about a session. No object is read for it, apart from archives.
-type SessionInfo struct {
-	Session     name.Session
-	JournalOID  name.OID // empty: there is no journal, for example after an interrupted push
-	ArchiveOID  name.OID // empty: nothing was archived
-	Checkpoints int      // number of checkpoints, archived ones included
-}
 
 // These names below a session's refs are not checkpoints. No id can be equal to one, because ids
 // begin with "cp-".
@@ -24,35 +17,24 @@ const (
 	leafArchive = "archive"
 )
 
-// Sessions lists all sessions in the order of their refs. It reads only refs and archives, so a
-// damaged object does not hide a session. strays are the refs below refs/checkpoints/ that do not
-// have one of the forms in docs/format.md.
-func (s *Store) Sessions(ctx context.Context) (sessions []SessionInfo, strays []git.RefValue, err error) {
+// Sessions lists all sessions in the order of their refs, also one that has no journal, for example
+// after an interrupted push. It reads only refs and archives, so a damaged object does not hide a
+// session. strays are the refs below refs/checkpoints/ that do not have one of the forms in
+// docs/format.md.
+func (s *Store) Sessions(ctx context.Context) (sessions []name.Session, strays []git.RefValue, err error) {
 	refs, err := s.AllRefs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range refs {
-		session, leaf, ok := SplitRef(r.Ref)
-		if !ok {
+		if session, _, ok := SplitRef(r.Ref); ok {
+			sessions = append(sessions, session)
+		} else {
 			strays = append(strays, r)
-			continue
-		}
-		// The refs are sorted, so those of one session stand together.
-		if n := len(sessions); n == 0 || sessions[n-1].Session != session {
-			sessions = append(sessions, SessionInfo{Session: session})
-		}
-		info := &sessions[len(sessions)-1]
-		switch leaf {
-		case leafJournal:
-			info.JournalOID = r.OID
-		case leafArchive:
-			info.ArchiveOID = r.OID
-		default:
-			info.Checkpoints++
 		}
 	}
-	return sessions, strays, nil
+	// The refs are sorted, so those of one session stand together.
+	return slices.Compact(sessions), strays, nil
 }
 
 // SplitRef splits the ref of a checkpoint, a journal or an archive. leaf is the id, "journal" or
@@ -112,8 +94,8 @@ func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
 		return err
 	}
 	for _, other := range sessions {
-		if other.Session != session && strings.EqualFold(string(other.Session), string(session)) {
-			return &TwinError{Session: session, Existing: other.Session}
+		if other != session && strings.EqualFold(string(other), string(session)) {
+			return &TwinError{Session: session, Existing: other}
 		}
 	}
 	return nil
