@@ -1,7 +1,6 @@
 package attempt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -103,12 +102,16 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	found, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "--batch-check"}, Dir: in.Repo.WorkTree, Stdin: bytes.NewReader(hashed.Stdout)})
+	var oids []name.OID
+	for oid := range strings.FieldsSeq(string(hashed.Stdout)) {
+		oids = append(oids, name.OID(oid))
+	}
+	missing, err := in.Repo.Batch().Missing(ctx, oids)
 	if err != nil {
 		return checkpoint.Classify(err)
 	}
-	for i, line := range strings.Split(strings.TrimSpace(string(found.Stdout)), "\n") {
-		if strings.HasSuffix(line, " missing") {
+	for i, oid := range oids {
+		if missing[oid] {
 			r.Lost = append(r.Lost, Lost{checkpoint.Path(paths[i]), "not in git"})
 		}
 	}
