@@ -95,7 +95,10 @@ func (r *Restore) giveBack(i int, p string) error {
 // that point new/<n> and old/<n> are the same old file. It reports whether that was so.
 func (r *Restore) swapped(i int) (bool, error) {
 	if !sameFile(r.intent.newFile(i), r.intent.oldFile(i)) {
-		// In a copy of the repository two names of one file have become two files.
+		if !r.resumed() {
+			return false, nil
+		}
+		// After a kill this may be a copy of the repository, where the two names are two files.
 		if equal, err := r.copied(i); !equal || err != nil {
 			return false, err
 		}
