@@ -39,6 +39,8 @@ type looseDir struct {
 	packed func(oid name.OID, n int) bool
 	inPack func(name.OID) bool // whether a pack has a copy, intact or not
 
+	created sync.Map // the ids of objects that write had to write
+
 	mu       sync.Mutex   // protects the two below
 	deflater *zlib.Writer // shared, because making a new one costs as much as writing forty small objects
 	buffer   *bufio.Writer
@@ -143,8 +145,10 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	}
 	if err != nil {
 		os.Remove(f.Name()) //nolint:errcheck // swept by git
+		return err
 	}
-	return err
+	d.created.Store(oid, true)
+	return nil
 }
 
 // there reports whether the repository has an object of n bytes, which is then freshened.

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,16 @@ func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.O
 		r.Batch().keep(Object{oid, typ, int64(len(data)), data})
 	}
 	return oid, nil
+}
+
+// Created reports whether WriteObject wrote a loose object because the repository did not have it, so
+// that no commit that existed before can have it. Where the object may also be in another repository,
+// from which this one borrows, it reports false.
+func (r *Repo) Created(oid name.OID) bool {
+	loose := r.database().loose
+	_, created := loose.created.Load(oid)
+	_, err := os.Lstat(filepath.Join(loose.dir, "info", "alternates"))
+	return created && errors.Is(err, fs.ErrNotExist) && gitconfig.Getenv(r.env, alternates) == ""
 }
 
 // newWriter returns the writer for single objects that fits the configuration.

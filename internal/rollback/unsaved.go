@@ -27,8 +27,13 @@ func answerUnsaved(ctx context.Context, r *Plan) error {
 		}
 	}
 	for _, o := range r.plan.Ops {
-		if o.Old.Mode == 0 { // there is no such file now
+		switch {
+		case o.Old.Mode == 0: // there is no such file now
 			delete(open, o.Path)
+		// The usual case: it was edited a moment ago. It takes no comparison to know that.
+		case open[o.Path] && r.s.Repo.Created(o.Old.OID):
+			delete(open, o.Path)
+			r.answer.Plan.Unsaved = append(r.answer.Plan.Unsaved, checkpoint.Path(o.Path))
 		}
 	}
 	for _, commit := range copies(r) {
