@@ -55,6 +55,9 @@ func TestElsewhere(t *testing.T) {
 					if err != nil || len(left) != 1 {
 						t.Fatalf("left are %v", left)
 					}
+					if out := w.run("git", "status", "--porcelain", "--untracked-files=all"); strings.Contains(out, "staging") {
+						t.Errorf("git would add what was left:\n%s", out)
+					}
 					old := time.Now().Add(-25 * time.Hour)
 					if err := os.Chtimes(left[0], old, old); err != nil {
 						t.Fatal(err)

@@ -94,6 +94,12 @@ func (r *Restore) makeStage() error {
 		return fmt.Errorf("make a staging directory: %w", err)
 	}
 	r.intent.Stage = dir
+	if apart {
+		// Until a kill's leftovers are swept, nobody commits them with `git add -A`.
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+			return fmt.Errorf("make a staging directory: %w", err)
+		}
+	}
 	for _, sub := range []string{"new", "old"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("make a staging directory: %w", err)
