@@ -92,6 +92,6 @@ func importerFor(format, path string) (ownFormat, error) {
 	}
 	return ownFormat{}, &checkpoint.Error{
 		Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" cannot be imported",
-		Hints: []string{"formats that can be imported: " + strings.Join(names, ", "), "nothing was imported"},
+		Hints: []string{"formats that can be imported: " + strings.Join(append(names, interop.Formats()...), ", "), "nothing was imported"},
 	}
 }

@@ -38,7 +38,7 @@ func (a *assignment) Decode(ctx *kong.DecodeContext) error {
 func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	target.SetString(token.String())
-	return err //nolint:wrapcheck // kong adds the name of the flag
+	return err
 }
 
 // assigns converts assignments into what package create takes.

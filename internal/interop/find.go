@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"git-checkpoint/internal/transfer"
 )
 
 // place is where a layout was found.
@@ -59,12 +57,14 @@ func find(at string, formats []string) (map[string]place, error) {
 			found[format] = p
 		}
 	}
-	if len(found) == 0 {
-		if format, p, ok := copied(at, info.IsDir(), formats); ok {
-			found[format] = p
-		}
+	if len(found) > 0 {
+		return found, nil
 	}
-	return found, nil
+	format, p, err := copied(at, info.IsDir(), formats)
+	if format != "" {
+		found[format] = p
+	}
+	return found, err
 }
 
 // isDirectory reports whether p is a directory or a link to one.
@@ -104,13 +104,14 @@ func inside(at string, containers []string) (place, bool) {
 }
 
 // copied recognizes, by content, a file or directory that is not inside its layout. The first file
-// that is a document decides for the whole directory.
-func copied(at string, isDir bool, formats []string) (string, place, bool) {
+// that is a document decides for the whole directory. Other files in it may be anything, but a single
+// file that cannot be read is an error.
+func copied(at string, isDir bool, formats []string) (string, place, error) {
 	dir, files := at, []string{}
 	if isDir {
 		entries, err := os.ReadDir(at)
 		if err != nil {
-			return "", place{}, false
+			return "", place{}, fmt.Errorf("read %q: %w", at, plain(err))
 		}
 		for _, e := range entries {
 			if !e.IsDir() && len(files) < 1000 {
@@ -121,7 +122,10 @@ func copied(at string, isDir bool, formats []string) (string, place, bool) {
 		dir, files = filepath.Dir(at), []string{filepath.Base(at)}
 	}
 	for _, file := range files {
-		format, prefix := sniff(filepath.Join(dir, file), file)
+		format, prefix, err := sniff(filepath.Join(dir, file), file)
+		if err != nil && !isDir {
+			return "", place{}, faulty([]Problem{{Path: file, Message: err.Error()}}, "nothing was imported")
+		}
 		if format == "" || !slices.Contains(formats, format) {
 			continue
 		}
@@ -129,46 +133,45 @@ func copied(at string, isDir bool, formats []string) (string, place, bool) {
 		if !isDir {
 			p.only = path.Join(prefix, file)
 		}
-		return format, p, true
+		return format, p, nil
 	}
-	return "", place{}, false
+	return "", place{}, nil
 }
 
 // sniff determines the layout of a single file by its content, and the directory in the layout that
-// a file of this kind belongs to. format is "" if it is not a document.
-func sniff(file, name string) (format, prefix string) {
+// a file of this kind belongs to. format is "" if it is not a document. The error says why a file
+// that is named like a document cannot be read as one.
+func sniff(file, name string) (format, prefix string, err error) {
 	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument {
-		return "", ""
-	}
-	if name == path.Base(crunchConfig) {
-		return Crunch, path.Dir(crunchConfig)
-	}
 	ending := path.Ext(name)
-	if ending == ".db" {
-		// A database is recognized by its name alone; its table is checked when it is read.
-		if name == path.Base(ultraDatabase) {
-			return UltraCreate, path.Dir(ultraDatabase)
-		}
-		return "", ""
+	switch {
+	case err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument:
+		return "", "", nil
+	case name == path.Base(crunchConfig):
+		return Crunch, path.Dir(crunchConfig), nil
+	// A database is recognized by its name alone; its table is checked when it is read.
+	case name == path.Base(ultraDatabase):
+		return UltraCreate, path.Dir(ultraDatabase), nil
+	case !slices.Contains(slices.Concat(jsonFiles, yamlFiles), ending):
+		return "", "", nil
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return "", ""
+		return "", "", plain(err)
 	}
-	if ending == ".yaml" || ending == ".yml" {
-		doc, err := yamlToJSON(data)
-		issue := text(gjson.ParseBytes(doc), "issue_number")
-		if err != nil || issue == "" || !safeName(issue) {
-			return "", ""
-		}
-		return Crunch, path.Join(crunchHome, issue, crunchDir)
+	doc, err := parse(data, name)
+	if err != nil {
+		return "", "", err
 	}
-	doc, err := transfer.ParseDocument(data)
-	if err != nil || ending != ".json" {
-		return "", ""
+	if ending == ".json" {
+		format, prefix = sniffJSON(gjson.ParseBytes(doc))
+		return format, prefix, nil
 	}
-	return sniffJSON(gjson.ParseBytes(doc))
+	issue := text(gjson.ParseBytes(doc), "issue_number")
+	if issue == "" || !safeName(issue) {
+		return "", "", nil
+	}
+	return Crunch, path.Join(crunchHome, issue, crunchDir), nil
 }
 
 // sniffJSON does the same for a JSON document, by members that only one of the layouts has.
@@ -202,7 +205,8 @@ func (p place) open() (*tree, error) {
 // errNoLayout means that there is nothing to import.
 var errNoLayout = errors.New("it has no files of go-team, ultra-create, orchestrate, crunch or pipeline")
 
-// IsDocument reports whether a file may be a document of a layout, by its place or by its content.
+// IsDocument reports whether a file may be a document of a layout, by its place, by its content, or
+// because it is named like one and damaged.
 func IsDocument(file string) bool {
 	if !slices.Contains([]string{".json", ".yaml", ".yml", ".db"}, filepath.Ext(file)) {
 		return false
@@ -216,6 +220,6 @@ func IsDocument(file string) bool {
 			return true
 		}
 	}
-	format, _ := sniff(file, filepath.Base(file))
-	return format != ""
+	format, _, err := sniff(file, filepath.Base(file))
+	return format != "" || err != nil
 }

@@ -107,19 +107,24 @@ func (r *reading) parsed(p string) (source, bool) {
 		}
 		return source{}, false
 	}
-	// Windows editors start a file with a byte order mark, which JSON does not allow.
-	doc := json.RawMessage(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-	if path.Ext(p) != ".json" {
-		doc, err = yamlToJSON(text)
-	}
-	if err == nil {
-		doc, err = transfer.ParseDocument(doc)
-	}
+	doc, err := parse(text, p)
 	if err != nil {
 		r.problem(p, "%v", err)
 		return source{}, false
 	}
 	return source{path: p, text: text, json: doc, at: gjson.ParseBytes(doc)}, true
+}
+
+// parse returns a document as JSON. Its name says whether it is JSON or YAML.
+func parse(text []byte, name string) (doc json.RawMessage, err error) {
+	// Windows editors start a file with a byte order mark, which JSON does not allow.
+	doc = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if path.Ext(name) != ".json" {
+		if doc, err = yamlToJSON(doc); err != nil {
+			return nil, err
+		}
+	}
+	return transfer.ParseDocument(doc)
 }
 
 // document returns the checkpoint of a document under a key. It keeps the original file under the
