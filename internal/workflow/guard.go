@@ -95,7 +95,7 @@ func (g *guard) Visit(node *ast.Node) {
 func (g *guard) call(n *ast.CallNode) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok || !isFunction(callee.Value) {
-		g.refuse("a call of something that is not a function for rules")
+		g.refuse("a call of %s, which is not a function for rules", n.Callee)
 	}
 	counted := ok && callee.Value == numbersName
 	if counted {

@@ -23,6 +23,8 @@ func Check(data []byte, source string) (*Definition, error) {
 }
 
 func parse(data []byte, source string, strict bool) (*Definition, error) {
+	// Windows editors start a file with a byte order mark, which JSON does not allow.
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	value, err := decode(data, maxDefinitionSize)
 	if err != nil {
 		return nil, &DefinitionError{source, []Problem{{Line: lineOf(data, err), Text: err.Error()}}}

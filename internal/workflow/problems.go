@@ -28,12 +28,17 @@ type DefinitionError struct {
 func (e *DefinitionError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("%s:%d: %s: %s", e.Source, p.Line, p.Member, p.Text)
-		if p.Member == "" {
-			lines[i] = fmt.Sprintf("%s:%d: %s", e.Source, p.Line, p.Text)
-		}
+		lines[i] = fmt.Sprintf("%s:%d: %s", e.Source, p.Line, p)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// String returns member and text.
+func (p Problem) String() string {
+	if p.Member == "" {
+		return p.Text
+	}
+	return p.Member + ": " + p.Text
 }
 
 // problems collects errors by member. Parse sets their lines at the end.

@@ -141,8 +141,10 @@ func (d verifier) documents() {
 func (d verifier) rules() {
 	for _, name := range sortedKeys(d.Values) {
 		// A value must not hide a variable or a function.
-		if _, taken := ruleScope().vars[name]; taken || !isIdentifier(name) || isFunction(name) {
+		if _, taken := ruleScope().vars[name]; taken || isFunction(name) {
 			d.add(join("values", name), "%q is already taken", shorten(name, 60))
+		} else if !isIdentifier(name) {
+			d.add(join("values", name), "%q is not a name: use 1 to 40 of a-z 0-9 _, starting with a letter", shorten(name, 60))
 		} else if text := d.Values[name]; text != "" {
 			if _, err := d.programs.compile(ruleScope(), text, ""); err != nil {
 				d.add(join("values", name), "%v", err)

@@ -20,7 +20,7 @@ func (a Workflows) text(p *page) {
 	p.table(columns, each(a, func(info inspect.WorkflowInfo) []render.Cell {
 		title := say(info.Title)
 		if !info.OK {
-			title = cell(render.Error, "broken: "+info.Problems[0].Text)
+			title = cell(render.Error, "broken: "+info.Problems[0].String())
 		}
 		return []render.Cell{cell(render.ID, info.Name), say(info.Version), title, cell(render.Dim, info.Origin)}
 	}))
@@ -40,10 +40,6 @@ func (a Checked) text(p *page) {
 		p.done("Workflow "+info.Name+" "+info.Version+" is fine", "")
 	}
 	for _, problem := range info.Problems {
-		where := fmt.Sprintf("%s:%d: ", info.Origin, problem.Line)
-		if problem.Member != "" {
-			where += problem.Member + ": "
-		}
-		p.line(plain(where + problem.Text))
+		p.line(plain(fmt.Sprintf("%s:%d: %s", info.Origin, problem.Line, problem)))
 	}
 }
