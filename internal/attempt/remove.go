@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,6 +173,17 @@ func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error 
 		}
 	}
 	return nil
+}
+
+// Refusal is the error that stops a removal that would lose something. Ignored files do not stop it;
+// "git worktree remove" does not ask for --force because of them either.
+func (r *Removal) Refusal() error {
+	lost := fmt.Sprintf("%q would be lost", r.Lost[0].Path)
+	if n := len(r.Lost) - 1; n > 0 {
+		lost = fmt.Sprintf("%q and %d more would be lost", r.Lost[0].Path, n)
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "copy what you need; --force removes the worktree anyway",
+		"%s with the worktree of %s, so nothing was changed", lost, r.Attempt.Name)
 }
 
 // keep is the request for a checkpoint of everything that the newest one does not have.

@@ -27,6 +27,7 @@ type ForkCmd struct {
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
 	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
+	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
 	asked
 	resultFlags
 }
@@ -55,6 +56,8 @@ func (c *ForkCmd) check() error {
 		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.Remove == "":
 		return usage.Error("--dry-run needs --remove", "a fork changes nothing that exists")
+	case c.Force && c.Remove == "":
+		return usage.Error("--force needs --remove", "a fork changes nothing that exists")
 	}
 	return nil
 }
@@ -112,7 +115,12 @@ func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) e
 	if err != nil {
 		return err
 	}
-	if agreed, err := app.agreed(ctx, answer.Removal{Plan: plan}, c.asked); !agreed {
+	shown := answer.Removal{Plan: plan}
+	// A yes is easily said to a plan that nobody has read, so a loss needs a flag of its own.
+	if len(plan.Lost) > 0 && !c.Force && !c.DryRun {
+		return cmp.Or(app.give(shown), plan.Refusal())
+	}
+	if agreed, err := app.agreed(ctx, shown, c.asked); !agreed {
 		return err
 	}
 	return app.confirmUnless(plan.Apply(ctx), answer.RemovedAttempt{Done: plan})

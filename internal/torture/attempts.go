@@ -97,7 +97,7 @@ func (c *run) attempt(op Op) error {
 	// A promotion is one level of undo.
 	c.tally["promote"]++
 	c.back[op.Tree], c.forth[op.Tree] = append(c.back[op.Tree], stepOfWalk{before, called}), nil
-	r, err := c.program(Op{Verb: "fork", Tree: op.Tree}, "--remove", called, "-y")
+	r, err := c.program(Op{Verb: "fork", Tree: op.Tree}, "--remove", called, "-y", "--force")
 	if err == nil && r.code != 0 {
 		err = broken("fork --remove: exit %d: %s", r.code, r.err)
 	}

@@ -56,7 +56,7 @@ func (o Op) script() string {
 	switch o.Verb {
 	case "promote":
 		return fmt.Sprintf(`%s; git-checkpoint fork $cp%d "$root/try" --name try; (cd "$root/try"; %s
-git-checkpoint create --always); %s -y try; git-checkpoint fork --remove try -y; git-checkpoint prune --session try --all -y`, at, o.Slot, o.Line, run) + "\n"
+git-checkpoint create --always); %s -y try; git-checkpoint fork --remove try -y --force; git-checkpoint prune --session try --all -y`, at, o.Slot, o.Line, run) + "\n"
 	case "land":
 		return fmt.Sprintf("%s; %s -y %s\n", at, run, args)
 	case "run":
