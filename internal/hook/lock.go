@@ -9,14 +9,16 @@ import (
 	"time"
 
 	"git-checkpoint/internal/lockfile"
+	"git-checkpoint/internal/snapshot"
 )
 
-// staleLock is the age after which the process that holds a lock counts as dead. No hook
-// takes so long.
+// staleLock is the age after which a lock counts as left behind, even if its process seems to
+// run. No hook takes so long.
 const staleLock = time.Minute
 
 // lock serialises the hooks of a worktree. Agents start several at the same time, and each
-// reads and writes what is remembered of the conversation. It waits until ctx ends.
+// reads and writes what is remembered of the conversation. It waits until ctx ends. Agents kill
+// hooks, so the lock names its process, and the lock of a process that is gone is taken over.
 func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(h.Dir, 0o777); err != nil {
 		return nil, err
@@ -24,9 +26,13 @@ func (h *Handler) lock(ctx context.Context) (release func(), err error) {
 	name := filepath.Join(h.Dir, "lock")
 	left := func() bool {
 		info, err := os.Lstat(name)
-		return err != nil || time.Since(info.ModTime()) > staleLock
+		if err != nil || time.Since(info.ModTime()) > staleLock {
+			return true
+		}
+		holder, err := os.ReadFile(name)
+		return err != nil || !snapshot.ProcessRuns(string(holder))
 	}
-	note := rand.Text()
+	note := snapshot.ProcessNote() + " " + rand.Text()
 	for {
 		mine, err := lockfile.Take(name, note, left)
 		if err != nil {

@@ -36,3 +36,21 @@ func TestLockOfAnother(t *testing.T) {
 		t.Errorf("the lock is still there: %v", err)
 	}
 }
+
+// The lock of a hook that was killed does not keep the next hook waiting.
+func TestLockOfTheDead(t *testing.T) {
+	h := &Handler{Dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(h.Dir, "lock"), []byte("2147483647 1 note"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	release, err := h.lock(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.lock(over); err == nil {
+		t.Error("two hooks hold the lock")
+	}
+	release()
+}
