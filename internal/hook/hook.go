@@ -13,6 +13,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -146,22 +147,24 @@ func (h *Handler) started(ctx context.Context, event string, c *conversation, e 
 func (h *Handler) prompted(ctx context.Context, event string, c *conversation, e agent.Happening) (agent.Answer, error) {
 	// The prompt was typed while the turn was running.
 	amid := c.Turn.Open && e.Turn != "" && e.Turn == c.Turn.ID
+	var unclosed, chatted error
 	if c.Turn.Open && !amid {
-		if err := h.closeTurn(ctx, event, c, e, "", "interrupted"); err != nil {
-			return agent.Answer{}, err
-		}
+		unclosed = h.closeTurn(ctx, event, c, e, "", "interrupted")
 	}
-	var chatted error
 	if h.Agent.CanBlock(event) {
 		text, ours, err := h.Steps.Chat(ctx, e.Prompt)
 		if ours {
-			if err != nil {
-				text = err.Error()
+			// The model must not get the command, whatever failed before.
+			if unclosed != nil {
+				text += "\nThe turn before has no checkpoint: " + unclosed.Error()
 			}
 			return agent.Answer{Block: text}, nil
 		}
 		// What the person changed is kept all the same, and the error is told at the end.
 		chatted = err
+	}
+	if unclosed != nil {
+		return agent.Answer{}, errors.Join(unclosed, chatted)
 	}
 	moves, err := h.moves(ctx, c)
 	if err != nil {

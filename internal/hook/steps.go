@@ -144,20 +144,36 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
 // withdraws a question that a command asked before, because an answer counts only as the very
-// next prompt.
+// next prompt; err says that this failed.
 func (r *Repository) Chat(ctx context.Context, prompt string) (answer string, ours bool, err error) {
 	command, ours := chat.Parse(prompt)
 	if !ours {
 		return "", false, r.Service.Forget(checkpoint.ChatFile)
 	}
-	said, err := chat.Do(ctx, r.Service, command)
-	if said == nil {
-		if checkpoint.KindOf(err) == checkpoint.KindNothing && err.Error() == "" {
-			// A "y" without a question is an ordinary prompt.
-			return "", false, nil
-		}
-		return "", true, err
+	said, problem := chat.Do(ctx, r.Service, command)
+	if said == nil && checkpoint.KindOf(problem) == checkpoint.KindNothing && problem.Error() == "" {
+		// A "y" without a question is an ordinary prompt.
+		return "", false, nil
 	}
-	text, sayErr := r.Say(said)
-	return text, true, errors.Join(err, sayErr)
+	var lines []string
+	if said != nil {
+		text, err := r.Say(said)
+		lines, problem = append(lines, text), errors.Join(problem, err)
+	}
+	return strings.Join(append(lines, told(problem)...), "\n"), true, nil
+}
+
+// told returns the lines that tell a person in a chat about an error, with its hints.
+func told(problem error) (lines []string) {
+	if problem == nil {
+		return nil
+	}
+	lines = append(lines, problem.Error())
+	var known *checkpoint.Error
+	if errors.As(problem, &known) {
+		for _, hint := range known.Hints {
+			lines = append(lines, "hint: "+chat.InWords(hint))
+		}
+	}
+	return lines
 }
