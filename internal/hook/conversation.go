@@ -33,6 +33,9 @@ type conversation struct {
 	Failures int       `json:"failures,omitempty"` // failed hooks in a row
 	Told     bool      `json:"told,omitempty"`     // the person was told about them
 	Problem  string    `json:"problem,omitempty"`
+	// Large says that the files were too many or too large for a checkpoint. Tools do not try
+	// again, because finding that out takes seconds; prompts and ends of turns do.
+	Large bool `json:"large,omitempty"`
 
 	Transcript progress `json:"transcript"`
 

@@ -86,6 +86,9 @@ func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happe
 		// The person's turn goes on while a subagent works.
 		return agent.Answer{}, nil
 	}
+	if c.Large && happened.Kind == agent.KindTool {
+		return agent.Answer{}, h.keep(c)
+	}
 	if c.Session, err = h.Steps.Session(ctx, c.ID, h.Agent); err != nil {
 		return h.failed(event, c, err)
 	}
@@ -97,7 +100,10 @@ func (h *Handler) Handle(ctx context.Context, event string, happened agent.Happe
 		}
 		return answer, err
 	}
-	c.Failures, c.Told = 0, false
+	// These two make no checkpoint, so they do not show that hooks work again.
+	if happened.Kind != agent.KindSessionStart && answer.Block == "" {
+		c.Failures, c.Told, c.Large = 0, false, false
+	}
 	return answer, h.keep(c)
 }
 

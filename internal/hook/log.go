@@ -5,29 +5,48 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/agent"
+	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/snapshot"
 )
 
 // tellAfter is the number of failures in a row after which the person is told.
 const tellAfter = 3
 
 // failed counts and logs a failure. After tellAfter failures in a row the person is told
-// once, with an event for which the agent can show a text.
+// once, with an event for which the agent can show a text. Files that are too large are told at
+// once, since that does not pass by itself.
 func (h *Handler) failed(event string, c *conversation, problem error) (agent.Answer, error) {
+	var large *snapshot.TooLargeError
 	c.Failures++
-	c.Problem, c.Event = h.redact(problem.Error()), event
+	c.Large = errors.As(problem, &large)
+	c.Problem, c.Event = h.redact(wordsOf(problem, c.Large)), event
 	answer := agent.Answer{}
-	if c.Failures >= tellAfter && !c.Told && h.Agent.CanTell(event) {
+	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.Agent.CanTell(event) {
 		c.Told = true
 		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}
 	return answer, errors.Join(problem, h.keep(c))
 }
 
+// wordsOf returns the message of an error. If files are too large, it includes the hints, which
+// name the directories to ignore.
+func wordsOf(problem error, large bool) string {
+	var known *checkpoint.Error
+	if large && errors.As(problem, &known) {
+		return strings.Join(append([]string{problem.Error()}, known.Hints...), "; ")
+	}
+	return problem.Error()
+}
+
 func plural(n int) string {
-	if n == tellAfter {
+	switch n {
+	case 1:
+		return "hook"
+	case tellAfter:
 		return "three hooks"
 	}
 	return "hooks"
