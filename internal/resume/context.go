@@ -55,7 +55,7 @@ func (a *Answer) Context() string {
 		}
 	}
 	c.restore(a.Restore)
-	c.values("Completed", a.Completed)
+	c.latest("Completed", a.Completed)
 	var paths []string
 	for _, f := range a.Changed {
 		paths = append(paths, f.Op+" "+string(f.Path))
@@ -139,6 +139,26 @@ func (c *contextText) values(title string, values []json.RawMessage) {
 		entries[i] = plainly(v)
 	}
 	c.list(title, entries)
+}
+
+// latest is values for a list of which the end matters: it leaves out the first ones.
+func (c *contextText) latest(title string, values []json.RawMessage) {
+	from := len(values)
+	for room := c.left / 2; from > 0; from-- {
+		room -= min(tokens(plainly(values[from-1])), longestLine) + 3 // the dash, and the end of the line
+		if room < 0 && from < len(values) {
+			break
+		}
+	}
+	if len(values) == 0 || !c.add(fmt.Sprintf("%s (%d):", title, len(values))) {
+		return
+	}
+	if from > 0 {
+		c.line("- … %d before", from)
+	}
+	for _, v := range values[from:] {
+		c.add("- " + plainly(v))
+	}
 }
 
 // batchLines joins each batch of tasks to one line.

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,5 +61,22 @@ func TestContextSharesItsBudget(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// Of what is done the end matters: a long session does not fill the context with its first steps.
+func TestContextShowsTheLastSteps(t *testing.T) {
+	a := &Answer{Session: "main", Label: "cp-01", CanResume: true, State: json.RawMessage(`{"phase":"design"}`)}
+	for i := range 5000 {
+		a.Completed = append(a.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+	}
+	text := a.Context()
+	for _, want := range []string{"Completed (5000):\n- … 4", " before\n", "- step 4998\n- step 4999\n", "design"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "step 10\n") {
+		t.Errorf("the first steps are in\n%s", text)
 	}
 }

@@ -298,8 +298,8 @@ func TestLongLists(t *testing.T) {
 	}{
 		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-11, … and 28 more"}, "cp-12"},
 		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
-		{answer.Resumed{Resume: report}, render.Aligned, []string{"step 0", "step 11", "… and 33 more"}, "step 12"},
-		{answer.Resumed{Resume: long}, render.Tabbed, []string{"step 999\n", "… and 3 more"}, "step 1000"},
+		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 33 before\n", "step 33\n", "step 39\n", `{"n":1}`}, "step 32"},
+		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 3 before\n", "\tstep 3\n", "step 1002\n"}, "step 2\n"},
 		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 0", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "more"},
 	} {
 		var b bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (p *page) report(r *resume.Answer) {
 	for _, text := range r.Questions {
 		p.line(render.Span{Role: render.Warning, Text: "Asks:"}, plain(" "+text))
 	}
-	p.values("Completed", r.Completed)
+	p.latest("Completed", r.Completed)
 	// Batches hold the same tasks as Pending, in groups.
 	if len(r.Batches) == 0 {
 		p.values("Pending", r.Pending)
@@ -150,9 +151,22 @@ func (p *page) values(title string, values []json.RawMessage) {
 	if rest := len(shown) - reported; rest > 0 {
 		shown, more = shown[:reported], more+rest
 	}
-	p.cutSection(title, []render.Column{{Min: 20}}, each(shown, func(v json.RawMessage) []render.Cell {
-		return []render.Cell{say(textOf(v))}
-	}), more)
+	p.cutSection(title, []render.Column{{Min: 20}}, valueRows(shown), more)
+}
+
+// latest is values for a list of which the end matters: it leaves out the first ones.
+func (p *page) latest(title string, values []json.RawMessage) {
+	shown, more := cut(p, values, listed)
+	more = max(more, len(values)-reported)
+	rows := valueRows(values[len(values)-min(len(shown), reported):])
+	if more > 0 {
+		rows = slices.Insert(rows, 0, []render.Cell{{dim("… " + render.Count(more, "before", "before"))}})
+	}
+	p.cutSection(title, []render.Column{{Min: 20}}, rows, 0)
+}
+
+func valueRows(values []json.RawMessage) [][]render.Cell {
+	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{say(textOf(v))} })
 }
 
 // textOf returns a JSON value for people: strings without quotes.
