@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 )
 
 // keyAllow lists in git's configuration what may leave, as "<fingerprint> <reason>". In the
@@ -90,7 +91,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		out.Allowed = append(out.Allowed, one)
 	}
 	if len(out.Allowed) == 0 && gone != "" {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "remove it again: git checkpoint expunge "+shellQuote(gone), "%q was expunged, so it may not leave this machine", gone)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "remove it again: git checkpoint expunge "+name.Quoted(gone), "%q was expunged, so it may not leave this machine", gone)
 	}
 	if len(out.Allowed) == 0 {
 		return nil, checkpoint.Failure(checkpoint.KindNothing, "", "everything that was found in %q is already allowed", req.Target)
@@ -165,7 +166,7 @@ func suggestions(s *checkpoint.Service, stopped []Found) []string {
 		if reason = strings.TrimSpace(reason); reason == "" || !slices.ContainsFunc(stopped, func(f Found) bool { return f.Path == path }) {
 			continue
 		}
-		hints = append(hints, "the project's .checkpoint/config suggests: git checkpoint guard allow "+shellQuote(path)+" --reason "+shellQuote(reason))
+		hints = append(hints, "the project's .checkpoint/config suggests: git checkpoint guard allow "+name.Quoted(path)+" --reason "+name.Quoted(reason))
 	}
 	return hints
 }

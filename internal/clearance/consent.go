@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
 )
 
 // These keys hold the addresses to which untracked files, or prompts to coding agents, may
@@ -146,7 +147,7 @@ func (f FirstTime) Asks() bool { return len(f.keys()) > 0 }
 func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
 	push := "git checkpoint push"
 	if remote != "origin" {
-		push += " " + shellQuote(remote)
+		push += " " + name.Quoted(remote)
 	}
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s; nothing was sent", f)
 	named, more := f.Named()

@@ -158,7 +158,7 @@ func waysOut(stopped []Found, kept bool) []string {
 	}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			add("remove it again: git checkpoint expunge " + shellQuote(cmp.Or(f.Path, string(f.OID))))
+			add("remove it again: git checkpoint expunge " + name.Quoted(cmp.Or(f.Path, string(f.OID))))
 			continue
 		}
 		// A path with a newline cannot be pasted, so the object id is used.
@@ -167,13 +167,13 @@ func waysOut(stopped []Found, kept bool) []string {
 			target = string(f.OID)
 		}
 		if target != "" {
-			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + shellQuote(target) + " --reason TEXT")
+			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + name.Quoted(target) + " --reason TEXT")
 		}
 		if target != "" && kept {
-			add("to remove it from every checkpoint: git checkpoint expunge " + shellQuote(target))
+			add("to remove it from every checkpoint: git checkpoint expunge " + name.Quoted(target))
 		}
 		if f.Path != "" {
-			add("to leave the file out from now on: git config --add checkpoint.exclude " + shellQuote(f.Path))
+			add("to leave the file out from now on: git config --add checkpoint.exclude " + name.Quoted(f.Path))
 		}
 	}
 	return hints

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/guard"
+	"git-checkpoint/internal/name"
 )
 
 // mode is the value of checkpoint.guard.
@@ -146,10 +146,10 @@ func (w *Watch) Say() {
 	}
 	back := w.Saved.Back()
 	for _, file := range back[:min(len(back), 10)] {
-		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(file), shellQuote(file)))
+		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(file), name.Quoted(file)))
 	}
 	for _, dir := range w.Saved.Directories() {
-		w.s.Warn(fmt.Sprintf("%s/ is in the checkpoint, but projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), shellQuote("/"+dir+"/")))
+		w.s.Warn(fmt.Sprintf("%s/ is in the checkpoint, but projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), name.Quoted("/"+dir+"/")))
 	}
 	if err := w.desk.Close(); err != nil {
 		w.s.Warn(err.Error())
@@ -213,16 +213,6 @@ func whatIs(rule string) string {
 		return "something that was expunged"
 	}
 	return "a secret"
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./@%+=:,-]+$`) })
-
-// shellQuote quotes a word for a POSIX shell if necessary.
-func shellQuote(word string) string {
-	if plainWord().MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Redacted returns a text for a message with its secrets replaced, and warns of each. A

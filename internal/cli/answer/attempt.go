@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"git-checkpoint/internal/attempt"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/rollback"
 )
@@ -38,7 +39,7 @@ func (a Forked) text(p *page) {
 	if len(a.Made) > 0 {
 		next := "git checkpoint compare"
 		if !ran {
-			next = "cd " + a.Made[0].Worktree
+			next = "cd " + name.Quoted(a.Made[0].Worktree)
 		}
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+next))
 	}

@@ -166,8 +166,8 @@ func (l *typedLine) values(app *kong.Application, of *kong.Value, shown, given, 
 	return lines
 }
 
-// filePattern matches a placeholder that stands for a file or a directory.
-var filePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir)|=file`) })
+// filePattern matches a placeholder that stands for files or a directory.
+var filePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir|pathspec)|=<?file`) })
 
 // kindOf returns the kind of a flag's or argument's values: from its complete tag, else by its
 // placeholder (shown) or name. It is empty for the words of an enum, and where there are none.

@@ -1,14 +1,13 @@
 package usage
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 )
 
 // gitHabits maps commands of git and similar tools that people type out of habit to ours. A "*"
@@ -38,9 +37,6 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	return hints
 }
 
-// harmlessWord matches words that need no quotes in a shell.
-var harmlessWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9@~:+=,._/-]+$`) })
-
 // carried returns those arguments after the command that have the same meaning for ours, quoted for
 // a shell: names and a message. Flags are dropped, because theirs differ from ours; HEAD~1 and the
 // like become their counterparts.
@@ -50,26 +46,18 @@ func carried(word string, args []string) string {
 	for i, arg := range rest {
 		switch {
 		case i > 0 && strings.HasPrefix(rest[i-1], "-") && strings.HasSuffix(rest[i-1], "m"):
-			kept = append(kept, "-m", quoteShell(arg))
+			kept = append(kept, "-m", name.Quoted(arg))
 		case strings.HasPrefix(arg, "-"):
 		case checkpoint.MeantParent(arg) != "":
 			kept = append(kept, checkpoint.MeantParent(arg))
 		default:
-			kept = append(kept, quoteShell(arg))
+			kept = append(kept, name.Quoted(arg))
 		}
 	}
 	if len(kept) == 0 && word == "tag" {
 		return "NAME"
 	}
 	return strings.Join(kept, " ")
-}
-
-// quoteShell quotes a word for a POSIX shell, if it needs it.
-func quoteShell(word string) string {
-	if harmlessWord().MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // takesRef reports whether the first argument of a command is a checkpoint.
