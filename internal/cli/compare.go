@@ -13,7 +13,7 @@ import (
 // CompareCmd is "git checkpoint compare": attempts, sessions or checkpoints as columns of a table,
 // with their metrics. With --files it is a diff of two of them.
 type CompareCmd struct {
-	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"ref" help:"What to compare; default: the attempts of the newest fork."`
+	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"attempt or ref" help:"What to compare; default: the attempts of the newest fork."`
 	sessionFlag
 	Metric []string `sep:"none" placeholder:"<name>" help:"Show only this metric; can be repeated."`
 	Where  string   `placeholder:"<expression>" help:"Compare only those whose record makes this expression true."`

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/usage"
+	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/setup"
 )
@@ -34,6 +36,14 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 		words = []string{""}
 	}
 	values := func(kind, session, prefix string) (found []string) {
+		switch kind { // what no repository is needed for
+		case "agent":
+			return agent.Names()
+		case "format":
+			return formatNames()
+		case "export format":
+			return append(formatNames(), interop.SQLite)
+		}
 		_ = app.serve(ctx, func(s *checkpoint.Service) error {
 			found = setup.Candidates(ctx, s, kind, session, prefix)
 			return nil

@@ -16,7 +16,7 @@ import (
 type ExportCmd struct {
 	File    string   `arg:"" optional:"" help:"File or directory to write; - means standard output."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
-	Format  string   `placeholder:"<name>" help:"Format; default: by the ending of the file name, else bundle."`
+	Format  string   `placeholder:"<name>" complete:"export format" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
 	exportFlags
 	resultFlags

@@ -26,7 +26,7 @@ type ForkCmd struct {
 	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" help:"Copy these ignored files as well, such as node_modules."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
-	Remove      string   `xor:"what" placeholder:"<name>" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
+	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
 	asked
 	resultFlags

@@ -40,9 +40,7 @@ func ownFormats() []ownFormat {
 // name, else the first.
 func exporterFor(format, file string) (ownFormat, error) {
 	all := ownFormats()
-	var names []string
 	for _, e := range all {
-		names = append(names, e.name)
 		for _, ending := range e.endings {
 			if format == "" && strings.HasSuffix(strings.ToLower(file), ending) {
 				return e, nil
@@ -55,9 +53,17 @@ func exporterFor(format, file string) (ownFormat, error) {
 	if format == "" {
 		return all[0], nil
 	}
-	// The error lists all formats, also those of other systems, which ExportCmd has handled before.
-	names = append(append(names, interop.Formats()...), interop.SQLite)
-	return ownFormat{}, usage.Error("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(names, ", "))
+	return ownFormat{}, usage.Error("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(append(formatNames(), interop.SQLite), ", "))
+}
+
+// formatNames returns the names of all formats that can be exported and imported, ours first.
+// ExportCmd handles those of other systems before it asks for one of ours.
+func formatNames() []string {
+	var names []string
+	for _, e := range ownFormats() {
+		names = append(names, e.name)
+	}
+	return append(names, interop.Formats()...)
 }
 
 // importerFor returns the format that the file is in. A format that was asked for has to

@@ -16,7 +16,7 @@ import (
 
 // importFlags are the flags of import that apply to layouts of other systems only.
 type importFlags struct {
-	Format    string `placeholder:"<name>" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; default: recognised by its contents."`
+	Format    string `placeholder:"<name>" complete:"format" help:"What to read: go-team, ultra-create, orchestrate, crunch, pipeline, bundle, tar or jsonl; default: recognised by its contents."`
 	Session   string `placeholder:"<name>" complete:"session" help:"Import only this session; if there is only one, give it this name."`
 	KeepGoing bool   `help:"Import the rest if some files cannot be imported."`
 	dryRunFlag

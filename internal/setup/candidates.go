@@ -25,6 +25,10 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 		all = workflowNames(s)
 	case "ref":
 		all = references(ctx, s, session, prefix)
+	case "attempt":
+		all = attempts(ctx, s)
+	case "attempt or ref":
+		all = append(attempts(ctx, s), references(ctx, s, session, prefix)...)
 	case "trigger":
 		all = definition(ctx, s, session).TriggerNames()
 	case "status":
@@ -78,6 +82,21 @@ func references(ctx context.Context, s *checkpoint.Service, session, prefix stri
 		all = append(all, "latest", "@")
 	}
 	return all
+}
+
+// attempts returns the names of the attempts, as fork gave them.
+func attempts(ctx context.Context, s *checkpoint.Service) []string {
+	sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+	var all []string
+	for _, session := range sessions {
+		if st, err := s.Store.State(ctx, session); err == nil {
+			if origin, forked := checkpoint.OriginOf(st); forked {
+				all = append(all, origin.Name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // stateOf returns the state of a session, or of the one that commands would choose; nil on
