@@ -246,20 +246,16 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 	if len(creates) == 0 {
 		return nil
 	}
-	type naming struct {
-		id     name.ID
-		commit name.OID
-	}
-	named := map[naming]bool{}
+	named := map[name.OID]name.ID{}
 	if j != nil {
 		for _, e := range j.log.Events() {
-			named[naming{e.Checkpoint, e.Commit}] = true
+			named[e.Commit] = e.Checkpoint
 		}
 	}
 	return slices.DeleteFunc(creates, func(u remote.Update) bool {
 		_, leaf, _ := name.SplitCheckpointRef(u.Ref)
 		id := name.ID(leaf)
-		if named[naming{id, u.New}] {
+		if named[u.New] == id {
 			return false
 		}
 		a := c.inspect(ctx, session, id, u.New, j.Fold())
