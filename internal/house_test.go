@@ -60,7 +60,7 @@ func rooms() map[string][]string {
 		"internal/record":     {"internal/name"},
 		"internal/journal":    {"internal/name"},
 		"internal/git":        {"internal/refs", "internal/discover", "internal/gitconfig", "internal/odb", "internal/mapped", "internal/name"},
-		"internal/refs":       {"internal/gitconfig", "internal/mapped", "internal/name"},
+		"internal/refs":       {"internal/lockfile", "internal/gitconfig", "internal/mapped", "internal/name"},
 		"internal/discover":   {"internal/gitconfig"},
 		"internal/gitconfig":  {},
 		"internal/odb":        {"internal/mapped", "internal/name"},

@@ -84,3 +84,14 @@ func Claim(from, to string) error {
 	}
 	return os.Rename(from, to) // no hard links here
 }
+
+// Same reports whether two paths are names of one file, as they are after Claim. Symbolic links
+// are not followed.
+func Same(a, b string) bool {
+	x, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Lstat(b)
+	return err == nil && os.SameFile(x, y)
+}

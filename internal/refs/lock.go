@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 )
 
@@ -201,7 +202,7 @@ func (t *transaction) reset(l *refLock) bool {
 		return false
 	}
 	l.held = true
-	if !sameFile(l.proof, l.ref) { // commit has put the file there of which the proof is another name
+	if !lockfile.Same(l.proof, l.ref) { // commit has put the file there of which the proof is another name
 		return false
 	}
 	if l.update.Old == "" {
@@ -210,16 +211,6 @@ func (t *transaction) reset(l *refLock) bool {
 	old := filepath.Join(t.proofs(), "tmp-"+rand.Text())
 	defer os.Remove(old) //nolint:errcheck // it was renamed
 	return os.WriteFile(old, []byte(l.update.Old+"\n"), 0o666) == nil && os.Rename(old, l.ref) == nil
-}
-
-// sameFile reports whether two paths are names of one file.
-func sameFile(a, b string) bool {
-	x, err := os.Lstat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Lstat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // commit renames the lock to the ref, which sets the value and releases the lock at once. A lock

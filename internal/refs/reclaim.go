@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/lockfile"
 	"git-checkpoint/internal/name"
 )
 
@@ -117,7 +118,7 @@ func (f Files) end(p proof, write bool) (bool, error) {
 	}
 	// The content may be cut off after a crash of the machine. Then the ref keeps its old value.
 	// It does nothing to rename one name of a file to another: killed before takeBack reset the ref.
-	if write && f.isValue(p.ref, string(data)) && !sameFile(ref+".lock", ref) {
+	if write && f.isValue(p.ref, string(data)) && !lockfile.Same(ref+".lock", ref) {
 		return true, os.Rename(ref+".lock", ref)
 	}
 	if write && string(data) == noLoose {

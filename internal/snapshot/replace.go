@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"git-checkpoint/internal/lockfile"
 )
 
 // errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
@@ -52,7 +54,7 @@ func (r *Restore) replace(i int, p string) error {
 	r.note(i, p)
 	r.trace("swapped")
 	// After a kill, everything was captured again before this call.
-	if r.resumed() || sameFile(next, old) && r.kept(i, p) {
+	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
 		return os.Remove(next)
 	}
 	if err := r.shot.tree.swap(next, p); err != nil {
@@ -85,7 +87,7 @@ func (r *Restore) giveBack(i int, p string) error {
 		return err
 	}
 	// The old file was linked to old/<n> but never left p.
-	if sameFile(old, r.shot.tree.abs(p)) {
+	if lockfile.Same(old, r.shot.tree.abs(p)) {
 		return os.Remove(old)
 	}
 	return &ChangedError{p}
@@ -94,7 +96,7 @@ func (r *Restore) giveBack(i int, p string) error {
 // swapped completes an exchange of names that a kill interrupted before new/<n> was removed. At
 // that point new/<n> and old/<n> are the same old file. It reports whether that was so.
 func (r *Restore) swapped(i int) (bool, error) {
-	if !sameFile(r.intent.newFile(i), r.intent.oldFile(i)) {
+	if !lockfile.Same(r.intent.newFile(i), r.intent.oldFile(i)) {
 		if !r.resumed() {
 			return false, nil
 		}
@@ -120,16 +122,6 @@ func (r *Restore) copied(i int) (bool, error) {
 	}
 	old, b, err := stage.hashWhole(r.shot.repo.Format, "old/"+leaf)
 	return b != nil && next == old && a.Mode() == b.Mode(), err
-}
-
-// sameFile reports whether two paths are names of one file. Links are not followed.
-func sameFile(a, b string) bool {
-	x, err := os.Lstat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Lstat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // kept reports whether the file in old/<n> still is the version that was captured. The ctime is
