@@ -332,11 +332,6 @@ func (c *creation) check(v store.View, prev base) error {
 	return rejected(c.def, c.def.Check(change))
 }
 
-// checkOrder checks the order of steps, which is known before the step has run.
-func (c *creation) checkOrder(v store.View) error {
-	return rejected(c.def, c.def.CheckOrder(c.change(v)))
-}
-
 // change describes the checkpoint for the workflow's rules.
 func (c *creation) change(v store.View) workflow.Change {
 	change := workflow.Change{

@@ -53,7 +53,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 	if err := c.prepare(v, prev); err != nil {
 		return nil, err
 	}
-	if err := c.checkOrder(v); err != nil {
+	if err := rejected(c.def, c.def.CheckOrder(c.change(v))); err != nil {
 		return nil, err
 	}
 	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil

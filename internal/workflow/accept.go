@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -118,12 +119,7 @@ func checkDocument(document json.RawMessage) error {
 
 // hasOne reports whether one of the members exists. It is true for an empty list.
 func hasOne(record gjson.Result, members []string) bool {
-	for _, member := range members {
-		if record.Get(member).Exists() {
-			return true
-		}
-	}
-	return len(members) == 0
+	return len(members) == 0 || slices.ContainsFunc(members, func(m string) bool { return record.Get(m).Exists() })
 }
 
 // facts returns f with every fact that it lacks taken from at, where m has the paths. What f

@@ -94,7 +94,7 @@ func (d *Definition) Check(c Change) []Violation {
 	malformed := len(found) > 0
 	found = append(found, d.checkStatus(c)...)
 	found = append(found, d.checkRules(c, state, malformed)...)
-	found = append(found, d.checkOrder(c)...)
+	found = append(found, d.CheckOrder(c)...)
 	return found[:min(len(found), maxViolations)]
 }
 
@@ -222,9 +222,12 @@ func (e *evaluator) offending(r Rule, state json.RawMessage) string {
 	return shorten(b.String(), maxValue)
 }
 
-// checkOrder reports a milestone whose previous step has neither a live milestone nor was skipped.
-func (d *Definition) checkOrder(c Change) []Violation {
-	if d.Steps.Requires != requiresPrevious || !c.Place.Milestone {
+// CheckOrder is the part of Check that does not depend on the new state: it reports a milestone
+// whose previous step has neither a live milestone nor was skipped. A caller can ask it before it
+// runs the command of a step.
+func (d *Definition) CheckOrder(c Change) []Violation {
+	t, known := d.trigger(c.Trigger)
+	if d.Steps.Requires != requiresPrevious || !c.Place.Milestone || known && t.Exempt {
 		return nil
 	}
 	before, ok := d.Steps.Previous(c.Place.Step)
