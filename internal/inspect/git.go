@@ -3,6 +3,7 @@ package inspect
 // This file runs git for output that goes directly to the user.
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -32,18 +33,12 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	if err != nil {
 		return 1, err
 	}
-	// git diff needs two trees. A side without files is compared as the empty tree.
-	side := func(oid name.OID) string {
-		if oid == "" {
-			return string(empty)
-		}
-		return string(oid)
-	}
 	args := append([]string{"--no-pager", "diff"}, flags...)
 	if to.Color != "" {
 		args = append(args, "--color="+to.Color)
 	}
-	args = append(args, side(d.FromTree), side(d.ToTree), "--")
+	// git diff needs two trees. A side without files is compared as the empty tree.
+	args = append(args, string(cmp.Or(d.FromTree, empty)), string(cmp.Or(d.ToTree, empty)), "--")
 	return pass(ctx, s, append(args, paths...), to)
 }
 

@@ -4,6 +4,7 @@ package inspect
 // the present.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,21 +35,15 @@ func History(ctx context.Context, s *checkpoint.Service, session string) ([]Hist
 // OriginOf returns what was current before a rollback. An imported rollback may come from a
 // checkpoint that the other layout does not have any more: then it returns that one's name there.
 func OriginOf(e *journal.Event) name.ID {
-	if e.From == "" {
-		return name.ID(e.FromLabel)
-	}
-	return e.From
+	return cmp.Or(e.From, name.ID(e.FromLabel))
 }
 
 // LineOf converts an event to a line of `history`.
 func LineOf(e *journal.Event) HistoryLine {
 	h := HistoryLine{
 		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,
-		Reason: e.Reason, OID: e.OID, Label: e.Label, Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
+		Reason: e.Reason, OID: e.OID, Label: cmp.Or(e.Label, e.ToLabel), Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
 		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
-	}
-	if h.Label == "" {
-		h.Label = e.ToLabel
 	}
 	for _, t := range e.Tombstones {
 		h.Pruned = append(h.Pruned, t.ID)
