@@ -131,17 +131,14 @@ func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 func (s *goTeamSession) tell(file string, src *source) {
 	history := src.at
 	if file == manifestFile {
-		s.manifest = src.at
-		if inner := src.at.Get("manifest"); inner.IsObject() {
-			s.manifest = inner
-		}
+		s.manifest = inner(src.at)
 		s.topic = text(s.manifest, "topic")
 		for _, v := range s.manifest.Get("checkpoints").Array() {
 			s.times[text(v, "id")] = text(v, "timestamp")
 		}
 		history = s.manifest.Get("rollback_history")
-	} else if inner := src.at.Get("rollback_history"); inner.IsArray() {
-		history = inner
+	} else if own := src.at.Get("rollback_history"); own.IsArray() {
+		history = own
 	}
 	for _, v := range history.Array() {
 		back := transfer.ImportRollback{

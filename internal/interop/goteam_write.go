@@ -157,7 +157,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	// The form that was imported is kept.
 	entries := back
 	if history == nil && manifest != nil {
-		entries = rawList(inner(manifest).Get("rollback_history"))
+		entries = rawList(inner(gjson.ParseBytes(manifest)).Get("rollback_history"))
 		entries = append(entries, back...)
 	} else if history != nil {
 		was := gjson.ParseBytes(history)
@@ -173,8 +173,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 }
 
 // inner returns the object in the member "manifest", or the document itself if it has none.
-func inner(text []byte) gjson.Result {
-	at := gjson.ParseBytes(text)
+func inner(at gjson.Result) gjson.Result {
 	if in := at.Get("manifest"); in.IsObject() {
 		return in
 	}
@@ -210,7 +209,7 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
 	o := &object{}
 	if was != nil {
-		o = members(json.RawMessage(inner(was).Raw))
+		o = members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
 	}
 	o.missing("session_id", dir)
 	o.missing("topic", a.Topic)
