@@ -249,7 +249,7 @@ func TestFormatRecord(t *testing.T) {
 		return blocks[i].text
 	}
 	text := at("record")
-	r, changed, err := record.ParseSealed([]byte(text), record.Limits{})
+	r, changed, err := record.ParseSealed([]byte(text))
 	if err != nil || changed != nil {
 		t.Fatal(err, changed)
 	}

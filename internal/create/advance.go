@@ -180,7 +180,7 @@ func keepOwner(c *creation, before json.RawMessage) error {
 
 // put returns the state with the member set to value, or nil if the state cannot have that member.
 func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
-	state, err := record.Set(state, path, string(value), record.Limits{})
+	state, err := record.Set(state, path, string(value))
 	if err != nil {
 		return nil
 	}
@@ -210,22 +210,22 @@ func (c *creation) edit() error {
 	var err error
 	state := c.record.State
 	if len(c.req.Patch) > 0 {
-		if state, err = record.MergePatch(state, c.req.Patch, record.Limits{}); err != nil {
+		if state, err = record.MergePatch(state, c.req.Patch); err != nil {
 			return checkpoint.Usage("--patch must be one JSON object (RFC 7396)", "the patch is invalid: %v", err)
 		}
 	}
 	for _, a := range c.req.Set {
-		if state, err = record.Set(state, a.Path, a.Value, record.Limits{}); err != nil {
+		if state, err = record.Set(state, a.Path, a.Value); err != nil {
 			return checkpoint.Usage("--set PATH=VALUE needs a path such as tasks.0.status", "%v", err)
 		}
 	}
 	for _, p := range c.req.Unset {
-		if state, err = record.Unset(state, p, record.Limits{}); err != nil {
+		if state, err = record.Unset(state, p); err != nil {
 			return checkpoint.Usage("", "%v", err)
 		}
 	}
 	for _, m := range c.req.Metrics {
-		if state, err = record.SetMetric(state, metricsPath(c.def), m.Path, m.Value, record.Limits{}); err != nil {
+		if state, err = record.SetMetric(state, metricsPath(c.def), m.Path, m.Value); err != nil {
 			return checkpoint.Usage("--metric NAME=VALUE", "%v", err)
 		}
 	}

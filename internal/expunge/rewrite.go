@@ -115,7 +115,7 @@ func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error
 			return nil, errors.New("it cannot be removed from the record")
 		}
 	}
-	return record.Parse(raw, record.Limits{})
+	return record.Parse(raw)
 }
 
 // plainText and inJSON encode the replacement of a secret for the content in which it
@@ -375,7 +375,7 @@ func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[st
 			return err
 		}
 		o.OID, o.Size = oid, blob.Size
-		o.Lines, o.Entries = record.Measure(blob.Data, record.Limits{})
+		o.Lines, o.Entries = record.Measure(blob.Data)
 		rec.Outputs[output] = o
 	}
 	return nil

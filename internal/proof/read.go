@@ -279,7 +279,7 @@ func (f *facts) takeRecord(o git.Object, err error) {
 // parseRecord parses a record. It returns what is wrong with the record itself, without regard to
 // its surroundings.
 func parseRecord(raw []byte) (*record.Record, Kind, string) {
-	rec, changed, err := record.ParseSealed(raw, record.Limits{})
+	rec, changed, err := record.ParseSealed(raw)
 	var format *record.FormatError
 	var size *record.SizeError
 	var syntax *record.JSONError

@@ -11,7 +11,7 @@ func BenchmarkParseSealed(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, changed, err := ParseSealed(data, Limits{}); changed != nil || err != nil {
+		if _, changed, err := ParseSealed(data); changed != nil || err != nil {
 			b.Fatal(changed, err)
 		}
 	}

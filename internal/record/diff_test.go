@@ -140,7 +140,7 @@ func TestMeasure(t *testing.T) {
 	for content, want := range map[string]string{
 		"": "0", "a": "1", "a\n": "1", "a\nb": "2", "[1]x": "1", `{"a":[1]}`: "1", "[]": "1 0", " [1,\n{\"a\":[2]},\"]\"]\n": "2 3", `[{"a":1,"a":2}]`: "1",
 	} {
-		lines, entries := Measure([]byte(content), Limits{})
+		lines, entries := Measure([]byte(content))
 		got := fmt.Sprint(lines)
 		if entries != nil {
 			got += fmt.Sprint(" ", *entries)

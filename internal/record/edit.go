@@ -16,21 +16,21 @@ import (
 
 // Set sets the value at a path and creates the missing objects and arrays on the way. value is text
 // as for ParseValue. An empty state or null counts as {}.
-func Set(state json.RawMessage, path, value string, limits Limits) (json.RawMessage, error) {
+func Set(state json.RawMessage, path, value string) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
 		return nil, fmt.Errorf("setting state: %w", err)
 	}
-	raw, err := ParseValue(value, limits)
+	raw, err := ParseValue(value)
 	if err != nil {
 		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
 	}
-	return stateEdit{"setting", path, raw}.of(state, parts, limits)
+	return stateEdit{"setting", path, raw}.of(state, parts)
 }
 
 // SetMetric sets one member of the object at path metrics, where the workflow keeps its metrics; if
 // metrics is empty, of the state itself. name is a plain name, not a path: dots have no meaning.
-func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits) (json.RawMessage, error) {
+func SetMetric(state json.RawMessage, metrics, name, value string) (json.RawMessage, error) {
 	var parts []part
 	if metrics != "" {
 		var err error
@@ -41,21 +41,21 @@ func SetMetric(state json.RawMessage, metrics, name, value string, limits Limits
 	if name == "" || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), badPath(metrics, "a metric has a name, in UTF-8"))
 	}
-	raw, err := ParseValue(value, limits)
+	raw, err := ParseValue(value)
 	if err != nil {
 		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 	}
 	path := strings.TrimPrefix(metrics+"."+gjson.Escape(name), ".")
-	return stateEdit{"setting", path, raw}.of(state, append(parts, part{name, true}), limits)
+	return stateEdit{"setting", path, raw}.of(state, append(parts, part{name, true}))
 }
 
 // Unset removes the value at a path. It is an error if there is none.
-func Unset(state json.RawMessage, path string, limits Limits) (json.RawMessage, error) {
+func Unset(state json.RawMessage, path string) (json.RawMessage, error) {
 	parts, err := parseParts(path)
 	if err != nil {
 		return nil, fmt.Errorf("unsetting state: %w", err)
 	}
-	return stateEdit{"unsetting", path, nil}.of(state, parts, limits)
+	return stateEdit{"unsetting", path, nil}.of(state, parts)
 }
 
 // stateEdit sets the value at a path, or removes it.
@@ -66,15 +66,14 @@ type stateEdit struct {
 }
 
 // of edits a state. parts is the path as parsed.
-func (e stateEdit) of(state json.RawMessage, parts []part, limits Limits) (json.RawMessage, error) {
-	document, err := startFrom(state, limits)
+func (e stateEdit) of(state json.RawMessage, parts []part) (json.RawMessage, error) {
+	document, err := startFrom(state)
 	if err != nil {
 		return nil, fmt.Errorf("%s %q: %w", e.verb, clip(e.path, 100), err)
 	}
-	depth := limits.orDefault(MaxDepth - 1).Depth
 	var edited []byte
-	if e.value != nil && len(parts) > depth {
-		err = badPath(e.path, "more than %d levels", depth)
+	if e.value != nil && len(parts) > MaxDepth-1 {
+		err = badPath(e.path, "more than %d levels", MaxDepth-1)
 	} else {
 		edited, err = e.apply(document, parts)
 	}
@@ -82,7 +81,7 @@ func (e stateEdit) of(state json.RawMessage, parts []part, limits Limits) (json.
 		return nil, fmt.Errorf("%s state: %w", e.verb, err)
 	}
 	// An edit can exceed a limit, so the result is checked like a text from outside.
-	if document, err = ParseJSON(edited, limits); err != nil {
+	if document, err = ParseJSON(edited, Limits{}); err != nil {
 		return nil, fmt.Errorf("editing %q: %w", clip(e.path, 100), err)
 	}
 	return document, nil
@@ -177,11 +176,11 @@ func joined(items []item, bracket byte) []byte {
 }
 
 // startFrom checks the state before an edit. An empty state and null become an empty object.
-func startFrom(state json.RawMessage, limits Limits) (json.RawMessage, error) {
+func startFrom(state json.RawMessage) (json.RawMessage, error) {
 	if len(state) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	document, err := ParseJSON(state, limits)
+	document, err := ParseJSON(state, Limits{})
 	if err == nil && kind(document) == 'n' {
 		return json.RawMessage("{}"), nil
 	}

@@ -19,7 +19,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"format":1,"id":"cp-03-20261120T094311123Z-4f2a","label":"cp-03","session":"a","created_at":"2026-11-20T09:43:11Z","x":{}}`))
 	f.Add([]byte(`{"format":1,"snapshot":{"modes":{"a":"0600"},"modes_percent":{"%FF":"0600"},"skipped":[{"path":"%FF","encoding":"percent"}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := Parse(data, Limits{Size: 1 << 20})
+		r, err := Parse(data)
 		if err != nil {
 			return
 		}
@@ -28,7 +28,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
-		again, err := Parse(sealed, Limits{})
+		again, err := Parse(sealed)
 		if err != nil || Verify(again, sealed) != nil {
 			t.Fatalf("%v %v\n%s", err, Verify(again, sealed), sealed)
 		}
@@ -136,8 +136,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	f.Fuzz(func(t *testing.T, state, path, value string) {
-		limits := Limits{Size: 1 << 20}
-		after, err := Set(json.RawMessage(state), path, value, limits)
+		after, err := Set(json.RawMessage(state), path, value)
 		if err != nil {
 			return
 		}
@@ -149,11 +148,11 @@ func FuzzEdit(f *testing.F) {
 		if strings.Contains(path, endIndex) {
 			return
 		}
-		less, err := Unset(after, path, limits)
+		less, err := Unset(after, path)
 		if err != nil {
 			t.Fatalf("%v: %q from %q", err, path, after)
 		}
-		if _, err := Unset(less, path, limits); err == nil && !strings.ContainsAny(path, "0123456789") {
+		if _, err := Unset(less, path); err == nil && !strings.ContainsAny(path, "0123456789") {
 			t.Fatalf("%q is there twice in %q", path, after)
 		}
 	})

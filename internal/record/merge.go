@@ -10,18 +10,18 @@ import (
 // MergePatch applies a JSON merge patch (RFC 7396) to a state: a null removes the member, objects
 // are merged, and any other value replaces the old one. The patch must be an object. Members that
 // it does not have keep their bytes, so numbers keep their digits.
-func MergePatch(state, patch json.RawMessage, limits Limits) (json.RawMessage, error) {
-	document, err := startFrom(state, limits)
+func MergePatch(state, patch json.RawMessage) (json.RawMessage, error) {
+	document, err := startFrom(state)
 	if err != nil {
 		return nil, err
 	}
-	if patch, err = ParseJSON(patch, limits); err != nil {
+	if patch, err = ParseJSON(patch, Limits{}); err != nil {
 		return nil, fmt.Errorf("reading the patch: %w", err)
 	}
 	if kind(patch) != '{' {
 		return nil, errors.New("reading the patch: it is not an object")
 	}
-	return ParseJSON(merged(document, patch), limits)
+	return ParseJSON(merged(document, patch), Limits{})
 }
 
 // merged returns target with patch applied: the members of target in their order, then those that

@@ -27,7 +27,7 @@ func TestMergePatch(t *testing.T) {
 		{``, `{"a":1}`, `{"a":1}`},
 	}
 	for _, tt := range tests {
-		got, err := MergePatch(json.RawMessage(tt.state), json.RawMessage(tt.patch), Limits{})
+		got, err := MergePatch(json.RawMessage(tt.state), json.RawMessage(tt.patch))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s with %s: got %s, %v, want %s", tt.state, tt.patch, got, err, tt.want)
 		}
@@ -41,7 +41,7 @@ func TestMergePatchRefuses(t *testing.T) {
 		`{"a":1,"a":2}`: "",
 		`{"a":`:         "",
 	} {
-		got, err := MergePatch(json.RawMessage(`{"a":0}`), json.RawMessage(patch), Limits{})
+		got, err := MergePatch(json.RawMessage(`{"a":0}`), json.RawMessage(patch))
 		if err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: got %s, %v, want %q", patch, got, err, want)
 		}

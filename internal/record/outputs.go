@@ -41,13 +41,13 @@ func DiffOutputs(old, new map[string]Output) []OutputChange {
 }
 
 // Measure counts the lines of an output, including a last one without a newline, and its elements
-// if it is a JSON array within the limits.
-func Measure(content []byte, limits Limits) (lines int, entries *int) {
+// if it is a JSON array within the default limits.
+func Measure(content []byte) (lines int, entries *int) {
 	lines = bytes.Count(content, []byte("\n"))
 	if len(content) > 0 && content[len(content)-1] != '\n' {
 		lines++
 	}
-	if kind(content) != '[' || check(content, limits.orDefault(MaxDepth)) != nil {
+	if kind(content) != '[' || check(content, Limits{MaxSize, MaxDepth}) != nil {
 		return lines, nil
 	}
 	n := count(content)

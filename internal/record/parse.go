@@ -14,8 +14,8 @@ import (
 // too deep or not strict JSON, a newer format (*FormatError), malformed names, and members of the
 // wrong type. The members format, id, label, session and created_at are required. The Record does
 // not refer to data. It does not verify the checksum.
-func Parse(data []byte, limits Limits) (*Record, error) {
-	r, err := read(data, limits.orDefault(MaxDepth))
+func Parse(data []byte) (*Record, error) {
+	r, err := read(data)
 	if err != nil {
 		return nil, fmt.Errorf("parsing record: %w", err)
 	}
@@ -24,17 +24,17 @@ func Parse(data []byte, limits Limits) (*Record, error) {
 
 // ParseSealed is Parse for a sealed record. changed is an error if the record does not have the
 // checksum that it states, err is the error of Parse.
-func ParseSealed(data []byte, limits Limits) (r *Record, changed, err error) {
-	if r, err = Parse(data, limits); err != nil {
+func ParseSealed(data []byte) (r *Record, changed, err error) {
+	if r, err = Parse(data); err != nil {
 		return nil, nil, err
 	}
 	computed, changed := sum(data)
 	return r, cmp.Or(changed, differs(r.Checksum, computed)), nil
 }
 
-// read does the work of Parse. limits must have no zero members.
-func read(data []byte, limits Limits) (*Record, error) {
-	if err := check(data, limits); err != nil {
+// read does the work of Parse.
+func read(data []byte) (*Record, error) {
+	if err := check(data, Limits{MaxSize, MaxDepth}); err != nil {
 		return nil, err
 	}
 	text := trimmed(data)

@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("raw control character %U in %s", c, data)
 			}
 		}
-		got, err := Parse(data, Limits{})
+		got, err := Parse(data)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
@@ -71,7 +71,7 @@ func TestKeepsWhatItDoesNotKnow(t *testing.T) {
 	for _, at := range []string{`"git": {`, `"files": {`, `"snapshot": {`, `"workflow": {`, `"architecture": {`, "{"} {
 		text = strings.Replace(text, at, at+`"later": {"x": [1.00, null]},`, 1)
 	}
-	parsed, err := Parse([]byte(text), Limits{})
+	parsed, err := Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestParseRefuses(t *testing.T) {
 		{"checksum", edit(good, `"sha256:`, `"md5:`), "a checksum is sha256:"},
 	}
 	for _, tt := range tests {
-		_, err := Parse([]byte(tt.data), Limits{})
+		_, err := Parse([]byte(tt.data))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "parsing record: ") {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
@@ -157,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 // A newer format is reported as such, whatever its members are, and not as a damaged record.
 func TestParseLaterFormat(t *testing.T) {
 	for _, format := range []string{"2", "99999999999999999999999"} {
-		_, err := Parse([]byte(`{"id": 7, "format": `+format+`}`), Limits{})
+		_, err := Parse([]byte(`{"id": 7, "format": ` + format + `}`))
 		var later *FormatError
 		if !errors.As(err, &later) || !strings.HasPrefix(later.Format, format[:1]) || !strings.Contains(err.Error(), "format "+format[:1]) {
 			t.Errorf("format %s: %v", format, err)
@@ -167,11 +167,12 @@ func TestParseLaterFormat(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	data := sealed(t, example())
-	_, err := Parse(data, Limits{Size: int64(len(data)) - 1})
-	if size := (*SizeError)(nil); !errors.As(err, &size) || size.Size != int64(len(data)) {
+	data = append(data, bytes.Repeat([]byte(" "), MaxSize-len(data))...)
+	_, err := Parse(append(data, ' '))
+	if size := (*SizeError)(nil); !errors.As(err, &size) || size.Size != MaxSize+1 {
 		t.Errorf("one byte too many: %v", err)
 	}
-	if _, err := Parse(data, Limits{Size: int64(len(data))}); err != nil {
+	if _, err := Parse(data); err != nil {
 		t.Errorf("as large as allowed: %v", err)
 	}
 	if _, err := example().Marshal(Limits{Size: 100}); !errors.As(err, new(*SizeError)) {

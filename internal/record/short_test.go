@@ -18,17 +18,17 @@ func TestErrorsAreShort(t *testing.T) {
 			return err
 		},
 		"member of a record": func() error {
-			_, err := record.Parse([]byte(`{"format":1,"`+long+`":{"a":1,"a":2}}`), record.Limits{})
+			_, err := record.Parse([]byte(`{"format":1,"` + long + `":{"a":1,"a":2}}`))
 			return err
 		},
 		"path of extra members": func() error {
-			_, err := record.Parse([]byte(`{"format":1,"outputs":{"`+long+`":7}}`), record.Limits{})
+			_, err := record.Parse([]byte(`{"format":1,"outputs":{"` + long + `":7}}`))
 			return err
 		},
-		"set":   func() error { _, err := record.Set(empty, long, `{"a":1,"a":2}`, record.Limits{}); return err },
-		"unset": func() error { _, err := record.Unset(json.RawMessage("["), long, record.Limits{}); return err },
+		"set":   func() error { _, err := record.Set(empty, long, `{"a":1,"a":2}`); return err },
+		"unset": func() error { _, err := record.Unset(json.RawMessage("["), long); return err },
 		"metric": func() error {
-			_, err := record.SetMetric(empty, "m", long, `{"a":1,"a":2}`, record.Limits{})
+			_, err := record.SetMetric(empty, "m", long, `{"a":1,"a":2}`)
 			return err
 		},
 		"path": func() error { _, err := record.DecodePath(long + "%"); return err },

@@ -28,8 +28,8 @@ func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
 
 // ParseValue reads a value as typed on the command line: JSON, or else the text itself as a string.
 // JSON that exceeds a limit or has duplicate members is an error, not a string.
-func ParseValue(text string, limits Limits) (json.RawMessage, error) {
-	value, err := ParseJSON([]byte(text), limits)
+func ParseValue(text string) (json.RawMessage, error) {
+	value, err := ParseJSON([]byte(text), Limits{})
 	if fault := (*JSONError)(nil); errors.As(err, &fault) && fault.syntax {
 		return json.RawMessage(appendText(nil, text)), nil
 	}

@@ -36,7 +36,7 @@ func TestSet(t *testing.T) {
 		{`[]`, "0", "3", `[3]`},
 	}
 	for _, tt := range tests {
-		got, err := Set(json.RawMessage(tt.state), tt.path, tt.value, Limits{})
+		got, err := Set(json.RawMessage(tt.state), tt.path, tt.value)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s %s=%s: got %s, %v, want %s", tt.state, tt.path, tt.value, got, err, tt.want)
 		}
@@ -71,12 +71,12 @@ func TestSetRefuses(t *testing.T) {
 		{`{}`, strings.Repeat("a.", 50) + "a", strings.Repeat("[", 60) + strings.Repeat("]", 60), "nested more than 100 deep"},
 	}
 	for _, tt := range tests {
-		got, err := Set(json.RawMessage(tt.state), tt.path, tt.value, Limits{})
+		got, err := Set(json.RawMessage(tt.state), tt.path, tt.value)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 600 {
 			t.Errorf("%s %.50s=%.50s: got %s, %v, want %s", tt.state, tt.path, tt.value, got, err, tt.want)
 		}
 	}
-	if _, err := Set(json.RawMessage(`{}`), "a", strings.Repeat("x", 100), Limits{Size: 100}); !errors.As(err, new(*SizeError)) {
+	if _, err := Set(json.RawMessage(`{}`), "a", strings.Repeat("x", MaxSize)); !errors.As(err, new(*SizeError)) {
 		t.Errorf("over the limit: %v", err)
 	}
 }
@@ -91,13 +91,13 @@ func TestUnset(t *testing.T) {
 		{`{"a":{"x":1,"y":{"z":1.0}}}`, "a.y.z", `{"a":{"x":1,"y":{}}}`},
 	}
 	for _, tt := range tests {
-		got, err := Unset(json.RawMessage(tt.state), tt.path, Limits{})
+		got, err := Unset(json.RawMessage(tt.state), tt.path)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s %s: got %s, %v, want %s", tt.state, tt.path, got, err, tt.want)
 		}
 	}
 	for _, path := range []string{"b", "a.3", "a.-1.x", "a.0.b", "c.d"} {
-		_, err := Unset(json.RawMessage(`{"a":[],"c":null}`), path, Limits{})
+		_, err := Unset(json.RawMessage(`{"a":[],"c":null}`), path)
 		if err == nil || !strings.Contains(err.Error(), "path ") {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -114,7 +114,7 @@ func TestSetAndUnset(t *testing.T) {
 			t.Skip("taken")
 		}
 		value := plain(genValue(1).Draw(t, "value"))
-		after, err := SetMetric(before, "in", name, value, Limits{})
+		after, err := SetMetric(before, "in", name, value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestSetAndUnset(t *testing.T) {
 		if len(changes) != 1 || changes[0].Path != want || string(changes[0].New) != value {
 			t.Fatalf("%+v, want %s\n%s\n%s", changes, want, before, after)
 		}
-		back, err := Unset(after, want, Limits{})
+		back, err := Unset(after, want)
 		if err != nil || Diff(before, back) != nil {
 			t.Fatalf("%v\n%s\n%s", err, before, back)
 		}
@@ -138,17 +138,17 @@ func TestSetMetric(t *testing.T) {
 		{`{}`, "", "#", "1", `{"#":1}`},
 	}
 	for _, tt := range tests {
-		got, err := SetMetric(json.RawMessage(tt.state), tt.metrics, tt.name, tt.value, Limits{})
+		got, err := SetMetric(json.RawMessage(tt.state), tt.metrics, tt.name, tt.value)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s %s: got %s, %v, want %s", tt.metrics, tt.name, got, err, tt.want)
 		}
 	}
 	for _, bad := range [][2]string{{"a..b", "x"}, {"metrics", ""}} {
-		if got, err := SetMetric(nil, bad[0], bad[1], "1", Limits{}); err == nil || !strings.Contains(err.Error(), "path ") {
+		if got, err := SetMetric(nil, bad[0], bad[1], "1"); err == nil || !strings.Contains(err.Error(), "path ") {
 			t.Errorf("%v: %s, %v", bad, got, err)
 		}
 	}
-	if _, err := SetMetric(json.RawMessage(`{"metrics":[1]}`), "metrics", "0", "1", Limits{}); err == nil {
+	if _, err := SetMetric(json.RawMessage(`{"metrics":[1]}`), "metrics", "0", "1"); err == nil {
 		t.Error("a metric went into an array")
 	}
 }
@@ -169,7 +169,7 @@ func TestDepthLeavesRoom(t *testing.T) {
 	if r.State, err = ParseJSON([]byte(strings.Repeat("[", 100)+strings.Repeat("]", 100)), Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Parse(sealed(t, r), Limits{}); err != nil {
+	if _, err := Parse(sealed(t, r)); err != nil {
 		t.Error(err)
 	}
 	if _, err := ParseJSON([]byte(strings.Repeat("[", 101)+strings.Repeat("]", 101)), Limits{}); err == nil {

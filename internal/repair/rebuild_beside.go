@@ -50,7 +50,7 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 		if err != nil || o.Type != "blob" || o.Data == nil {
 			return nil //nolint:nilerr // then there is none
 		}
-		r, changed, err := record.ParseSealed(o.Data, record.Limits{})
+		r, changed, err := record.ParseSealed(o.Data)
 		if err == nil && changed == nil && r.Checksum == v.Entry.Event().Record && r.ID == v.ID {
 			found = r
 		}
@@ -273,7 +273,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 			delete(b.record.Outputs, e.Name)
 			continue
 		}
-		lines, counted := record.Measure(o.Data, record.Limits{})
+		lines, counted := record.Measure(o.Data)
 		// The record is lost. Only the source of the output cannot be computed.
 		if _, known := b.record.Outputs[e.Name]; !known {
 			b.record.Outputs[e.Name] = record.Output{

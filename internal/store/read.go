@@ -31,7 +31,7 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 		return nil, nil, m, err
 	}
 	// changed is the error of a record that can be parsed but has a wrong checksum.
-	r, changed, err := record.ParseSealed(raw, record.Limits{})
+	r, changed, err := record.ParseSealed(raw)
 	if err == nil {
 		err = changed
 	}

@@ -309,7 +309,7 @@ func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summ
 
 // agrees checks that raw is the record of this checkpoint, with the checksum that its commit names.
 func (s *Summary) agrees(raw []byte) error {
-	r, changed, err := record.ParseSealed(raw, record.Limits{})
+	r, changed, err := record.ParseSealed(raw)
 	switch {
 	case err != nil:
 		return err
