@@ -150,7 +150,7 @@ func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b
 	if err != nil {
 		def = workflow.Default()
 	}
-	for _, c := range record.DiffBy(a.record.State, b.record.State, def.Identity) {
+	for _, c := range record.Diff(a.record.State, b.record.State, def.Identity) {
 		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
 	}
 	markMoves(d.State)

@@ -35,7 +35,7 @@ func TestChecksumOfChanges(t *testing.T) {
 		if a == b || err != nil || err2 != nil {
 			t.Fatalf("%v %v\n%s\n%s", err, err2, before, after)
 		}
-		if Diff(json.RawMessage(before), json.RawMessage(after)) == nil {
+		if diff(json.RawMessage(before), json.RawMessage(after)) == nil {
 			t.Fatalf("no difference\n%s\n%s", before, after)
 		}
 	})

@@ -46,18 +46,14 @@ const (
 // Diff compares two documents that ParseJSON accepted; nil means no document. It returns no changes
 // exactly if the documents are equal.
 //
-// Objects are compared member by member. Arrays of objects that all have an id are compared by id,
-// other arrays as bags of values; if elements only changed their order, the whole array is one
-// change. Numbers are compared as decimals: 1.0 equals 1, and 2^53+1 does not equal 2^53. A value
-// with more than 100,000 parts, or with a part that no gjson path can express, is one change.
-// Changes are sorted by member name; in an array the old elements come first, then the new ones.
-func Diff(old, new json.RawMessage) []Change {
-	return DiffBy(old, new, func(string) []string { return []string{"id"} })
-}
-
-// DiffBy is Diff with a choice of the members that identify objects in an array: identity returns
-// their names for the array at a path. The first name that all objects of the array have is used.
-func DiffBy(old, new json.RawMessage, identity func(path string) []string) []Change {
+// Objects are compared member by member. identity returns, for the array at a path, names of members
+// that identify its objects: these are compared by the first name that all of them have. An array
+// without such a name is compared as a bag of values; if elements only changed their order, the whole
+// array is one change. Numbers are compared as decimals: 1.0 equals 1, and 2^53+1 does not equal
+// 2^53. A value with more than 100,000 parts, or with a part that no gjson path can express, is one
+// change. Changes are sorted by member name; in an array the old elements come first, then the new
+// ones.
+func Diff(old, new json.RawMessage, identity func(path string) []string) []Change {
 	d := differ{left: maxDiff, identity: identity}
 	switch {
 	case len(old) == 0 && len(new) == 0:

@@ -59,7 +59,7 @@ func FuzzParseJSON(f *testing.F) {
 		if other, err2 := Checksum(compact.Bytes()); err != nil || err2 != nil || sum != other {
 			t.Fatalf("%v %v: %q and %q", err, err2, value, compact.Bytes())
 		}
-		if Diff(value, compact.Bytes()) != nil {
+		if diff(value, compact.Bytes()) != nil {
 			t.Fatalf("%q differs from %q", value, compact.Bytes())
 		}
 	})
@@ -140,7 +140,7 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, c := range Diff(json.RawMessage(state), after) {
+		for _, c := range diff(json.RawMessage(state), after) {
 			if c.Op == Removed && len(c.Old) == len(state) {
 				t.Fatalf("%+v: %q %q %q gave %q", c, state, path, value, after)
 			}
@@ -163,7 +163,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add([]byte(`[1,2,2]`), []byte(`[2,1e0]`))
 	f.Add([]byte(`{"":{"":1}}`), []byte(`nonsense`))
 	f.Fuzz(func(t *testing.T, old, new []byte) {
-		changes := Diff(old, new)
+		changes := diff(old, new)
 		if _, err := ParseJSON(old, Limits{}); err != nil {
 			return
 		}

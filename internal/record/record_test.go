@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(string(data), string(again)); diff != "" {
 			t.Fatal(diff)
 		}
-		if Diff(r.State, got.State) != nil || Diff(r.Error, got.Error) != nil {
+		if diff(r.State, got.State) != nil || diff(r.Error, got.Error) != nil {
 			t.Fatalf("state %s became %s, error %s %s", r.State, got.State, r.Error, got.Error)
 		}
 		for _, r := range []*Record{r, got} {

@@ -118,13 +118,13 @@ func TestSetAndUnset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes := Diff(before, after)
+		changes := diff(before, after)
 		want := "in." + gjson.Escape(name)
 		if len(changes) != 1 || changes[0].Path != want || string(changes[0].New) != value {
 			t.Fatalf("%+v, want %s\n%s\n%s", changes, want, before, after)
 		}
 		back, err := Unset(after, want)
-		if err != nil || Diff(before, back) != nil {
+		if err != nil || diff(before, back) != nil {
 			t.Fatalf("%v\n%s\n%s", err, before, back)
 		}
 	})

@@ -136,7 +136,7 @@ func TestTreeOfDiff(t *testing.T) {
 	old := `{"a.b":1,"a":{"b":1},"by id":[{"id":"x","v":1},{"id":"y","v":1}],"plain":[{"k":1},{"k":2}],"same":[1,2],"l.":{"":0,"*":1}}`
 	now := `{"a.b":2,"a":{"b":1},"by id":[{"id":"y","v":2},{"id":"x","v":1}],"plain":[{"k":1},{"k":3}],"same":[1,2],"l.":{"":0,"*":2}}`
 	var changes []inspect.StateChange
-	for _, c := range record.Diff(json.RawMessage(old), json.RawMessage(now)) {
+	for _, c := range record.Diff(json.RawMessage(old), json.RawMessage(now), func(string) []string { return []string{"id"} }) {
 		changes = append(changes, inspect.StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
 	}
 	var marked func(leaves []leaf, at string) []string
