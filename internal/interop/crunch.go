@@ -146,7 +146,7 @@ func (crunch) document(name, issue string, src *source, index gjson.Result, seen
 	}
 	when, ok := moment(text(at, "created_at"), text(entry, "created_at"))
 	if !ok {
-		return nil, errors.New("it has no created_at")
+		return nil, errors.New("it has no created_at that is a time from 1970 on")
 	}
 	d := src.document(name, keptYAML)
 	d.OwnID, d.At, d.Branch = id, when, text(at, "issue_snapshot.branch")

@@ -191,7 +191,7 @@ func (s *goTeamSession) document(label string, src *source) error {
 	}
 	var ok bool
 	if d.At, ok = moment(text(at, "created_at"), s.times[label], stamp); !ok {
-		return errors.New("it has no created_at")
+		return errors.New("it has no created_at that is a time from 1970 on")
 	}
 	s.topic = cmp.Or(s.topic, text(at, "state.topic"))
 	s.documents = append(s.documents, d)

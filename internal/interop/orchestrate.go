@@ -72,7 +72,7 @@ func (o orchestrate) document(r *reading, name string, src *source, seen ids) er
 	}
 	when, ok := moment(text(at, "updated_at"), text(at, "created_at"), stamp)
 	if !ok {
-		return errors.New("it has neither updated_at nor created_at")
+		return errors.New("neither updated_at nor created_at is a time from 1970 on")
 	}
 	began, ok := moment(text(at, "created_at"), stamp)
 	if !ok || began.After(when) {

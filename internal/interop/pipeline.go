@@ -50,7 +50,7 @@ func (pipeline) document(r *reading, name string, src *source, seen ids) error {
 	}
 	when, ok := moment(text(at, "timestamp"))
 	if !ok {
-		return fmt.Errorf("timestamp %q is not an ISO 8601 time", text(at, "timestamp"))
+		return fmt.Errorf("timestamp %q is not an ISO 8601 time from 1970 on", text(at, "timestamp"))
 	}
 	if err := seen.take(prd, src); err != nil {
 		return err

@@ -172,14 +172,15 @@ func whole(v gjson.Result) *int {
 }
 
 // moment returns the first text that is a time, in UTC and cut to milliseconds. The layouts and
-// their users write times in many forms; a time without a zone is taken as UTC.
+// their users write times in many forms; a time without a zone is taken as UTC. No commit can be
+// older than 1970, and a time of the year 1 is what some programs write if they have none.
 func moment(texts ...string) (time.Time, bool) {
 	for _, s := range texts {
 		for _, form := range [...]string{
 			time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
 			"2006-01-02T15:04Z07:00", "20060102T150405Z", "20060102_150405", "2006-01-02T15:04", "2006-01-02", "20060102",
 		} {
-			if t, err := time.Parse(form, s); err == nil && t.Year() > 0 && t.Year() < 10000 {
+			if t, err := time.Parse(form, s); err == nil && t.Unix() >= 0 && t.Year() < 10000 {
 				return t.UTC().Truncate(time.Millisecond), true
 			}
 		}

@@ -72,6 +72,8 @@ func TestRefusedDocuments(t *testing.T) {
 		{Orchestrate, "checkpoints/failed/implement_a_20260301_081500.json", strings.Replace(goodOrch, "{}", `{"a": 1}`, 1), "other contents"},
 		{Pipeline, prdFile, strings.Replace(goodPipeline, "PRD-001", "../PRD-002", 1), "is not of the form PRD-014"},
 		{Pipeline, prdFile, strings.Replace(goodPipeline, "2026-03-01T08:15:00Z", "soon", 1), "not an ISO 8601 time"},
+		{Pipeline, prdFile, strings.Replace(goodPipeline, "2026-03-01", "0001-01-01", 1), "not an ISO 8601 time from 1970 on"},
+		{Crunch, crunchFile, strings.NewReplacer("CP-a", "CP-b", "2026", "1969").Replace(goodCrunch), "no created_at that is a time from 1970 on"},
 		{Pipeline, prdFile, strings.Replace(goodPipeline, "paused", "failed", 1), "other contents"},
 		{Crunch, crunchFile, more("x: [1"), "not YAML"},
 		{Crunch, crunchFile, more("x: 1\nx: 2\n"), `[7:1] mapping key "x"`},

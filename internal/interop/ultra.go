@@ -148,7 +148,7 @@ func (projects ultraProjects) add(d *transfer.ImportDocument, at gjson.Result) e
 	}
 	var ok bool
 	if d.At, ok = moment(text(at, "timestamp"), stamp); !ok {
-		return errors.New("it has no timestamp")
+		return errors.New("it has no timestamp that is a time from 1970 on")
 	}
 	d.Step, d.StepName = phaseNumber(at.Get("phase")), text(at, "phase")
 	d.Trigger, d.Message = text(at, "trigger"), text(at, "description", "message")
