@@ -102,6 +102,24 @@ func IsTar(beginning []byte) bool {
 	return len(beginning) >= 262 && string(beginning[257:262]) == "ustar"
 }
 
+// IsExport reports whether what r reads, uncompressed, begins like an export in one of our formats.
+// It is stricter than IsTar and IsLines, because the caller overwrites the file.
+func IsExport(r *bufio.Reader) bool {
+	begins, err := r.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	switch {
+	case IsBundle(begins):
+		_, err := ReadHeader(r)
+		return err == nil
+	case IsTar(begins):
+		first, err := tar.NewReader(r).Next()
+		return err == nil && first.Name == BundleMember
+	}
+	return bytes.HasPrefix(begins, []byte(`{"type":"session","session":`)) || bytes.HasPrefix(begins, []byte(`{"type":"bundle","data":`))
+}
+
 // Member is a file or directory of a tar.
 type Member struct {
 	// Of a directory without the trailing slash.

@@ -277,7 +277,7 @@ func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	file := filepath.Join(s.Repo.GitDir, string(session)+".bundle")
-	done, err := transfer.ExportBundle(ctx, s, transfer.ExportRequest{Path: file, Sessions: []string{string(session)}})
+	done, err := transfer.ExportBundle(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Sessions: []string{string(session)}})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := chosen.export(ctx, s, transfer.ExportRequest{
-			Path: c.File, Sessions: c.Session, Since: c.Since, Out: app.Terminal.Out, Unscanned: unscanned(c.Yes),
+			Destination: transfer.Destination{Path: c.File, Out: app.Terminal.Out, Force: c.Force},
+			Sessions:    c.Session, Since: c.Since, Unscanned: unscanned(c.Yes),
 		})
 		if err != nil || c.File == "-" {
 			return err

@@ -25,7 +25,7 @@ type importFlags struct {
 // exportFlags are the flags of export that have to do with layouts of other systems.
 type exportFlags struct {
 	Yes   bool `short:"y" help:"Also write what the guard could not scan for secrets."`
-	Force bool `help:"Replace files of a layout, or rows of a database, that have other contents; a bundle, tar or jsonl file is always replaced."`
+	Force bool `help:"Replace files or rows of a database that have other contents. A bundle, tar or jsonl file that an earlier export wrote needs no --force."`
 }
 
 // readsLayout reports whether package interop imports the path: a directory, a single document of

@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/setup"
+	"git-checkpoint/internal/transfer"
 	"git-checkpoint/internal/web"
-	"git-checkpoint/internal/wholefile"
 )
 
 // WebCmd is "git checkpoint web": it serves pages about the job to the browser, or writes them into
@@ -26,7 +26,8 @@ type WebCmd struct {
 	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; default: any free one."`
 	NoOpen     bool   `help:"Print the address, but open no browser."`
 	Write      bool   `help:"Let the page save, pin, roll back, undo, redo and promote; it shows each plan first."`
-	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit."`
+	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
+	Force      bool   `help:"With --output: replace a file that is no such page."`
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
 }
 
@@ -37,6 +38,8 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 		return usage.Error("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
 		return usage.Error("--no-contents needs --output")
+	case c.Output == "" && c.Force:
+		return usage.Error("--force needs --output")
 	case c.Port < 0 || c.Port > 65535:
 		return usage.Error("--port must be a number from 1 to 65535")
 	}
@@ -97,9 +100,6 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 // write writes the file, after the secret scanner has passed what it contains. A failure leaves no
 // half of a file and keeps an older one.
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
-	if info, err := os.Stat(c.Output); err == nil && info.IsDir() {
-		return checkpoint.Usage("name a file in it", "%q is a directory", c.Output)
-	}
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
 	if err != nil {
 		return err
@@ -112,9 +112,10 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	if err := clearance.MayLeave(ctx, s, sending); err != nil {
 		return err
 	}
-	err = wholefile.Write(c.Output, 0o666, func(to io.Writer) error { return server.WriteFile(ctx, s, t, !c.NoContents, to) })
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
+	to := transfer.Destination{Path: c.Output, Out: app.Terminal.Out, Force: c.Force}
+	_, err = to.Write(ctx, web.IsFile, func(w io.Writer) error { return server.WriteFile(ctx, s, t, !c.NoContents, w) })
+	if err != nil || c.Output == "-" {
+		return err
 	}
 	return app.say("Written: %s", c.Output)
 }

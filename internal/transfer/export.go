@@ -32,12 +32,11 @@ import (
 
 // ExportRequest holds the options of `export`.
 type ExportRequest struct {
-	// The file to write; "-": write to Out.
-	Path     string
+	Destination
+
 	Sessions []string // empty: all
 	// An earlier bundle; what it holds is left out.
 	Since string
-	Out   io.Writer
 
 	Unscanned clearance.Unscanned
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bufio"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -11,32 +12,52 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/archive"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/wholefile"
 )
 
-// save writes the export to req.Path, or to req.Out if that is "-". An ordinary file is
-// replaced in one step, so that a failed export leaves the old one. A pipe or device is
-// written to directly. The content is compressed if the name of the file says so.
+// Destination is where an export goes.
+type Destination struct {
+	// The file to write; "-": write to Out.
+	Path string
+	Out  io.Writer
+	// Whether a file is replaced that is no earlier export.
+	Force bool
+}
+
+// save writes the export to its destination.
 func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
-	to := &sized{w: req.Out}
-	if strings.HasSuffix(req.Path, ".gz") || strings.HasSuffix(req.Path, ".tgz") {
+	var err error
+	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
+	return out, err
+}
+
+// Write writes an export and returns its size. An ordinary file is replaced in one step, so that a
+// failed export leaves the old one; without Force it is replaced only if it is empty or ours says
+// that it is an earlier export. A pipe or device is written to directly. The content is compressed
+// if the name of the file says so.
+func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, write func(io.Writer) error) (int64, error) {
+	to := &sized{w: d.Out}
+	if strings.HasSuffix(d.Path, ".gz") || strings.HasSuffix(d.Path, ".tgz") {
 		plain := write
 		write = func(w io.Writer) error {
 			z := gzip.NewWriter(w)
 			return errors.Join(plain(z), z.Close())
 		}
 	}
-	file, info, err := destination(req.Path)
+	file, info, err := destination(d.Path)
 	switch {
 	case err != nil:
-		return nil, err
-	case req.Path == "-":
+		return 0, err
+	case d.Path == "-":
 		err = write(to)
 	case info != nil && info.IsDir():
-		return nil, checkpoint.Usage("name a file in it", "%q is a directory", req.Path)
+		return 0, checkpoint.Usage("name a file in it", "%q is a directory", d.Path)
+	case info != nil && info.Mode().IsRegular() && info.Size() > 0 && !d.Force && !holds(file, ours):
+		return 0, checkpoint.Failure(checkpoint.KindRefused, "nothing was written; --force replaces it", "%q already exists and is no earlier export", d.Path)
 	case info != nil && !info.Mode().IsRegular():
 		err = into(ctx, file, to, write)
 	default:
@@ -45,8 +66,17 @@ func (p *parcel) save(ctx context.Context, req ExportRequest, format string, wri
 			return write(to)
 		})
 	}
-	out.Bytes = to.n
-	return out, checkpoint.Classify(err)
+	return to.n, checkpoint.Classify(err)
+}
+
+// holds reports whether a file, compressed or not, has what is looked for. It is false if the file
+// cannot be read.
+func holds(file string, what func(*bufio.Reader) bool) (found bool) {
+	err := reading(file, func(r *bufio.Reader) error {
+		found = what(r)
+		return nil
+	})
+	return found && err == nil
 }
 
 // destination resolves a path. Symbolic links are followed, so that the target is written

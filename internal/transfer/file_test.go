@@ -37,7 +37,7 @@ func export(w *verbtest.World, do exporting, file string) string {
 	w.Helper()
 	path := filepath.Join(w.Root, file)
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		e, err := do(ctx, s, transfer.ExportRequest{Path: path, Sessions: []string{"shop"}})
+		e, err := do(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: path}, Sessions: []string{"shop"}})
 		if err == nil && (e.Checkpoints != 2 || len(e.Sessions) != 1) {
 			w.Errorf("%s: %+v", file, e)
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -43,6 +44,12 @@ func Tips(t *inspect.Timeline) (tips []name.OID) {
 		tips = append(tips, step.Commit)
 	}
 	return tips
+}
+
+// IsFile reports whether what r reads begins like a file of WriteFile.
+func IsFile(r *bufio.Reader) bool {
+	begins, err := r.Peek(200)
+	return err == nil && bytes.Contains(begins, []byte(`<meta name="generator" content="git checkpoint">`))
 }
 
 // WriteFile writes a session as one HTML file that needs neither a server nor a network. Without
