@@ -120,6 +120,16 @@ func TestMCPReads(t *testing.T) {
 	if err != nil || !strings.Contains(document.Contents[0].Text, `"n"`) {
 		t.Errorf("%v, %v", document, err)
 	}
+	document, err = session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "checkpoint://main/@~1/record"})
+	if err != nil || !strings.Contains(document.Contents[0].Text, `"cp-01"`) {
+		t.Errorf("%v, %v", document, err)
+	}
+	if _, problem := call(t, session, "save", map[string]any{"message": "the same files"}); problem != "" {
+		t.Error(problem)
+	}
+	if document, err = session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "checkpoint://main/3/diff"}); err != nil || document.Contents[0].Text != "\n" {
+		t.Errorf("%v, %v", document, err)
+	}
 	prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "resume"})
 	if err != nil || len(prompt.Messages) != 1 {
 		t.Errorf("%v, %v", prompt, err)

@@ -12,7 +12,8 @@ import (
 )
 
 // addResources adds checkpoints as documents that a client can attach to a conversation:
-// checkpoint://<session>/<ref>/ followed by record, state or diff.
+// checkpoint://<session>/<ref>/ followed by record, state or diff. A plain {ref} in the template would
+// match no label such as cp-01+2, because + is a reserved character of an address.
 func (s *Server) addResources(server *mcp.Server) {
 	for _, part := range []struct{ name, mime, description string }{
 		{"record", "application/json", "the record of a checkpoint"},
@@ -20,7 +21,7 @@ func (s *Server) addResources(server *mcp.Server) {
 		{"diff", "text/x-diff", "what a checkpoint changed, as git shows it"},
 	} {
 		server.AddResourceTemplate(&mcp.ResourceTemplate{
-			Name: part.name, Description: part.description, MIMEType: part.mime, URITemplate: "checkpoint://{session}/{ref}/" + part.name,
+			Name: part.name, Description: part.description, MIMEType: part.mime, URITemplate: "checkpoint://{session}/{+ref}/" + part.name,
 		}, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			ref, err := refOf(req.Params.URI, part.name)
 			if err != nil {
@@ -35,6 +36,9 @@ func (s *Server) addResources(server *mcp.Server) {
 			}
 			if r.Code != 0 {
 				return nil, problem(r)
+			}
+			if len(r.Out) == 0 {
+				r.Out = []byte("\n") // the SDK leaves out an empty text, but clients demand one
 			}
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
 				URI: req.Params.URI, MIMEType: part.mime, Text: strings.ToValidUTF8(string(r.Out), "\ufffd"),
