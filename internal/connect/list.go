@@ -31,6 +31,9 @@ type Standing struct {
 	Failures int    `json:"failures"`
 	// A prompt is open, and no event came for a long time.
 	Silent bool `json:"silent"`
+
+	// Its hooks are in no settings file, because any program may call them.
+	anywhere bool
 }
 
 // silence is how long an agent may work on a prompt without an event before it counts as
@@ -41,7 +44,7 @@ const silence = time.Hour
 // empty if nothing is known.
 func (st Standing) Trouble() (problem, remedy string) {
 	switch {
-	case len(st.Hooks) == 0:
+	case len(st.Hooks) == 0 && !(st.anywhere && st.Enabled):
 		return "", ""
 	case !st.Enabled:
 		return "its hooks are not enabled here", "git checkpoint agent add " + st.Name
@@ -99,7 +102,7 @@ func standing(s *checkpoint.Service, name string) (Standing, error) {
 	if err != nil {
 		return Standing{}, err
 	}
-	st := Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d)}
+	st := Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none"}
 	for _, program := range d.Programs {
 		st.Installed = st.Installed || command.Find(program) == nil
 	}
