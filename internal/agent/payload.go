@@ -33,13 +33,14 @@ type Happening struct {
 	// Id of a subagent's conversation that starts with this event.
 	Child string
 	Tool  string
-	// What the tool did in a few words: "Edit a.go", "Bash: make test".
+	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
+	// a secret is not recognized as one.
 	Use string
 	// Why the conversation starts: startup, resume, clear or compact.
 	Source string
 }
 
-// longest bounds short members, in characters. Prompts and replies are not bounded here.
+// longest bounds short members, in characters. Prompts, replies and uses are not bounded here.
 const longest = 256
 
 // Read parses the payload of a hook for an event. If the payload is not a JSON object, or
@@ -176,7 +177,7 @@ func (t Tool) say(root gjson.Result, dir string) string {
 		}
 		what = ": " + line
 	}
-	return name.Clip(printable(verb+what), longest)
+	return printable(verb + what)
 }
 
 // relative returns the path relative to the agent's directory, if it is below it.

@@ -82,7 +82,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for event := range d.Events {
 			h := d.Read(event, payload)
-			for _, s := range []string{h.Session, h.Model, h.Turn, h.Tool, h.Use, h.Subagent} {
+			for _, s := range []string{h.Session, h.Model, h.Turn, h.Tool, h.Subagent} {
 				if utf8.RuneCountInString(s) > longest || !utf8.ValidString(s) {
 					t.Fatalf("%s: kept %d bytes", event, len(s))
 				}

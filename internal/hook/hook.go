@@ -251,10 +251,13 @@ func (h *Handler) closeTurn(ctx context.Context, event string, c *conversation, 
 	return nil
 }
 
+// longestMessage bounds what a message says of a tool's use, in characters.
+const longestMessage = 256
+
 // save makes a checkpoint of what changed, for an event other than a turn's.
 func (h *Handler) save(ctx context.Context, event string, c *conversation, e agent.Happening, trigger, message string) error {
 	_, err := h.Steps.Save(ctx, Save{
-		Session: c.Session, Trigger: trigger, Message: h.redact(message), Agent: h.of(event, e),
+		Session: c.Session, Trigger: trigger, Message: name.Clip(h.redact(message), longestMessage), Agent: h.of(event, e),
 	})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -36,7 +37,8 @@ func (r *running) keepBefore(ctx context.Context) error {
 		return nil
 	}
 	asked := r.req.Create
-	line, _, _ := strings.Cut(strings.Join(r.req.Command, " "), "\n") // the first line, short enough for a list
+	// The first line, short enough for a list. Half a secret would not be recognized as one.
+	line, _, _ := strings.Cut(clearance.Redacted(r.s, "message", strings.Join(r.req.Command, " ")), "\n")
 	keep := create.Request{
 		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
 		Message: "before " + name.Clip(line, 60), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
