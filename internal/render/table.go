@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,8 +41,11 @@ type Table struct {
 const ColumnGap = 2
 
 // Table writes t: for people aligned and cut to the width of the terminal, for programs
-// tab-separated and complete.
+// tab-separated and complete. People do not see a titled column without any text.
 func (v View) Table(w io.Writer, t Table) error {
+	if v.Layout == Aligned {
+		t = t.filled()
+	}
 	rows := t.escaped(v.longest())
 	var b strings.Builder
 	if v.Layout == Tabbed {
@@ -50,6 +55,33 @@ func (v View) Table(w io.Writer, t Table) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// filled returns t without titled columns that are empty in every row. The first column stays.
+func (t Table) filled() Table {
+	empty := func(column int) bool {
+		return t.Columns[column].Title != "" && !slices.ContainsFunc(t.Rows, func(row []Cell) bool {
+			return column < len(row) && row[column].Text() != ""
+		})
+	}
+	for i := len(t.Columns) - 1; i > 0; i-- {
+		if empty(i) {
+			t = t.without(i)
+		}
+	}
+	return t
+}
+
+// without returns a copy of t that lacks a column.
+func (t Table) without(column int) Table {
+	less := Table{Columns: slices.Delete(slices.Clone(t.Columns), column, column+1)}
+	for _, row := range t.Rows {
+		if column < len(row) {
+			row = slices.Delete(slices.Clone(row), column, column+1)
+		}
+		less.Rows = append(less.Rows, row)
+	}
+	return less
 }
 
 // longest returns how many bytes of a text can matter. A cell may hold a message of megabytes, of
@@ -117,6 +149,8 @@ func (v View) tabbed(b *strings.Builder, rows [][]Cell) {
 }
 
 // aligned writes rows for people, with columns wide enough for their longest cell or cut by shrink.
+// Titled columns at the right end that have no room are left out: a few that can be read are of more
+// use than many that consist of ellipses.
 func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 	widths := make([]int, len(columns))
 	for _, row := range rows {
@@ -125,11 +159,15 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		}
 	}
 	if v.Width > 0 {
+		if slices.ContainsFunc(columns, func(c Column) bool { return c.Title != "" }) {
+			columns = columns[:fitting(widths, columns, v.Width)]
+			widths = widths[:len(columns)]
+		}
 		shrink(widths, columns, v.Width-ColumnGap*(len(columns)-1))
 	}
 	for _, row := range rows {
 		owed := 0 // spaces are written only before more text, so that no line ends in spaces
-		for i, cell := range row {
+		for i, cell := range row[:len(columns)] {
 			cell = cell.cut(widths[i])
 			blank := widths[i] - cell.width()
 			if columns[i].Align == Right {
@@ -144,6 +182,18 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// fitting returns how many columns, from the first on, can be wide enough to be read.
+func fitting(widths []int, columns []Column, room int) int {
+	const readable = 12
+	for i, c := range columns {
+		if room -= min(widths[i], cmp.Or(c.Min, readable)); room < 0 && i > 0 {
+			return i
+		}
+		room -= ColumnGap
+	}
+	return len(columns)
 }
 
 // shrink reduces widths until they sum up to room, taking from the widest columns first: first from

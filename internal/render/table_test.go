@@ -56,11 +56,21 @@ func TestTableTruncated(t *testing.T) {
 			"  3  cp-03-design (current)  設計…      12\n" +
 			"3+1  cp-03-design+1          tab\\t…      7\n" +
 			"  4  cp-04\n"},
-		{28, "" + // now the others too
-			"  #  checkpo…  messa…  files\n" +
-			"  3  cp-03-d…  設計…      12\n" +
-			"3+1  cp-03-d…  tab\\t…      7\n" +
+		{32, "" + // now the others too
+			"  #  checkpoint    messa…  files\n" +
+			"  3  cp-03-desig…  設計…      12\n" +
+			"3+1  cp-03-desig…  tab\\t…      7\n" +
 			"  4  cp-04\n"},
+		{28, "" + // and the last one has no room any more
+			"  #  checkpoint       messa…\n" +
+			"  3  cp-03-design (…  設計…\n" +
+			"3+1  cp-03-design+1   tab\\t…\n" +
+			"  4  cp-04\n"},
+		{4, "" + // the first one is always there
+			"  #\n" +
+			"  3\n" +
+			"3+1\n" +
+			"  4\n"},
 	} {
 		got := show(t, View{Layout: Aligned, Width: c.width}, sample())
 		if got != c.want {
@@ -71,6 +81,20 @@ func TestTableTruncated(t *testing.T) {
 				t.Errorf("width %d: %q takes %d", c.width, line, w)
 			}
 		}
+	}
+}
+
+// A column that nothing stands in is for programs only, unless it has no title.
+func TestTableEmptyColumns(t *testing.T) {
+	table := Table{
+		Columns: []Column{{Title: "name"}, {Title: "topic"}, {}, {Title: "marks"}},
+		Rows:    [][]Cell{{{{Text: "one"}}, nil, nil, {{Text: "active"}}}, {{{Text: "two"}}}},
+	}
+	if got, want := show(t, View{Layout: Aligned}, table), "name    marks\none     active\ntwo\n"; got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got, want := show(t, View{}, table), "name\ttopic\t\tmarks\none\t\t\tactive\ntwo\t\t\t\n"; got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 
@@ -141,7 +165,11 @@ func TestTableProperties(t *testing.T) {
 			}
 			text := colourCode.ReplaceAllString(b.String(), "")
 			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-			if text != "" && len(lines) != len(table.escaped(1<<30)) {
+			shown := table
+			if v.Layout == Aligned {
+				shown = table.filled()
+			}
+			if text != "" && len(lines) != len(shown.escaped(1<<30)) {
 				t.Fatalf("%d lines for %d rows", len(lines), len(table.Rows))
 			}
 			for _, line := range lines {

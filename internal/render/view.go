@@ -42,6 +42,14 @@ func (v View) Time(t time.Time) string {
 	return UTC(t)
 }
 
+// Age returns t as Time does, in few columns for people.
+func (v View) Age(t time.Time) string {
+	if v.Layout == Aligned {
+		return Age(t, v.Now)
+	}
+	return UTC(t)
+}
+
 // OID returns an object id, abbreviated for people.
 func (v View) OID(o name.OID) string {
 	if v.Layout == Aligned {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"git-checkpoint/internal/attempt"
@@ -76,7 +77,7 @@ func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
 
 // text writes a table.
 func (a Attempts) text(p *page) {
-	if len(a.All) == 0 {
+	if len(a.All) == 0 && p.view.Layout == render.Aligned {
 		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
 	}
 	t := render.Table{Columns: []render.Column{
@@ -162,41 +163,64 @@ type SideBySide struct{ Found *attempt.Comparison }
 // JSON writes a line for each attempt.
 func (a SideBySide) JSON(w io.Writer) error { return jsonLines(w, a.Found.Rows) }
 
-// text writes a table with one row per attempt and one column per metric. The best values have an
-// asterisk. The exit code has a column only if a command was run.
+// text writes a table with one row per attempt and one column per metric. The exit code has a column
+// only if a command was run. For people, a status that all have is said above the table.
 func (a SideBySide) text(p *page) {
-	ran := a.Found.Ran()
 	// The columns for metrics and for the exit code depend on the rows.
-	t := render.Table{Columns: []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}}
+	columns := []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}
 	for _, m := range a.Found.Metrics {
-		t.Columns = append(t.Columns, render.Column{Title: m, Align: render.Right})
+		columns = append(columns, render.Column{Title: m, Align: render.Right})
 	}
-	t.Columns = append(t.Columns, render.Column{Title: "Files", Align: render.Right}, render.Column{Title: "Lines", Align: render.Right})
-	if ran {
-		t.Columns = append(t.Columns, render.Column{Title: "Exit code", Align: render.Right})
+	columns = append(columns, render.Column{Title: "Files", Align: render.Right}, render.Column{Title: "Lines", Align: render.Right})
+	if a.Found.Ran() {
+		columns = append(columns, render.Column{Title: "Exit code", Align: render.Right})
 	}
-	t.Columns = append(t.Columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
-	for _, r := range a.Found.Rows {
-		row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, r.Label), say(r.Status)}
-		for _, m := range a.Found.Metrics {
-			value := say(string(r.Metrics[m]))
-			// The asterisk is for people only: programs parse the value.
-			if p.view.Layout == render.Aligned && r.Is(m) {
-				value = cell(render.Success, string(r.Metrics[m])+" *")
-			}
-			row = append(row, value)
+	columns = append(columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
+	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p.view, r) })
+	if p.view.Layout == render.Aligned {
+		a.said(p, rows)
+	}
+	p.table(columns, rows)
+}
+
+// row returns the cells of an attempt. The best value of a metric has an asterisk, for people only:
+// programs parse the value.
+func (a SideBySide) row(v render.View, r attempt.Compared) []render.Cell {
+	row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, r.Label), say(r.Status)}
+	for _, m := range a.Found.Metrics {
+		value := say(string(r.Metrics[m]))
+		if v.Layout == render.Aligned && r.Is(m) {
+			value = cell(render.Success, string(r.Metrics[m])+" *")
 		}
-		row = append(row, say(strconv.Itoa(r.Files)), say(fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
-		if ran {
-			code := say("")
-			if r.Code != nil {
-				code = cell(roleOf(*r.Code), strconv.Itoa(*r.Code))
-			}
-			row = append(row, code)
-		}
-		t.Rows = append(t.Rows, append(row, say(p.view.Time(r.CreatedAt.Time)), say(r.Message)))
+		row = append(row, value)
 	}
-	p.table(t.Columns, t.Rows)
+	row = append(row, say(strconv.Itoa(r.Files)), say(fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
+	if a.Found.Ran() {
+		code := say("")
+		if r.Code != nil {
+			code = cell(roleOf(*r.Code), strconv.Itoa(*r.Code))
+		}
+		row = append(row, code)
+	}
+	return append(row, say(v.Age(r.CreatedAt.Time)), say(r.Message))
+}
+
+// said writes what stands above the table for people, and takes a status that all rows have out of
+// it: an empty column is not shown.
+func (a SideBySide) said(p *page, rows [][]render.Cell) {
+	const status = 3 // its column
+	if len(rows) == 0 {
+		p.line(plain("No attempt makes the expression true."))
+		return
+	}
+	alike := !slices.ContainsFunc(a.Found.Rows, func(r attempt.Compared) bool { return r.Status != a.Found.Rows[0].Status })
+	if !alike || len(rows) == 1 {
+		return
+	}
+	p.line(dim(a.Found.Rows[0].Status))
+	for _, row := range rows {
+		row[status] = nil
+	}
 }
 
 // Promoted is the result of promote.
