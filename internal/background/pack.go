@@ -30,8 +30,7 @@ const (
 	// usualGCAutoPackLimit is git's default of gc.autoPackLimit, the same for packs.
 	usualGCAutoPackLimit = 50
 	// Packing starts at gc.auto/objectsPart loose objects, or gc.autoPackLimit/objectsPart packs:
-	// well before git would start a whole gc
-	// during a commit because of the objects that checkpoints add.
+	// well before the objects of checkpoints make git start a whole gc during a commit.
 	objectsPart = 2
 	// leastPacks is more than a geometric repack leaves, or packing would start after each create.
 	leastPacks = 16

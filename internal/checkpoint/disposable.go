@@ -35,8 +35,8 @@ type OwnDir struct {
 	Worktree string // for people: "main" or the name of the linked worktree
 }
 
-// ReceiptFile is the file, in the directory that all worktrees share, which lists what `agent add` put into the
-// settings of agents.
+// ReceiptFile lists what `agent add` put into the settings of agents. It is in the directory that
+// all worktrees share.
 const ReceiptFile = "agents-added.json"
 
 // OwnDirs returns these directories for all worktrees of the repository, existing or not.

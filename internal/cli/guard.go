@@ -51,8 +51,8 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service
 	return app.guarded(err, found, c.ExitCode)
 }
 
-// guarded prints what was found, unless the search failed, and warns of what could not be scanned. With exitCode it returns
-// the code 2 if there is a secret that is not allowed.
+// guarded prints what was found, unless the search failed, and warns of what could not be scanned.
+// With exitCode it returns the code 2 if there is a secret that is not allowed.
 func (a *App) guarded(err error, found *clearance.Answer, exitCode bool) error {
 	if err != nil {
 		return err

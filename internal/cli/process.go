@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Start runs the program as a process of its own: it handles signals and returns the exit code. args are the arguments without the program's name.
+// Start runs the program as a process of its own: it handles signals and returns the exit code.
+// args does not include the program's name.
 func (a *App) Start(args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.args, a.heed = args, func() { heed(cancel) }

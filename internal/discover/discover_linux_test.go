@@ -120,9 +120,9 @@ func TestFindWorkingDirectory(t *testing.T) {
 	}
 }
 
-// What may move or configure the repository is left to git, and so is a variable of a later git that
-// nobody knows here. What is about something else is not, nor is a variable that is empty, except the one for which
-// that means no file.
+// What may move or configure the repository is left to git, and so is a variable of a later git
+// that nobody knows here. Any other variable is not, and neither is an empty one, except where
+// empty means no file.
 func TestFindEnvironment(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

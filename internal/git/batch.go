@@ -202,8 +202,8 @@ func (b *Batch) exchangeSound(ctx context.Context, read contentReader, specs []s
 	return nil
 }
 
-// open returns the process for contents or for types and sizes, and starts it if necessary. The process is not bound to the
-// context of the call, because the next call will use it with another context.
+// open returns the process for contents or for types and sizes, and starts it if necessary. It does
+// not end with the context of this call, because later calls use it too.
 func (b *Batch) open(info bool) (*pipe, error) {
 	slot, option := &b.contents, "--batch"
 	if info {

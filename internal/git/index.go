@@ -217,9 +217,10 @@ func offsetVarint(data []byte) (n, width int) {
 	return 0, 0
 }
 
-// Entries returns all entries in the order of the file: by path, then by stage. OID is set only for entries whose id callers usually need: those
-// with size 0, those with a stage or flag, and .gitattributes files. Formatting the ids of a
-// hundred thousand entries takes longer than reading them. OIDOf returns the others.
+// Entries returns all entries in the order of the file: by path, then by stage. OID is set only
+// where callers usually need it: in entries with size 0, with a stage or a flag, and of
+// .gitattributes files. Formatting the ids of a hundred thousand entries takes longer than reading
+// them. OIDOf returns the others.
 func (ix *Index) Entries() ([]IndexEntry, error) {
 	out := make([]IndexEntry, 0, ix.Count)
 	err := ix.each(func(e *IndexEntry, h span) error {

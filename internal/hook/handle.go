@@ -67,8 +67,9 @@ func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind a
 	return limit
 }
 
-// Environ returns an environment without the variables that select a repository or configure git. The event says
-// where the agent works, and some agents run hooks with the environment of an unrelated terminal.
+// Environ returns an environment without the variables that select a repository or configure git.
+// The event says where the agent works, and some agents run hooks with the environment of an
+// unrelated terminal.
 func Environ(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")

@@ -94,9 +94,9 @@ func (s *source) digested() (string, error) {
 	return s.digest, err
 }
 
-// parsed reads a document strictly, as YAML unless its name ends in .json. It reports a problem and
-// returns false for anything else. A file that has disappeared since its directory was listed is not a problem, but a dangling
-// link is.
+// parsed reads a document strictly, as YAML unless its name ends in .json. If it cannot, it reports
+// a problem and returns false. A file that has vanished since its directory was listed is no
+// problem, but a dangling link is.
 func (r *reading) parsed(p string) (source, bool) {
 	text, err := r.read(p)
 	if err != nil {

@@ -47,9 +47,9 @@ func (e *LockedError) Unwrap() error { return ErrRaced }
 
 // Writable reports whether the refs are ordinary files on a local file system, and nothing is
 // configured that git would do in addition: fsync of refs, shared modes, timeouts for ref locks,
-// namespaces, an unknown extension. It also reports false if HEAD is on a ref of ours (head is the
-// branch that it is on), because git would then write a reflog of HEAD. Hooks and reflogs of our own refs are switched off in any
-// case.
+// namespaces, an unknown extension. head is the branch that HEAD is on; if that is a ref of ours,
+// the result is false, because git would write a reflog of HEAD. Hooks and reflogs of our own refs
+// are switched off in any case.
 func (f Files) Writable(head name.Ref) bool {
 	if f.foreign() || isOurs(head) {
 		return false

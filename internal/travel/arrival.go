@@ -65,8 +65,8 @@ type arrival struct {
 }
 
 // inspect verifies a checkpoint that may come from an untrusted writer. The commit, the record
-// commit, the record and its checksum have to be valid and have to belong together. The result of that is
-// cached, unless the context ended meanwhile: that error says nothing about the checkpoint. It also
+// commit, the record and its checksum have to be valid and belong together; that result is kept,
+// unless the context ended meanwhile, as such an error says nothing about the checkpoint. It also
 // has to agree with the journal st, unless that is nil.
 func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID, st *journal.State) arrival {
 	a, known := t.checked[commit]

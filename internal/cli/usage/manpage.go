@@ -59,8 +59,9 @@ type manWriter struct {
 	fresh bool
 }
 
-// head writes the title line, which has no date, and switches off hyphenation (.nh) and justification (.ad l) as git's
-// pages do: both would alter commands that people copy from the page.
+// head writes the title line, which has no date, and switches off hyphenation (.nh) and
+// justification (.ad l) as git's pages do: both would alter commands that people copy from the
+// page.
 func (m *manWriter) head(name, source string) {
 	m.line(fmt.Sprintf(`.TH "%s" "1" "" "%s" "Git Manual"`, roff(strings.ToUpper(name)), roff(source)))
 	m.line(".nh")
