@@ -202,6 +202,14 @@ func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
 }
 
+// brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.
+func brokenHints(e *store.DamagedError) []string {
+	if e.What != "journal" {
+		return nil
+	}
+	return []string{"`git checkpoint rebuild --all` brings back what can be proven of it"}
+}
+
 // Classify wraps an error of a lower layer into an *Error with its kind, its exit code and hints
 // for the user. It returns nil for nil, and an error that already is an *Error as it is. The order
 // of the cases matters: an error may match several of them.
@@ -232,7 +240,7 @@ func Classify(err error) error {
 	case errors.As(err, &twin):
 		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the existing session, or a name that differs in more than case"}}
 	case errors.As(err, &broken):
-		return &Error{Kind: KindInvalid, Err: err}
+		return &Error{Kind: KindInvalid, Err: err, Hints: brokenHints(broken)}
 	case errors.As(err, &hostile):
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it"}}
 	case errors.As(err, &large):

@@ -30,9 +30,9 @@ type Chain struct {
 // and its headers.
 const keepJournal = journal.MaxMessage + 1<<20
 
-// ReadChain reads and proves the journal that ends at tip. It goes on behind damaged commits as far
+// ReadChain reads and proves the journal of a session that ends at tip. It goes on behind damaged commits as far
 // as other parents lead. Damage is in Breaks; an error means that reading was impossible.
-func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error) {
+func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip}
 	met := map[name.OID]bool{tip: true}
 	err := s.Repo.Batch().Follow(ctx, tip, keepJournal, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
@@ -55,11 +55,20 @@ func ReadChain(ctx context.Context, s *store.Store, tip name.OID) (*Chain, error
 	if len(c.Breaks) == 0 {
 		if c.Log, err = journal.NewLog(c.nodes, tip); err == nil {
 			c.State, c.nodes = c.Log.Fold(), nil
+			c.own(session)
 		} else {
 			c.broken(JournalForged, tip, err.Error())
 		}
 	}
 	return c, ctx.Err()
+}
+
+// own breaks the chain if it is the whole journal of another session: none of it counts here.
+func (c *Chain) own(session name.Session) {
+	if c.State.Session != session {
+		c.broken(JournalForged, c.Tip, fmt.Sprintf("the journal belongs to session %q", c.State.Session))
+		c.Log, c.State = nil, nil
+	}
 }
 
 // errStop ends a read whose rest is not needed.

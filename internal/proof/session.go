@@ -42,7 +42,7 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 	var chainErr, notesErr error
 	tip := v.value(name.JournalRef(session))
 	if tip != "" { // it uses one and a half processors
-		reading.Go(func() { p.Chain, chainErr = ReadChain(ctx, s, tip) })
+		reading.Go(func() { p.Chain, chainErr = ReadChain(ctx, s, session, tip) })
 	}
 	reading.Go(func() { p.Notes, notesErr = v.notes() })
 	if v.fault != "" {
@@ -106,10 +106,6 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	beside.Go(func() { doubts = p.State.Doubts() })
 	p.judgeTagRefs(ctx)
 	beside.Wait()
-	// The whole journal of another session was put here, or single events of one.
-	if p.State.Session != p.Name {
-		p.find(JournalForged, string(p.Chain.Tip), fmt.Sprintf("the journal belongs to session %q", p.State.Session))
-	}
 	for _, e := range p.State.Strangers() {
 		p.find(JournalForged, string(e.OID), fmt.Sprintf("event %s is of session %q", e.OID.Short(), e.Session))
 	}
@@ -166,7 +162,7 @@ func (p *Session) JudgeLost(ctx context.Context) error {
 	}
 	for _, tip := range p.Lost {
 		kind, what := JournalReplaced, "it was replaced by another"
-		lost, err := ReadChain(ctx, p.store, tip)
+		lost, err := ReadChain(ctx, p.store, p.Name, tip)
 		if err != nil {
 			return err
 		}

@@ -315,7 +315,7 @@ func (r *rebuilding) accept(ctx context.Context, l *Rebuilt) error {
 func (r *rebuilding) sound(ctx context.Context, tips []name.OID) ([]name.OID, error) {
 	var chains []*proof.Chain
 	for _, tip := range tips {
-		c, err := proof.ReadChain(ctx, r.s.Store, tip)
+		c, err := proof.ReadChain(ctx, r.s.Store, r.session, tip)
 		if err != nil {
 			return nil, err
 		}

@@ -77,6 +77,9 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 		if err == nil {
 			c.log, err = newLog(nodes, tip)
 		}
+		if err == nil {
+			err = c.belongs(tip)
+		}
 		// The repository lacks events that this worktree has seen: the journal was set back or
 		// replaced.
 		if before != nil && (err != nil || !journal.Covers(c.log, before)) {
@@ -89,6 +92,15 @@ func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*
 	}
 	c.save()
 	return c, nil
+}
+
+// belongs returns a DamagedError if the journal is another session's: whatever is written on top of it
+// would be in neither.
+func (c *cache) belongs(tip name.OID) error {
+	if of := c.log.Fold().Session; of != c.session {
+		return &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("it belongs to session %q", of)}
+	}
+	return nil
 }
 
 // newLog returns the journal of nodes, or a DamagedError if they do not form one.
