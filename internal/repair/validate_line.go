@@ -112,9 +112,10 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 	}
 }
 
-// standInOf returns the checkpoint that was rebuilt from a broken one, or nil. st may be nil.
+// standInOf returns the checkpoint that was rebuilt from a broken one, or nil. st may be nil, and
+// broken may be "", for the session as a whole.
 func standInOf(st *journal.State, broken name.ID) *journal.Entry {
-	if st == nil {
+	if st == nil || broken == "" {
 		return nil
 	}
 	for _, e := range st.Checkpoints() {
