@@ -225,6 +225,11 @@ func (a *attempt) keep() {
 	case a.log == nil || a.change.Base != nil: // the base belongs to the caller, who may go on changing it
 		return
 	case a.cache == nil:
+		// A session that this worktree knew began anew: its journal was deleted, but its objects may
+		// still be here.
+		if was := a.store.Cached(a.session); was != nil {
+			a.store.leave(a.session, was.Heads())
+		}
 		a.cache = a.store.newCache(a.session)
 		a.cache.log = a.log
 	}
