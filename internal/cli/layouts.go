@@ -82,7 +82,8 @@ func writesLayout(format string) bool {
 	return slices.Contains(append(interop.Formats(), interop.SQLite), format)
 }
 
-// exportLayout writes the files of another system below a directory, or an SQLite database.
+// exportLayout writes the files of another system below a directory, or an SQLite database. If it
+// had to leave out damaged checkpoints, the exit code is 5.
 func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format string, sessions []string) error {
 	if to == "" || to == "-" {
 		return usage.Error("no directory to export to", "git checkpoint export DIR --format "+format)
@@ -90,6 +91,9 @@ func (f *exportFlags) exportLayout(ctx context.Context, app *App, to, format str
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		req := interop.ExportRequest{To: to, Format: format, Sessions: sessions, Replace: f.Force, Unscanned: unscanned(f.Yes)}
 		done, err := interop.Export(ctx, s, req)
-		return app.confirmUnless(err, answer.ExportedLayout{Done: done})
+		if err := app.confirmUnless(err, answer.ExportedLayout{Done: done}); err != nil {
+			return err
+		}
+		return invalidIf(done.Damaged)
 	})
 }

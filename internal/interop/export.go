@@ -3,6 +3,7 @@ package interop
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type ExportAnswer struct {
 	Checkpoints int       `json:"checkpoints"`
 	Files       []string  `json:"files"`
 	LeftOut     []LeftOut `json:"left_out"`
+	Damaged     bool      `json:"-"` // a checkpoint could not be read and is left out
 }
 
 // Export writes sessions in a layout or into a SQLite database. For a layout, everything is
@@ -51,6 +53,10 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	}
 	for _, a := range archives {
 		answer.Sessions = append(answer.Sessions, string(a.Session))
+		for _, p := range a.Problems {
+			s.Warn(fmt.Sprintf("session %s: %s; the export is without it", a.Session, p))
+			answer.Damaged = true
+		}
 	}
 	if req.Format == SQLite {
 		return answer, exportDatabase(ctx, archives, req, answer)

@@ -91,6 +91,11 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if Known(a.Workflow) && a.Workflow != m.Format && m.Format != SQLite {
 			return nil // it belongs in the layout of its own workflow
 		}
+		// The mirror may have the last copy of a checkpoint that cannot be read any more. An update
+		// would remove it, or replace it with an older one.
+		if len(a.Problems) > 0 {
+			return fmt.Errorf("%s; `git checkpoint validate --session %s` says what to do", a.Problems[0], session)
+		}
 		if err := mirrorOnce(ctx, s, m, a); err != nil {
 			return err
 		}

@@ -116,17 +116,25 @@ func dropGone(tx querier, archives []*transfer.Archive) error {
 		return err
 	}
 	for _, a := range archives {
-		var ids []string
-		for _, c := range a.Checkpoints {
-			ids = append(ids, string(c.Record.ID))
+		if len(a.Problems) > 0 {
+			continue // a row may be the last copy of a checkpoint that cannot be read any more
 		}
 		_, err := tx.Exec(`DELETE FROM checkpoints WHERE id IN (SELECT id FROM git_checkpoint_checkpoints WHERE session = ?)
-			AND id NOT IN (SELECT value FROM json_each(?))`, string(a.Session), string(encode(ids)))
+			AND id NOT IN (SELECT value FROM json_each(?))`, string(a.Session), idsOf(a))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// idsOf returns the ids of a session's checkpoints as a JSON list.
+func idsOf(a *transfer.Archive) string {
+	var ids []string
+	for _, c := range a.Checkpoints {
+		ids = append(ids, string(c.Record.ID))
+	}
+	return string(encode(ids))
 }
 
 // rowsOf returns the rows of a session for ultra-create's table. In a session of ultra-create they
@@ -212,10 +220,15 @@ func writeOurs(tx querier, archives []*transfer.Archive) error {
 	return nil
 }
 
-// writeSession replaces one session with its checkpoints and events.
+// writeSession replaces one session with its checkpoints and events. If some of its checkpoints
+// cannot be read any more, their rows stay.
 func writeSession(tx querier, a *transfer.Archive) error {
 	for _, t := range ourTables {
-		if _, err := tx.Exec("DELETE FROM "+t.name+" WHERE session = ?", string(a.Session)); err != nil {
+		which, args := " WHERE session = ?", []any{string(a.Session)}
+		if t.name == "git_checkpoint_checkpoints" && len(a.Problems) > 0 {
+			which, args = which+" AND id IN (SELECT value FROM json_each(?))", append(args, idsOf(a))
+		}
+		if _, err := tx.Exec("DELETE FROM "+t.name+which, args...); err != nil {
 			return err
 		}
 	}
