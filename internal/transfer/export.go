@@ -280,8 +280,13 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
 		Stdin: git.Revisions(p.tips(), p.without), Stdout: out,
 	})
-	if err = cmp.Or(out.err, err); err != nil {
-		return fmt.Errorf("write bundle: %w", err)
+	if out.err != nil || ctx.Err() != nil {
+		return fmt.Errorf("write bundle: %w", cmp.Or(out.err, err))
+	}
+	if err != nil {
+		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "write bundle", Err: err, Hints: []string{
+			"if an object here is damaged, `git checkpoint validate --all --deep` names its checkpoint, and `git checkpoint delete` drops that",
+		}}
 	}
 	return nil
 }
