@@ -63,6 +63,11 @@ func (t *translation) take(s Setting) error {
 	group := get(t.root, strings.TrimSuffix(before, "."))
 	if group.IsArray() && after == "" && strings.HasSuffix(s.Key, ".enabled") {
 		t.used[strings.TrimSuffix(before, ".")] = true
+		for _, name := range group.Array() {
+			if !t.isTriggerOrGroup(name.String()) {
+				t.Unused = append(t.Unused, t.within+before+name.String())
+			}
+		}
 		on, _ := value(json.RawMessage(group.Raw)).([]any)
 		t.switches(s, set(on))
 		return nil
@@ -130,8 +135,8 @@ func (t *translation) set(s Setting, key, from string, value gjson.Result) error
 		if _, set, err := boolean(func(string) (string, bool) { return text, true }, key); err != nil || !set {
 			return fmt.Errorf("%s%s is %s, not true or false", t.within, from, shorten(value.Raw, 60))
 		}
-	case s.Suffix != "" && value.Type != gjson.Number:
-		return fmt.Errorf("%s%s is %s, not a number", t.within, from, shorten(value.Raw, 60))
+	case s.Suffix != "" && (!only(value.Raw, "0123456789") || len(value.Raw) > 9):
+		return fmt.Errorf("%s%s is %s, not a whole number", t.within, from, shorten(value.Raw, 60))
 	}
 	t.Settings = append(t.Settings, KeyValue{key, text + s.Suffix})
 	return nil
