@@ -1,14 +1,13 @@
 package agent
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
 
 // Holds reports whether a file contains our hooks.
 func Holds(file string) bool {
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file)
 	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
 }
 

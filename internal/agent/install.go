@@ -421,8 +421,10 @@ func (p Place) File(files map[Scope]string) (string, error) {
 func read(name string) (*Change, error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
+	} else if _, err := os.Lstat(name); err == nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("the file that this link points to does not exist")}
 	}
-	data, err := os.ReadFile(name)
+	data, err := readRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Change{Path: name}, nil
 	}
@@ -430,6 +432,19 @@ func read(name string) (*Change, error) {
 		data = []byte{}
 	}
 	return &Change{Path: name, Before: data}, err
+}
+
+// readRegular reads a file. Anything else is an error: a pipe would wait forever, and a device
+// must not be replaced.
+func readRegular(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	return os.ReadFile(name)
 }
 
 // snippet returns our entries as a file of their own, for a person to copy.

@@ -12,9 +12,13 @@ import (
 
 // Write writes a file in one step: to a temporary file beside it, which is then renamed. No reader
 // sees half of it, and when write fails the file that was there stays. That file's permissions stay
-// too; a new file gets perm, reduced by the umask. A symbolic link is replaced, not followed.
+// too; a new file gets perm, reduced by the umask. A symbolic link is replaced, not followed, but one
+// to a device is refused like the device itself: root could replace /dev/null.
 func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err error) {
 	info, statErr := os.Stat(name)
+	if statErr == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("not a regular file")}
+	}
 	// Each name is another one, so that what a killed process left is in nobody's way.
 	// os.CreateTemp is not used, because its files have mode 0600 whatever the umask says.
 	temp := filepath.Join(filepath.Dir(name), ".git-checkpoint-"+rand.Text())

@@ -82,3 +82,22 @@ func TestFails(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestDevice checks that a pipe, which stands for any device, is not replaced, nor a link to one.
+func TestDevice(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o666); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(name, name+"-link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{name, name + "-link"} {
+		if err := Write(to, 0o666, content("x")); err == nil || !strings.HasSuffix(err.Error(), to+": not a regular file") {
+			t.Errorf("the error is %v", err)
+		}
+		if info, err := os.Stat(to); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+			t.Errorf("%s is %v, %v", to, info, err)
+		}
+	}
+}
