@@ -61,6 +61,18 @@ type Definition struct {
 	Tools   map[string]Tool `json:"tools"`
 	Prompt  Prompt          `json:"prompt"`
 	Answers Answers         `json:"answers"`
+	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.
+	Borrower *Borrower `json:"borrower"`
+}
+
+// Borrower is an agent that runs another agent's hooks beside its own. If it has hooks of ours too,
+// everything would happen twice.
+type Borrower struct {
+	Agent string `json:"agent"`
+	// Present is a gjson path that exists in its payloads, and not in those of the other agent.
+	Present string `json:"present"`
+	// Variable is set in the environment of the hooks that it runs.
+	Variable string `json:"variable"`
 }
 
 // Hooks says where and how the hooks of an agent are configured.

@@ -38,6 +38,8 @@ type Happening struct {
 	Use string
 	// Why the conversation starts: startup, resume, clear or compact.
 	Source string
+	// Borrowed says that the payload is one of the definition's borrower.
+	Borrowed bool
 }
 
 // longest bounds short members, in characters. Prompts, replies and uses are not bounded here.
@@ -67,6 +69,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 	if parent := short(root, []string{spec.Parent}); spec.Child != "" && parent != "" {
 		h.Child, h.Parent = short(root, []string{spec.Child}), parent
 	}
+	h.Borrowed = d.Borrower != nil && root.Get(d.Borrower.Present).Exists()
 	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
 		h.Kind = ""
 	}

@@ -116,6 +116,16 @@ func standing(s *checkpoint.Service, name string) (Standing, error) {
 	return st, nil
 }
 
+// Connected reports whether an agent's hooks have consent and are in one of its settings files.
+func Connected(s *checkpoint.Service, name string) bool {
+	d, err := agent.Find(name)
+	if err != nil {
+		return false
+	}
+	on, err := s.Settings.Bool(ConsentKey(name), false)
+	return err == nil && on && len(hooked(s, d)) > 0
+}
+
 // hooked returns the files with our hooks.
 func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	found := []Hooked{}

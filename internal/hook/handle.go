@@ -22,6 +22,10 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
 		return nil
 	}
+	// Copilot runs Claude's hooks beside its own, which handle the event already.
+	if b := def.Borrower; happened.Borrowed && s.Getenv(b.Variable) != "" && connect.Connected(s, b.Agent) {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 	defer cancel()
 	// If a privacy setting cannot be read, prompts and transcripts are not kept.
