@@ -52,7 +52,7 @@ func TestReadAgain(t *testing.T) {
 		}
 	}
 	kept := int64(0)
-	for _, o := range r.bases.at {
+	for _, o := range r.bases.young {
 		kept += o.Size + overhead
 	}
 	if kept == 0 || kept != r.bases.bytes || kept > maxKeptBytes {
@@ -91,5 +91,24 @@ func TestFind(t *testing.T) {
 				t.Fatalf("%x is found at %d", other, at.offset)
 			}
 		}
+	}
+}
+
+// A full cache forgets what was not asked for, and keeps what was.
+func TestBases(t *testing.T) {
+	var b bases
+	place := func(n int) Place { return Place{nil, int64(n)} }
+	o := Object{Size: maxKept - overhead}
+	for n := range 10 * maxKeptBytes / maxKept {
+		b.put(place(n), o)
+		if _, ok := b.get(place(0)); !ok {
+			t.Fatalf("what is always asked for was forgotten after %d", n)
+		}
+	}
+	if _, ok := b.get(place(1)); ok {
+		t.Error("what was never asked for is kept")
+	}
+	if len(b.young)+len(b.old) > 2*maxKeptBytes/maxKept {
+		t.Errorf("%d are kept", len(b.young)+len(b.old))
 	}
 }
