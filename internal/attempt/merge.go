@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/snapshot"
 )
@@ -19,8 +20,8 @@ const mergesTrees = "2.38"
 // merging returns a function that merges the files here with those of an attempt. The base
 // of this three-way merge is the copy with which the attempt began. The plan of a rollback
 // calls it with what it captured of the worktree and with its target, and writes the
-// result.
-func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, how MergeChoice) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
+// result, or of that only the paths that were asked for: conflicts in others do not matter.
+func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	version, err := s.Repo.Version(ctx)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -36,12 +37,19 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 	if err != nil {
 		return nil, checkpoint.DamagedError(first, err)
 	}
+	wanted := func(string) bool { return true }
+	if len(req.Paths) > 0 {
+		if wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
+			return nil, err
+		}
+	}
 	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
 		tree, conflicts, err := mergeTrees(ctx, s, base.Tree, now.Tree, t.Tree)
 		if err != nil {
 			return t, err
 		}
-		if len(conflicts) > 0 && how != MergeConflict {
+		conflicts = slices.DeleteFunc(conflicts, func(p string) bool { return !wanted(p) })
+		if len(conflicts) > 0 && req.How != MergeConflict {
 			return t, &checkpoint.Error{
 				Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the changes here and in the attempt conflict (conflicts: %d); nothing was changed", len(conflicts)),
 				Hints: append(conflicts, "--conflicts writes both versions into the files, with conflict markers"),

@@ -89,7 +89,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	}
 	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
-		if promotion.Merge, err = merging(ctx, s, from, req.How); err != nil {
+		if promotion.Merge, err = merging(ctx, s, from, req); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +160,7 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
-		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, a.Worktree))
+		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, name.Quoted(a.Worktree)))
 	}
 }
 
