@@ -79,7 +79,8 @@ func rooms() map[string][]string {
 		"internal/term":       {}, "internal/pick": {}, "internal/wholefile": {}, "internal/name": {},
 		// These test the program from outside.
 		"internal/scripttest":       {},
-		"internal/verbtest":         {"internal/create", "internal/checkpoint", "internal/name"}, // only tests import it: no other line may have it
+		"internal/gittest":          {"internal/name"},                                           // only tests import it: no other line may have it
+		"internal/verbtest":         {"internal/create", "internal/checkpoint", "internal/name"}, // the same
 		"internal/screentest":       {"internal/term"},                                           // the same
 		"internal/independent":      {},                                                          // nor may its tests: see TestIndependent
 		"internal/torture":          {},
@@ -100,7 +101,7 @@ func outside() map[string][]string {
 	return map[string][]string{
 		"github.com/go-git/": {"internal/git"},
 		// git alone starts git (TestSource); term starts the pager, command a step's command.
-		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/verbtest", "internal/torture", "internal/torture/stand-in", "internal/bench"},
+		"os/exec":                          {"internal/git", "internal/term", "internal/command", "internal/scripttest", "internal/gittest", "internal/verbtest", "internal/torture", "internal/torture/stand-in", "internal/bench"},
 		"golang.org/x/term":                {"internal/term"},
 		"github.com/alecthomas/kong":       {"internal/cli", "internal/cli/usage", "internal/bench/empty"},
 		"github.com/expr-lang/":            {"internal/workflow"},
@@ -118,7 +119,7 @@ func outside() map[string][]string {
 		"log":                              {},
 		"unsafe":                           {},
 		"github.com/rogpeppe/go-internal/": {"internal/scripttest"},
-		"testing":                          {"internal/scripttest", "internal/verbtest"},
+		"testing":                          {"internal/scripttest", "internal/gittest", "internal/verbtest"},
 	}
 }
 
@@ -313,7 +314,7 @@ func checkFile(t *testing.T, file string) error {
 	if lines := strings.Count(string(content), "\n"); lines > 500 {
 		t.Errorf("%s has %d lines; none has over 500", file, lines)
 	}
-	if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "scripttest") || strings.Contains(file, "verbtest") || strings.Contains(file, "torture") {
+	if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "scripttest") || strings.Contains(file, "gittest") || strings.Contains(file, "verbtest") || strings.Contains(file, "torture") {
 		return nil
 	}
 	if strings.Contains(string(content), "FAILPOINT") {
@@ -395,7 +396,7 @@ func TestGuarded(t *testing.T) {
 // The places of our refs are spelled in package name alone, so no list of them can forget
 // one. Package cli names them in texts for people.
 func TestPlacesOfRefs(t *testing.T) {
-	exempt := []string{"name", "cli", "bench", "torture", "scripttest", "independent"}
+	exempt := []string{"name", "cli", "bench", "torture", "scripttest", "gittest", "independent"}
 	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(filepath.ToSlash(file), "/")
 		if err != nil || slices.Contains(exempt, top) || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {

@@ -10,18 +10,19 @@ import (
 	"sync"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 func TestBatchReads(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
-			small, empty := f.blob("hello\n"), f.blob("")
+			small, empty := f.Blob("hello\n"), f.Blob("")
 			large := strings.Repeat("0123456789abcdef", 200_000)
-			big := f.blob(large)
-			f.git("update-ref", "refs/x/y", string(small))
+			big := f.Blob(large)
+			f.Git("update-ref", "refs/x/y", string(small))
 			missing := strings.Repeat("1", len(small))
 			specs := []string{string(small), missing, string(big), "refs/x/y", "no such ref", string(empty), "a missing"}
 			want := []string{"hello\n", "", large, "hello\n", "", "", ""}
@@ -56,10 +57,10 @@ func TestBatchStopsEarly(t *testing.T) {
 	r := f.open()
 	var paths strings.Builder
 	for i := range 300 {
-		f.write(fmt.Sprint(i), fmt.Sprint(i, strings.Repeat("x", 3000)))
+		f.Write(fmt.Sprint(i), fmt.Sprint(i, strings.Repeat("x", 3000)))
 		fmt.Fprintln(&paths, i)
 	}
-	specs := strings.Fields(f.gitIn(paths.String(), "hash-object", "-w", "--stdin-paths"))
+	specs := strings.Fields(f.GitIn(paths.String(), "hash-object", "-w", "--stdin-paths"))
 	enough := errors.New("enough")
 	for stop := range 3 {
 		err := r.Batch().Objects(ctx(t), specs, func(i int, _ Object, _ error) error {
@@ -83,7 +84,7 @@ func TestBatchConcurrently(t *testing.T) {
 	r := f.open()
 	var oids []name.OID
 	for i := range 20 {
-		oids = append(oids, f.blob(fmt.Sprint(i)))
+		oids = append(oids, f.Blob(fmt.Sprint(i)))
 	}
 	var wg sync.WaitGroup
 	for range 8 {
@@ -131,7 +132,7 @@ func TestBatchDamaged(t *testing.T) {
 	for what, content := range garbled {
 		t.Run(what, func(t *testing.T) {
 			f := newFixture(t)
-			before, bad, after := f.blob("before"), f.blob("to be damaged"), f.blob("after")
+			before, bad, after := f.Blob("before"), f.Blob("to be damaged"), f.Blob("after")
 			f.rewrite(bad, content)
 			r := f.open()
 			var got []string
@@ -178,7 +179,7 @@ func TestReadSized(t *testing.T) {
 func TestBatchRestarts(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	f.git("update-ref", "refs/x/y", string(f.blob("x")))
+	f.Git("update-ref", "refs/x/y", string(f.Blob("x")))
 	for range 2 {
 		if _, err := r.Batch().Object(ctx(t), "refs/x/y"); err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func TestBatchRestarts(t *testing.T) {
 func TestBatchContext(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	oid := string(f.blob("x"))
+	oid := string(f.Blob("x"))
 	c, cancel := context.WithCancel(ctx(t))
 	specs := make([]string, 50_000)
 	for i := range specs {
@@ -215,12 +216,12 @@ func TestBatchContext(t *testing.T) {
 // A tag whose name looks like a full ref does not answer for that ref.
 func TestResolve(t *testing.T) {
 	f := newFixture(t)
-	one, two := f.blob("one"), f.blob("two")
-	f.git("update-ref", "refs/checkpoints/s/journal", string(one))
+	one, two := f.Blob("one"), f.Blob("two")
+	f.Git("update-ref", "refs/checkpoints/s/journal", string(one))
 	for _, shadow := range []string{"refs/tags/", "refs/heads/", "refs/", "refs/remotes/"} {
 		for _, ref := range []string{"refs/checkpoints/s/journal", "refs/checkpoints/t/journal"} {
 			if shadow != "refs/heads/" { // only a commit may be there
-				f.git("update-ref", shadow+ref, string(two))
+				f.Git("update-ref", shadow+ref, string(two))
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 func TestParseConfigAgainstGit(t *testing.T) {
 	f := newFixture(t)
-	f.write(".git/config", `
+	f.Write(".git/config", `
 [core]
 	repositoryformatversion = 0
 	Bare = false

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
@@ -16,25 +17,25 @@ func stagedRepository(t *testing.T, format, version string) *fixture {
 	f := newFixture(t, "--object-format="+format)
 	long := strings.Repeat("long/", 60) + "path"
 	for _, p := range []string{"a", "b/one", "b/two", "b.x", "exec", "ä", "assumed", "skipped", "sp ace", "new\nline", long, strings.Repeat("d/", 40) + strings.Repeat("n", 200)} {
-		f.write(p, p)
+		f.Write(p, p)
 	}
-	if err := os.Chmod(filepath.Join(f.dir, "exec"), 0o777); err != nil {
+	if err := os.Chmod(filepath.Join(f.Dir, "exec"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("a", filepath.Join(f.dir, "link")); err != nil {
+	if err := os.Symlink("a", filepath.Join(f.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	f.git("config", "index.version", version)
-	f.git("add", ".")
-	f.git("write-tree")
+	f.Git("config", "index.version", version)
+	f.Git("add", ".")
+	f.Git("write-tree")
 	if version != "2" {
-		f.git("update-index", "--index-version", version)
+		f.Git("update-index", "--index-version", version)
 	}
 	return f
 }
 
 func TestIndexAgainstGit(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for _, version := range []string{"2", "3", "4"} {
 			t.Run(format+" "+version, func(t *testing.T) {
 				f := stagedRepository(t, format, version)
@@ -43,20 +44,20 @@ func TestIndexAgainstGit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if plain.Flagged || plain.Split || plain.Sparse || string(plain.Tree) != f.git("write-tree") {
+				if plain.Flagged || plain.Split || plain.Sparse || string(plain.Tree) != f.Git("write-tree") {
 					t.Errorf("%+v", plain)
 				}
-				f.git("update-index", "--assume-unchanged", "assumed")
+				f.Git("update-index", "--assume-unchanged", "assumed")
 				if version != "2" { // git writes version 3 as soon as an entry needs it
-					f.git("update-index", "--skip-worktree", "skipped")
-					f.write("intended", "x")
-					f.git("add", "-N", "intended")
+					f.Git("update-index", "--skip-worktree", "skipped")
+					f.Write("intended", "x")
+					f.Git("add", "-N", "intended")
 				}
 				conflict := ""
 				for stage := 1; stage <= 3; stage++ {
-					conflict += fmt.Sprintf("100644 %s %d\tconflict\x00", f.blob(fmt.Sprint(stage)), stage)
+					conflict += fmt.Sprintf("100644 %s %d\tconflict\x00", f.Blob(fmt.Sprint(stage)), stage)
 				}
-				f.gitIn(conflict, "update-index", "-z", "--index-info")
+				f.GitIn(conflict, "update-index", "-z", "--index-info")
 				ix, err := r.ReadIndex(r.IndexPath)
 				if err != nil {
 					t.Fatal(err)
@@ -101,7 +102,7 @@ func listed(t *testing.T, ix *Index) string {
 func debugged(t *testing.T, f *fixture) string {
 	t.Helper()
 	var b strings.Builder
-	rest := f.git("ls-files", "--stage", "-v", "--debug", "-z") + "\n"
+	rest := f.Git("ls-files", "--stage", "-v", "--debug", "-z") + "\n"
 	for rest != "" {
 		head, tail, _ := strings.Cut(rest, "\x00")
 		meta, path, _ := strings.Cut(head, "\t")
@@ -124,31 +125,31 @@ func debugged(t *testing.T, f *fixture) string {
 
 func TestIndexExtensions(t *testing.T) {
 	f := stagedRepository(t, "sha1", "2")
-	f.git("commit", "-qm", "x")
+	f.Git("commit", "-qm", "x")
 	r := f.open()
-	f.git("update-index", "--split-index")
+	f.Git("update-index", "--split-index")
 	if ix, err := r.ReadIndex(r.IndexPath); err != nil || !ix.Split {
 		t.Errorf("split: %+v %v", ix, err)
 	}
-	f.git("update-index", "--no-split-index")
-	f.git("sparse-checkout", "set", "--cone", "--sparse-index", "b")
+	f.Git("update-index", "--no-split-index")
+	f.Git("sparse-checkout", "set", "--cone", "--sparse-index", "b")
 	if ix, err := r.ReadIndex(r.IndexPath); err != nil || !ix.Sparse || !ix.Flagged {
 		t.Errorf("sparse: %+v %v", ix, err)
 	}
-	if ix, err := r.ReadIndex(filepath.Join(f.dir, "none")); err != nil || ix.Count != 0 || ix.each(nil) != nil {
+	if ix, err := r.ReadIndex(filepath.Join(f.Dir, "none")); err != nil || ix.Count != 0 || ix.each(nil) != nil {
 		t.Errorf("missing: %+v %v", ix, err)
 	}
-	f.write("bad", "DIRC but not really an index file")
-	if _, err := r.ReadIndex(filepath.Join(f.dir, "bad")); err == nil {
+	f.Write("bad", "DIRC but not really an index file")
+	if _, err := r.ReadIndex(filepath.Join(f.Dir, "bad")); err == nil {
 		t.Error("a broken index was read")
 	}
 }
 
 func TestIndexUnknownExtension(t *testing.T) {
 	f := newFixture(t)
-	f.write("a", "a")
-	f.git("add", "a")
-	data, err := os.ReadFile(filepath.Join(f.dir, ".git/index"))
+	f.Write("a", "a")
+	f.Git("add", "a")
+	data, err := os.ReadFile(filepath.Join(f.Dir, ".git/index"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 
 	"pgregory.net/rapid"
@@ -15,13 +16,13 @@ import (
 // TestEditIndexAgainstGit edits an index from one random tree to another. Apart from stat data, the
 // result must be the index that git's own read-tree writes.
 func TestEditIndexAgainstGit(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for _, version := range []string{"2", "4"} {
 			t.Run(format+" "+version, func(t *testing.T) {
 				f := newFixture(t, "--object-format="+format)
-				f.git("config", "index.version", version)
-				blob := f.gitIn("content", "hash-object", "-w", "--stdin")
-				other := f.gitIn("others", "hash-object", "-w", "--stdin")
+				f.Git("config", "index.version", version)
+				blob := f.GitIn("content", "hash-object", "-w", "--stdin")
+				other := f.GitIn("others", "hash-object", "-w", "--stdin")
 				paths := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c](/[a-b]{1,2}){0,3}/f[0-9]|a[-.0]b/f|é/`+strings.Repeat("x", 150)), 1, 12, rapid.ID[string])
 				rapid.Check(t, func(rt *rapid.T) { f.compareEdit(rt, paths, blob, other) })
 			})
@@ -30,7 +31,7 @@ func TestEditIndexAgainstGit(t *testing.T) {
 }
 
 func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blobs ...string) {
-	index := filepath.Join(f.dir, ".git", "index")
+	index := filepath.Join(f.Dir, ".git", "index")
 	os.Remove(index) //nolint:errcheck // the first time there is none
 	stage := func(label string) (string, map[string]Entry) {
 		var in strings.Builder
@@ -41,9 +42,9 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 			fmt.Fprintf(&in, "%o %s\t%s\x00", e.Mode, e.OID, p)
 		}
 		os.Remove(index) //nolint:errcheck // one left from before
-		f.gitIn(in.String(), "update-index", "-z", "--index-info")
-		tree := f.git("write-tree")
-		f.git("read-tree", tree)
+		f.GitIn(in.String(), "update-index", "-z", "--index-info")
+		tree := f.Git("write-tree")
+		f.Git("read-tree", tree)
 		return tree, entries
 	}
 	target, want := stage("second")
@@ -65,7 +66,7 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 			edits[p] = IndexEdit{Entry: e}
 		}
 	}
-	data, err := repo.EditIndex(f.t.Context(), ix, edits, name.OID(target))
+	data, err := repo.EditIndex(f.Context(), ix, edits, name.OID(target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,17 +74,17 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 	if err := os.WriteFile(ours, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f.git("read-tree", "--reset", target)
+	f.Git("read-tree", "--reset", target)
 	see := func(path string) string {
 		back, err := repo.ReadIndex(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		env := f.env
-		defer func() { f.env = env }()
-		f.env = append(f.env[:len(f.env):len(f.env)], "GIT_INDEX_FILE="+path, "GIT_TEST_CHECK_CACHE_TREE=1")
-		return fmt.Sprintf("%d %s %s\n%s\n%s\n%q", back.Version, back.Tree, f.git("write-tree"), f.git("ls-files", "--stage", "-v"),
-			f.git("diff-index", "--cached", "--name-status", target), back.trees)
+		env := f.Env
+		defer func() { f.Env = env }()
+		f.Env = append(f.Env[:len(f.Env):len(f.Env)], "GIT_INDEX_FILE="+path, "GIT_TEST_CHECK_CACHE_TREE=1")
+		return fmt.Sprintf("%d %s %s\n%s\n%s\n%q", back.Version, back.Tree, f.Git("write-tree"), f.Git("ls-files", "--stage", "-v"),
+			f.Git("diff-index", "--cached", "--name-status", target), back.trees)
 	}
 	if got, git := see(ours), see(index); got != git {
 		t.Fatalf("wrote\n%s\ngit has\n%s", got, git)

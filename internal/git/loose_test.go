@@ -11,16 +11,17 @@ import (
 
 	"pgregory.net/rapid"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 // Whichever byte of a loose object is damaged, no other content is ever returned under its id.
 func TestGarbledLooseObjects(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		f := newFixture(t, "--object-format="+format)
 		content := "some content " + strings.Repeat("that compresses ", 10)
-		oid := f.blob(content)
-		whole, err := os.ReadFile(f.loosePath(oid))
+		oid := f.Blob(content)
+		whole, err := os.ReadFile(f.Loose(oid))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,13 +55,13 @@ func TestGarbledLooseObjects(t *testing.T) {
 // content of another object's file is never returned.
 func TestGarbledAndPacked(t *testing.T) {
 	f := newFixture(t)
-	oid, other := f.blob("packed"), f.blob("other")
-	f.gitIn(string(oid)+"\n", "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
+	oid, other := f.Blob("packed"), f.Blob("other")
+	f.GitIn(string(oid)+"\n", "pack-objects", "-q", f.Dir+"/.git/objects/pack/pack")
 	f.rewrite(oid, "garbled")
 	if o, err := f.open().Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != "packed" {
 		t.Errorf("%q %v", o.Data, err)
 	}
-	swapped, err := os.ReadFile(f.loosePath(oid))
+	swapped, err := os.ReadFile(f.Loose(oid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,8 @@ func TestGarbledAndPacked(t *testing.T) {
 	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
 		t.Errorf("%q %v", o.Data, err)
 	}
-	third := f.blob("third")
-	whole, err := os.ReadFile(f.loosePath(third))
+	third := f.Blob("third")
+	whole, err := os.ReadFile(f.Loose(third))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +84,9 @@ func TestGarbledAndPacked(t *testing.T) {
 // if there is an intact loose copy. A normal read finds the intact copy.
 func TestSwappedInPack(t *testing.T) {
 	f := newFixture(t)
-	one, two := f.blob("first of them"), f.blob("the other one")
-	f.gitIn(string(one)+"\n"+string(two)+"\n", "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
-	paths, err := filepath.Glob(f.dir + "/.git/objects/pack/*.idx")
+	one, two := f.Blob("first of them"), f.Blob("the other one")
+	f.GitIn(string(one)+"\n"+string(two)+"\n", "pack-objects", "-q", f.Dir+"/.git/objects/pack/pack")
+	paths, err := filepath.Glob(f.Dir + "/.git/objects/pack/*.idx")
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
 	}
@@ -118,7 +119,7 @@ func TestAskHereOrder(t *testing.T) {
 	f := newFixture(t)
 	var oids, packed []name.OID
 	for i := range 40 {
-		oid := f.blob(fmt.Sprint("content ", i))
+		oid := f.Blob(fmt.Sprint("content ", i))
 		oids = append(oids, oid)
 		if i%3 == 0 {
 			packed = append(packed, oid)
@@ -128,8 +129,8 @@ func TestAskHereOrder(t *testing.T) {
 	for _, oid := range packed {
 		fmt.Fprintln(&in, oid)
 	}
-	f.gitIn(in.String(), "pack-objects", "-q", f.dir+"/.git/objects/pack/pack")
-	f.git("prune-packed")
+	f.GitIn(in.String(), "pack-objects", "-q", f.Dir+"/.git/objects/pack/pack")
+	f.Git("prune-packed")
 	missing := name.OID(strings.Repeat("1", 40))
 	r := f.open()
 	rapid.Check(t, func(rt *rapid.T) {

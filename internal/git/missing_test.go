@@ -4,22 +4,23 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 // Missing returns what git says is missing, wherever the other objects are.
 func TestMissing(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		f := newFixture(t, "--object-format="+format)
-		f.write("a/b", "x")
-		f.git("add", "-A")
-		f.git("commit", "-q", "-m", "x")
-		f.git("repack", "-adq")
-		f.git("prune-packed")
-		loose := f.blob("loose")
+		f.Write("a/b", "x")
+		f.Git("add", "-A")
+		f.Git("commit", "-q", "-m", "x")
+		f.Git("repack", "-adq")
+		f.Git("prune-packed")
+		loose := f.Blob("loose")
 		all := []name.OID{loose, "", loose, name.OID(strings.Repeat("1", len(loose))), name.OID(strings.Repeat("0", len(loose))), name.OID(strings.Repeat("f", len(loose)))}
 		for _, spec := range []string{"HEAD", "HEAD^{tree}", "HEAD:a", "HEAD:a/b"} {
-			all = append(all, name.OID(f.git("rev-parse", spec)))
+			all = append(all, name.OID(f.Git("rev-parse", spec)))
 		}
 		b := f.open().Batch()
 		got, err := b.Missing(ctx(t), all)

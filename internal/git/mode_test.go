@@ -22,14 +22,14 @@ func TestWriterModes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ours := modes(t, f.loosePath(oid))
-				if err := os.RemoveAll(filepath.Dir(f.loosePath(oid))); err != nil {
+				ours := modes(t, f.Loose(oid))
+				if err := os.RemoveAll(filepath.Dir(f.Loose(oid))); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := f.try("ours", "-c", "core.sharedRepository="+shared, "hash-object", "-w", "--stdin"); err != nil {
+				if _, err := f.Try("ours", "-c", "core.sharedRepository="+shared, "hash-object", "-w", "--stdin"); err != nil {
 					return // git refuses the value
 				}
-				if theirs := modes(t, f.loosePath(oid)); ours != theirs {
+				if theirs := modes(t, f.Loose(oid)); ours != theirs {
 					t.Errorf("umask %03o: %v, git's %v", umask, ours, theirs)
 				}
 			})

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/scripttest"
 )
@@ -20,7 +21,7 @@ import (
 // history commits files that change a little each time, so that packs contain long chains of
 // deltas. It also commits some that do not compress, a large one, and an annotated tag.
 func (f *fixture) history(random *rand.Rand, commits int) {
-	f.t.Helper()
+	f.Helper()
 	lines := make([]string, 400)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("line %d %x", i, random.Uint64())
@@ -29,36 +30,36 @@ func (f *fixture) history(random *rand.Rand, commits int) {
 		for range 3 {
 			lines[random.IntN(len(lines))] = fmt.Sprintf("changed %x", random.Uint64())
 		}
-		f.write("long", strings.Join(lines, "\n"))
-		f.write(fmt.Sprintf("dir/%d/file", n%7), fmt.Sprint(n))
+		f.Write("long", strings.Join(lines, "\n"))
+		f.Write(fmt.Sprintf("dir/%d/file", n%7), fmt.Sprint(n))
 		noise := make([]byte, random.IntN(6000))
 		for i := range noise {
 			noise[i] = byte(random.Uint32())
 		}
-		f.write("noise", string(noise))
+		f.Write("noise", string(noise))
 		if n == commits/2 {
-			f.write("large", strings.Repeat("large ", maxHere/5))
-			f.write("empty", "")
+			f.Write("large", strings.Repeat("large ", maxHere/5))
+			f.Write("empty", "")
 		}
-		f.git("add", "-A")
-		f.git("commit", "-q", "-m", fmt.Sprintf("commit %d\n\n%x", n, noise[:len(noise)/20]))
+		f.Git("add", "-A")
+		f.Git("commit", "-q", "-m", fmt.Sprintf("commit %d\n\n%x", n, noise[:len(noise)/20]))
 	}
-	f.git("tag", "-a", "-m", "a tag", fmt.Sprintf("v%d", commits))
+	f.Git("tag", "-a", "-m", "a tag", fmt.Sprintf("v%d", commits))
 }
 
 // all returns every object as git reads it.
 func (f *fixture) all() map[name.OID]Object {
-	f.t.Helper()
-	out, err := f.try("", "cat-file", "--batch", "--batch-all-objects", "--unordered")
+	f.Helper()
+	out, err := f.Try("", "cat-file", "--batch", "--batch-all-objects", "--unordered")
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	all := map[name.OID]Object{}
 	for rest := []byte(out); len(rest) > 0; {
 		head, body, _ := bytes.Cut(rest, []byte("\n"))
 		o := Object{}
 		if _, err := fmt.Sscan(string(head), &o.OID, &o.Type, &o.Size); err != nil {
-			f.t.Fatal(err)
+			f.Fatal(err)
 		}
 		o.Data, rest = body[:o.Size], body[o.Size+1:]
 		all[o.OID] = o
@@ -71,7 +72,7 @@ func (f *fixture) all() map[name.OID]Object {
 func forms() map[string]func(*fixture) (whole bool) {
 	repack := func(config, args string) func(*fixture) bool {
 		return func(f *fixture) bool {
-			f.git(append(append(strings.Fields(config), "repack", "-q"), strings.Fields(args)...)...)
+			f.Git(append(append(strings.Fields(config), "repack", "-q"), strings.Fields(args)...)...)
 			return true
 		}
 	}
@@ -81,34 +82,34 @@ func forms() map[string]func(*fixture) (whole bool) {
 		"deep":      repack("-c pack.compression=9", "-adf --depth=250 --window=50"),
 		"ref delta": repack("-c repack.useDeltaBaseOffset=false", "-adf"),
 		"several packs": func(f *fixture) bool {
-			f.git("repack", "-q", "-d")
+			f.Git("repack", "-q", "-d")
 			f.history(rand.New(rand.NewPCG(9, 9)), 9)
-			f.git("repack", "-q", "-d")
-			f.blob("loose")
+			f.Git("repack", "-q", "-d")
+			f.Blob("loose")
 			return true
 		},
 		"index of several packs": func(f *fixture) bool {
-			f.git("repack", "-q", "-d")
+			f.Git("repack", "-q", "-d")
 			f.history(rand.New(rand.NewPCG(8, 8)), 9)
-			f.git("repack", "-q", "-d")
-			f.git("multi-pack-index", "write")
+			f.Git("repack", "-q", "-d")
+			f.Git("multi-pack-index", "write")
 			return true
 		},
 		"old index": func(f *fixture) bool {
-			f.git("-c", "pack.indexVersion=1", "repack", "-q", "-ad")
+			f.Git("-c", "pack.indexVersion=1", "repack", "-q", "-ad")
 			return false
 		},
 		"borrowed": func(f *fixture) bool {
-			f.git("repack", "-q", "-ad")
-			lender := f.dir + "-lender"
-			if err := os.Rename(f.dir, lender); err != nil {
-				f.t.Fatal(err)
+			f.Git("repack", "-q", "-ad")
+			lender := f.Dir + "-lender"
+			if err := os.Rename(f.Dir, lender); err != nil {
+				f.Fatal(err)
 			}
-			if err := os.Mkdir(f.dir, 0o777); err != nil {
-				f.t.Fatal(err)
+			if err := os.Mkdir(f.Dir, 0o777); err != nil {
+				f.Fatal(err)
 			}
-			f.git("clone", "-q", "--shared", lender, f.dir)
-			f.blob("its own")
+			f.Git("clone", "-q", "--shared", lender, f.Dir)
+			f.Blob("its own")
 			return true
 		},
 	}
@@ -121,7 +122,7 @@ func TestObjectsAgreeWithGit(t *testing.T) {
 	if testing.Short() {
 		commits = 8
 	}
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for i, form := range slices.Sorted(maps.Keys(forms())) {
 			t.Run(format+" "+form, func(t *testing.T) {
 				if format == "sha256" {
@@ -141,7 +142,7 @@ func TestObjectsAgreeWithGit(t *testing.T) {
 }
 
 func (f *fixture) compare(whole bool) {
-	f.t.Helper()
+	f.Helper()
 	all := f.all()
 	var small, specs []string
 	for oid, o := range all {
@@ -151,7 +152,7 @@ func (f *fixture) compare(whole bool) {
 	}
 	r := f.open()
 	check := func(specs []string, ask func([]string, func(int, Object, error) error) error, data bool) {
-		f.t.Helper()
+		f.Helper()
 		var lock sync.Mutex
 		seen := map[string]bool{}
 		err := ask(specs, func(i int, o Object, err error) error {
@@ -159,34 +160,34 @@ func (f *fixture) compare(whole bool) {
 			defer lock.Unlock()
 			want := all[name.OID(specs[i])]
 			if err != nil || seen[specs[i]] || o.OID != want.OID || o.Type != want.Type || o.Size != want.Size || data && !bytes.Equal(o.Data, want.Data) {
-				f.t.Errorf("%s: %v, %s of %d bytes; git has a %s of %d", specs[i], err, o.Type, o.Size, want.Type, want.Size)
+				f.Errorf("%s: %v, %s of %d bytes; git has a %s of %d", specs[i], err, o.Type, o.Size, want.Type, want.Size)
 			}
 			seen[specs[i]] = true
 			return nil
 		})
 		if err != nil || len(seen) != len(specs) {
-			f.t.Errorf("%d of %d objects: %v", len(seen), len(specs), err)
+			f.Errorf("%d of %d objects: %v", len(seen), len(specs), err)
 		}
 	}
 	objects := func(some []string, each func(int, Object, error) error) error {
-		return newBatch(r).Objects(ctx(f.t), some, each)
+		return newBatch(r).Objects(ctx(f.TB), some, each)
 	}
 	apart := func(some []string, each func(int, Object, error) error) error {
-		return r.ProveApart(ctx(f.t), some, MaxObject, each)
+		return r.ProveApart(ctx(f.TB), some, MaxObject, each)
 	}
 	info := func(some []string, each func(int, Object, error) error) error {
-		return r.Batch().Info(ctx(f.t), some, each)
+		return r.Batch().Info(ctx(f.TB), some, each)
 	}
 	check(small, apart, true)
 	check(specs, info, false)
 	for _, one := range small[:20] {
 		check([]string{one}, objects, true)
 	}
-	if missing, err := r.Batch().Missing(ctx(f.t), oids(small)); err != nil || len(missing) > 0 {
-		f.t.Errorf("%v %v", missing, err)
+	if missing, err := r.Batch().Missing(ctx(f.TB), oids(small)); err != nil || len(missing) > 0 {
+		f.Errorf("%v %v", missing, err)
 	}
 	if started := (r.Batch().contents != nil || r.Batch().info != nil); started && whole {
-		f.t.Error("git was asked for what can be read here")
+		f.Error("git was asked for what can be read here")
 	}
 	check(specs, objects, true)
 	check(specs, apart, true)
@@ -204,18 +205,18 @@ func oids(specs []string) (all []name.OID) {
 func TestPacksMove(t *testing.T) {
 	f := newFixture(t)
 	f.history(rand.New(rand.NewPCG(2, 2)), 12)
-	f.git("repack", "-qad")
+	f.Git("repack", "-qad")
 	r := f.open()
 	b := r.Batch()
-	head := name.OID(f.git("rev-parse", "HEAD"))
+	head := name.OID(f.Git("rev-parse", "HEAD"))
 	if _, err := b.Object(ctx(t), string(head)); err != nil {
 		t.Fatal(err)
 	}
-	f.git("reset", "-q", "--hard", "HEAD~3")
-	f.git("tag", "-d", "v12")
-	f.git("reflog", "expire", "--expire=all", "--all")
-	f.git("gc", "-q", "--prune=now")
-	other := name.OID(f.git("rev-parse", "HEAD~4"))
+	f.Git("reset", "-q", "--hard", "HEAD~3")
+	f.Git("tag", "-d", "v12")
+	f.Git("reflog", "expire", "--expire=all", "--all")
+	f.Git("gc", "-q", "--prune=now")
+	other := name.OID(f.Git("rev-parse", "HEAD~4"))
 	if o, err := b.Object(ctx(t), string(other)); err != nil || o.Type != "commit" {
 		t.Errorf("%v", err)
 	}
@@ -235,19 +236,19 @@ func TestGarbledPacks(t *testing.T) {
 	if testing.Short() {
 		flips = 6
 	}
-	for k, format := range formats {
+	for k, format := range gittest.Formats() {
 		for i, form := range []string{"packed", "ref delta", "index of several packs"} {
 			t.Run(format+" "+form, func(t *testing.T) {
 				t.Parallel()
 				f := newFixture(t, "--object-format="+format)
 				f.history(rand.New(rand.NewPCG(3, 3)), 6)
-				if err := os.Remove(filepath.Join(f.dir, "large")); err != nil && !errors.Is(err, os.ErrNotExist) {
+				if err := os.Remove(filepath.Join(f.Dir, "large")); err != nil && !errors.Is(err, os.ErrNotExist) {
 					t.Fatal(err)
 				}
 				forms()[form](f)
-				f.git("prune-packed")
+				f.Git("prune-packed")
 				all := f.all()
-				files, err := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*[kx]")) // .pack, .idx, multi-pack-index
+				files, err := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/*[kx]")) // .pack, .idx, multi-pack-index
 				if err != nil || len(files) < 2 {
 					t.Fatal(files, err)
 				}
@@ -266,17 +267,17 @@ func TestGarbledPacks(t *testing.T) {
 
 // garble flips a bit and reports whether git sees damage.
 func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object) (damaged int) {
-	f.t.Helper()
+	f.Helper()
 	before, err := os.ReadFile(path)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	after := bytes.Clone(before)
 	at := random.IntN(8 * len(after))
 	after[at/8] ^= 1 << (at % 8)
 	replace := func(data []byte) {
 		if err := errors.Join(os.Remove(path), os.WriteFile(path, data, 0o444)); err != nil {
-			f.t.Fatal(err)
+			f.Fatal(err)
 		}
 	}
 	replace(after)
@@ -290,24 +291,24 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	defer r.Close() //nolint:errcheck // only a test
 	var lock sync.Mutex
 	where := fmt.Sprintf("bit %d of %s", at, filepath.Base(path))
-	err = r.ProveApart(ctx(f.t), specs, MaxObject, func(i int, o Object, err error) error {
+	err = r.ProveApart(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {
 		lock.Lock()
 		defer lock.Unlock()
 		want := all[name.OID(specs[i])]
 		switch {
 		case err == nil && (o.Type != want.Type || !bytes.Equal(o.Data, want.Data)):
-			f.t.Errorf("%s: %s is proven with other content", where, specs[i])
+			f.Errorf("%s: %s is proven with other content", where, specs[i])
 		case err == nil && !readable[want.OID]:
-			f.t.Errorf("%s: %s is proven, and git does not read it", where, specs[i])
+			f.Errorf("%s: %s is proven, and git does not read it", where, specs[i])
 		case err != nil && readable[want.OID]:
-			f.t.Errorf("%s: %s is whole: %v", where, specs[i], err)
+			f.Errorf("%s: %s is whole: %v", where, specs[i], err)
 		case err != nil:
 			damaged = 1
 		}
 		return nil
 	})
 	if err != nil {
-		f.t.Errorf("%s: %v", where, err)
+		f.Errorf("%s: %v", where, err)
 	}
 	return damaged
 }
@@ -317,7 +318,7 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 func (f *fixture) readable(specs []string, all map[name.OID]Object) map[name.OID]bool {
 	found := map[name.OID]bool{}
 	for rest := specs; len(rest) > 0; {
-		out, _ := f.try(strings.Join(rest, "\n")+"\n", "cat-file", "--batch") //nolint:errcheck // what is missing in the answer tells
+		out, _ := f.Try(strings.Join(rest, "\n")+"\n", "cat-file", "--batch") //nolint:errcheck // what is missing in the answer tells
 		n := 0
 		for n < len(rest) {
 			head, body, ok := strings.Cut(out, "\n")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
@@ -34,15 +35,15 @@ func writePack(t *testing.T, r *Repo, seed string, n int) string {
 // git index-pack gives a pack the same name, mode and index, byte for byte. Of few objects, none begins
 // with some of the 256 first bytes; of many, several begin with each.
 func TestPackIndexIsThatOfGit(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for _, n := range []int{unpackLimit, 5000} {
 			f, theirs := newFixture(t, "--object-format="+format), newFixture(t, "--object-format="+format)
 			ours := writePack(t, f.open(), "one", n)
 			pack, err := os.ReadFile(strings.TrimSuffix(ours, "idx") + "pack")
 			f.must(err)
-			theirs.gitIn(string(pack), "-c", "pack.writeReverseIndex=false", "index-pack", "--stdin")
+			theirs.GitIn(string(pack), "-c", "pack.writeReverseIndex=false", "index-pack", "--stdin")
 			for _, file := range []string{ours, strings.TrimSuffix(ours, "idx") + "pack"} {
-				want := filepath.Join(theirs.dir, ".git/objects/pack", filepath.Base(file))
+				want := filepath.Join(theirs.Dir, ".git/objects/pack", filepath.Base(file))
 				a, err := os.ReadFile(file)
 				f.must(err)
 				b, err := os.ReadFile(want)
@@ -56,15 +57,15 @@ func TestPackIndexIsThatOfGit(t *testing.T) {
 					t.Errorf("%s has the mode %v, with git %v, %v", file, ours.Mode(), info.Mode(), err)
 				}
 			}
-			f.git("verify-pack", ours)
-			f.git("fsck", "--strict")
+			f.Git("verify-pack", ours)
+			f.Git("fsck", "--strict")
 		}
 	}
 }
 
 // git reads the index of a pack that is larger than 2 GiB, with the lowest and the highest ids.
 func TestPackIndexOfLargePack(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		f := newFixture(t, "--object-format="+format)
 		h := newHash(format)
 		var entries []packEntry
@@ -77,7 +78,7 @@ func TestPackIndexOfLargePack(t *testing.T) {
 		}
 		want[0], want[1] = want[1], want[0] // by id
 		index := packIndex(h, entries, make([]byte, h.Size()))
-		if got := f.gitIn(string(index), "show-index", "--object-format="+format); got != strings.Join(want, "\n") {
+		if got := f.GitIn(string(index), "show-index", "--object-format="+format); got != strings.Join(want, "\n") {
 			t.Errorf("git reads\n%s\nnot\n%s", got, strings.Join(want, "\n"))
 		}
 	}
@@ -104,17 +105,17 @@ func TestPackKilled(t *testing.T) {
 				t.Fatalf("%s was never seen", seen)
 			}
 		}
-		indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*.idx")) //nolint:errcheck // the pattern is right
+		indexes, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/*.idx")) //nolint:errcheck // the pattern is right
 		for _, index := range indexes {
-			f.git("verify-pack", index)
+			f.Git("verify-pack", index)
 		}
-		f.git("fsck", "--strict")
-		f.git("gc", "--quiet", "--prune=now")
-		if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/tmp_*")); len(rest) > 0 { //nolint:errcheck // the pattern is right
+		f.Git("fsck", "--strict")
+		f.Git("gc", "--quiet", "--prune=now")
+		if rest, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/tmp_*")); len(rest) > 0 { //nolint:errcheck // the pattern is right
 			t.Errorf("git's gc left %v", rest)
 		}
 		writePack(t, f.open(), "after", 300)
-		f.git("fsck", "--strict")
+		f.Git("fsck", "--strict")
 	}
 }
 
@@ -123,7 +124,7 @@ func TestPackKilled(t *testing.T) {
 func killedAt(t *testing.T, f *fixture, seen string) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestPackKilled$")
-	cmd.Env = append(f.env, "TEST_PACK_DIR="+f.dir)
+	cmd.Env = append(f.Env, "TEST_PACK_DIR="+f.Dir)
 	f.must(cmd.Start())
 	ended := make(chan struct{})
 	go func() {
@@ -131,7 +132,7 @@ func killedAt(t *testing.T, f *fixture, seen string) bool {
 		close(ended)
 	}()
 	for {
-		files, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack", seen)) //nolint:errcheck // the pattern is right
+		files, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack", seen)) //nolint:errcheck // the pattern is right
 		select {
 		case <-ended:
 			return false
@@ -156,7 +157,7 @@ func TestPackBeforeIndex(t *testing.T) {
 	w.busy.Wait()
 	sum, err := w.complete()
 	f.must(err)
-	pack := filepath.Join(f.dir, ".git/objects/pack", fmt.Sprintf("pack-%x", sum))
+	pack := filepath.Join(f.Dir, ".git/objects/pack", fmt.Sprintf("pack-%x", sum))
 	f.must(os.MkdirAll(filepath.Join(pack+".idx", "in the way"), 0o777))
 	if err := w.install(sum); err == nil {
 		t.Error("the index has no name, and nobody is told")

@@ -29,9 +29,9 @@ func manyNew(oid name.OID, session string, n int) []Update {
 }
 
 func commitOf(f *fixture, message string) name.OID {
-	f.t.Helper()
-	f.git("commit", "-q", "--allow-empty", "-m", message)
-	return name.OID(f.git("rev-parse", "HEAD"))
+	f.Helper()
+	f.Git("commit", "-q", "--allow-empty", "-m", message)
+	return name.OID(f.Git("rev-parse", "HEAD"))
 }
 
 // A transaction with very many new refs has the same result as if git had written each of them,
@@ -40,30 +40,30 @@ func TestManyRefs(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		f := newFixture(t, "--object-format="+format)
 		one, two := commitOf(f, "one"), commitOf(f, "two")
-		f.git("update-ref", "refs/aaa", string(one))
-		f.git("update-ref", "refs/zzz", string(one))
-		f.git("tag", "-m", "annotated", "v1", string(one))
+		f.Git("update-ref", "refs/aaa", string(one))
+		f.Git("update-ref", "refs/zzz", string(one))
+		f.Git("tag", "-m", "annotated", "v1", string(one))
 		r := f.open()
 		for i, session := range []string{"s", "a", "z"} {
 			if err := r.UpdateRefs(ctx(t), manyNew(two, session, manyRefs)); err != nil {
 				t.Fatal(err)
 			}
 			if i == 0 {
-				f.git("pack-refs", "--all")
+				f.Git("pack-refs", "--all")
 			}
 			if err := r.UpdateRefs(ctx(t), []Update{{Ref: name.Ref("refs/checkpoints/" + session + "/cp-0001"), Old: two}}); err != nil {
 				t.Fatalf("delete one: %v", err)
 			}
 		}
-		if n := len(strings.Split(f.git("for-each-ref", "refs/checkpoints"), "\n")); n != 3*manyRefs {
+		if n := len(strings.Split(f.Git("for-each-ref", "refs/checkpoints"), "\n")); n != 3*manyRefs {
 			t.Errorf("%d refs", n)
 		}
-		if got := f.git("rev-parse", "refs/aaa", "refs/zzz", "v1^{commit}", "refs/checkpoints/z/cp-0099"); got != strings.Join([]string{string(one), string(one), string(one), string(two)}, "\n") {
+		if got := f.Git("rev-parse", "refs/aaa", "refs/zzz", "v1^{commit}", "refs/checkpoints/z/cp-0099"); got != strings.Join([]string{string(one), string(one), string(one), string(two)}, "\n") {
 			t.Errorf("refs are %s", got)
 		}
-		f.git("fsck", "--strict", "--no-dangling")
-		f.git("pack-refs", "--all")
-		before := f.git("for-each-ref")
+		f.Git("fsck", "--strict", "--no-dangling")
+		f.Git("pack-refs", "--all")
+		before := f.Git("for-each-ref")
 		again := manyNew(one, "s", manyRefs)
 		if err := r.UpdateRefs(ctx(t), again); !errors.Is(err, ErrRaced) {
 			t.Errorf("refs that exist: %v", err)
@@ -73,20 +73,20 @@ func TestManyRefs(t *testing.T) {
 			t.Errorf("a journal that moved: %v", err)
 		}
 		for _, ref := range []string{"refs/checkpoints/w", "refs/checkpoints/v/cp-0003/x"} {
-			f.git("update-ref", ref, string(one))
+			f.Git("update-ref", ref, string(one))
 			session := strings.Split(ref, "/")[2]
 			for range 2 { // loose, then packed
 				if err := r.UpdateRefs(ctx(t), manyNew(one, session, manyRefs)); err == nil {
 					t.Errorf("%s was in the way and is not any more", ref)
 				}
-				f.git("pack-refs", "--all")
+				f.Git("pack-refs", "--all")
 			}
-			f.git("update-ref", "-d", ref)
+			f.Git("update-ref", "-d", ref)
 		}
-		if now := f.git("for-each-ref"); now != before {
+		if now := f.Git("for-each-ref"); now != before {
 			t.Errorf("refs changed:\n%s\n%s", before, now)
 		}
-		lock := filepath.Join(f.dir, ".git", "packed-refs.lock")
+		lock := filepath.Join(f.Dir, ".git", "packed-refs.lock")
 		if err := os.WriteFile(lock, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -106,10 +106,10 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	scripttest.Long(t)
 	f := newFixture(t)
 	one := commitOf(f, "one")
-	f.git("tag", "-m", "annotated", "v1", string(one))
-	f.git("config", "core.logAllRefUpdates", "always")
-	f.git("pack-refs", "--all")
-	file := filepath.Join(f.dir, ".git", "packed-refs")
+	f.Git("tag", "-m", "annotated", "v1", string(one))
+	f.Git("config", "core.logAllRefUpdates", "always")
+	f.Git("pack-refs", "--all")
+	file := filepath.Join(f.Dir, ".git", "packed-refs")
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 			t.Errorf("odd file %d was written: %v\n%s", i, err, now)
 		}
 	}
-	elsewhere := filepath.Join(f.dir, "elsewhere")
+	elsewhere := filepath.Join(f.Dir, "elsewhere")
 	if err := errors.Join(os.WriteFile(elsewhere, content, 0o644), os.Remove(file), os.Symlink(elsewhere, file)); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	if to, err := os.Readlink(file); err != nil || to != elsewhere {
 		t.Errorf("the link went: %v", err)
 	}
-	lock := filepath.Join(f.dir, ".git/refs/checkpoints/held/cp-0042.lock")
+	lock := filepath.Join(f.Dir, ".git/refs/checkpoints/held/cp-0042.lock")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(lock), 0o777), os.WriteFile(lock, nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
@@ -144,17 +144,17 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	if err := f.open().UpdateRefs(ctx(t), manyNew(one, "held", manyRefs)); !errors.As(err, &held) || held.Path != lock {
 		t.Errorf("a ref that is locked: %v", err)
 	}
-	if got := f.git("for-each-ref", "refs/checkpoints/held"); got != "" {
+	if got := f.Git("for-each-ref", "refs/checkpoints/held"); got != "" {
 		t.Errorf("written all the same: %s", got)
 	}
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	if logs, _ := filepath.Glob(filepath.Join(f.dir, ".git/logs/refs/checkpoints/*")); len(logs) != 0 {
+	if logs, _ := filepath.Glob(filepath.Join(f.Dir, ".git/logs/refs/checkpoints/*")); len(logs) != 0 {
 		t.Errorf("reflogs: %v", logs)
 	}
-	f.git("worktree", "add", "-q", "../linked")
-	linked, err := Open(ctx(t), Options{Dir: filepath.Join(f.dir, "../linked"), Env: f.env})
+	f.Git("worktree", "add", "-q", "../linked")
+	linked, err := Open(ctx(t), Options{Dir: filepath.Join(f.Dir, "../linked"), Env: f.Env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,13 +165,13 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	if err := linked.UpdateRefs(ctx(t), manyNew(one, "late", manyRefs)); err != nil {
 		t.Errorf("after one that was locked: %v", err)
 	}
-	if n := strings.Count(f.git("for-each-ref", "refs/checkpoints/late"), "\n"); n != manyRefs {
+	if n := strings.Count(f.Git("for-each-ref", "refs/checkpoints/late"), "\n"); n != manyRefs {
 		t.Errorf("%d refs from a linked worktree", n+1)
 	}
-	if left, _ := filepath.Glob(filepath.Join(f.dir, ".git/refs/checkpoints/*/*.lock")); len(left) != 0 {
+	if left, _ := filepath.Glob(filepath.Join(f.Dir, ".git/refs/checkpoints/*/*.lock")); len(left) != 0 {
 		t.Errorf("locks are left: %v", left)
 	}
-	if got := f.git("rev-parse", "v1^{}"); got != string(one) {
+	if got := f.Git("rev-parse", "v1^{}"); got != string(one) {
 		t.Errorf("the tag is %s", got)
 	}
 }
@@ -190,7 +190,7 @@ func TestManyRefsAtOnce(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				f.try("", "pack-refs", "--all") //nolint:errcheck // it may meet our lock
+				f.Try("", "pack-refs", "--all") //nolint:errcheck // it may meet our lock
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
@@ -231,7 +231,7 @@ func TestManyRefsAtOnce(t *testing.T) {
 				}
 			}
 		}
-		got := f.git("for-each-ref", "--format=%(objectname)", fmt.Sprint("refs/checkpoints/s", i))
+		got := f.Git("for-each-ref", "--format=%(objectname)", fmt.Sprint("refs/checkpoints/s", i))
 		if want := strings.TrimSuffix(strings.Repeat(string(oid)+"\n", manyRefs+1), "\n"); winners != 1 || got != want {
 			t.Errorf("session %d has %d winners and refs\n%s", i, winners, got)
 		}
@@ -243,15 +243,15 @@ func TestManyRefsAtOnce(t *testing.T) {
 func TestManyRefsOfOtherTypes(t *testing.T) {
 	f := newFixture(t)
 	one := commitOf(f, "one")
-	f.git("tag", "-m", "annotated", "v1", string(one))
-	tag := name.OID(f.git("rev-parse", "v1"))
+	f.Git("tag", "-m", "annotated", "v1", string(one))
+	tag := name.OID(f.Git("rev-parse", "v1"))
 	updates := manyNew(one, "s", manyRefs)
 	updates[7].New = tag
 	if err := f.open().UpdateRefs(ctx(t), updates); err != nil {
 		t.Fatal(err)
 	}
-	f.git("pack-refs", "--all")
-	if got := f.git("rev-parse", "refs/checkpoints/s/cp-0007^{}"); got != string(one) {
+	f.Git("pack-refs", "--all")
+	if got := f.Git("rev-parse", "refs/checkpoints/s/cp-0007^{}"); got != string(one) {
 		t.Errorf("it peels to %s", got)
 	}
 	updates = manyNew(one, "t", manyRefs)
@@ -259,7 +259,7 @@ func TestManyRefsOfOtherTypes(t *testing.T) {
 	if err := f.open().UpdateRefs(ctx(t), updates); err == nil {
 		t.Error("a ref to nothing")
 	}
-	if got := f.git("for-each-ref", "refs/checkpoints/t"); got != "" {
+	if got := f.Git("for-each-ref", "refs/checkpoints/t"); got != "" {
 		t.Errorf("written all the same: %s", got)
 	}
 }
@@ -297,11 +297,11 @@ func TestInPacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.git("fsck", "--strict")
-		if got := f.git("show", "refs/x/c:b"); len(got) != 4999 {
+		f.Git("fsck", "--strict")
+		if got := f.Git("show", "refs/x/c:b"); len(got) != 4999 {
 			t.Errorf("%d bytes came back", len(got))
 		}
-		if packs, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*")); len(packs) != 0 {
+		if packs, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/*")); len(packs) != 0 {
 			t.Errorf("packs of three objects: %v", packs)
 		}
 	}
@@ -312,10 +312,10 @@ func TestInPacks(t *testing.T) {
 func TestInPacksKeepsOne(t *testing.T) {
 	f := newFixture(t)
 	old := strings.Repeat("an old file\n", 100)
-	f.write("old", old)
-	f.git("add", "old")
-	f.git("commit", "-q", "-m", "old")
-	f.git("repack", "-adq")
+	f.Write("old", old)
+	f.Git("add", "old")
+	f.Git("commit", "-q", "-m", "old")
+	f.Git("repack", "-adq")
 	r := f.open()
 	random := rand.New(rand.NewPCG(1, 2))
 	contents := []string{old, old}
@@ -341,15 +341,15 @@ func TestInPacksKeepsOne(t *testing.T) {
 			t.Errorf("object %d came back as %d bytes, %v", i, len(o.Data), err)
 		}
 	}
-	indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*.idx"))
+	indexes, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/*.idx"))
 	if len(indexes) != 2 {
 		t.Fatalf("packs: %v", indexes)
 	}
-	f.git("fsck", "--strict")
-	if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/tmp*")); len(rest) > 0 {
+	f.Git("fsck", "--strict")
+	if rest, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/tmp*")); len(rest) > 0 {
 		t.Errorf("left over: %v", rest)
 	}
-	if got := f.git("count-objects", "-v"); !strings.Contains(got, "in-pack: 103\n") || !strings.Contains(got, "count: 0\n") {
+	if got := f.Git("count-objects", "-v"); !strings.Contains(got, "in-pack: 103\n") || !strings.Contains(got, "count: 0\n") {
 		t.Errorf("not 3 old and 100 new objects in packs:\n%s", got)
 	}
 }
@@ -374,7 +374,7 @@ func TestInPacksFails(t *testing.T) {
 	if !errors.Is(err, fails) {
 		t.Fatalf("it ended with %v", err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(f.dir, ".git/objects/pack/*")); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(f.Dir, ".git/objects/pack/*")); len(rest) > 0 {
 		t.Errorf("left over: %v", rest)
 	}
 }

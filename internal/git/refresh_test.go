@@ -12,8 +12,8 @@ import (
 // while git does not answer.
 func TestRefresh(t *testing.T) {
 	f := newFixture(t)
-	f.git("commit", "-q", "--allow-empty", "-m", "first")
-	first := name.OID(f.git("rev-parse", "HEAD"))
+	f.Git("commit", "-q", "--allow-empty", "-m", "first")
+	first := name.OID(f.Git("rev-parse", "HEAD"))
 	r := f.open()
 	is := func(what string, want Head) {
 		t.Helper()
@@ -22,15 +22,15 @@ func TestRefresh(t *testing.T) {
 		}
 	}
 	is("on a branch", Head{OID: first, Branch: "refs/heads/main"})
-	f.git("checkout", "-q", "--detach")
+	f.Git("checkout", "-q", "--detach")
 	is("detached", Head{OID: first})
-	f.git("checkout", "-q", "--orphan", "other")
+	f.Git("checkout", "-q", "--orphan", "other")
 	is("unborn", Head{Branch: "refs/heads/other"})
-	f.git("checkout", "-q", "main")
+	f.Git("checkout", "-q", "main")
 	is("back", Head{OID: first, Branch: "refs/heads/main"})
 	for _, fails := range []string{"rev-parse", "symbolic-ref"} {
-		f.write("../failing", "#!/bin/sh\ncase \" $* \" in *' "+fails+" '*) exit 128 ;; esac\nexec git \"$@\"\n")
-		r.program = filepath.Join(f.dir, "../failing")
+		f.Write("../failing", "#!/bin/sh\ncase \" $* \" in *' "+fails+" '*) exit 128 ;; esac\nexec git \"$@\"\n")
+		r.program = filepath.Join(f.Dir, "../failing")
 		if err := os.Chmod(r.program, 0o700); err != nil {
 			t.Fatal(err)
 		}

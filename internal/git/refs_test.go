@@ -9,16 +9,17 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 func TestRefs(t *testing.T) {
 	f := newFixture(t)
-	f.git("commit", "-q", "--allow-empty", "-m", "subject\n\nbody\n-- >8 --\nKey: value")
-	head := name.OID(f.git("rev-parse", "HEAD"))
-	blob := f.blob("no commit")
+	f.Git("commit", "-q", "--allow-empty", "-m", "subject\n\nbody\n-- >8 --\nKey: value")
+	head := name.OID(f.Git("rev-parse", "HEAD"))
+	blob := f.Blob("no commit")
 	for ref, oid := range map[string]name.OID{"refs/x/b": head, "refs/x/a": blob, "refs/y/c": head} {
-		f.git("update-ref", ref, string(oid))
+		f.Git("update-ref", ref, string(oid))
 	}
 	r := f.open()
 	for _, how := range []func(context.Context, ...string) ([]RefValue, error){
@@ -31,7 +32,7 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%v %v", got, err)
 		}
 	}
-	if err := os.Remove(f.loosePath(blob)); err != nil {
+	if err := os.Remove(f.Loose(blob)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := r.Refs(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0].OID != blob {
@@ -41,14 +42,14 @@ func TestRefs(t *testing.T) {
 
 func TestUpdateRefs(t *testing.T) {
 	f := newFixture(t)
-	f.git("config", "core.logAllRefUpdates", "always")
-	one, two := f.blob("one"), f.blob("two")
+	f.Git("config", "core.logAllRefUpdates", "always")
+	one, two := f.Blob("one"), f.Blob("two")
 	r := f.open()
 	update := func(u ...Update) error { t.Helper(); return r.UpdateRefs(ctx(t), u) }
 	if err := update(Update{Ref: "refs/x/a", New: one}, Update{Ref: "refs/x/b", New: two}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(filepath.Join(f.dir, ".git/logs/refs/x")); err == nil {
+	if _, err := os.Lstat(filepath.Join(f.Dir, ".git/logs/refs/x")); err == nil {
 		t.Error("a reflog was written")
 	}
 	for what, u := range map[string]Update{
@@ -62,13 +63,13 @@ func TestUpdateRefs(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if out, err := f.try("", "rev-parse", "--verify", "-q", "refs/x/new"); err == nil {
+	if out, err := f.Try("", "rev-parse", "--verify", "-q", "refs/x/new"); err == nil {
 		t.Errorf("half a transaction: %s", out)
 	}
 	if err := update(Update{Ref: "refs/x/a", Old: one}, Update{Ref: "refs/x/b", New: one, Old: two}); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.git("for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/x/b "+string(one) {
+	if got := f.Git("for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/x/b "+string(one) {
 		t.Errorf("%q", got)
 	}
 	if err := update(Update{Ref: "refs/x/y z", New: one}); err == nil || errors.Is(err, ErrRaced) {
@@ -82,25 +83,25 @@ func TestUpdateRefs(t *testing.T) {
 // The error names the lock of another process, both on a loose ref and on packed-refs.
 func TestUpdateRefsLocked(t *testing.T) {
 	f := newFixture(t)
-	one := f.blob("one")
-	f.git("update-ref", "refs/x/a", string(one))
-	f.git("pack-refs", "--all")
-	f.git("config", "core.packedRefsTimeout", "10")
+	one := f.Blob("one")
+	f.Git("update-ref", "refs/x/a", string(one))
+	f.Git("pack-refs", "--all")
+	f.Git("config", "core.packedRefsTimeout", "10")
 	r := f.open()
 	for path, u := range map[string]Update{
 		".git/packed-refs.lock": {Ref: "refs/x/a", Old: one},
 		".git/refs/x/b.lock":    {Ref: "refs/x/b", New: one},
 	} {
-		f.write(path, "")
+		f.Write(path, "")
 		err := r.UpdateRefs(ctx(t), []Update{u})
 		var locked *LockedError
 		if !errors.Is(err, ErrRaced) || !errors.As(err, &locked) || !strings.HasSuffix(locked.Path, path) {
 			t.Errorf("%s: %v", path, err)
 		}
-		if _, err := os.Lstat(filepath.Join(f.dir, path)); err != nil {
+		if _, err := os.Lstat(filepath.Join(f.Dir, path)); err != nil {
 			t.Errorf("the lock is gone: %v", err)
 		}
-		if err := os.Remove(filepath.Join(f.dir, path)); err != nil {
+		if err := os.Remove(filepath.Join(f.Dir, path)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +109,7 @@ func TestUpdateRefsLocked(t *testing.T) {
 
 // A commit is read as it was written, whatever names and messages contain.
 func TestReadCommit(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
@@ -147,14 +148,14 @@ func TestReadCommit(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	f := newFixture(t)
-	f.env = f.env[:3] // no GIT_AUTHOR_NAME and so on
+	f.Env = f.Env[:3] // no GIT_AUTHOR_NAME and so on
 	when := time.Unix(1, 0)
 	if a, c := f.open().Identity(when); a.Person() != "git-checkpoint <git-checkpoint@localhost>" || c.Person() != a.Person() {
 		t.Errorf("%v %v", a, c)
 	}
-	f.git("config", "user.name", "Ann <x>\n")
-	f.git("config", "user.email", "a@b")
-	f.git("config", "committer.name", "Cid")
+	f.Git("config", "user.name", "Ann <x>\n")
+	f.Git("config", "user.email", "a@b")
+	f.Git("config", "committer.name", "Cid")
 	if a, c := f.open("GIT_AUTHOR_EMAIL=e@f").Identity(when); a.Person() != "Ann x <e@f>" || c.Person() != "Cid <a@b>" {
 		t.Errorf("%v %v", a, c)
 	}
@@ -178,18 +179,18 @@ func FuzzParseCommit(f *testing.F) {
 // What package refs does not read with certainty is asked of git.
 func TestRefsUnsorted(t *testing.T) {
 	f := newFixture(t)
-	f.git("commit", "-q", "--allow-empty", "-m", "x")
-	f.git("pack-refs", "--all")
-	path := filepath.Join(f.dir, ".git/packed-refs")
+	f.Git("commit", "-q", "--allow-empty", "-m", "x")
+	f.Git("pack-refs", "--all")
+	path := filepath.Join(f.Dir, ".git/packed-refs")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.write(".git/packed-refs", strings.Replace(string(data), " sorted", "", 1))
-	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.git("rev-parse", "HEAD") {
+	f.Write(".git/packed-refs", strings.Replace(string(data), " sorted", "", 1))
+	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.Git("rev-parse", "HEAD") {
 		t.Errorf("%q %v", got, err)
 	}
-	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.git("rev-parse", "HEAD") || err != nil {
+	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.Git("rev-parse", "HEAD") || err != nil {
 		t.Errorf("%q %v", got, err)
 	}
 }
@@ -199,14 +200,14 @@ func TestUpdateRefsReclaims(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
 	writesHere(t, r)
-	one := f.blob("one")
+	one := f.Blob("one")
 	const ref = name.Ref("refs/checkpoints/s/journal")
-	proof, lock := filepath.Join(f.dir, ".git/checkpoint", RefTempPrefix+"ABC.000000:refs:checkpoints:s:journal"), filepath.Join(f.dir, ".git", string(ref)+".lock")
-	f.write(".git/checkpoint/"+filepath.Base(proof), string(one)+"\n")
+	proof, lock := filepath.Join(f.Dir, ".git/checkpoint", RefTempPrefix+"ABC.000000:refs:checkpoints:s:journal"), filepath.Join(f.Dir, ".git", string(ref)+".lock")
+	f.Write(".git/checkpoint/"+filepath.Base(proof), string(one)+"\n")
 	f.must(os.MkdirAll(filepath.Dir(lock), 0o777))
 	f.must(os.Link(proof, lock))
 	f.must(r.updateRefs(ctx(t), []Update{{Ref: ref, New: one}}))
-	if got := f.git("rev-parse", string(ref)); got != string(one) || len(f.leftovers()) > 0 {
+	if got := f.Git("rev-parse", string(ref)); got != string(one) || len(f.leftovers()) > 0 {
 		t.Errorf("%s is %s; left are %v", ref, got, f.leftovers())
 	}
 }

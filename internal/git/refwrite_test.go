@@ -3,14 +3,13 @@ package git
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
@@ -22,71 +21,31 @@ func writesHere(t *testing.T, r *Repo) {
 	}
 }
 
-// refsOfWriting returns names some of which are in each other's way.
-func refsOfWriting() []name.Ref {
-	return []name.Ref{
-		"refs/checkpoints/s/a", "refs/checkpoints/s/b", "refs/checkpoints/s/journal", "refs/checkpoints/s", "refs/checkpoints/s/a/c",
-		"refs/checkpoints/t/a", "refs/tags/checkpoint/s/step-1", "refs/tags/checkpoint/s", "refs/notes/checkpoints", "refs/checkpoints/s/b-1",
-	}
-}
-
-// loose returns the files of loose refs and their content.
-func (f *fixture) loose() string {
-	var out strings.Builder
-	top := filepath.Join(f.dir, ".git", "refs")
-	err := filepath.Walk(top, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		fmt.Fprintf(&out, "%s %s %q\n", strings.TrimPrefix(path, top), info.Mode(), data)
-		return err
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return out.String()
-}
-
-func (f *fixture) withoutRefs() {
-	for _, what := range []string{"refs/checkpoints", "refs/notes", "refs/tags", "packed-refs"} {
-		if err := os.RemoveAll(filepath.Join(f.dir, ".git", filepath.FromSlash(what))); err != nil {
-			f.t.Fatal(err)
-		}
-	}
-}
-
-func (f *fixture) leftovers() []string {
-	left, err := filepath.Glob(filepath.Join(f.dir, ".git", "checkpoint", RefTempPrefix+"*"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return left
-}
+func (f *fixture) leftovers() []string { return f.Proofs(RefTempPrefix) }
 
 // A transaction that is written in this process leaves the same files as git, or fails where git
 // fails. One that is left to git has changed nothing.
 func TestWriteRefsAsGit(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		ours, theirs := newFixture(t, "--object-format="+format), newFixture(t, "--object-format="+format)
 		var oids []name.OID
 		for i := range 4 {
-			oids = append(oids, ours.blob(fmt.Sprint(i)))
-			theirs.blob(fmt.Sprint(i))
+			oids = append(oids, ours.Blob(fmt.Sprint(i)))
+			theirs.Blob(fmt.Sprint(i))
 		}
 		absent := HashObject(format, "blob", []byte("absent"))
 		r, other := ours.open(), theirs.open()
 		writesHere(t, r)
 		here, failed, asked := 0, 0, 0
 		compare := func(tb rapid.TB, updates []Update) {
-			before := ours.loose()
+			before := ours.LooseRefs()
 			err := r.writeRefs(ctx(t), updates)
 			if left := ours.leftovers(); len(left) > 0 {
 				tb.Fatalf("%v leave %v", updates, left)
 			}
 			if errors.Is(err, errAsk) {
 				asked++
-				if now := ours.loose(); now != before {
+				if now := ours.LooseRefs(); now != before {
 					tb.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
 				}
 				err = r.updateRefs(ctx(t), updates)
@@ -97,24 +56,24 @@ func TestWriteRefsAsGit(t *testing.T) {
 			if (err == nil) != (wrong == nil) || errors.Is(err, ErrRaced) != errors.Is(wrong, ErrRaced) {
 				tb.Fatalf("%v:\nhere %v\ngit  %v\n%s", updates, err, wrong, before)
 			}
-			if a, b := ours.loose(), theirs.loose(); a != b {
+			if a, b := ours.LooseRefs(), theirs.LooseRefs(); a != b {
 				tb.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
 			}
 			all := "for-each-ref"
-			if a, b := ours.git(all), theirs.git(all); a != b {
+			if a, b := ours.Git(all), theirs.Git(all); a != b {
 				tb.Fatalf("%v:\nhere\n%s\ngit\n%s", updates, a, b)
 			}
 		}
 		// One that succeeds and one that fails, whatever is drawn below.
-		compare(t, []Update{{Ref: refsOfWriting()[0], New: oids[0]}})
-		compare(t, []Update{{Ref: refsOfWriting()[0], New: oids[1], Old: oids[2]}})
+		compare(t, []Update{{Ref: gittest.Refs()[0], New: oids[0]}})
+		compare(t, []Update{{Ref: gittest.Refs()[0], New: oids[1], Old: oids[2]}})
 		rapid.Check(t, func(rt *rapid.T) {
-			ours.withoutRefs()
-			theirs.withoutRefs()
+			ours.RemoveRefs()
+			theirs.RemoveRefs()
 			for range rapid.IntRange(1, 4).Draw(rt, "steps") {
 				if pack := rapid.SampledFrom([]string{"", "", "", "--all", "--no-all"}).Draw(rt, "pack"); pack != "" {
-					ours.git("pack-refs", pack)
-					theirs.git("pack-refs", pack)
+					ours.Git("pack-refs", pack)
+					theirs.Git("pack-refs", pack)
 				}
 				compare(rt, drawUpdates(rt, other, oids, absent))
 			}
@@ -129,7 +88,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 // drawUpdates returns updates whose expected values are mostly the present ones.
 func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Update {
 	var out []Update
-	refs := rapid.SliceOfNDistinct(rapid.SampledFrom(refsOfWriting()), 1, 4, rapid.ID).Draw(rt, "refs")
+	refs := rapid.SliceOfNDistinct(rapid.SampledFrom(gittest.Refs()), 1, 4, rapid.ID).Draw(rt, "refs")
 	for _, ref := range refs {
 		have, err := r.Batch().ResolveAll(rt.Context(), ref)
 		if err != nil {
@@ -207,7 +166,7 @@ func TestWriteRefsRace(t *testing.T) {
 			case <-done:
 				return
 			default:
-				f.try("", "pack-refs", "--all", "--prune") //nolint:errcheck // it may meet a lock
+				f.Try("", "pack-refs", "--all", "--prune") //nolint:errcheck // it may meet a lock
 			}
 		}
 	}()
@@ -226,24 +185,14 @@ func TestWriteRefsRace(t *testing.T) {
 		at = next[at]
 	}
 	for _, ref := range refs {
-		if got := f.git("rev-parse", string(ref)); n != rounds*writers || got != string(at) {
+		if got := f.Git("rev-parse", string(ref)); n != rounds*writers || got != string(at) {
 			t.Errorf("%d steps end at %s, and %s is %s", n, at, ref, got)
 		}
 	}
-	if got := strings.Count(f.git("for-each-ref", "refs/checkpoints/s"), "\n"); got != rounds*writers {
+	if got := strings.Count(f.Git("for-each-ref", "refs/checkpoints/s"), "\n"); got != rounds*writers {
 		t.Errorf("%d refs", got)
 	}
-	if left := append(f.leftovers(), f.locks()...); len(left) > 0 {
+	if left := append(f.leftovers(), f.RefLocks()...); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
-}
-
-func (f *fixture) locks() []string {
-	var out []string
-	for line := range strings.Lines(f.loose()) {
-		if path, _, _ := strings.Cut(line, " "); strings.HasSuffix(path, ".lock") {
-			out = append(out, path)
-		}
-	}
-	return out
 }

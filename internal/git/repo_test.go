@@ -11,33 +11,34 @@ import (
 	"testing"
 	"time"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 func TestOpen(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
 			if r.Head.OID != "" || r.Head.Branch != "refs/heads/main" {
 				t.Errorf("unborn: %+v", r.Head)
 			}
-			if r.Format != format || r.WorkTree != f.dir || r.GitDir != filepath.Join(f.dir, ".git") || r.Prefix != "" {
+			if r.Format != format || r.WorkTree != f.Dir || r.GitDir != filepath.Join(f.Dir, ".git") || r.Prefix != "" {
 				t.Errorf("%+v", r)
 			}
-			f.write("sub/file", "x")
-			f.git("add", ".")
-			f.git("commit", "-qm", "one")
-			head := name.OID(f.git("rev-parse", "HEAD"))
+			f.Write("sub/file", "x")
+			f.Git("add", ".")
+			f.Git("commit", "-qm", "one")
+			head := name.OID(f.Git("rev-parse", "HEAD"))
 			if r = f.open(); r.Head.OID != head || r.Head.Branch != "refs/heads/main" {
 				t.Errorf("on a branch: %+v", r.Head)
 			}
-			f.git("update-ref", "refs/heads/HEAD", "main") // makes the name ambiguous
+			f.Git("update-ref", "refs/heads/HEAD", "main") // makes the name ambiguous
 			if r = f.open(); r.Head.OID != head || r.Head.Branch != "refs/heads/main" {
 				t.Errorf("with a branch called HEAD: %+v", r.Head)
 			}
-			f.git("update-ref", "-d", "refs/heads/HEAD")
-			f.git("checkout", "-q", "--detach")
+			f.Git("update-ref", "-d", "refs/heads/HEAD")
+			f.Git("checkout", "-q", "--detach")
 			if r = f.open(); r.Head.OID != head || r.Head.Branch != "" {
 				t.Errorf("detached: %+v", r.Head)
 			}
@@ -47,13 +48,13 @@ func TestOpen(t *testing.T) {
 
 func TestOpenPlaces(t *testing.T) {
 	f := newFixture(t)
-	f.write("sub/file", "x")
-	f.git("add", ".")
-	f.git("commit", "-qm", "one")
-	f.git("worktree", "add", "-q", "../linked")
-	f.dir = filepath.Join(filepath.Dir(f.dir), "linked", "sub")
+	f.Write("sub/file", "x")
+	f.Git("add", ".")
+	f.Git("commit", "-qm", "one")
+	f.Git("worktree", "add", "-q", "../linked")
+	f.Dir = filepath.Join(filepath.Dir(f.Dir), "linked", "sub")
 	r := f.open()
-	if r.Prefix != "sub/" || r.WorkTree != filepath.Dir(f.dir) || r.GitDir == r.CommonDir || filepath.Base(r.GitDir) != "linked" {
+	if r.Prefix != "sub/" || r.WorkTree != filepath.Dir(f.Dir) || r.GitDir == r.CommonDir || filepath.Base(r.GitDir) != "linked" {
 		t.Errorf("linked worktree: %+v", r)
 	}
 	if r.IndexPath != filepath.Join(r.GitDir, "index") {
@@ -66,24 +67,24 @@ func TestOpenPlaces(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	f := newFixture(t)
-	f.git("init", "-q", "--bare", "../bare.git")
-	for _, dir := range []string{filepath.Dir(f.dir), filepath.Join(filepath.Dir(f.dir), "bare.git"), filepath.Join(f.dir, ".git")} {
-		_, err := Open(ctx(t), Options{Dir: dir, Env: append(f.env, "GIT_CEILING_DIRECTORIES=/")})
+	f.Git("init", "-q", "--bare", "../bare.git")
+	for _, dir := range []string{filepath.Dir(f.Dir), filepath.Join(filepath.Dir(f.Dir), "bare.git"), filepath.Join(f.Dir, ".git")} {
+		_, err := Open(ctx(t), Options{Dir: dir, Env: append(f.Env, "GIT_CEILING_DIRECTORIES=/")})
 		if !errors.Is(err, ErrUnusable) {
 			t.Errorf("%q: %v", dir, err)
 		}
 	}
-	odd := filepath.Join(filepath.Dir(f.dir), "new\nline")
+	odd := filepath.Join(filepath.Dir(f.Dir), "new\nline")
 	if err := os.Mkdir(odd, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	f.dir = odd
-	f.git("init", "-q")
-	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.env}); !errors.Is(err, ErrUnusable) {
+	f.Dir = odd
+	f.Git("init", "-q")
+	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.Env}); !errors.Is(err, ErrUnusable) {
 		t.Errorf("newline, unborn: %v", err)
 	}
-	f.git("commit", "-q", "--allow-empty", "-m", "x")
-	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.env}); !errors.Is(err, ErrUnusable) {
+	f.Git("commit", "-q", "--allow-empty", "-m", "x")
+	if _, err := Open(ctx(t), Options{Dir: odd, Env: f.Env}); !errors.Is(err, ErrUnusable) {
 		t.Errorf("newline: %v", err)
 	}
 }
@@ -91,8 +92,8 @@ func TestOpenRefuses(t *testing.T) {
 // Config is the configuration of the user, without what is set for our own processes.
 func TestConfigIsTheUsers(t *testing.T) {
 	f := newFixture(t)
-	f.git("config", "core.hooksPath", "my-hooks")
-	f.git("config", "gc.auto", "7")
+	f.Git("config", "core.hooksPath", "my-hooks")
+	f.Git("config", "gc.auto", "7")
 	r := f.open("GIT_CONFIG_PARAMETERS='checkpoint.tag=false'")
 	for key, want := range map[string]string{"core.hookspath": "my-hooks", "gc.auto": "7", "checkpoint.tag": "false"} {
 		if got, _ := r.Config.Get(key); got != want {
@@ -116,12 +117,12 @@ func TestCleanEnv(t *testing.T) {
 // Our processes run no hooks, and they get the `-c` settings and the environment of one command.
 func TestRun(t *testing.T) {
 	f := newFixture(t)
-	f.write("x", "x")
-	f.git("add", "x")
-	f.git("commit", "-qm", "x")
-	marker := filepath.Join(f.dir, "hook-ran")
-	f.write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch '"+marker+"'\n")
-	if err := os.Chmod(filepath.Join(f.dir, ".git/hooks/reference-transaction"), 0o777); err != nil {
+	f.Write("x", "x")
+	f.Git("add", "x")
+	f.Git("commit", "-qm", "x")
+	marker := filepath.Join(f.Dir, "hook-ran")
+	f.Write(".git/hooks/reference-transaction", "#!/bin/sh\ntouch '"+marker+"'\n")
+	if err := os.Chmod(filepath.Join(f.Dir, ".git/hooks/reference-transaction"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	r := f.open("GIT_TRACE=1")
@@ -145,14 +146,14 @@ func TestRun(t *testing.T) {
 // anyway, so the test also looks at the settings that each process gets.
 func TestRunWithoutConfiguredHooks(t *testing.T) {
 	f := newFixture(t)
-	f.write("x", "x")
-	f.git("add", "x")
-	f.git("commit", "-qm", "x")
-	marker := filepath.Join(f.dir, "hook-ran")
+	f.Write("x", "x")
+	f.Git("add", "x")
+	f.Git("commit", "-qm", "x")
+	marker := filepath.Join(f.Dir, "hook-ran")
 	for _, event := range []string{"reference-transaction", "post-index-change"} {
-		f.git("config", "--add", "hook.My.Hook.event", event)
+		f.Git("config", "--add", "hook.My.Hook.event", event)
 	}
-	f.git("config", "hook.My.Hook.command", "touch '"+marker+"'; false")
+	f.Git("config", "hook.My.Hook.command", "touch '"+marker+"'; false")
 	r := f.open()
 	if args := r.command(ctx(t), Cmd{Args: []string{"x"}}).Args; !slices.Contains(args, "hook.My.Hook.event=") {
 		t.Errorf("git is not told: %q", args)
@@ -164,8 +165,8 @@ func TestRunWithoutConfiguredHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !Older(version, "2.55") {
-		f.git("config", "hook.late.event", "reference-transaction")
-		f.git("config", "hook.late.command", "touch '"+marker+"'; false")
+		f.Git("config", "hook.late.event", "reference-transaction")
+		f.Git("config", "hook.late.command", "touch '"+marker+"'; false")
 	}
 	if _, err := os.Lstat(marker); err == nil {
 		os.Remove(marker) //nolint:errcheck // the next look says it

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 	"pgregory.net/rapid"
 )
@@ -63,15 +64,15 @@ func plainTree(f *fixture, sets ...map[string]Entry) name.OID {
 			}
 		}
 	}
-	f.git("read-tree", "--empty")
-	f.gitIn(in.String(), "update-index", "-z", "--replace", "--index-info")
-	return name.OID(f.git("write-tree", "--missing-ok"))
+	f.Git("read-tree", "--empty")
+	f.GitIn(in.String(), "update-index", "-z", "--replace", "--index-info")
+	return name.OID(f.Git("write-tree", "--missing-ok"))
 }
 
 func TestEditTreeAgainstGit(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	oids := []name.OID{f.blob("1"), f.blob("2")}
+	oids := []name.OID{f.Blob("1"), f.Blob("2")}
 	rapid.Check(t, func(rt *rapid.T) {
 		base, edits := files(oids).Draw(rt, "base"), files(oids).Draw(rt, "edits")
 		for _, p := range rapid.SliceOfN(treePath, 0, 4).Draw(rt, "removed") {
@@ -90,7 +91,7 @@ func TestEditTreeAgainstGit(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if got != want {
-			rt.Fatalf("got\n%s\nwant\n%s", f.git("ls-tree", "-r", string(got)), f.git("ls-tree", "-r", string(want)))
+			rt.Fatalf("got\n%s\nwant\n%s", f.Git("ls-tree", "-r", string(got)), f.Git("ls-tree", "-r", string(want)))
 		}
 	})
 }
@@ -98,7 +99,7 @@ func TestEditTreeAgainstGit(t *testing.T) {
 func TestDiffTreesAgainstGit(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
-	oids := []name.OID{f.blob("1"), f.blob("2")}
+	oids := []name.OID{f.Blob("1"), f.Blob("2")}
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := plainTree(f, files(oids).Draw(rt, "a")), plainTree(f, files(oids).Draw(rt, "b"))
 		changes, err := r.DiffTrees(ctx(t), a, b)
@@ -116,7 +117,7 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for line := range strings.Lines(f.git("rev-list", "--objects", "--no-object-names", "--filter=blob:none", string(b), "^"+string(a))) {
+		for line := range strings.Lines(f.Git("rev-list", "--objects", "--no-object-names", "--filter=blob:none", string(b), "^"+string(a))) {
 			if oid := name.OID(strings.TrimSpace(line)); !slices.Contains(beyond, oid) {
 				rt.Errorf("%s is not among those beyond: %v", oid, beyond)
 			}
@@ -128,7 +129,7 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s %s %s", oldMode, newMode, oldOID, newOID, c.Path))
 		}
 		var want []string
-		fields := strings.Split(f.git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", string(a), string(b)), "\x00")
+		fields := strings.Split(f.Git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", string(a), string(b)), "\x00")
 		for i := 0; i+1 < len(fields); i += 2 {
 			meta := strings.TrimPrefix(fields[i], ":")
 			want = append(want, meta[:strings.LastIndexByte(meta, ' ')]+" "+fields[i+1])
@@ -142,11 +143,11 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 }
 
 func TestTreeCodec(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
-			blob := f.blob("x")
+			blob := f.Blob("x")
 			sub, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "f", blob}})
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +156,7 @@ func TestTreeCodec(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.git("fsck", "--strict", "--no-dangling")
+			f.Git("fsck", "--strict", "--no-dangling")
 			var names []string
 			entries, err := r.ReadTree(ctx(t), oid)
 			for _, e := range entries {
@@ -172,7 +173,7 @@ func TestTreeCodec(t *testing.T) {
 					t.Errorf("%s: %+v %v", p, e, err)
 				}
 			}
-			if empty, err := r.EditTree(ctx(t), sub, map[string]Entry{"f": {}}); err != nil || f.git("cat-file", "-p", string(empty)) != "" {
+			if empty, err := r.EditTree(ctx(t), sub, map[string]Entry{"f": {}}); err != nil || f.Git("cat-file", "-p", string(empty)) != "" {
 				t.Errorf("emptied: %s %v", empty, err)
 			}
 			for _, p := range []string{".git/x", "a/../b", "a//b", "/a", "a/.GIT"} {
@@ -194,7 +195,7 @@ func TestTreeBomb(t *testing.T) {
 	}
 	f := newFixture(t)
 	r := f.open()
-	e := Entry{Mode: ModeFile, OID: f.blob("x")}
+	e := Entry{Mode: ModeFile, OID: f.Blob("x")}
 	for range 11 {
 		var entries []Entry
 		for i := range 8 {

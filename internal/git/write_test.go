@@ -14,13 +14,14 @@ import (
 	careful "github.com/go-git/go-git/v5/plumbing/hash"
 
 	"git-checkpoint/internal/gitconfig"
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 // Both writers, with both object formats where possible, return git's ids and write objects that
 // fsck accepts. They freshen existing objects and replace damaged ones.
 func TestWriters(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for _, process := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s process=%v", format, process), func(t *testing.T) {
 				f := newFixture(t, "--object-format="+format)
@@ -50,12 +51,12 @@ func TestWriterCompat(t *testing.T) {
 // A damaged loose object is written again, and not only freshened.
 func TestWriterMendsGarbledObject(t *testing.T) {
 	f := newFixture(t)
-	oid := f.blob("worth keeping")
+	oid := f.Blob("worth keeping")
 	f.rewrite(oid, "no zlib at all")
 	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("worth keeping")); got != oid || err != nil {
 		t.Fatal(got, err)
 	}
-	if got := f.git("cat-file", "-p", string(oid)); got != "worth keeping" {
+	if got := f.Git("cat-file", "-p", string(oid)); got != "worth keeping" {
 		t.Errorf("%q", got)
 	}
 }
@@ -69,7 +70,7 @@ func TestWriterRefusesCollision(t *testing.T) {
 	if oid, err := seal(crafted{newHash("sha1")}); err == nil {
 		t.Errorf("%s was accepted", oid)
 	}
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		if oid, err := identify(format, "blob", []byte("x")); oid != HashObject(format, "blob", []byte("x")) || err != nil {
 			t.Error(oid, err)
 		}
@@ -97,7 +98,7 @@ func conform(t *testing.T, f *fixture, w ObjectWriter) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := f.gitIn(data, "hash-object", "--stdin", "-t", typ); string(oid) != want {
+		if want := f.GitIn(data, "hash-object", "--stdin", "-t", typ); string(oid) != want {
 			t.Fatalf("%s: %s, not %s", typ, oid, want)
 		}
 		return oid
@@ -105,31 +106,31 @@ func conform(t *testing.T, f *fixture, w ObjectWriter) {
 	large := strings.Repeat("0123456789\n", 300_000)
 	for _, data := range []string{"", "x", "\x00\r\n", large} {
 		oid := put("blob", data)
-		if got := f.git("cat-file", "blob", string(oid)); got != strings.TrimSuffix(data, "\n") {
+		if got := f.Git("cat-file", "blob", string(oid)); got != strings.TrimSuffix(data, "\n") {
 			t.Errorf("%d bytes became %d", len(data), len(got))
 		}
 	}
 	tree := put("tree", "")
 	put("commit", "tree "+string(tree)+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n")
-	f.git("fsck", "--strict", "--no-dangling")
+	f.Git("fsck", "--strict", "--no-dangling")
 
 	oid := put("blob", "fresh")
 	old := time.Now().Add(-90 * 24 * time.Hour)
-	if err := os.Chtimes(f.loosePath(oid), old, old); err != nil {
+	if err := os.Chtimes(f.Loose(oid), old, old); err != nil {
 		t.Fatal(err)
 	}
 	put("blob", "fresh")
-	f.git("prune", "--expire=1.hour.ago")
-	if got := f.git("cat-file", "-p", string(oid)); got != "fresh" {
+	f.Git("prune", "--expire=1.hour.ago")
+	if got := f.Git("cat-file", "-p", string(oid)); got != "fresh" {
 		t.Errorf("%q", got)
 	}
 
 	// What is only in an old pack would be dropped together with it: the pack is
 	// fresh afterwards, or the object stands on its own.
-	pack := f.gitIn(string(oid)+"\n", "pack-objects", "-q", filepath.Join(f.dir, ".git/objects/pack/pack"))
-	path := filepath.Join(f.dir, ".git/objects/pack/pack-"+pack+".pack")
-	f.git("prune-packed")
-	if _, err := os.Lstat(f.loosePath(oid)); err == nil {
+	pack := f.GitIn(string(oid)+"\n", "pack-objects", "-q", filepath.Join(f.Dir, ".git/objects/pack/pack"))
+	path := filepath.Join(f.Dir, ".git/objects/pack/pack-"+pack+".pack")
+	f.Git("prune-packed")
+	if _, err := os.Lstat(f.Loose(oid)); err == nil {
 		t.Fatal("the loose object should be gone")
 	}
 	if err := os.Chtimes(path, old, old); err != nil {
@@ -137,19 +138,19 @@ func conform(t *testing.T, f *fixture, w ObjectWriter) {
 	}
 	put("blob", "fresh")
 	info, err := os.Stat(path)
-	if _, loose := os.Lstat(f.loosePath(oid)); err != nil || loose != nil && time.Since(info.ModTime()) > time.Hour {
+	if _, loose := os.Lstat(f.Loose(oid)); err != nil || loose != nil && time.Since(info.ModTime()) > time.Hour {
 		t.Error(err, loose)
 	}
 }
 
 func TestWriterMendsEmptyObject(t *testing.T) {
 	f := newFixture(t)
-	oid := f.blob("lost in a crash")
+	oid := f.Blob("lost in a crash")
 	f.rewrite(oid, "")
 	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("lost in a crash")); got != oid || err != nil {
 		t.Fatal(got, err)
 	}
-	if got := f.git("cat-file", "-p", string(oid)); got != "lost in a crash" {
+	if got := f.Git("cat-file", "-p", string(oid)); got != "lost in a crash" {
 		t.Errorf("%q", got)
 	}
 }
@@ -187,8 +188,8 @@ func TestWriterConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	f.git("fsck", "--strict", "--no-dangling")
-	if left, err := filepath.Glob(filepath.Join(f.dir, ".git/objects/*tmp*")); len(left) > 0 || err != nil {
+	f.Git("fsck", "--strict", "--no-dangling")
+	if left, err := filepath.Glob(filepath.Join(f.Dir, ".git/objects/*tmp*")); len(left) > 0 || err != nil {
 		t.Errorf("%q %v", left, err)
 	}
 }
@@ -218,10 +219,10 @@ func TestWriterFreshensPack(t *testing.T) {
 	for state, wantLoose := range map[string]bool{"whole": false, "cruft": true, "damaged": true} {
 		t.Run(state, func(t *testing.T) {
 			f := newFixture(t)
-			oid := f.blob("packed alone")
-			base := filepath.Join(f.dir, ".git", "objects", "pack", "loose")
-			base += "-" + f.gitIn(string(oid)+"\n", "pack-objects", "-q", base)
-			f.git("prune-packed")
+			oid := f.Blob("packed alone")
+			base := filepath.Join(f.Dir, ".git", "objects", "pack", "loose")
+			base += "-" + f.GitIn(string(oid)+"\n", "pack-objects", "-q", base)
+			f.Git("prune-packed")
 			pack := base + ".pack"
 			switch state {
 			case "cruft":
@@ -239,7 +240,7 @@ func TestWriterFreshensPack(t *testing.T) {
 			}
 			info, err := os.Stat(pack)
 			f.must(err)
-			if _, err := os.Lstat(f.loosePath(oid)); (err == nil) != wantLoose {
+			if _, err := os.Lstat(f.Loose(oid)); (err == nil) != wantLoose {
 				t.Errorf("loose: %v", err)
 			}
 			if fresh := info.ModTime().After(long.Add(time.Hour)); fresh == (state == "cruft") {

@@ -11,19 +11,20 @@ import (
 
 	"pgregory.net/rapid"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
 // Refs have the values that git reads: loose, packed, both or neither, annotated tags, and refs
 // below the names of others.
 func TestRefFiles(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		f := newFixture(t, "--object-format="+format)
-		f.git("commit", "-q", "--allow-empty", "-m", "x")
-		head := f.git("rev-parse", "HEAD")
+		f.Git("commit", "-q", "--allow-empty", "-m", "x")
+		head := f.Git("rev-parse", "HEAD")
 		files := f.files()
 		rapid.Check(t, func(rt *rapid.T) {
-			f.git("pack-refs", "--all", "--prune")
+			f.Git("pack-refs", "--all", "--prune")
 			refs := map[string]bool{}
 			for i := range rapid.IntRange(1, 60).Draw(rt, "count") {
 				ref := fmt.Sprintf("refs/%s/%c%d", rapid.SampledFrom([]string{"heads/a", "tags", "x/y", "checkpoints/s"}).Draw(rt, "dir"), rune('a'+i%5), i)
@@ -38,14 +39,14 @@ func TestRefFiles(t *testing.T) {
 			for ref := range refs {
 				fmt.Fprintf(&in, "update %s %s\n", ref, head)
 			}
-			f.gitIn(in.String(), "update-ref", "--stdin")
-			f.git("tag", "-f", "-a", "-m", "x", "annotated", "HEAD")
+			f.GitIn(in.String(), "update-ref", "--stdin")
+			f.Git("tag", "-f", "-a", "-m", "x", "annotated", "HEAD")
 			if rapid.Bool().Draw(rt, "pack") {
-				f.git("pack-refs", "--all")
+				f.Git("pack-refs", "--all")
 			}
-			f.git("update-ref", "refs/x/y/loose", "HEAD")
+			f.Git("update-ref", "refs/x/y/loose", "HEAD")
 			want := map[string]string{"refs/none": "", "refs/x": "", "refs/zz/z": "", "refs/tags/a": "", "refs/checkpoints/s/b": ""}
-			for _, line := range strings.Split(f.git("for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
+			for _, line := range strings.Split(f.Git("for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
 				ref, oid, _ := strings.Cut(line, " ")
 				want[ref] = oid
 			}
@@ -57,7 +58,7 @@ func TestRefFiles(t *testing.T) {
 			for _, v := range listed {
 				got += fmt.Sprintln(v.Ref, v.OID)
 			}
-			if want := f.git(append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...); err != nil || strings.TrimSuffix(got, "\n") != want {
+			if want := f.Git(append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...); err != nil || strings.TrimSuffix(got, "\n") != want {
 				rt.Fatalf("%v: %v\n%s\nnot\n%s", prefixes, err, got, want)
 			}
 			for ref, oid := range want {
@@ -73,9 +74,9 @@ func TestRefFiles(t *testing.T) {
 // are not ref names, unsorted packed refs, other ref backends.
 func TestRefFilesAsk(t *testing.T) {
 	f := newFixture(t)
-	f.git("commit", "-q", "--allow-empty", "-m", "x")
-	f.git("symbolic-ref", "refs/x/symbolic", "refs/heads/main")
-	f.write(".git/refs/x/broken", "abc\n")
+	f.Git("commit", "-q", "--allow-empty", "-m", "x")
+	f.Git("symbolic-ref", "refs/x/symbolic", "refs/heads/main")
+	f.Write(".git/refs/x/broken", "abc\n")
 	for _, ref := range []name.Ref{"refs/x/symbolic", "refs/x/broken", "refs/bisect/bad", "refs/worktree/a", "refs/../config", "refs/heads/./main", "HEAD", "refs"} {
 		if got, err := f.files().Resolve(ref); err == nil {
 			t.Errorf("%s: %q", ref, got)
@@ -89,8 +90,8 @@ func TestRefFilesAsk(t *testing.T) {
 	if got, err := f.files("GIT_CONFIG_PARAMETERS='extensions.refstorage=reftable'").Resolve("refs/heads/main"); err == nil {
 		t.Errorf("%q", got)
 	}
-	f.git("pack-refs", "--all")
-	path := filepath.Join(f.dir, ".git/packed-refs")
+	f.Git("pack-refs", "--all")
+	path := filepath.Join(f.Dir, ".git/packed-refs")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -109,13 +110,13 @@ func TestRefFilesAsk(t *testing.T) {
 // Whichever bit of packed-refs is flipped, either the listing is that of git, or git is asked.
 func TestGarbledPackedRefs(t *testing.T) {
 	f := newFixture(t)
-	f.git("commit", "-q", "--allow-empty", "-m", "x")
+	f.Git("commit", "-q", "--allow-empty", "-m", "x")
 	for i := range 4 {
-		f.git("update-ref", fmt.Sprintf("refs/checkpoints/s/c%d", i), "HEAD")
+		f.Git("update-ref", fmt.Sprintf("refs/checkpoints/s/c%d", i), "HEAD")
 	}
-	f.git("tag", "-a", "-m", "x", "annotated")
-	f.git("pack-refs", "--all", "--prune")
-	path := filepath.Join(f.dir, ".git/packed-refs")
+	f.Git("tag", "-a", "-m", "x", "annotated")
+	f.Git("pack-refs", "--all", "--prune")
+	path := filepath.Join(f.Dir, ".git/packed-refs")
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +145,7 @@ func TestGarbledPackedRefs(t *testing.T) {
 		for _, v := range refs {
 			got += fmt.Sprintln(v.Ref, v.OID)
 		}
-		if want, err := f.try("", "for-each-ref", "--format=%(refname) %(objectname)", "refs/checkpoints/s/"); err != nil || got != want {
+		if want, err := f.Try("", "for-each-ref", "--format=%(refname) %(objectname)", "refs/checkpoints/s/"); err != nil || got != want {
 			t.Fatalf("bit %d: %v\n%s\nnot\n%s", bit, err, got, want)
 		}
 	}

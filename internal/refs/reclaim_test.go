@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 )
 
@@ -16,7 +17,7 @@ import (
 // does one that git made.
 func TestReclaimRefs(t *testing.T) {
 	f := newFixture(t)
-	one, two := f.blob("one"), f.blob("two")
+	one, two := f.Blob("one"), f.Blob("two")
 	r := f.files()
 	f.writesHere()
 	journal, tag := name.Ref("refs/checkpoints/s/journal"), name.Ref("refs/tags/checkpoint/s/step-1")
@@ -40,8 +41,8 @@ func TestReclaimRefs(t *testing.T) {
 	if err := write(Update{Ref: journal, Old: one}); !errors.As(err, &held) {
 		t.Errorf("a lock that is held, of a ref to delete: %v", err)
 	}
-	if r.Reclaim(); len(f.locks()) != 1 || len(f.leftovers()) != 1 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
+	if r.Reclaim(); len(f.RefLocks()) != 1 || len(f.leftovers()) != 1 {
+		t.Errorf("%v %v", f.RefLocks(), f.leftovers())
 	}
 	before := filepath.Base(living.locks[0].proof)
 	if err := living.decide(); err != nil {
@@ -63,21 +64,21 @@ func TestReclaimRefs(t *testing.T) {
 		t.Errorf("locks of the dead, of refs to delete: %v", err)
 	}
 	die(lock("refs/checkpoints/s/cp-1"))
-	if r.Reclaim(); len(f.locks())+len(f.leftovers()) > 0 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
+	if r.Reclaim(); len(f.RefLocks())+len(f.leftovers()) > 0 {
+		t.Errorf("%v %v", f.RefLocks(), f.leftovers())
 	}
 	dead := lock("refs/checkpoints/s/cp-2")
 	if err := os.Remove(dead.locks[0].path()); err != nil {
 		t.Fatal(err)
 	}
 	die(dead)
-	f.write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
-	if r.Reclaim(); len(f.locks()) != 1 || len(f.leftovers()) != 0 {
-		t.Errorf("%v %v", f.locks(), f.leftovers())
+	f.Write(".git/refs/checkpoints/s/cp-2.lock", string(two)+"\n") // somebody else's since
+	if r.Reclaim(); len(f.RefLocks()) != 1 || len(f.leftovers()) != 0 {
+		t.Errorf("%v %v", f.RefLocks(), f.leftovers())
 	}
-	f.write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
+	f.Write(".git/refs/checkpoints/s/journal.lock", string(two)+"\n") // as git's looks
 	r.Reclaim()
-	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.locks()) != 2 {
+	if err := write(Update{Ref: journal, New: two}); !errors.As(err, &held) || len(f.RefLocks()) != 2 {
 		t.Errorf("a lock of git's: %v", err)
 	}
 }
@@ -88,16 +89,16 @@ func TestReclaimEnds(t *testing.T) {
 	f := newFixture(t)
 	r := f.files()
 	f.writesHere()
-	refs := refsOfWriting()[:3]
+	refs := gittest.Refs()[:3]
 	for decided := range 2 {
 		for renamed := range len(refs) + 1 {
 			if decided == 0 && renamed > 0 {
 				continue
 			}
 			for _, pack := range []bool{false, true} {
-				f.withoutRefs()
+				f.RemoveRefs()
 				l := &transaction{Files: f.files(), id: rand.Text()[:10]}
-				oid := f.blob(fmt.Sprint(decided, renamed, pack))
+				oid := f.Blob(fmt.Sprint(decided, renamed, pack))
 				for _, ref := range refs {
 					if err := l.add(&refLock{update: Update{Ref: ref, New: oid}}); err != nil {
 						t.Fatal(err)
@@ -113,16 +114,16 @@ func TestReclaimEnds(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if r.Reclaim(); len(f.locks()) != len(refs)-renamed {
-					t.Fatalf("reclaimed from the living: %v", f.locks())
+				if r.Reclaim(); len(f.RefLocks()) != len(refs)-renamed {
+					t.Fatalf("reclaimed from the living: %v", f.RefLocks())
 				}
 				l.first.Close() //nolint:errcheck // as the end of a process does
 				if pack {
-					f.try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
+					f.Try("", "pack-refs", "--all") //nolint:errcheck // it meets locks
 				}
 				r.Reclaim()
 				want := len(refs) * decided
-				if got := strings.Count(f.git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
+				if got := strings.Count(f.Git("for-each-ref", "refs/checkpoints")+"\n", string(oid)); got != want {
 					t.Errorf("decided %d, %d renamed, packed %v: %d refs", decided, renamed, pack, got)
 				}
 				f.nothingLeft()
@@ -137,15 +138,15 @@ func TestCommitTakesBack(t *testing.T) {
 	f := newFixture(t)
 	r := f.files()
 	f.writesHere()
-	one, two := f.blob("one"), f.blob("two")
-	refs := refsOfWriting()[:3]
+	one, two := f.Blob("one"), f.Blob("two")
+	refs := gittest.Refs()[:3]
 	begin := func() (*transaction, string) {
 		t.Helper()
-		f.withoutRefs()
+		f.RemoveRefs()
 		if err := r.Write([]Update{{Ref: refs[1], New: one}}, commits); err != nil {
 			t.Fatal(err)
 		}
-		before := f.loose()
+		before := f.LooseRefs()
 		l := &transaction{Files: f.files(), id: rand.Text()[:10]}
 		for _, u := range []Update{{Ref: refs[0], New: two}, {Ref: refs[1], New: two, Old: one}, {Ref: refs[2], New: two}} {
 			if err := l.add(&refLock{update: u}); err != nil {
@@ -156,7 +157,7 @@ func TestCommitTakesBack(t *testing.T) {
 	}
 	for at := range refs {
 		l, before := begin()
-		inTheWay := filepath.Join(f.dir, ".git", filepath.FromSlash(string(refs[at])))
+		inTheWay := filepath.Join(f.Dir, ".git", filepath.FromSlash(string(refs[at])))
 		os.Remove(inTheWay) //nolint:errcheck // there is none, or MkdirAll fails
 		if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o777); err != nil {
 			t.Fatal(err)
@@ -169,10 +170,10 @@ func TestCommitTakesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at == 1 {
-			f.write(".git/"+string(refs[1]), string(one)+"\n")
+			f.Write(".git/"+string(refs[1]), string(one)+"\n")
 		}
-		if after := f.loose(); after != before || len(f.locks())+len(f.leftovers()) > 0 {
-			t.Errorf("failed at %d:\n%swas\n%s%v %v", at, after, before, f.locks(), f.leftovers())
+		if after := f.LooseRefs(); after != before || len(f.RefLocks())+len(f.leftovers()) > 0 {
+			t.Errorf("failed at %d:\n%swas\n%s%v %v", at, after, before, f.RefLocks(), f.leftovers())
 		}
 	}
 	for _, killed := range []string{"linked", "reset"} {
@@ -190,8 +191,8 @@ func TestCommitTakesBack(t *testing.T) {
 		}
 		l.first.Close() //nolint:errcheck // as the end of a process does
 		r.Reclaim()
-		if got := strings.Count(f.loose(), string(two)); got != len(refs) || len(f.locks())+len(f.leftovers()) > 0 {
-			t.Errorf("killed when %s: %d refs are new; %v %v", killed, got, f.locks(), f.leftovers())
+		if got := strings.Count(f.LooseRefs(), string(two)); got != len(refs) || len(f.RefLocks())+len(f.leftovers()) > 0 {
+			t.Errorf("killed when %s: %d refs are new; %v %v", killed, got, f.RefLocks(), f.leftovers())
 		}
 	}
 }
@@ -202,20 +203,20 @@ func TestReclaimDeletes(t *testing.T) {
 	f := newFixture(t)
 	r := f.files()
 	f.writesHere()
-	one, two := f.commit("one"), f.commit("two")
+	one, two := f.Commit("one"), f.Commit("two")
 	const session = "refs/checkpoints/s/"
 	for _, many := range []bool{false, true} {
 		steps := 1
 		for done := -1; done <= steps; done++ { // -1: not decided
-			f.withoutRefs()
+			f.RemoveRefs()
 			for _, ref := range []string{"journal", "packed", "both", "loose"} {
-				f.git("update-ref", session+ref, string(one))
+				f.Git("update-ref", session+ref, string(one))
 			}
-			f.git("pack-refs", "--all")
-			f.git("update-ref", session+"both", string(two))
-			f.git("update-ref", "-d", session+"loose")
-			f.git("update-ref", session+"loose", string(two))
-			before := f.git("for-each-ref")
+			f.Git("pack-refs", "--all")
+			f.Git("update-ref", session+"both", string(two))
+			f.Git("update-ref", "-d", session+"loose")
+			f.Git("update-ref", session+"loose", string(two))
+			before := f.Git("for-each-ref")
 			updates := []Update{
 				{Ref: session + "packed", Old: one}, {Ref: session + "both", Old: two}, {Ref: session + "loose", Old: two},
 				{Ref: session + "journal", Old: one, New: two},
@@ -247,10 +248,10 @@ func TestReclaimDeletes(t *testing.T) {
 			}
 			l.first.Close() //nolint:errcheck // as the end of a process does
 			r.Reclaim()
-			after := f.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/checkpoints")
+			after := f.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/checkpoints")
 			switch {
 			case done < 0:
-				if now := f.git("for-each-ref"); now != before {
+				if now := f.Git("for-each-ref"); now != before {
 					t.Errorf("not decided, and refs changed:\n%s\n%s", before, now)
 				}
 			case !many:
@@ -263,7 +264,7 @@ func TestReclaimDeletes(t *testing.T) {
 				}
 			}
 			f.nothingLeft()
-			if _, err := os.Lstat(filepath.Join(f.dir, ".git", "packed-refs.lock")); err == nil {
+			if _, err := os.Lstat(filepath.Join(f.Dir, ".git", "packed-refs.lock")); err == nil {
 				t.Errorf("killed after %d: packed-refs is locked", done)
 			}
 		}
@@ -272,7 +273,7 @@ func TestReclaimDeletes(t *testing.T) {
 
 // The name of a proof identifies one ref, and no other.
 func TestProofNames(t *testing.T) {
-	for i, ref := range refsOfWriting() {
+	for i, ref := range gittest.Refs() {
 		file := proofOf("ABC", i, ref)
 		if p, ok := parseProof(file); !ok || p.ref != ref || p.id != "ABC" || p.first != (i == 0) || p.decided {
 			t.Errorf("%s: %+v", file, p)

@@ -13,7 +13,7 @@ import (
 func TestWriteRefsAsks(t *testing.T) {
 	plain := newFixture(t)
 	plain.writesHere()
-	one := plain.blob("one")
+	one := plain.Blob("one")
 	for _, u := range [][]Update{
 		{}, {{Ref: "refs/heads/x", New: one}}, {{Ref: "refs/checkpoints/s/a"}}, {{Ref: "refs/checkpoints/s/a b", New: one}},
 		{{Ref: "refs/checkpoints/s/a.lock", New: one}}, {{Ref: "refs/checkpoints/../x", New: one}}, {{Ref: "refs/checkpoints/s/a", New: "12"}},
@@ -33,16 +33,16 @@ func TestWriteRefsAsks(t *testing.T) {
 	} {
 		f := newFixture(t)
 		key, value, _ := strings.Cut(setting, "=")
-		f.git("config", key, value)
+		f.Git("config", key, value)
 		if f.files().Writable("refs/heads/main") != here {
 			t.Errorf("with %s: %v", setting, !here)
 		}
 	}
 	f := newFixture(t)
-	one = f.blob("one")
-	two := f.blob("two")
-	f.git("update-ref", "--create-reflog", "refs/checkpoints/s/journal", string(one))
-	f.git("symbolic-ref", "refs/notes/checkpoints", "refs/checkpoints/s/journal")
+	one = f.Blob("one")
+	two := f.Blob("two")
+	f.Git("update-ref", "--create-reflog", "refs/checkpoints/s/journal", string(one))
+	f.Git("symbolic-ref", "refs/notes/checkpoints", "refs/checkpoints/s/journal")
 	r := f.files()
 	for _, ref := range []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"} {
 		if err := r.Write([]Update{{Ref: ref, New: two, Old: one}}, commits); !errors.Is(err, errAsk) {
@@ -56,7 +56,7 @@ func TestWriteRefsAsks(t *testing.T) {
 func TestWriteRefsOrder(t *testing.T) {
 	f := newFixture(t)
 	f.writesHere()
-	oid := f.blob("x")
+	oid := f.Blob("x")
 	refs := []name.Ref{"refs/checkpoints/s/c", "refs/checkpoints/s/d", "refs/checkpoints/s/a", "refs/checkpoints/s/b"}
 	l := &transaction{Files: f.files(), id: rand.Text()[:10]}
 	for i, ref := range refs {
@@ -68,10 +68,10 @@ func TestWriteRefsOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f.write(".git/refs/checkpoints/s/a/in-the-way", "")
+	f.Write(".git/refs/checkpoints/s/a/in-the-way", "")
 	err := l.commit()
 	l.release()
-	if got := f.git("for-each-ref", "--format=%(refname)", "refs/checkpoints"); err == nil || errors.Is(err, errAsk) || got != string(refs[0]) {
+	if got := f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints"); err == nil || errors.Is(err, errAsk) || got != string(refs[0]) {
 		t.Errorf("%v, and there are %q", err, got)
 	}
 	f.nothingLeft()

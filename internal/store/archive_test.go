@@ -31,26 +31,26 @@ func TestArchive(t *testing.T) {
 	if members, err := f.CheckArchive(t.Context(), "demo", onto); err != nil || !maps.Equal(members, held) {
 		t.Errorf("%v %v", members, err)
 	}
-	if got := f.git("rev-parse", string(onto)+"^@"); got != string(first)+"\n"+string(held[two]) {
+	if got := f.Git("rev-parse", string(onto)+"^@"); got != string(first)+"\n"+string(held[two]) {
 		t.Errorf("parents are %s", got)
 	}
 	f.mustChange("demo", Change{Archive: held})
 	whole, err := f.ArchiveOnto(t.Context(), "demo", "", held)
-	if got := f.git("rev-parse", "refs/checkpoints/demo/archive"); err != nil || got != string(whole) {
+	if got := f.Git("rev-parse", "refs/checkpoints/demo/archive"); err != nil || got != string(whole) {
 		t.Errorf("%v: %s, not %s", err, got, whole)
 	}
-	if refs := f.git("for-each-ref", "refs/checkpoints/demo/cp-*"); refs != "" {
+	if refs := f.Git("for-each-ref", "refs/checkpoints/demo/cp-*"); refs != "" {
 		t.Errorf("refs are left:\n%s", refs)
 	}
 	f.mustChange("demo", Change{Remove: []Removal{{ID: two}}})
-	if got := f.git("rev-parse", "refs/checkpoints/demo/archive"); got != string(first) {
+	if got := f.Git("rev-parse", "refs/checkpoints/demo/archive"); got != string(first) {
 		t.Errorf("after a removal it is %s, not %s", got, first)
 	}
 	f.mustChange("demo", Change{Remove: []Removal{{ID: one}}})
-	if refs := f.git("for-each-ref", "refs/checkpoints/demo/archive"); refs != "" {
+	if refs := f.Git("for-each-ref", "refs/checkpoints/demo/archive"); refs != "" {
 		t.Errorf("an empty archive is left: %s", refs)
 	}
-	f.git("fsck", "--strict", "--no-dangling")
+	f.Git("fsck", "--strict", "--no-dangling")
 }
 
 // The lines are in the order of the times in the ids, those of one millisecond in that of the random
@@ -71,7 +71,7 @@ func TestArchiveOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Join(want, " "+string(oid)+"\n") + " " + string(oid)
-	if got := f.git("cat-file", "blob", string(archive)+":"+archiveList); got != lines {
+	if got := f.Git("cat-file", "blob", string(archive)+":"+archiveList); got != lines {
 		t.Errorf("the list is\n%s", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestHostileArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := name.OID(f.git("commit-tree", "-m", "foreign", f.git("mktree")))
+	foreign := name.OID(f.Git("commit-tree", "-m", "foreign", f.Git("mktree")))
 	by := git.Signature{Name: "x", Email: "x@example.com"}
 	write := func(message, list string, parents ...name.OID) name.OID {
 		t.Helper()

@@ -34,7 +34,7 @@ func BenchmarkCreate(b *testing.B) {
 			if _, err := f.Transact(b.Context(), "demo", func(context.Context, View) (Change, error) { return c, nil }); err != nil {
 				b.Fatal(err)
 			}
-			f.git("gc", "-q")
+			f.Git("gc", "-q")
 			if _, err := f.Log(b.Context(), "demo"); err != nil {
 				b.Fatal(err)
 			}

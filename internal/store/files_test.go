@@ -26,7 +26,7 @@ func TestActiveSession(t *testing.T) {
 		t.Errorf("%q %v", s, err)
 	}
 	for _, content := range []string{"", "../x\n", "a\nb\n", "demo\n\n", string(make([]byte, 5000))} {
-		f.write(f.path("checkpoint", "session"), content)
+		f.Write(f.path("checkpoint", "session"), content)
 		if s, err := f.ActiveSession(); err == nil || !strings.Contains(err.Error(), strconv.Quote(f.path("checkpoint", "session"))+" is broken") || s != "" {
 			t.Errorf("%.20q: %q %v", content, s, err)
 		}
@@ -64,7 +64,7 @@ func TestWorktreeID(t *testing.T) {
 			t.Fatalf("%q", ids)
 		}
 	}
-	f.write(f.path("checkpoint", "worktree-id"), "half of an")
+	f.Write(f.path("checkpoint", "worktree-id"), "half of an")
 	id, err := f.WorktreeID()
 	if again, _ := f.WorktreeID(); err != nil || again != id || id == ids[0] || !worktreeID().MatchString(id) {
 		t.Errorf("%q %q %v", id, again, err)
@@ -96,18 +96,18 @@ func TestWorktreeIDIsCopied(t *testing.T) {
 		first = id
 	}
 	elsewhere := func(place ...string) string { return strings.Join(place, " ") }
-	f.write(note, elsewhere(parts[0], parts[1], parts[2], "/elsewhere\n"))
+	f.Write(note, elsewhere(parts[0], parts[1], parts[2], "/elsewhere\n"))
 	is("moved", true)
-	f.write(note, elsewhere(parts[0], parts[1], "1", parts[3]))
+	f.Write(note, elsewhere(parts[0], parts[1], "1", parts[3]))
 	is("a mount with other inodes of directories", true)
-	f.write(note, elsewhere(parts[0], parts[1], "1", "/elsewhere\n"))
+	f.Write(note, elsewhere(parts[0], parts[1], "1", "/elsewhere\n"))
 	is("a second worktree with the same git directory", false)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	f.write(file, first+"\n") // with the same inode on many file systems
+	f.Write(file, first+"\n") // with the same inode on many file systems
 	is("restored", false)
-	f.write(file, strings.Repeat("a", 32)+"\n")
+	f.Write(file, strings.Repeat("a", 32)+"\n")
 	first = strings.Repeat("a", 32)
 	is("the id of another", false)
 	if err := os.Remove(note); err != nil {
@@ -126,7 +126,7 @@ func TestWorktreeIDIsCopiedForAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.write(note, first+" 1 1 /elsewhere\n")
+		f.Write(note, first+" 1 1 /elsewhere\n")
 		ids := make([]string, 16)
 		var wg sync.WaitGroup
 		for i := range ids {
@@ -152,11 +152,11 @@ func TestSweep(t *testing.T) {
 	if err := f.SetActiveSession("demo"); err != nil {
 		t.Fatal(err)
 	}
-	outside := filepath.Join(f.dir, "outside")
-	f.write(filepath.Join(outside, "precious"), "x")
+	outside := filepath.Join(f.Dir, "outside")
+	f.Write(filepath.Join(outside, "precious"), "x")
 	old := time.Now().Add(-3 * time.Hour)
 	for _, p := range []string{"tmp-old", "tmp-dir/deep/file", "tmp-new", "other"} {
-		f.write(f.path("checkpoint", p), "x")
+		f.Write(f.path("checkpoint", p), "x")
 	}
 	if err := os.Symlink(outside, f.path("checkpoint", "tmp-link")); err != nil {
 		t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 
 // told returns what a list shows of checkpoints.
 func (f *fixture) told(ids []name.ID) string {
-	f.t.Helper()
-	byID, err := f.Listed(f.t.Context(), "demo", ids)
+	f.Helper()
+	byID, err := f.Listed(f.Context(), "demo", ids)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	out := ""
 	for _, id := range ids {
@@ -52,7 +52,7 @@ func TestGlances(t *testing.T) {
 	if got := f.told(ids); got != want {
 		t.Errorf("remembered:\n%s\nread:\n%s", got, want)
 	}
-	garbled := f.git("rev-parse", "refs/checkpoints/demo/"+string(ids[0]))
+	garbled := f.Git("rev-parse", "refs/checkpoints/demo/"+string(ids[0]))
 	before := f.garble(name.OID(garbled))
 	if got := f.told(ids); got != want {
 		t.Error("what is remembered was read again")
@@ -60,17 +60,17 @@ func TestGlances(t *testing.T) {
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 0x10
-		f.write(path, string(damaged))
+		f.Write(path, string(damaged))
 		if got := f.told(ids); got == want || !bytes.Contains([]byte(got), []byte(ids[0]+" "+name.ID(garbled)+" 0001-01-01 00:00:00 +0000 UTC   damaged\n")) {
 			t.Fatalf("byte %d of the file was believed:\n%s", i, got)
 		}
 	}
 	f.restore(name.OID(garbled), before)
-	f.write(path, string(data[:len(data)-1]))
+	f.Write(path, string(data[:len(data)-1]))
 	if got := f.told(ids); got != want {
 		t.Errorf("after a file that is cut off:\n%s", got)
 	}
-	f.drop(name.OID(f.git("rev-parse", garbled+"^2:checkpoint.json")))
+	f.drop(name.OID(f.Git("rev-parse", garbled+"^2:checkpoint.json")))
 	if got := f.told(ids); got == want {
 		t.Error("a record that is missing was not noticed")
 	}
@@ -97,7 +97,7 @@ func TestEachRecord(t *testing.T) {
 		for i, id := range ids {
 			all[i] = byID[id]
 		}
-		f.garble(name.OID(f.git("rev-parse", "refs/checkpoints/demo/"+string(ids[1])+"^2:checkpoint.json")))
+		f.garble(name.OID(f.Git("rev-parse", "refs/checkpoints/demo/"+string(ids[1])+"^2:checkpoint.json")))
 		got := make([]string, len(ids))
 		if err := f.EachRecord(t.Context(), all, func(i int, raw []byte) error {
 			got[i] = gjson.GetBytes(raw, "id").Str
@@ -115,21 +115,21 @@ func TestEachRecord(t *testing.T) {
 
 // garble overwrites the file of a loose object and returns the old content.
 func (f *fixture) garble(oid name.OID) []byte {
-	f.t.Helper()
-	path := f.path("objects", string(oid[:2]), string(oid[2:]))
+	f.Helper()
+	path := f.Loose(oid)
 	before, err := os.ReadFile(path)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	f.restore(oid, bytes.Repeat([]byte{1}, len(before)))
 	return before
 }
 
 func (f *fixture) restore(oid name.OID, content []byte) {
-	f.t.Helper()
-	path := f.path("objects", string(oid[:2]), string(oid[2:]))
+	f.Helper()
+	path := f.Loose(oid)
 	if err := os.Remove(path); err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
-	f.write(path, string(content))
+	f.Write(path, string(content))
 }

@@ -12,22 +12,23 @@ import (
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
 
 // log reads a journal as a new process would.
 func (f *fixture) log(session name.Session) *journal.Log {
-	f.t.Helper()
-	l, err := New(Options{Repo: f.Repo}).Log(f.t.Context(), session)
+	f.Helper()
+	l, err := New(Options{Repo: f.Repo}).Log(f.Context(), session)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	return l
 }
 
 func (f *fixture) status(session name.Session, words ...string) {
-	f.t.Helper()
+	f.Helper()
 	var c Change
 	for _, w := range words {
 		c.Events = append(c.Events, journal.Event{Kind: journal.KindStatus, Status: w})
@@ -37,7 +38,7 @@ func (f *fixture) status(session name.Session, words ...string) {
 
 // The cache returns what the repository has, after few and after many new commits.
 func TestLogFromCache(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			f.create("demo", milestone{})
@@ -113,9 +114,9 @@ func TestDamagedCache(t *testing.T) {
 func TestLogAfterRewrite(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	old := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	old := f.Git("rev-parse", "refs/checkpoints/demo/journal")
 	f.status("demo", "paused")
-	f.git("update-ref", "refs/checkpoints/demo/journal", old)
+	f.Git("update-ref", "refs/checkpoints/demo/journal", old)
 	if l := f.log("demo"); string(l.Tip().OID) != old || l.Len() != 2 {
 		t.Errorf("%v, %d nodes", l.Tip(), l.Len())
 	}
@@ -130,7 +131,7 @@ func TestLogAfterRewrite(t *testing.T) {
 func TestCacheOfTwoWriters(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	other := &fixture{Store: New(Options{Repo: f.Repo}), t: t, dir: f.dir, env: f.env}
+	other := &fixture{f.Repository, New(Options{Repo: f.Repo})}
 	if _, err := other.State(t.Context(), "demo"); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	if err := os.Remove(f.path("checkpoint", "journal-demo")); err != nil {
 		t.Fatal(err)
 	}
-	f.write(f.path("checkpoint", "journal-demo", "x"), "a directory is in the way")
+	f.Write(f.path("checkpoint", "journal-demo", "x"), "a directory is in the way")
 	f.status("demo", "failed")
 	if st := f.log("demo").Fold(); st.Status != "failed" {
 		t.Errorf("%+v", st)
@@ -184,16 +185,16 @@ func TestBrokenJournal(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	tip := f.git("rev-parse", "refs/checkpoints/demo/journal")
-	f.git("update-ref", "refs/checkpoints/demo/journal", "HEAD")
+	tip := f.Git("rev-parse", "refs/checkpoints/demo/journal")
+	f.Git("update-ref", "refs/checkpoints/demo/journal", "HEAD")
 	damage("not a journal")
-	f.git("update-ref", "refs/checkpoints/demo/journal", f.git("rev-parse", "HEAD^{tree}"))
+	f.Git("update-ref", "refs/checkpoints/demo/journal", f.Git("rev-parse", "HEAD^{tree}"))
 	damage("not a commit")
-	f.git("update-ref", "refs/checkpoints/demo/journal", f.git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", tip,
+	f.Git("update-ref", "refs/checkpoints/demo/journal", f.Git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", tip,
 		"-m", "status\n\nCheckpoint-Event: 1 status\nTime: 2026-11-20T09:43:11.123Z\nStatus: caf\xe9\nSession: demo\n", string(journal.EmptyTreeSHA1)))
 	damage("another encoding")
-	f.git("update-ref", "refs/checkpoints/demo/journal", tip)
-	f.drop(name.OID(f.git("rev-parse", tip+"~1")))
+	f.Git("update-ref", "refs/checkpoints/demo/journal", tip)
+	f.drop(name.OID(f.Git("rev-parse", tip+"~1")))
 	damage("a hole")
 	f.drop(name.OID(tip))
 	damage("no tip")
@@ -204,11 +205,11 @@ func TestShallowJournal(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
 	f.create("demo", milestone{})
-	tip := f.git("rev-parse", "refs/checkpoints/demo/journal")
-	f.drop(name.OID(f.git("rev-parse", tip+"~1")))
-	f.write(f.path("shallow"), tip+"\n")
+	tip := f.Git("rev-parse", "refs/checkpoints/demo/journal")
+	f.drop(name.OID(f.Git("rev-parse", tip+"~1")))
+	f.Write(f.path("shallow"), tip+"\n")
 	os.Remove(f.path("checkpoint", "journal-demo")) //nolint:errcheck // the log below tells
-	if _, err := f.open(f.dir).Log(t.Context(), "demo"); !errors.Is(err, git.ErrShallow) {
+	if _, err := f.open(f.Dir).Log(t.Context(), "demo"); !errors.Is(err, git.ErrShallow) {
 		t.Errorf("%v", err)
 	}
 }
@@ -217,11 +218,11 @@ func TestShallowJournal(t *testing.T) {
 func TestJoin(t *testing.T) {
 	f := newFixture(t)
 	one := f.create("demo", milestone{step: 1})
-	root := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	root := f.Git("rev-parse", "refs/checkpoints/demo/journal")
 	two := f.create("demo", milestone{step: 2})
 	theirs := f.log("demo")
-	f.git("update-ref", "refs/checkpoints/demo/journal", root)
-	f.git("update-ref", "-d", string(name.CheckpointRef("demo", two)))
+	f.Git("update-ref", "refs/checkpoints/demo/journal", root)
+	f.Git("update-ref", "-d", string(name.CheckpointRef("demo", two)))
 	three := f.create("demo", milestone{step: 3})
 	mine := f.log("demo")
 	if l, err := f.LogAt(t.Context(), theirs.Tip().OID, mine); err != nil || !bytes.Equal(l.Encode(), theirs.Encode()) {
@@ -261,7 +262,7 @@ func TestJoin(t *testing.T) {
 	if _, err := f.change("demo", Change{Base: mine}); err == nil || !strings.Contains(err.Error(), "base") {
 		t.Errorf("a base that lost events: %v", err)
 	}
-	f.git("fsck", "--strict", "--no-dangling")
+	f.Git("fsck", "--strict", "--no-dangling")
 }
 
 // What counts as seen in this worktree are events. A merge may be replaced by another one, and then
@@ -269,10 +270,10 @@ func TestJoin(t *testing.T) {
 func TestSeenWithoutMerges(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{step: 1})
-	root := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	root := f.Git("rev-parse", "refs/checkpoints/demo/journal")
 	f.status("demo", "paused")
 	theirs := f.log("demo")
-	f.git("update-ref", "refs/checkpoints/demo/journal", root)
+	f.Git("update-ref", "refs/checkpoints/demo/journal", root)
 	f.Forget("demo") //nolint:errcheck // as another clone
 	f.status("demo", "failed")
 	mine := f.log("demo")
@@ -281,7 +282,7 @@ func TestSeenWithoutMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := func(tip name.OID) {
-		f.git("update-ref", "refs/checkpoints/demo/journal", string(tip))
+		f.Git("update-ref", "refs/checkpoints/demo/journal", string(tip))
 		f.log("demo")
 	}
 	set(joined.Tip().OID)

@@ -5,97 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
 
-var formats = []string{"sha1", "sha256"}
-
-// fixture is a real repository with one commit, its store, and plain git.
+// fixture is a repository with one commit, its store, and plain git.
 type fixture struct {
+	*gittest.Repository
 	*Store
-	t   testing.TB
-	dir string
-	env []string
 }
 
 func newFixture(t testing.TB, initArgs ...string) *fixture {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{t: t, dir: filepath.Join(root, "work"), env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
-	}}
-	for _, dir := range []string{f.dir, filepath.Join(root, "home")} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
-	f.git("commit", "-q", "--allow-empty", "-m", "first")
-	f.Store = f.open(f.dir)
+	f := &fixture{Repository: gittest.New(t, initArgs...)}
+	f.Commit("first")
+	f.Store = f.open(f.Dir)
 	return f
 }
 
 // open returns another store of the same repository, as another process would have it.
 func (f *fixture) open(dir string) *Store {
-	f.t.Helper()
-	r, err := git.Open(context.Background(), git.Options{Dir: dir, Env: f.env})
+	f.Helper()
+	r, err := git.Open(context.Background(), git.Options{Dir: dir, Env: f.Env})
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
-	f.t.Cleanup(func() { r.Close() })
-	return New(Options{Repo: r, Warn: func(s string) { f.t.Log(s) }})
-}
-
-func (f *fixture) git(args ...string) string {
-	f.t.Helper()
-	out, err := f.try(args...)
-	if err != nil {
-		f.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSuffix(out, "\n")
-}
-
-func (f *fixture) try(args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = f.dir, f.env
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	f.Cleanup(func() { r.Close() })
+	return New(Options{Repo: r, Warn: func(s string) { f.TB.Log(s) }})
 }
 
 func (f *fixture) path(parts ...string) string {
-	return filepath.Join(append([]string{f.dir, ".git"}, parts...)...)
-}
-
-func (f *fixture) write(path, content string) {
-	f.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		f.t.Fatal(err)
-	}
+	return filepath.Join(append([]string{f.Dir, ".git"}, parts...)...)
 }
 
 // drop removes a loose object.
 func (f *fixture) drop(oid name.OID) {
-	f.t.Helper()
-	if err := os.Remove(f.path("objects", string(oid[:2]), string(oid[2:]))); err != nil {
-		f.t.Fatal(err)
+	f.Helper()
+	if err := os.Remove(f.Loose(oid)); err != nil {
+		f.Fatal(err)
 	}
-	f.Repo = f.open(f.dir).Repo // this one may have read it
+	f.Repo = f.open(f.Dir).Repo // this one may have read it
 }
 
 // milestone describes a checkpoint that a test creates.
@@ -158,57 +115,57 @@ func draft(ctx context.Context, s *Store, session name.Session, id name.ID, step
 }
 
 func (f *fixture) create(session name.Session, m milestone) name.ID {
-	f.t.Helper()
-	id, res, err := create(f.t.Context(), f.Store, session, m)
+	f.Helper()
+	id, res, err := create(f.Context(), f.Store, session, m)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	if len(res.Warnings) > 0 {
-		f.t.Fatal(res.Warnings)
+		f.Fatal(res.Warnings)
 	}
 	return id
 }
 
 func (f *fixture) commit(session name.Session, id name.ID) name.OID {
-	f.t.Helper()
-	oid, err := f.Checkpoint(f.t.Context(), session, id)
+	f.Helper()
+	oid, err := f.Checkpoint(f.Context(), session, id)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	return oid
 }
 
 // change runs a transaction with a fixed change.
 func (f *fixture) change(session name.Session, c Change) (Result, error) {
-	f.t.Helper()
+	f.Helper()
 	for i := range c.Events {
 		c.Events[i].Time, c.Events[i].Actor = f.Now(), "Ann <ann@example.com>"
 	}
-	return f.Transact(f.t.Context(), session, func(context.Context, View) (Change, error) { return c, nil })
+	return f.Transact(f.Context(), session, func(context.Context, View) (Change, error) { return c, nil })
 }
 
 func (f *fixture) mustChange(session name.Session, c Change) Result {
-	f.t.Helper()
+	f.Helper()
 	res, err := f.change(session, c)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	return res
 }
 
 // tags lists the tags of a session as "step-1=<id>".
 func (f *fixture) tags(session name.Session) string {
-	f.t.Helper()
+	f.Helper()
 	ids := map[string]name.ID{}
-	sums, err := f.Summaries(f.t.Context(), session)
+	sums, err := f.Summaries(f.Context(), session)
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	for _, s := range sums {
 		ids[string(s.Commit)] = s.ID
 	}
 	var out []string
-	for _, line := range strings.Fields(f.git("for-each-ref", "--format=%(refname)=%(objectname)", name.TagRoot+string(session))) {
+	for _, line := range strings.Fields(f.Git("for-each-ref", "--format=%(refname)=%(objectname)", name.TagRoot+string(session))) {
 		ref, oid, _ := strings.Cut(line, "=")
 		out = append(out, strings.TrimPrefix(ref, name.TagRoot+string(session)+"/")+"="+string(ids[oid]))
 	}

@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
 
 func (f *fixture) blob(content string) name.OID {
-	f.t.Helper()
-	oid, err := f.Repo.WriteObject(f.t.Context(), "blob", []byte(content))
+	f.Helper()
+	oid, err := f.Repo.WriteObject(f.Context(), "blob", []byte(content))
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	return oid
 }
@@ -29,12 +30,12 @@ const someID = name.ID("cp-03-20261120T094311123Z-4f2a")
 
 // full returns a draft with every field set.
 func (f *fixture) full() Draft {
-	f.t.Helper()
+	f.Helper()
 	at := time.Date(2026, 11, 20, 9, 43, 11, 123e6, time.UTC)
 	blob := f.blob("content")
-	tree, err := f.Repo.EditTree(f.t.Context(), "", map[string]git.Entry{"dir/file": {Mode: git.ModeFile, OID: blob}})
+	tree, err := f.Repo.EditTree(f.Context(), "", map[string]git.Entry{"dir/file": {Mode: git.ModeFile, OID: blob}})
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
 	author, committer := f.Repo.Identity(at)
 	conflict := func(stage int, path, content string) Conflict {
@@ -58,7 +59,7 @@ func (f *fixture) full() Draft {
 }
 
 func TestWriteAndRead(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			d := f.full()
@@ -66,18 +67,18 @@ func TestWriteAndRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
-			f.git("fsck", "--strict", "--no-dangling")
-			if got := f.git("rev-parse", string(w.Commit)+"^@"); got != string(d.Head)+"\n"+string(w.RecordCommit) {
+			f.Git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
+			f.Git("fsck", "--strict", "--no-dangling")
+			if got := f.Git("rev-parse", string(w.Commit)+"^@"); got != string(d.Head)+"\n"+string(w.RecordCommit) {
 				t.Errorf("parents of C: %q", got)
 			}
-			if got := f.git("rev-list", "--count", string(w.RecordCommit)); got != "1" {
+			if got := f.Git("rev-list", "--count", string(w.RecordCommit)); got != "1" {
 				t.Errorf("M has %s commits", got)
 			}
-			if got := f.git("ls-tree", "-r", "-z", "--name-only", string(w.RecordCommit)); got != "checkpoint.json\x00conflicts/1/a/b\x00conflicts/2/a/b\x00conflicts/3/c\x00index-flags\x00index/dir/file\x00outputs/spec\x00raw/dir/crlf.txt\x00raw/new\nline\x00" {
+			if got := f.Git("ls-tree", "-r", "-z", "--name-only", string(w.RecordCommit)); got != "checkpoint.json\x00conflicts/1/a/b\x00conflicts/2/a/b\x00conflicts/3/c\x00index-flags\x00index/dir/file\x00outputs/spec\x00raw/dir/crlf.txt\x00raw/new\nline\x00" {
 				t.Errorf("M: %q", got)
 			}
-			if got := f.git("show", string(w.Commit)+":dir/file"); got != "content" {
+			if got := f.Git("show", string(w.Commit)+":dir/file"); got != "content" {
 				t.Errorf("C: %q", got)
 			}
 			checkParts(t, f, d, w)
@@ -138,12 +139,12 @@ func checkNewObjects(t *testing.T, f *fixture, d Draft, w Written) {
 		listed[string(oid)] = true
 	}
 	index := map[string]bool{}
-	for _, line := range strings.Split(f.git("rev-list", "--objects", "--no-object-names", string(d.Tree)), "\n") {
+	for _, line := range strings.Split(f.Git("rev-list", "--objects", "--no-object-names", string(d.Tree)), "\n") {
 		index[line] = true
 	}
-	for _, oid := range strings.Split(f.git("rev-list", "--objects", "--no-object-names", string(w.Commit), "^"+string(d.Head)), "\n") {
+	for _, oid := range strings.Split(f.Git("rev-list", "--objects", "--no-object-names", string(w.Commit), "^"+string(d.Head)), "\n") {
 		if !listed[oid] && !index[oid] {
-			t.Errorf("%s is not listed: %s", oid, f.git("cat-file", "-p", oid))
+			t.Errorf("%s is not listed: %s", oid, f.Git("cat-file", "-p", oid))
 		}
 	}
 }
@@ -157,7 +158,7 @@ func TestUnbornAndBare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.git("rev-parse", string(w.Commit)+"^@"); got != string(w.RecordCommit) {
+	if got := f.Git("rev-parse", string(w.Commit)+"^@"); got != string(w.RecordCommit) {
 		t.Errorf("%q", got)
 	}
 	if _, _, m, err := f.Record(t.Context(), w.Commit); m != w.RecordCommit || err != nil {
@@ -181,30 +182,30 @@ func TestSigned(t *testing.T) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	f.git("config", "gpg.format", "ssh")
-	f.git("config", "user.signingKey", key)
-	f.git("config", "commit.gpgSign", "true")
-	f.git("config", "i18n.commitEncoding", "ISO-8859-1")
+	f.Git("config", "gpg.format", "ssh")
+	f.Git("config", "user.signingKey", key)
+	f.Git("config", "commit.gpgSign", "true")
+	f.Git("config", "i18n.commitEncoding", "ISO-8859-1")
 	d := f.full()
 	w, err := f.WriteCheckpoint(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.git("cat-file", "-p", string(w.Commit)); strings.Contains(got, "gpgsig") {
+	if got := f.Git("cat-file", "-p", string(w.Commit)); strings.Contains(got, "gpgsig") {
 		t.Error("signed because of commit.gpgSign")
 	}
-	plain := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit))
+	plain := f.Git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit))
 	f.Signer = &Signer{}
 	if w, err = f.WriteCheckpoint(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.git("cat-file", "-p", string(w.Commit)); !strings.Contains(got, "BEGIN SSH SIGNATURE") || strings.Contains(got, "\nencoding ") {
+	if got := f.Git("cat-file", "-p", string(w.Commit)); !strings.Contains(got, "BEGIN SSH SIGNATURE") || strings.Contains(got, "\nencoding ") {
 		t.Errorf("%s", got)
 	}
-	if got := f.git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit)); got != plain {
+	if got := f.Git("log", "-1", "--format=%an%ae%ad%cn%ce%cd%T%P%B", "--date=raw", string(w.Commit)); got != plain {
 		t.Errorf("signed:\n%s\nplain:\n%s", got, plain)
 	}
-	f.git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
+	f.Git("update-ref", "refs/checkpoints/demo/"+string(someID), string(w.Commit))
 	if sums, err := f.Summaries(t.Context(), "demo"); err != nil || sums[0].Err != nil {
 		t.Errorf("%+v %v", sums, err)
 	}
@@ -212,15 +213,15 @@ func TestSigned(t *testing.T) {
 
 // forge makes a checkpoint's ref point to the same commit with another record.
 func (f *fixture) forge(ref string, edit func(record []byte) []byte) {
-	f.t.Helper()
-	m := f.git("rev-parse", ref+"^2")
-	oid := f.blob(string(edit([]byte(f.git("cat-file", "blob", m+":checkpoint.json") + "\n"))))
-	tree, err := f.Repo.EditTree(f.t.Context(), name.OID(f.git("rev-parse", m+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
+	f.Helper()
+	m := f.Git("rev-parse", ref+"^2")
+	oid := f.blob(string(edit([]byte(f.Git("cat-file", "blob", m+":checkpoint.json") + "\n"))))
+	tree, err := f.Repo.EditTree(f.Context(), name.OID(f.Git("rev-parse", m+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
 	if err != nil {
-		f.t.Fatal(err)
+		f.Fatal(err)
 	}
-	forged := f.git("commit-tree", "-m", "x", string(tree))
-	f.git("update-ref", ref, f.git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.git("log", "-1", "--format=%B", ref), ref+"^{tree}"))
+	forged := f.Git("commit-tree", "-m", "x", string(tree))
+	f.Git("update-ref", ref, f.Git("commit-tree", "-p", "HEAD", "-p", forged, "-m", f.Git("log", "-1", "--format=%B", ref), ref+"^{tree}"))
 }
 
 // Each kind of damage is an error of its own and does not affect anything else.
@@ -231,16 +232,16 @@ func TestDamagedCheckpoints(t *testing.T) {
 		ids = append(ids, f.create("demo", milestone{}))
 	}
 	ref := func(i int) string { return "refs/checkpoints/demo/" + string(ids[i]) }
-	m := func(i int) string { return f.git("rev-parse", ref(i)+"^2") }
-	f.drop(name.OID(f.git("rev-parse", ref(1))))
+	m := func(i int) string { return f.Git("rev-parse", ref(i)+"^2") }
+	f.drop(name.OID(f.Git("rev-parse", ref(1))))
 	f.drop(name.OID(m(2)))
-	f.drop(name.OID(f.git("rev-parse", m(3)+":checkpoint.json")))
+	f.drop(name.OID(f.Git("rev-parse", m(3)+":checkpoint.json")))
 	f.forge(ref(4), func(r []byte) []byte { return bytes.Replace(r, []byte("in_progress"), []byte("complete"), 1) })
 	f.forge(ref(5), func([]byte) []byte { return []byte("{") })
-	f.git("update-ref", ref(6), f.git("rev-parse", "HEAD^{tree}"))
-	f.git("update-ref", ref(7), f.git("rev-parse", ref(0)))
-	f.write(f.path("refs/checkpoints/demo/cp-99-garbage"), "no id\n")
-	f.write(f.path("refs/checkpoints/demo/journal.bak"), "also none\n")
+	f.Git("update-ref", ref(6), f.Git("rev-parse", "HEAD^{tree}"))
+	f.Git("update-ref", ref(7), f.Git("rev-parse", ref(0)))
+	f.Write(f.path("refs/checkpoints/demo/cp-99-garbage"), "no id\n")
+	f.Write(f.path("refs/checkpoints/demo/journal.bak"), "also none\n")
 
 	for i, id := range ids {
 		commit, err := f.Checkpoint(t.Context(), "demo", id)
@@ -283,10 +284,10 @@ func TestSessions(t *testing.T) {
 	head := string(f.Repo.Head.OID)
 	strays := []string{"refs/checkpoints/x", "refs/checkpoints/two/odd", "refs/checkpoints/two/a/b", "refs/checkpoints/-bad/journal"}
 	for _, ref := range strays {
-		f.git("update-ref", ref, head)
+		f.Git("update-ref", ref, head)
 	}
-	f.git("update-ref", "refs/checkpoints/three/"+string(someID), head)
-	f.git("update-ref", "refs/checkpoints/one/archive", head)
+	f.Git("update-ref", "refs/checkpoints/three/"+string(someID), head)
+	f.Git("update-ref", "refs/checkpoints/one/archive", head)
 	got, odd, err := f.Sessions(t.Context())
 	if err != nil || !slices.Equal(got, []name.Session{"one", "three", "two"}) || len(odd) != len(strays) {
 		t.Fatalf("%+v %+v %v", got, odd, err)

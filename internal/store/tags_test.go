@@ -24,7 +24,7 @@ func TestTagsFollow(t *testing.T) {
 	f.create("demo", milestone{step: 6, minor: true})
 	f.create("demo", milestone{step: 6, safety: true, minor: true})
 	want("step-6=%s step-6.1=%s step-6.2=%s", two, one, two)
-	if got := f.git("cat-file", "-t", "checkpoint/demo/step-6"); got != "commit" {
+	if got := f.Git("cat-file", "-t", "checkpoint/demo/step-6"); got != "commit" {
 		t.Errorf("a tag is a %s", got)
 	}
 
@@ -65,8 +65,8 @@ func TestTagsFollow(t *testing.T) {
 	})
 	want("step-6=%s step-6.1=%s", four, one)
 
-	f.git("update-ref", "refs/tags/checkpoint/demo/step-9", string(f.commit("demo", one)))
-	f.git("update-ref", "-d", "refs/tags/checkpoint/demo/step-6.1")
+	f.Git("update-ref", "refs/tags/checkpoint/demo/step-9", string(f.commit("demo", one)))
+	f.Git("update-ref", "-d", "refs/tags/checkpoint/demo/step-6.1")
 	f.mustChange("demo", Change{Tags: TagsRebuilt})
 	want("step-6=%s step-6.1=%s step-7=%s", four, one, three)
 }
@@ -88,7 +88,7 @@ func TestForeignTags(t *testing.T) {
 	for _, ref := range []string{"refs/tags/checkpoint", "refs/tags/checkpoint/demo", "refs/tags/checkpoint/demo/step-1", "refs/tags/checkpoint/demo/step-1/x"} {
 		t.Run(ref, func(t *testing.T) {
 			f := newFixture(t)
-			f.git("update-ref", ref, "HEAD")
+			f.Git("update-ref", ref, "HEAD")
 			id, res, err := create(t.Context(), f.Store, "demo", milestone{})
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestForeignTags(t *testing.T) {
 			if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "tags/checkpoint/demo/step-1 was left out") || len(res.Tags) != 0 {
 				t.Errorf("%q %v", res.Warnings, res.Tags)
 			}
-			if got := f.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/tags"); got != ref+" "+string(f.Repo.Head.OID) {
+			if got := f.Git("for-each-ref", "--format=%(refname) %(objectname)", "refs/tags"); got != ref+" "+string(f.Repo.Head.OID) {
 				t.Errorf("%q", got)
 			}
 			next, res, err := create(t.Context(), f.Store, "demo", milestone{step: 2})
@@ -113,7 +113,7 @@ func TestForeignTags(t *testing.T) {
 func TestHostileIteration(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	before := f.git("for-each-ref", "refs/heads")
+	before := f.Git("for-each-ref", "refs/heads")
 	id := f.create("demo", milestone{step: 2, minor: true})
 	c := f.commit("demo", id)
 	blob, err := f.RecordBlob(t.Context(), c)
@@ -127,7 +127,7 @@ func TestHostileIteration(t *testing.T) {
 			Create: []NewCheckpoint{{ID: id, Commit: c, RecordBlob: blob}},
 		})
 	}
-	if f.git("for-each-ref", "refs/heads") != before {
+	if f.Git("for-each-ref", "refs/heads") != before {
 		t.Error("a branch was made")
 	}
 	if got := strings.Fields(f.tags("demo")); len(got) != 2 {
@@ -148,7 +148,7 @@ func TestTagOfWhatIsHere(t *testing.T) {
 	if got := f.tags("demo"); got != "step-1="+string(one) {
 		t.Errorf("%q", got)
 	}
-	f.write(f.path("refs/checkpoints/demo", string(id(2))), string(missing)+"\n")
+	f.Write(f.path("refs/checkpoints/demo", string(id(2))), string(missing)+"\n")
 	f.mustChange("demo", Change{Events: []journal.Event{{
 		Kind: journal.KindAdopt, Checkpoint: id(2), Step: 1, Milestone: true, Commit: missing,
 	}}})

@@ -13,30 +13,31 @@ import (
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/gittest"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
 
 func TestCreate(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
-			f.git("config", "core.logAllRefUpdates", "always")
+			f.Git("config", "core.logAllRefUpdates", "always")
 			one, two := f.create("demo", milestone{}), f.create("demo", milestone{iteration: "review"})
-			f.git("fsck", "--strict", "--no-dangling")
-			if out := f.git("fsck", "--lost-found"); out != "" {
+			f.Git("fsck", "--strict", "--no-dangling")
+			if out := f.Git("fsck", "--lost-found"); out != "" {
 				t.Errorf("fsck: %s", out)
 			}
 			if got, want := f.tags("demo"), fmt.Sprintf("step-1=%s step-2=%s step-2.review=%s", one, two, two); got != want {
 				t.Errorf("tags %q, not %q", got, want)
 			}
 			for _, id := range []name.ID{one, two} {
-				note := f.git("notes", "--ref", "checkpoints", "show", string(f.commit("demo", id)))
+				note := f.Git("notes", "--ref", "checkpoints", "show", string(f.commit("demo", id)))
 				_, raw, m, err := f.Record(t.Context(), f.commit("demo", id))
 				if err != nil || note+"\n" != string(raw) || !strings.Contains(note, string(id)) {
 					t.Errorf("note %q: %v", note, err)
 				}
-				if got := f.git("cat-file", "-p", string(m)+":checkpoint.json"); got != note {
+				if got := f.Git("cat-file", "-p", string(m)+":checkpoint.json"); got != note {
 					t.Errorf("%q", got)
 				}
 			}
@@ -47,7 +48,7 @@ func TestCreate(t *testing.T) {
 			if _, err := os.Lstat(f.path("logs", "refs", "checkpoints")); err == nil {
 				t.Error("a reflog was written")
 			}
-			if got := f.git("log", "--format=%an %ae %ad|%cn", "--date=raw", "-1", "refs/checkpoints/demo/journal"); !strings.HasPrefix(got, "Ann ann@example.com ") || !strings.HasSuffix(got, "+0000|Ann") {
+			if got := f.Git("log", "--format=%an %ae %ad|%cn", "--date=raw", "-1", "refs/checkpoints/demo/journal"); !strings.HasPrefix(got, "Ann ann@example.com ") || !strings.HasSuffix(got, "+0000|Ann") {
 				t.Errorf("%q", got)
 			}
 		})
@@ -56,14 +57,14 @@ func TestCreate(t *testing.T) {
 
 // Every writer succeeds, and each gets its own step.
 func TestParallelCreates(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range gittest.Formats() {
 		for _, writers := range []int{8, 16} {
 			t.Run(fmt.Sprint(format, " ", writers), func(t *testing.T) {
 				f := newFixture(t, "--object-format="+format)
 				var wg sync.WaitGroup
 				worst := make([]int, writers)
 				for i := range writers {
-					s := f.open(f.dir)
+					s := f.open(f.Dir)
 					wg.Go(func() {
 						_, res, err := create(t.Context(), s, "demo", milestone{})
 						if err != nil {
@@ -133,7 +134,7 @@ func TestParallelProcesses(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			cmd := exec.Command(self)
-			cmd.Env = append(append([]string(nil), f.env...), childEnv+"="+f.dir)
+			cmd.Env = append(append([]string(nil), f.Env...), childEnv+"="+f.Dir)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
@@ -165,14 +166,14 @@ func checkRace(t *testing.T, f *fixture, writers int) {
 	if got := strings.Fields(f.tags("demo")); len(got) != writers {
 		t.Errorf("tags: %q", got)
 	}
-	f.git("fsck", "--strict", "--no-dangling")
+	f.Git("fsck", "--strict", "--no-dangling")
 }
 
 // Worktrees share everything except the active session and the caches.
 func TestLinkedWorktree(t *testing.T) {
 	f := newFixture(t)
-	f.git("worktree", "add", "-q", "../linked")
-	linked := f.open(f.dir + "/../linked")
+	f.Git("worktree", "add", "-q", "../linked")
+	linked := f.open(f.Dir + "/../linked")
 	one := f.create("demo", milestone{})
 	two, _, err := create(t.Context(), linked, "demo", milestone{})
 	if err != nil {
@@ -196,15 +197,15 @@ func TestLinkedWorktree(t *testing.T) {
 
 func TestReftable(t *testing.T) {
 	f := newFixture(t)
-	if out, err := f.try("init", "-q", "--ref-format=reftable", "../reftable"); err != nil {
+	if out, err := f.Try("", "init", "-q", "--ref-format=reftable", "../reftable"); err != nil {
 		t.Skipf("this git has none: %s", strings.SplitN(out, "\n", 2)[0])
 	}
-	f.dir += "/../reftable"
-	f.git("commit", "-q", "--allow-empty", "-m", "first")
-	f.Store = f.open(f.dir)
+	f.Dir += "/../reftable"
+	f.Git("commit", "-q", "--allow-empty", "-m", "first")
+	f.Store = f.open(f.Dir)
 	var wg sync.WaitGroup
 	for range 4 {
-		s := f.open(f.dir)
+		s := f.open(f.Dir)
 		wg.Go(func() {
 			if _, _, err := create(t.Context(), s, "demo", milestone{}); err != nil {
 				t.Error(err)
@@ -221,8 +222,8 @@ func TestStaleLock(t *testing.T) {
 	f.create("demo", milestone{})
 	f.patience = 300 * time.Millisecond
 	for _, lock := range []string{"refs/checkpoints/demo/journal.lock", "refs/notes/checkpoints.lock"} {
-		f.write(f.path(lock), "")
-		before := f.git("for-each-ref")
+		f.Write(f.path(lock), "")
+		before := f.Git("for-each-ref")
 		start := time.Now()
 		_, _, err := create(t.Context(), f.Store, "demo", milestone{})
 		var busy *BusyError
@@ -232,7 +233,7 @@ func TestStaleLock(t *testing.T) {
 		if time.Since(start) > 20*time.Second {
 			t.Errorf("it took %s", time.Since(start))
 		}
-		if after := f.git("for-each-ref"); after != before {
+		if after := f.Git("for-each-ref"); after != before {
 			t.Errorf("refs changed:\n%s\n%s", before, after)
 		}
 		if err := os.Remove(f.path(lock)); err != nil {
@@ -245,7 +246,7 @@ func TestStaleLock(t *testing.T) {
 func TestTransactEnds(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	f.write(f.path("refs/checkpoints/demo/journal.lock"), "")
+	f.Write(f.path("refs/checkpoints/demo/journal.lock"), "")
 	c, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, _, err := create(c, f.Store, "demo", milestone{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -255,9 +256,9 @@ func TestTransactEnds(t *testing.T) {
 	if _, err := f.Transact(t.Context(), "demo", func(context.Context, View) (Change, error) { return Change{}, own }); !errors.Is(err, own) {
 		t.Errorf("%v", err)
 	}
-	before := f.git("for-each-ref")
+	before := f.Git("for-each-ref")
 	res := f.mustChange("demo", Change{})
-	if len(res.Events) != 0 || res.State == nil || f.git("for-each-ref") != before {
+	if len(res.Events) != 0 || res.State == nil || f.Git("for-each-ref") != before {
 		t.Errorf("an empty change changed something: %+v", res)
 	}
 }
@@ -266,10 +267,10 @@ func TestTransactEnds(t *testing.T) {
 func TestLaterVersion(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	tip := f.git("rev-parse", "refs/checkpoints/demo/journal")
+	tip := f.Git("rev-parse", "refs/checkpoints/demo/journal")
 	message := "dance\n\nCheckpoint-Event: 1 dance\nTime: 2026-11-20T09:43:11.123Z\nSession: demo\n"
-	next := f.git("commit-tree", "-p", tip, "-m", message, string(journal.EmptyTreeSHA1))
-	f.git("update-ref", "refs/checkpoints/demo/journal", next)
+	next := f.Git("commit-tree", "-p", tip, "-m", message, string(journal.EmptyTreeSHA1))
+	f.Git("update-ref", "refs/checkpoints/demo/journal", next)
 	built := false
 	_, err := f.Transact(t.Context(), "demo", func(context.Context, View) (Change, error) {
 		built = true
@@ -308,7 +309,7 @@ func TestTakenID(t *testing.T) {
 		return n
 	}
 	one := f.create("demo", milestone{step: 1})
-	f.git("update-ref", "refs/checkpoints/demo/cp-01-20261120T094311000Z-0000", string(f.commit("demo", one)))
+	f.Git("update-ref", "refs/checkpoints/demo/cp-01-20261120T094311000Z-0000", string(f.commit("demo", one)))
 	two, res, err := create(t.Context(), f.Store, "demo", milestone{step: 1})
 	if err != nil || two != "cp-01-20261120T094311000Z-0008" || res.Tries != 3 {
 		t.Errorf("%s after %d tries: %v", two, res.Tries, err)
@@ -336,7 +337,7 @@ func TestVerify(t *testing.T) {
 	if err := a.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := f.git("cat-file", "-p", string(oid)); got != "swept away" {
+	if got := f.Git("cat-file", "-p", string(oid)); got != "swept away" {
 		t.Errorf("%q", got)
 	}
 }
@@ -345,7 +346,7 @@ func TestVerify(t *testing.T) {
 func TestTakenBack(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
-	refs := func() string { return f.git("for-each-ref") }
+	refs := func() string { return f.Git("for-each-ref") }
 	before, gone := refs(), name.OID(strings.Repeat("12", 20))
 	for _, mends := range []bool{false, true} {
 		_, err := f.change("demo", Change{Events: []journal.Event{{Kind: journal.KindStatus, Status: "complete"}}, Verify: []name.OID{gone}, Mends: mends})
@@ -353,7 +354,7 @@ func TestTakenBack(t *testing.T) {
 		if !errors.As(err, &missing) || missing.TakenBack == mends || (refs() == before) == mends {
 			t.Errorf("mends %v: %v\n%s", mends, err, refs())
 		}
-		if seen := f.Seen("demo"); len(seen) != 1 || f.git("rev-parse", "refs/checkpoints/demo/journal") != string(seen[0]) {
+		if seen := f.Seen("demo"); len(seen) != 1 || f.Git("rev-parse", "refs/checkpoints/demo/journal") != string(seen[0]) {
 			t.Errorf("mends %v: this worktree believes that it saw %v", mends, seen)
 		}
 	}
@@ -363,7 +364,7 @@ func TestTakenBack(t *testing.T) {
 // eight objects: the record, M with its tree, C, the event, and the notes commit with two trees.
 func TestCreateIsCheap(t *testing.T) {
 	f := newFixture(t)
-	f.git("config", "core.filesRefLockTimeout", "100") // elsewhere it starts none
+	f.Git("config", "core.filesRefLockTimeout", "100") // elsewhere it starts none
 	f.create("demo", milestone{})
 	f.create("demo", milestone{})
 	bin := t.TempDir()
@@ -373,16 +374,16 @@ func TestCreateIsCheap(t *testing.T) {
 		t.Fatal(err)
 	}
 	shim := filepath.Join(bin, "git")
-	f.write(shim, fmt.Sprintf("#!/bin/sh\necho \"$@\" >> '%s'\nexec '%s' \"$@\"\n", log, real))
+	f.Write(shim, fmt.Sprintf("#!/bin/sh\necho \"$@\" >> '%s'\nexec '%s' \"$@\"\n", log, real))
 	if err := os.Chmod(shim, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	s := f.open(f.dir)
+	s := f.open(f.Dir)
 	if _, err := s.State(t.Context(), "demo"); err != nil { // starts cat-file
 		t.Fatal(err)
 	}
-	before := strings.Fields(f.git("count-objects"))[0]
+	before := strings.Fields(f.Git("count-objects"))[0]
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +396,7 @@ func TestCreateIsCheap(t *testing.T) {
 	}
 	var was, is int
 	fmt.Sscan(before, &was)                                   //nolint:errcheck // git prints a number
-	fmt.Sscan(strings.Fields(f.git("count-objects"))[0], &is) //nolint:errcheck // as above
+	fmt.Sscan(strings.Fields(f.Git("count-objects"))[0], &is) //nolint:errcheck // as above
 	if is-was > 8 {
 		t.Errorf("%d new objects", is-was)
 	}
@@ -407,7 +408,7 @@ func TestEmptyTreeIsWritten(t *testing.T) {
 		f := newFixture(t, "--object-format="+format)
 		f.drop(empty) // of the first commit
 		f.mustChange("demo", Change{Events: []journal.Event{{Kind: journal.KindStart}}})
-		if _, err := os.Lstat(f.path("objects", string(empty[:2]), string(empty[2:]))); err != nil {
+		if _, err := os.Lstat(f.Loose(empty)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -420,13 +421,13 @@ func TestRemove(t *testing.T) {
 	if _, err := f.change("demo", Change{Remove: []Removal{{ID: one, Commit: second}}}); err == nil || !strings.Contains(err.Error(), " is "+first.Short()+", not "+second.Short()) {
 		t.Errorf("%v", err)
 	}
-	f.git("pack-refs", "--all")
+	f.Git("pack-refs", "--all")
 	f.drop(second)
 	f.mustChange("demo", Change{
 		Events: []journal.Event{{Kind: journal.KindPrune, Tombstones: []journal.Tombstone{{ID: one, Commit: first}, {ID: two, Commit: second}}}},
 		Remove: []Removal{{ID: one}, {ID: two}, {ID: someID}},
 	})
-	if got := f.git("for-each-ref", "--format=%(refname)", "refs/checkpoints", "refs/tags"); got != "refs/checkpoints/demo/journal" {
+	if got := f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints", "refs/tags"); got != "refs/checkpoints/demo/journal" {
 		t.Errorf("%q", got)
 	}
 	if notes, err := f.Notes(t.Context()); len(notes) != 0 || err != nil {
@@ -436,7 +437,7 @@ func TestRemove(t *testing.T) {
 
 func TestChangeIsChecked(t *testing.T) {
 	f := newFixture(t)
-	before := f.git("for-each-ref")
+	before := f.Git("for-each-ref")
 	oid := f.Repo.Head.OID
 	for what, c := range map[string]Change{
 		"id":      {Create: []NewCheckpoint{{ID: "../heads/main", Commit: oid, RecordBlob: oid}}},
@@ -450,7 +451,7 @@ func TestChangeIsChecked(t *testing.T) {
 			t.Errorf("%s: it was written", what)
 		}
 	}
-	if f.git("for-each-ref") != before {
+	if f.Git("for-each-ref") != before {
 		t.Error("refs changed")
 	}
 }

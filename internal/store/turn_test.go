@@ -13,7 +13,7 @@ import (
 // waits reports whether a writer that begins now waits for another one's turn. Its context is
 // cancelled, so waiting ends with that error.
 func (f *fixture) waits() bool {
-	ctx, cancel := context.WithCancel(f.t.Context())
+	ctx, cancel := context.WithCancel(f.Context())
 	cancel()
 	return errors.Is(f.turn().await(ctx, 1), context.Canceled)
 }
@@ -23,7 +23,7 @@ func TestTurn(t *testing.T) {
 	f := newFixture(t)
 	id := f.create("demo", milestone{})
 	path := f.path("checkpoint", "turn")
-	slow := f.open(f.dir)
+	slow := f.open(f.Dir)
 	tries := 0
 	res, err := slow.Transact(t.Context(), "demo", func(context.Context, View) (Change, error) {
 		if tries++; tries <= turnAfter {
@@ -55,7 +55,7 @@ func TestTurnOfTheDead(t *testing.T) {
 	f := newFixture(t)
 	f.create("demo", milestone{})
 	path := f.path("checkpoint", "turn")
-	f.write(path, "")
+	f.Write(path, "")
 	if !f.waits() {
 		t.Error("a fresh turn is not respected")
 	}
