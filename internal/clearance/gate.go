@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/guard"
@@ -158,25 +160,36 @@ func waysOut(stopped []Found, kept bool) []string {
 	}
 	for _, f := range stopped {
 		if f.Rule == RuleExpunged {
-			add("remove it again: git checkpoint expunge " + name.Quoted(cmp.Or(f.Path, string(f.OID))))
+			add("remove it again: git checkpoint expunge " + name.Quoted(targetOf(f)))
 			continue
 		}
-		// A path with a newline cannot be pasted, so the object id is used.
-		target := f.Path
-		if target == "" || strings.Contains(f.Path, "\n") {
-			target = string(f.OID)
-		}
+		target := targetOf(f)
 		if target != "" {
 			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + name.Quoted(target) + " --reason TEXT")
 		}
 		if target != "" && kept {
 			add("to remove it from every checkpoint: git checkpoint expunge " + name.Quoted(target))
 		}
-		if f.Path != "" {
+		if isPasteable(f.Path) {
 			add("to leave the file out from now on: git config --add checkpoint.exclude " + name.Quoted(f.Path))
 		}
 	}
 	return hints
+}
+
+// targetOf returns how a command names a finding: by its path, or by the object if the path cannot be
+// pasted or would be read as a flag.
+func targetOf(f Found) string {
+	if isPasteable(f.Path) && !strings.HasPrefix(f.Path, "-") {
+		return f.Path
+	}
+	return cmp.Or(string(f.OID), f.Path)
+}
+
+// isPasteable reports whether a terminal shows a path as it is: control characters and bytes that
+// are not UTF-8 are escaped.
+func isPasteable(path string) bool {
+	return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }
 
 // maxHolders bounds how many checkpoints are searched for the one with a finding.
