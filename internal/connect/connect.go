@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/agent"
@@ -39,19 +40,33 @@ type Request struct {
 type Plan struct {
 	Agents []Planned
 	// The request asks to keep transcripts.
-	Keep bool
+	Keep  bool
+	Scope agent.Scope
 	// adds tells adding from removing.
-	adds  bool
-	scope agent.Scope
-	s     *checkpoint.Service
+	adds bool
+	s    *checkpoint.Service
 }
 
 // Planned is the part of a plan for one agent.
 type Planned struct {
-	Agent   *agent.Definition
-	Changes []agent.Change
+	Agent *agent.Definition
+	Files []agent.Change // what happens to each settings file
 	// Whether its hooks have consent afterwards.
 	Consent bool
+	// Files of other scopes with hooks, which a removal leaves.
+	Elsewhere []Hooked
+}
+
+// Changes reports whether a settings file changes.
+func (p Planned) Changes() bool { return slices.ContainsFunc(p.Files, agent.Change.Changes) }
+
+// Removal returns the command that removes an agent's hooks from the files of a scope.
+func Removal(name string, scope agent.Scope) string {
+	command := "git checkpoint agent remove " + name
+	if scope != agent.ScopeProject {
+		command += " --" + string(scope)
+	}
+	return command
 }
 
 // PlanAdd plans to add hooks and to give consent to them.
@@ -83,6 +98,7 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 			if err != nil {
 				return nil, err
 			}
+			p.Agents[0].Elsewhere = nil // all scopes of this worktree go
 			all.Agents = append(all.Agents, p.Agents...)
 		}
 	}
@@ -99,13 +115,16 @@ func resolved(file string) string {
 
 // plan collects the changes of the requested agents.
 func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
-	p := &Plan{Keep: req.Keep, adds: adds, scope: req.Scope, s: s}
+	p := &Plan{Keep: req.Keep, adds: adds, Scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range req.Names {
 		d, err := agent.Find(name)
+		if err == nil && slices.ContainsFunc(p.Agents, func(a Planned) bool { return a.Agent.Name == d.Name }) {
+			continue // it was named twice
+		}
 		if err != nil {
 			return nil, checkpoint.Usage("`git checkpoint agent list` shows them", "%v", err)
 		}
@@ -120,7 +139,8 @@ func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
 		if err != nil {
 			return nil, explain(d, err)
 		}
-		p.Agents = append(p.Agents, Planned{Agent: d, Changes: changes, Consent: adds})
+		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
+		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Consent: adds, Elsewhere: elsewhere})
 	}
 	return p, nil
 }
@@ -149,10 +169,8 @@ func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
 // Changes reports whether applying the plan would do anything.
 func (p *Plan) Changes() bool {
 	for _, a := range p.Agents {
-		for _, c := range a.Changes {
-			if c.Changes() {
-				return true
-			}
+		if a.Changes() {
+			return true
 		}
 		if on, _ := p.s.Settings.Bool(ConsentKey(a.Agent.Name), false); on != a.Consent { //nolint:errcheck // a bad value is replaced
 			return true
@@ -171,7 +189,7 @@ func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enab
 // Apply writes the files, the consent and the receipt. The receipt is written even after an
 // error, as it has to know about the files that were changed before.
 func (p *Plan) Apply(ctx context.Context) error {
-	file := receiptFile(p.s, p.scope)
+	file := receiptFile(p.s, p.Scope)
 	receipt, err := readReceipt(file)
 	if err != nil {
 		return err
@@ -182,7 +200,7 @@ func (p *Plan) Apply(ctx context.Context) error {
 // apply is Apply without the receipt's file.
 func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 	for _, a := range p.Agents {
-		for _, c := range a.Changes {
+		for _, c := range a.Files {
 			if err := c.Apply(receipt); err != nil {
 				return checkpoint.Classify(err)
 			}
@@ -201,7 +219,7 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 // does not come along with a clone.
 func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 	where := "--local"
-	if p.scope == agent.ScopeUser {
+	if p.Scope == agent.ScopeUser {
 		where = "--global"
 	}
 	args := []string{"config", where, key, "true"}

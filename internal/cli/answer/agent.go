@@ -71,7 +71,7 @@ type connectedFile struct {
 func (a Connected) JSON(w io.Writer) error {
 	for _, p := range a.Plan.Agents {
 		var files []connectedFile
-		for _, c := range p.Changes {
+		for _, c := range p.Files {
 			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
 		}
 		err := jsonLine(w, &struct {
@@ -98,7 +98,7 @@ func (a Connected) text(p *page) {
 		if !planned.Consent {
 			sign, does = "-", "to remove"
 		}
-		for _, c := range planned.Changes {
+		for _, c := range planned.Files {
 			if len(c.Left) > 0 {
 				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
 			}
@@ -117,19 +117,26 @@ func (a Connected) text(p *page) {
 // done confirms the changes for one agent. Entries that a user has edited are left alone, and
 // named.
 func (a Connected) done(p *page, planned connect.Planned) {
-	for _, c := range planned.Changes {
+	for _, c := range planned.Files {
 		if len(c.Left) > 0 {
 			p.line(dim(a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
 		}
 	}
 	success := render.Span{Role: render.Success, Text: "✓"}
 	if !planned.Consent {
-		p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
+		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && file != "" {
+			p.line(plain(planned.Agent.Title + " has no hooks to remove in " + file))
+		} else {
+			p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
+		}
+		for _, h := range planned.Elsewhere {
+			p.line(plain("Its hooks in " + a.Name(h.File) + " stay: " + connect.Removal(planned.Agent.Name, h.Scope)))
+		}
 		return
 	}
 	p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
 	for _, after := range planned.Agent.After {
 		p.line(dim("  " + after))
 	}
-	p.line(plain("Take out: git checkpoint agent remove " + planned.Agent.Name))
+	p.line(plain("Take out: " + connect.Removal(planned.Agent.Name, a.Plan.Scope)))
 }
