@@ -84,7 +84,7 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 }
 
 // State returns the fold of a session's journal. A session that does not exist is an error of
-// KindNotFound.
+// KindNotFound, one that only lost its journal an error of KindInvalid.
 func (s *Service) State(ctx context.Context, session name.Session) (*journal.State, error) {
 	st, err := s.Store.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
@@ -117,7 +117,7 @@ func (s *Service) States(ctx context.Context, warning string) ([]*journal.State,
 	}
 	var states []*journal.State
 	for _, session := range sessions {
-		st, err := s.Store.State(ctx, session)
+		st, err := s.State(ctx, session)
 		if err == nil {
 			states = append(states, st)
 		} else if warning != "" {
@@ -128,10 +128,13 @@ func (s *Service) States(ctx context.Context, warning string) ([]*journal.State,
 }
 
 // UnknownSessionError returns the error for a session that does not exist. Its hints suggest
-// similar names.
+// similar names. If only its journal is missing, the error says that instead.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
 	if sessions, err := SessionNames(ctx, s); err == nil {
+		if slices.Contains(sessions, session) {
+			return Failure(KindInvalid, "`git checkpoint rebuild --all` brings back what can be proven of it", "the journal of session %q is missing", session)
+		}
 		if near := nearest(string(session), sessions); len(near) > 0 {
 			e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 		}

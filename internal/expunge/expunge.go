@@ -12,6 +12,7 @@ package expunge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/store"
 )
 
 // Request holds the options of `expunge`. Exactly one of Target and Rule is set.
@@ -161,11 +163,13 @@ func (p *Plan) read(ctx context.Context) error {
 	for _, session := range sessions {
 		r := &rewriting{plan: p, session: session, below: map[name.OID][]place{}}
 		err := r.open(ctx)
-		if p.req.Session == "" && checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		switch {
+		case errors.Is(err, store.ErrNoSession) && p.req.Session == "":
 			continue // it has no journal
-		}
-		if err != nil {
-			return err
+		case errors.Is(err, store.ErrNoSession):
+			return p.s.UnknownSessionError(ctx, session)
+		case err != nil:
+			return checkpoint.Classify(err)
 		}
 		if r.state.ReadOnly != "" {
 			p.answer.Kept = append(p.answer.Kept, fmt.Sprintf("session %s is read-only here: %s", session, r.state.ReadOnly))

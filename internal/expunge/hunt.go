@@ -54,7 +54,7 @@ type old struct {
 
 // open reads the current state of the session.
 func (r *rewriting) open(ctx context.Context) error {
-	st, err := r.plan.s.State(ctx, r.session)
+	st, err := r.plan.s.Store.State(ctx, r.session)
 	if err != nil {
 		return err
 	}
