@@ -159,8 +159,12 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			})
 		}
 	}
-	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock"} {
+	// git itself passes over the gc.pid of a process that is gone, but not over the lock of that file.
+	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock", "gc.pid.lock"} {
 		foreign(filepath.Join(s.Repo.CommonDir, leaf))
+	}
+	if s.Repo.GitDir != s.Repo.CommonDir { // a linked worktree has a HEAD of its own
+		foreign(filepath.Join(s.Repo.GitDir, "HEAD.lock"))
 	}
 	// The index lock may be ours. Then it can be removed, otherwise it is only named.
 	if own := indexLock(s); own != nil {
@@ -168,11 +172,12 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	} else {
 		foreign(s.Repo.IndexPath + ".lock")
 	}
-	// Every loose ref may have a lock file of its own.
-	eachOwnFile(s.Repo.CommonDir, func(path string) {
-		if strings.HasSuffix(path, ".lock") {
+	// Every loose ref may have a lock file of its own. One of somebody else's ref stops a fetch or a gc.
+	filepath.WalkDir(filepath.Join(s.Repo.CommonDir, "refs"), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // the function returns none
+		if err == nil && strings.HasSuffix(path, ".lock") {
 			foreign(path)
 		}
+		return nil //nolint:nilerr // a directory that cannot be read is skipped
 	})
 	return out, err
 }

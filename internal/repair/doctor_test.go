@@ -116,7 +116,9 @@ func TestDoctorFiles(t *testing.T) {
 		{aged("../HEAD.lock", time.Hour), "foreign_lock", own("../HEAD.lock"), repair.LevelAdvice, false},
 		{aged("../index.lock", time.Hour), "foreign_lock", own("../index.lock"), repair.LevelAdvice, false},
 		{aged("../refs/checkpoints/demo/journal.lock", time.Hour), "foreign_lock", own("../refs/checkpoints/demo/journal.lock"), repair.LevelAdvice, false},
-		{lay: aged("../config.lock", time.Minute)}, {lay: aged("../refs/heads/main.lock", time.Hour)},
+		{aged("../refs/remotes/origin/HEAD.lock", time.Hour), "foreign_lock", own("../refs/remotes/origin/HEAD.lock"), repair.LevelAdvice, false},
+		{aged("../gc.pid.lock", time.Hour), "foreign_lock", own("../gc.pid.lock"), repair.LevelAdvice, false},
+		{lay: aged("../config.lock", time.Minute)}, {lay: aged("../refs/heads/main.lock", time.Minute)},
 		{aged(background.PackFailed, time.Hour), "packing_failed", own(background.PackFailed), repair.LevelAdvice, false},
 		{func(w *world) { w.Write(".git/checkpoint/session", "no-such\n") }, "active_session", at("main"), repair.LevelProblem, true},
 	})
