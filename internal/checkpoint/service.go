@@ -267,8 +267,11 @@ func Classify(err error) error {
 	return &Error{Kind: KindFailed, Err: err}
 }
 
-// damageHint returns what to do about an object or a ref that git cannot read.
+// damageHint returns what to do about an object, a ref or an index that git cannot read.
 func damageHint(err error) string {
+	if index := (*git.IndexError)(nil); errors.As(err, &index) {
+		return "remove that file; `git reset` then makes it again from HEAD, and leaves your files alone"
+	}
 	if errors.Is(err, git.ErrBrokenRef) {
 		return "`git checkpoint doctor --fix` removes the file of a ref that holds no object id, then `git checkpoint rebuild --all` makes the ref again"
 	}

@@ -63,7 +63,18 @@ const (
 	entryHeader = 40 // ctime, mtime, dev, ino, mode, uid, gid, size
 )
 
-// ReadIndex reads an index file. A missing file is an empty index.
+// IndexError says that an index file is damaged.
+type IndexError struct {
+	Path string
+	Err  error
+}
+
+func (e *IndexError) Error() string { return fmt.Sprintf("the index %s is damaged: %v", e.Path, e.Err) }
+
+func (e *IndexError) Unwrap() []error { return []error{e.Err, ErrGarbled} }
+
+// ReadIndex reads an index file. A missing file is an empty index. It returns an IndexError for a
+// damaged one.
 func (r *Repo) ReadIndex(path string) (*Index, error) {
 	data, err := mapped.Path(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +85,7 @@ func (r *Repo) ReadIndex(path string) (*Index, error) {
 	}
 	ix, err := ParseIndex(data, r.HashLen())
 	if err != nil {
-		return nil, fmt.Errorf("read index %q: %w", path, err)
+		return nil, &IndexError{path, err}
 	}
 	return ix, nil
 }

@@ -89,6 +89,10 @@ func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
 	}
 	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
 		p.remove()
+		// The private name is gone, and says nothing to the user.
+		if damaged := (*git.IndexError)(nil); errors.As(err, &damaged) {
+			damaged.Path = s.repo.IndexPath
+		}
 		return nil, err
 	}
 	if p.index.Split || p.index.Sparse {
