@@ -254,7 +254,7 @@ func (r *rebuilding) again(ctx context.Context) error {
 		l.Mended = slices.DeleteFunc(l.Mended, func(m Mended) bool {
 			return slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool { return f.Kind == m.Kind && f.Object == m.Object })
 		})
-		if l.Rebuilt == "" {
+		if l.Rebuilt == "" && v.Checkpoint != "" { // nothing replaces a session
 			l.Rebuilt = r.standIn(v.Checkpoint)
 		}
 		return nil

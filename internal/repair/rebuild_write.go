@@ -68,8 +68,11 @@ func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[n
 
 // take decides what to do about one checkpoint and adds it to the repairs.
 func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
-	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(w.rebuilding.p.Notes.Findings) > 0 && blob != "" {
-		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob}) // the whole notes tree is written again
+	// The whole notes tree is written again. The note of a checkpoint that is lost as well is taken
+	// out, because the part of the tree that cannot be read would stay if nothing in it changed.
+	notes := w.rebuilding.p.Notes
+	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(notes.Findings) > 0 && v.Commit() != "" && (blob != "" || notes.Of(v.Commit()) == "") {
+		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob})
 	}
 	if v.Entry == nil {
 		return w.adopt(v)
