@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"sort"
 	"strings"
@@ -95,6 +94,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	spareMemory(len(scan.Tracked)+len(scan.Untracked), 50)
 	if rules.Ready != nil {
 		if err := rules.Ready(); err != nil {
 			return nil, err
@@ -116,9 +116,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if len(files) < packFrom {
 		return c, keep()
 	}
-	if len(files) >= memoryFrom {
-		debug.SetGCPercent(20)
-	}
+	spareMemory(len(files), 20)
 	return c, s.repo.InPacks(ctx, keep)
 }
 

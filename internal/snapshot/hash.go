@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -20,10 +21,14 @@ const largeFile = 4 << 20
 // loose object for each.
 const packFrom = 500
 
-// memoryFrom is the number of changed files from which the heap is collected more often. It grows
-// with that number and keeps what it grows by until the end, so that costs little then and keeps the
-// peak low. For a few files it costs half of the time.
-const memoryFrom = 10_000
+// spareMemory has the heap collected when it has grown by so many percent, if many files change. The
+// heap grows with their number and keeps what it grows by until the end, so that costs little then
+// and keeps the peak low. For a few files it costs half of the time.
+func spareMemory(files, percent int) {
+	if files >= 10_000 {
+		debug.SetGCPercent(percent)
+	}
+}
 
 // hash writes the content of files as blobs and adds their entries to edits. If converts is true,
 // the files that git converts go through git's clean step. The others are hashed as they are:
