@@ -93,7 +93,7 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	for _, some := range judged {
 		for s := range some {
 			if s.err == nil {
-				s.err = s.settle(ctx, deep)
+				s.err = s.settle(ctx, deep, p.Name)
 			}
 			if s.err == nil {
 				s.err = each(s.verdicts)
@@ -183,8 +183,8 @@ func (j *judging) judgeSome(ctx context.Context, some []looked, give func(someJu
 }
 
 // settle adds what is missing and, with deep, what is damaged below. Then it decides whether each
-// checkpoint is sound, and adds hints.
-func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
+// checkpoint of the session is sound, and adds hints.
+func (s *someJudged) settle(ctx context.Context, deep *Deep, in name.Session) error {
 	if deep != nil {
 		if err := deep.judge(ctx, s.verdicts); err != nil {
 			return err
@@ -202,6 +202,10 @@ func (s *someJudged) settle(ctx context.Context, deep *Deep) error {
 		for k := range v.Findings {
 			if f := &v.Findings[k]; f.Hint == "" {
 				f.Hint = hintOf(f.Kind, v.ID)
+				if f.Kind == CommitMissing || f.Kind == RecordCommitMissing {
+					// An ordinary fetch takes the ref for proof that its objects are here.
+					f.Hint = "if a remote has it, `git fetch --refetch REMOTE " + string(name.CheckpointRef(in, v.ID)) + "` brings it back; otherwise " + f.Hint
+				}
 			}
 		}
 	}
