@@ -173,7 +173,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 		foreign(s.Repo.IndexPath + ".lock")
 	}
 	// Every loose ref may have a lock file of its own. One of somebody else's ref stops a fetch or a gc.
-	filepath.WalkDir(filepath.Join(s.Repo.CommonDir, "refs"), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // the function returns none
+	filepath.WalkDir(filepath.Join(s.Repo.CommonDir, "refs"), func(path string, _ fs.DirEntry, err error) error { //nolint:errcheck // the function returns none
 		if err == nil && strings.HasSuffix(path, ".lock") {
 			foreign(path)
 		}
