@@ -62,7 +62,11 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 		top = s.Repo.WorkTree
 		// git keeps refs in one of these directories, depending on its ref format.
 		server.Refs = []string{filepath.Join(s.Repo.CommonDir, "refs"), filepath.Join(s.Repo.CommonDir, "reftable")}
-		return nil
+		if c.Session == "" {
+			return nil
+		}
+		_, err := checkpoint.ChosenState(ctx, s, c.Session) // a page that only says that it does not exist is of no use
+		return err
 	})
 	if err != nil {
 		return err

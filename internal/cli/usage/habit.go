@@ -19,7 +19,7 @@ func gitHabits() map[string][]string {
 		"checkout": {"rollback *"}, "goto": {"rollback *"}, "reset": {"rollback *"}, "revert": {"rollback *"},
 		"switch": {"session switch *", "rollback *"},
 		"gc":     {"prune --gc"}, "tag": {"save --name *"}, "branch": {"session list"},
-		"stash": {"save", "rollback @"}, "pull": {"fetch *"}, "clone": {"fetch *"}, "rm": {"delete *"},
+		"stash": {"save", "rollback @"}, "merge": {"promote --merge *"}, "attempts": {"fork --list"}, "worktree": {"fork --list"}, "pull": {"fetch *"}, "clone": {"fetch *"}, "rm": {"delete *"},
 	}
 }
 
