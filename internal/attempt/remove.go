@@ -90,6 +90,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 		info, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path)))
 		switch {
 		case path == "" || err != nil || !strings.HasSuffix(path, "/") && !info.Mode().IsRegular():
+		case info.Mode().IsRegular() && info.Size() == 0: // the fork was about to fill it
 		case strings.HasSuffix(path, "/") || strings.Contains(path, "\n"): // git hash-object takes a path per line
 			r.Lost = append(r.Lost, Lost{checkpoint.Path(path), "not in git"})
 		default:
