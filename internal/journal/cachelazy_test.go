@@ -149,6 +149,19 @@ func TestPlaceIn(t *testing.T) {
 			t.Errorf("%d stood before at %d", i, got)
 		}
 	}
+	// An earlier checkpoint that arrives later moves the others.
+	c, d := newClone(t, "c"), newClone(t, "d")
+	d.create(1)
+	c.create(2)
+	c.create(3)
+	before = c.state()
+	c.pull(d)
+	after = c.state()
+	for i, want := range []int{-1, 0, 1} {
+		if got := after.PlaceIn(before, i); got != want {
+			t.Errorf("%d stood at %d before an earlier one arrived", i, got)
+		}
+	}
 	if after.PlaceIn(nil, 0) != -1 || after.PlaceIn(&State{}, 0) != -1 {
 		t.Error("it has a place in nothing")
 	}

@@ -35,8 +35,12 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	if st == nil {
 		return c
 	}
+	steps := map[int]bool{} // so that few iterations are read
+	for k := range only {
+		steps[k.step] = true
+	}
 	for i, s := range st.Standings() {
-		if !s.Live || !s.Milestone {
+		if !s.Live || !s.Milestone || !steps[s.Step] {
 			continue
 		}
 		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
