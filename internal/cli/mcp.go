@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -26,14 +25,8 @@ func (c *MCPCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	server := &mcp.Server{Version: app.Version, Dir: dir, Write: c.Write, Run: within(app)}
-	return server.Serve(ctx, io.NopCloser(app.Terminal.In), closable{app.Terminal.Out})
+	return server.Serve(ctx, app.Terminal.In, app.Terminal.Out)
 }
-
-// closable gives stdout the Close method that the server demands.
-type closable struct{ io.Writer }
-
-// Close does nothing: the process still needs its stdout.
-func (closable) Close() error { return nil }
 
 // within returns a function that runs another command line of this program in this process: with an
 // App of its own, in a directory, with buffers in place of the terminal. "mcp" and "web" use it.

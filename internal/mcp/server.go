@@ -3,7 +3,8 @@
 //
 // A tool is a command line of this program, run with --json; its answer is what the command prints.
 // So a client sees exactly what a person would see, and nothing is implemented twice. Server.run
-// runs the command lines. tools.go defines the tools, resources.go the resources and prompts.
+// runs the command lines. tools.go defines the tools, resources.go the resources and prompts, and
+// messages.go answers what is no message.
 //
 // Tools that change files (rollback, undo, redo) exist only if the person started the server with
 // --write. Each takes the digest of a plan that the client has shown. There is no tool that pushes,
@@ -51,14 +52,20 @@ type Server struct {
 	one sync.Mutex
 }
 
-// Serve answers requests on in until it ends or ctx is cancelled; both are a normal end.
-func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.server().Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+// Serve answers requests on in until it ends or ctx is cancelled; both are a normal end. It closes
+// neither in nor out, whose Write may be called concurrently.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	err := s.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(newMessages(in, out)), Writer: open{out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil //nolint:nilerr // that is how a server ends
 	}
 	return err
 }
+
+// open is a writer with the Close method that the SDK demands. The process still needs its stdout.
+type open struct{ io.Writer }
+
+func (open) Close() error { return nil }
 
 // server registers tools, resources and prompts. The instructions are for the model of the client.
 func (s *Server) server() *mcp.Server {

@@ -1,14 +1,59 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // The tools with the commands that they run, in a real repository, are tested in package cli.
+
+// TestMessages checks that a line that is no message is answered with an error of the protocol, and
+// that the server goes on.
+func TestMessages(t *testing.T) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	for line, want := range map[string]int{
+		"no JSON": -32700, `{"jsonrpc":`: -32700, "{}": -32600, "42": -32600, `{"jsonrpc":"1.0","id":3,"method":"ping"}`: -32600, "": 0, "\r": 0,
+	} {
+		var out strings.Builder
+		passed, err := io.ReadAll(newMessages(strings.NewReader(hello+"\n"+line+"\n"+hello), &out))
+		if err != nil || string(passed) != hello+"\n"+hello+"\n" {
+			t.Errorf("%q: %q, %v", line, passed, err)
+		}
+		var said struct {
+			ID    any
+			Error struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(out.String()), &said); (err == nil) != (want != 0) || said.ID != nil || said.Error.Code != want {
+			t.Errorf("%q: %s, %v", line, out.String(), err)
+		}
+	}
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- (&Server{}).Serve(t.Context(), fromClient, toClient)
+		fromClient.Close() //nolint:errcheck // it never fails
+		toClient.Close()   //nolint:errcheck // likewise
+	}()
+	answers := bufio.NewReader(fromServer)
+	for _, line := range []string{hello, "no JSON", `{"jsonrpc":"2.0","id":2,"method":"ping"}`} {
+		if _, err := io.WriteString(toServer, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := answers.ReadString('\n'); err != nil {
+			t.Errorf("%s: %s, %v", line, said, err)
+		}
+	}
+	toServer.Close() //nolint:errcheck // likewise
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
 
 // TestStructured checks that whatever a command prints becomes one object, without the loss of a
 // digit, and that an exit code is told.
