@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"git-checkpoint/internal/wholefile"
 )
@@ -58,7 +60,8 @@ func (c Change) Apply(receipt Receipt) error {
 	})
 }
 
-// drop deletes the file, and those of the directories created for it that are empty.
+// drop deletes the file, and those of the directories created for it that are empty. Another file of
+// ours in such a directory takes it along when it is deleted.
 func (c Change) drop(receipt Receipt) error {
 	if err := os.Remove(c.Path); err != nil {
 		return err
@@ -66,9 +69,17 @@ func (c Change) drop(receipt Receipt) error {
 	made := receipt[c.Path].Directories
 	delete(receipt, c.Path)
 	for i := len(made) - 1; i >= 0; i-- {
-		if os.Remove(made[i]) != nil {
-			return nil //nolint:nilerr // somebody put something there
+		if os.Remove(made[i]) == nil {
+			continue
 		}
+		for path, other := range receipt {
+			if strings.HasPrefix(path, made[i]+string(filepath.Separator)) {
+				other.Directories = slices.Concat(made[:i+1], other.Directories)
+				receipt[path] = other
+				break
+			}
+		}
+		return nil
 	}
 	return nil
 }

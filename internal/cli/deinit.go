@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
@@ -17,18 +18,23 @@ type DeinitCmd struct {
 	quietFlag
 }
 
-// disconnect removes our hooks from the settings of coding agents in this worktree. It must run
-// before setup.Deinit, which forgets what "agent add" had added.
-func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Service) error {
+// disconnect removes our hooks from the settings of coding agents in this worktree, and says of which
+// agents. It must run before setup.Deinit, which forgets what "agent add" had added.
+func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Service) (gone []string, err error) {
 	plan, err := connect.PlanDeinit(s)
 	if err != nil || !plan.Changes() {
-		return err
+		return nil, err
 	}
 	shown := answer.Connected{Plan: plan, Name: func(file string) string { return connect.Relative(s, file) }}
 	if err := app.confirm(ctx, shown, c.yesFlag); err != nil {
-		return err
+		return nil, err
 	}
-	return plan.Apply(ctx)
+	for _, a := range plan.Agents {
+		if line := "hooks of " + a.Agent.Title; a.Changes() && !slices.Contains(gone, line) {
+			gone = append(gone, line)
+		}
+	}
+	return gone, plan.Apply(ctx)
 }
 
 // Run shows what --all would delete and asks, then takes out hooks and configuration.
@@ -47,12 +53,13 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		}
 	}
 	// Order matters: Deinit forgets which hooks "agent add" had installed.
-	if err := c.disconnect(ctx, app, s); err != nil {
+	hooks, err := c.disconnect(ctx, app, s)
+	if err != nil {
 		return err
 	}
 	gone, err := setup.Deinit(ctx, s, request)
 	if err != nil {
 		return err
 	}
-	return app.settings(gone, "Removed", "Nothing was set")
+	return app.settings(append(hooks, gone...), "Removed", "Nothing was set")
 }
