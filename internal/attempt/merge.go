@@ -21,7 +21,7 @@ const mergesTrees = "2.38"
 // of this three-way merge is the copy with which the attempt began. The plan of a rollback
 // calls it with what it captured of the worktree and with its target, and writes the
 // result, or of that only the paths that were asked for: conflicts in others do not matter.
-func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
+func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	version, err := s.Repo.Version(ctx)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
@@ -44,7 +44,7 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 		}
 	}
 	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
-		tree, conflicts, err := mergeTrees(ctx, s, base.Tree, now.Tree, t.Tree)
+		tree, conflicts, err := mergeTrees(ctx, s, [3]side{{base.Tree, "the fork"}, {now.Tree, string(into)}, {t.Tree, string(from.Session)}})
 		if err != nil {
 			return t, err
 		}
@@ -62,46 +62,88 @@ func merging(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found,
 	}, nil
 }
 
-// mergeTrees merges three trees. git 2.39 has no --merge-base, so it merges temporary
-// commits with a common parent. Paths with conflicts are returned beside the tree, where
+// side is a tree of a merge, with its name for conflict markers.
+type side struct {
+	tree name.OID
+	name string
+}
+
+// mergeTrees merges the trees base, ours and theirs. git 2.39 has no --merge-base, so it merges
+// temporary commits with a common parent. Paths with conflicts are returned beside the tree, where
 // they have markers.
-func mergeTrees(ctx context.Context, s *checkpoint.Service, base, ours, theirs name.OID) (tree name.OID, conflicts []string, err error) {
-	commit := func(tree name.OID, parents ...name.OID) name.OID {
-		if err != nil {
-			return ""
+func mergeTrees(ctx context.Context, s *checkpoint.Service, sides [3]side) (tree name.OID, conflicts []string, err error) {
+	var commits [3]name.OID
+	author, committer := s.Repo.Identity(s.Now())
+	for i, one := range sides {
+		c := git.Commit{Tree: one.tree, Author: author, Committer: committer, Message: one.name + "\n"}
+		if i > 0 {
+			c.Parents = commits[:1]
 		}
-		author, committer := s.Repo.Identity(s.Now())
-		var oid name.OID
-		oid, err = s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "for a merge\n"})
-		return oid
+		if commits[i], err = s.Repo.WriteCommit(ctx, c); err != nil {
+			return "", nil, checkpoint.Classify(err)
+		}
 	}
-	b := commit(base)
-	o, t := commit(ours, b), commit(theirs, b)
-	if err != nil {
-		return "", nil, checkpoint.Classify(err)
-	}
-	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(o), string(t)}})
+	out, err := s.Repo.Run(ctx, git.Cmd{
+		Args:   []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(commits[1]), string(commits[2])},
+		Config: []string{"core.abbrev=no"}, // for withNames
+	})
 	if err != nil && git.ExitCode(err) != 1 { // exit code 1 means conflicts
 		return "", nil, checkpoint.Classify(err)
 	}
 	// The output is the tree and then a path for each conflicting entry, so a path may
 	// repeat.
 	fields := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
-	tree, err = name.ParseOID(fields[0])
-	return tree, slices.Compact(fields[1:]), checkpoint.Classify(err)
+	if tree, err = name.ParseOID(fields[0]); err != nil {
+		return "", nil, checkpoint.Classify(err)
+	}
+	tree, conflicts, err = withNames(ctx, s, tree, slices.Compact(fields[1:]), sides, commits)
+	return tree, conflicts, checkpoint.Classify(err)
+}
+
+// withNames replaces the ids of the temporary commits in conflict markers by the names of the sides, and
+// in paths such as "file~<id>", which git makes where one side has a directory. The ids are new, so
+// they stand nowhere else.
+func withNames(ctx context.Context, s *checkpoint.Service, tree name.OID, conflicts []string, sides [3]side, commits [3]name.OID) (name.OID, []string, error) {
+	var pairs []string
+	for i, oid := range commits {
+		pairs = append(pairs, string(oid), sides[i].name)
+	}
+	names := strings.NewReplacer(pairs...)
+	edits := map[string]git.Entry{}
+	for i, p := range conflicts {
+		e, there, err := s.Repo.Lookup(ctx, tree, p)
+		if err != nil {
+			return "", nil, err
+		}
+		if !there || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
+			continue
+		}
+		o, err := s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+		if err != nil {
+			return "", nil, err
+		}
+		if e.OID, err = s.Repo.WriteObject(ctx, "blob", []byte(names.Replace(string(o.Data)))); err != nil {
+			return "", nil, err
+		}
+		edits[p] = git.Entry{}
+		conflicts[i] = names.Replace(p)
+		edits[conflicts[i]] = e
+	}
+	tree, err := s.Repo.EditTree(ctx, tree, edits)
+	return tree, conflicts, err
 }
 
 // merged returns the target of a merge. Exact bytes and permissions of a file come from the
 // side whose version the merge took. It has no index, so what is staged stays as it is.
 func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t snapshot.Target, tree name.OID) (snapshot.Target, error) {
 	out := snapshot.Target{Tree: tree, Raw: map[string]name.OID{}, Modes: map[string]fs.FileMode{}, Skipped: t.Skipped, Keep: t.Keep}
-	// A path that the merge took unchanged from one side has the tree entry of that side.
-	for _, side := range []struct {
+	// A path that the merge took unchanged from one side has the tree entry of that from.
+	for _, from := range []struct {
 		tree  name.OID
 		raw   map[string]name.OID
 		modes map[string]fs.FileMode
 	}{{t.Tree, t.Raw, t.Modes}, {now.Tree, now.Raw, now.Modes}} {
-		changed, err := s.Repo.DiffTrees(ctx, side.tree, tree)
+		changed, err := s.Repo.DiffTrees(ctx, from.tree, tree)
 		if err != nil {
 			return out, checkpoint.Classify(err)
 		}
@@ -109,12 +151,12 @@ func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t
 		for _, c := range changed {
 			differs[c.Path] = true
 		}
-		for p, oid := range side.raw {
+		for p, oid := range from.raw {
 			if !differs[p] {
 				out.Raw[p] = oid
 			}
 		}
-		for p, mode := range side.modes {
+		for p, mode := range from.modes {
 			if !differs[p] {
 				out.Modes[p] = mode
 			}

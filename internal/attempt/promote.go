@@ -89,7 +89,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	}
 	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
-		if promotion.Merge, err = merging(ctx, s, from, req); err != nil {
+		if promotion.Merge, err = merging(ctx, s, into.Session, from, req); err != nil {
 			return nil, err
 		}
 	}
