@@ -13,46 +13,68 @@ import (
 func (b *bench) files() []job {
 	var jobs []job
 	for _, size := range b.Effort.Sizes {
+		sized := func(ctx context.Context) (*repository, error) { return b.sized(ctx, size) }
 		// The aim is stricter for large worktrees.
 		then := 0.8
 		if size >= 100_000 {
 			then = 0.5
 		}
 		jobs = append(jobs,
-			job{
-				Row{Name: fmt.Sprintf("files/create/%d", size), Work: "`create` ÷ A", Files: size, First: 1.2, Then: then},
-				func(ctx context.Context) (samples, error) {
-					r, err := b.sized(ctx, size)
-					if err != nil {
-						return samples{}, err
-					}
-					return compare(ctx, b.Effort.Rounds, step{r.change, r.create}, step{r.change, r.snapshot})
-				},
-			},
+			createJob(b, Row{Name: fmt.Sprintf("files/create/%d", size), Work: "`create` ÷ A", Files: size, First: 1.2, Then: then}, sized),
 			job{
 				Row{Name: fmt.Sprintf("files/look/%d", size), Work: "`save` that finds nothing changed ÷ A", Files: size, First: 0.6},
 				func(ctx context.Context) (samples, error) {
-					r, err := b.sized(ctx, size)
+					r, err := sized(ctx)
 					if err != nil {
 						return samples{}, err
 					}
 					return compare(ctx, b.Effort.Rounds, step{r.create, r.look}, step{r.change, r.snapshot})
 				},
 			},
-			job{
-				Row{Name: fmt.Sprintf("files/rollback/%d", size), Work: "`rollback` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7},
-				func(ctx context.Context) (samples, error) {
-					r, err := b.sized(ctx, size)
-					if err == nil {
-						err = r.target(ctx)
-					}
-					if err != nil {
-						return samples{}, err
-					}
-					return compare(ctx, b.Effort.Rounds, step{r.change, r.rollback}, step{r.change, r.snapshotAndRestore})
-				},
-			})
+			rollbackJob(b, Row{Name: fmt.Sprintf("files/rollback/%d", size), Work: "`rollback` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7}, sized))
 		jobs = append(jobs, first(b, size)...)
 	}
-	return jobs
+	return append(jobs, text(b)...)
+}
+
+// text does the same where every file has the attribute text=auto, so that git may convert line
+// endings.
+func text(b *bench) []job {
+	const size = 20_000
+	attributed := func(ctx context.Context) (*repository, error) {
+		r, err := b.repository(ctx, fmt.Sprintf("text-%d", size), size)
+		if err != nil {
+			return nil, err
+		}
+		return r, r.attribute(ctx, "* text=auto\n")
+	}
+	return []job{
+		createJob(b, Row{Name: fmt.Sprintf("text/create/%d", size), Work: "`create` with `text=auto` ÷ A", Files: size, First: 1.2, Then: 0.8}, attributed),
+		rollbackJob(b, Row{Name: fmt.Sprintf("text/rollback/%d", size), Work: "`rollback` with `text=auto` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7}, attributed),
+	}
+}
+
+// createJob measures a create of ten changed files beside A.
+func createJob(b *bench, row Row, open func(context.Context) (*repository, error)) job {
+	return job{row, func(ctx context.Context) (samples, error) {
+		r, err := open(ctx)
+		if err != nil {
+			return samples{}, err
+		}
+		return compare(ctx, b.Effort.Rounds, step{r.change, r.create}, step{r.change, r.snapshot})
+	}}
+}
+
+// rollbackJob measures a rollback of ten changed files beside A and git restore.
+func rollbackJob(b *bench, row Row, open func(context.Context) (*repository, error)) job {
+	return job{row, func(ctx context.Context) (samples, error) {
+		r, err := open(ctx)
+		if err == nil {
+			err = r.target(ctx)
+		}
+		if err != nil {
+			return samples{}, err
+		}
+		return compare(ctx, b.Effort.Rounds, step{r.change, r.rollback}, step{r.change, r.snapshotAndRestore})
+	}}
 }

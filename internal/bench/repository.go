@@ -70,6 +70,23 @@ func (b *bench) sized(ctx context.Context, size int) (*repository, error) {
 	return b.repository(ctx, fmt.Sprintf("files-%d", size), size)
 }
 
+// attribute commits a .gitattributes, unless there is one.
+func (r *repository) attribute(ctx context.Context, attributes string) error {
+	file := filepath.Join(r.dir, ".gitattributes")
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(attributes), 0o666); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "-m", "Attributes"}} {
+		if _, err := r.git(ctx, nil, args...); err != nil {
+			return err
+		}
+	}
+	return r.settle(ctx)
+}
+
 // settle makes the index newer than its files. Git compares files that are as old as the
 // index by content, each time.
 func (r *repository) settle(ctx context.Context) error {

@@ -183,6 +183,7 @@ type candidate struct {
 	large   bool      // larger than Rules.MaxFileSize; mode is zero then
 	gone    bool      // there is no file; mode is zero then
 	dir     bool      // there is a directory instead; gone is true then
+	inOnly  bool      // git converts only line endings, and only from the file to the blob
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions

@@ -110,7 +110,7 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 }
 
 // wrote returns the files that the restore changed, by path. It returns false if one of them is
-// not what its blob holds (converted or raw content), or was changed again since.
+// not what git checks out for its blob (raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
 	for i, o := range r.intent.Ops {
@@ -120,7 +120,7 @@ func (r *Restore) wrote() (map[string]written, bool) {
 			out[o.Path] = written{}
 			continue
 		case "write":
-			if o.NewRaw != "" || r.converted[o.Path] || was == nil || r.placed[i] == nil {
+			if o.NewRaw != "" || was == nil || r.placed[i] == nil {
 				return nil, false
 			}
 		case "mode":

@@ -60,10 +60,8 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	if err != nil {
 		return err
 	}
-	if len(doubtful) > 0 {
-		if err := s.keepRawOf(ctx, private.path, doubtful, entries, c); err != nil {
-			return err
-		}
+	if err := s.keepRawOf(ctx, private.path, doubtful, entries, c); err != nil {
+		return err
 	}
 	// What is not in Raw was found exact.
 	for p, key := range keys {
@@ -93,7 +91,8 @@ func unaffected(files []candidate, affected []filtered) []filtered {
 	var out []filtered
 	for _, f := range files {
 		if !converted[f.path] {
-			out = append(out, filtered{candidate: f, inOnly: true})
+			f.inOnly = true
+			out = append(out, filtered{candidate: f})
 		}
 	}
 	return out
@@ -129,12 +128,11 @@ func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[strin
 type verdictKey [16]byte
 
 func keyOf(e git.IndexEntry) verdictKey {
-	var b bytes.Buffer
-	b.WriteString(e.Path + "\x00" + string(e.OID))
+	b := []byte(e.Path + "\x00" + string(e.OID))
 	for _, v := range []uint32{uint32(e.Mode), e.Size, e.MtimeSec, e.MtimeNsec, e.CtimeSec, e.CtimeNsec, e.Inode} {
-		binary.Write(&b, binary.BigEndian, v) //nolint:errcheck // never fails
+		b = binary.BigEndian.AppendUint32(b, v)
 	}
-	sum := sha256.Sum256(b.Bytes())
+	sum := sha256.Sum256(b)
 	return verdictKey(sum[:16])
 }
 

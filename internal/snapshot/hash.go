@@ -1,9 +1,11 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -30,17 +32,20 @@ func spareMemory(files, percent int) {
 	}
 }
 
-// hash writes the content of files as blobs and adds their entries to edits. If converts is true,
-// the files that git converts go through git's clean step. The others are hashed as they are:
-// small files in this process, several at a time, and large ones by git hash-object.
+// hash writes the content of files as blobs and adds their entries to edits. converts says whether
+// git may convert some of them.
 func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
 	if converts {
-		plain, err := s.hashConverting(ctx, private, files, c, edits)
-		if err != nil {
-			return err
-		}
-		files = plain
+		return s.hashConverting(ctx, private, files, c, edits)
 	}
+	_, err := s.hashPlain(ctx, files, c, edits)
+	return err
+}
+
+// hashPlain hashes files without conversions: small ones in this process, several at a time, and
+// large ones by git hash-object. It returns the files that are marked inOnly and that git would
+// convert all the same, because they have CR characters; it has not hashed these.
+func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) (crlf []candidate, err error) {
 	var large, small []candidate
 	for _, f := range files {
 		if f.mode != git.ModeSymlink && f.size >= largeFile {
@@ -51,7 +56,7 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 	}
 	hashed := make([]hashedFile, len(small))
 	remember := len(small) <= maxHashed
-	err := git.Each(len(small), func(i int) (err error) {
+	err = git.Each(len(small), func(i int) (err error) {
 		hashed[i], err = s.hashFile(ctx, small[i], c.look)
 		if !remember {
 			hashed[i].info = nil
@@ -59,20 +64,24 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 		return err
 	})
 	if err != nil {
-		return err
-	}
-	for i, h := range hashed {
-		if h.entry.Mode == 0 || h.entry != small[i].index {
-			c.record(small[i].path, h.entry, edits)
-		}
+		return nil, err
 	}
 	if remember { // see Capture.hashed
 		c.hashed = make(map[string]hashedFile, len(hashed))
-		for i, h := range hashed {
+	}
+	for i, h := range hashed {
+		switch {
+		case h.crlf:
+			crlf = append(crlf, small[i])
+			continue
+		case h.entry.Mode == 0 || h.entry != small[i].index:
+			c.record(small[i].path, h.entry, edits)
+		}
+		if remember {
 			c.hashed[small[i].path] = h
 		}
 	}
-	return s.hashLarge(ctx, large, c, edits)
+	return crlf, s.hashLarge(ctx, large, c, edits)
 }
 
 // hashedFile is the entry of a file that was read, and what lstat said of it. The zero value
@@ -80,6 +89,7 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 type hashedFile struct {
 	entry git.Entry
 	info  fs.FileInfo
+	crlf  bool // it was left to git, see hashPlain
 }
 
 // maxHashed limits how many hashed files a capture remembers, and so its memory.
@@ -117,6 +127,9 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 		return hashedFile{}, nil
 	}
 	mode := modeOf(info)
+	if f.inOnly && mode != git.ModeSymlink && bytes.IndexByte(data, '\r') >= 0 {
+		return hashedFile{crlf: true}, nil
+	}
 	oid := git.HashObject(s.repo.Format, "blob", data)
 	if oid != f.index.OID || !s.repo.Batch().Has(oid) {
 		if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
@@ -126,7 +139,7 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 	if look != nil && mode != git.ModeSymlink {
 		look(f.path, oid, data)
 	}
-	return hashedFile{git.Entry{Mode: mode, OID: oid}, info}, nil
+	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
 // hashLarge has git hash large files. A file that changes while git reads it is read again, up to
@@ -219,23 +232,17 @@ func quotePath(p string) string {
 	return b.String()
 }
 
-// hashConverting hashes the files that git converts, and returns the others.
+// hashConverting hashes files of which git may convert some. Those that git only cleans of CR
+// characters, and that have none, it does not change; they are hashed as they are.
 //
-// Attributes files go first and through git, even if they are not converted: with them in the
-// private index git applies them to the other files.
-func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
-	var gone strings.Builder
-	// A .gitattributes that was deleted must not apply any more.
-	for p, e := range edits {
-		if e.Mode == 0 && holdsAttributes(p) {
-			gone.WriteString(p + "\x00")
-		}
+// Attributes files go first and through git, even if they are not converted: with them in the index
+// git applies them to the other files.
+func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
+	index, err := s.conversionIndex(ctx, private, files, edits)
+	if err != nil {
+		return err
 	}
-	if gone.Len() > 0 {
-		if err := s.update(ctx, private, gone.String()); err != nil {
-			return nil, err
-		}
-	}
+	defer os.Remove(index) //nolint:errcheck // disposable
 	var attrs, others []candidate
 	for _, f := range files {
 		if holdsAttributes(f.path) {
@@ -245,135 +252,171 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 			others = append(others, f)
 		}
 	}
-	if len(attrs) > 0 {
-		if err := s.hashConverted(ctx, private, attrs, c, edits); err != nil {
-			return nil, err
+	entries, err := s.clean(ctx, index, attrs, c, edits)
+	if err != nil {
+		return err
+	}
+	affected, err := s.affected(ctx, index, private.attrs, attrs)
+	if err == nil {
+		err = s.keepRawOf(ctx, index, affected, entries, c)
+	}
+	if err == nil {
+		affected, err = s.affected(ctx, index, private.attrs, others)
+	}
+	if err != nil {
+		return err
+	}
+	converted := make(map[string]filtered, len(affected))
+	for _, f := range affected {
+		converted[f.path] = f
+	}
+	var plain, convert []candidate
+	for _, f := range others {
+		switch by, is := converted[f.path]; {
+		case is && (!by.inOnly || f.size >= largeFile):
+			convert = append(convert, f)
+		default:
+			f.inOnly = is
+			plain = append(plain, f)
 		}
 	}
-	affected, err := s.affected(ctx, private.path, private.attrs, others)
-	if err != nil || len(affected) == 0 {
-		return others, err
+	crlf, err := s.hashPlain(ctx, plain, c, edits)
+	if err != nil {
+		return err
 	}
-	converted := make([]candidate, len(affected))
-	is := make(map[string]bool, len(affected))
-	for i, f := range affected {
-		converted[i], is[f.path] = f.candidate, true
+	if entries, err = s.clean(ctx, index, append(convert, crlf...), c, edits); err != nil {
+		return err
 	}
-	others = slices.DeleteFunc(others, func(f candidate) bool { return is[f.path] })
-	return others, s.hashConverted(ctx, private, converted, c, edits)
+	if err := s.keepRawOf(ctx, index, affected, entries, c); err != nil {
+		return err
+	}
+	return s.renewAttributes(ctx, private, edits)
+}
+
+// conversionIndex makes an index for conversions and returns its path; the caller must remove it. It
+// has what git looks up there: the attributes files, without deleted ones, and the entries of files,
+// because a file that is staged with CRLF keeps its line endings. The entries have no stat data, so
+// git takes every file for changed and hashes it. The private index of a large worktree would take
+// each git process longer to read than the rest of its work.
+func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, edits map[string]git.Entry) (string, error) {
+	wanted := setOf(private.attrs)
+	for p, e := range edits {
+		if e.Mode == 0 {
+			delete(wanted, p)
+		}
+	}
+	for _, f := range files {
+		wanted[f.path] = true
+	}
+	var lines strings.Builder
+	for _, e := range private.entries {
+		if wanted[e.Path] {
+			fmt.Fprintf(&lines, "%o %s %d\t%s\x00", uint32(e.Mode), private.index.OIDOf(e), e.Stage, e.Path)
+		}
+	}
+	return s.scratchIndex(ctx, lines.String())
+}
+
+// renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
+func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, edits map[string]git.Entry) error {
+	var gone []string
+	there := map[string]git.Entry{}
+	for p, e := range edits {
+		switch {
+		case !holdsAttributes(p):
+		case e.Mode == 0:
+			gone = append(gone, p)
+		default:
+			there[p] = e
+		}
+	}
+	return s.putInfo(ctx, private.path, s.removals(gone)+entryLines(there))
 }
 
 // holdsAttributes reports whether p is the path of an attributes file.
 func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 
-// update runs git update-index on the private index. paths end in NUL each; a path whose file is
-// gone is removed from the index.
-func (s *Shot) update(ctx context.Context, private *privateIndex, paths string) error {
-	_, err := s.onIndex(ctx, private.path, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+// update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
+// index.
+func (s *Shot) update(ctx context.Context, index, paths string) error {
+	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 
-// hashConverted has git clean and hash the files by adding them to the private index. Then it
-// keeps the exact bytes of those that git would not check out the same (keepRawOf).
-func (s *Shot) hashConverted(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
-	entries, kept, err := s.clean(ctx, private, files, c, edits)
-	if err != nil {
-		return err
+// clean has git convert and hash files by adding them to the index, and records their entries. It
+// returns the entries of the files that git accepted, by path.
+func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, error) {
+	if len(files) == 0 {
+		return nil, nil
 	}
-	for _, f := range kept {
-		e, ok := entries[f.path]
-		if !ok {
-			if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
-				return fmt.Errorf("keep %q: git silently left it out", f.path)
-			}
-			edits[f.path] = git.Entry{}
-			continue
+	files, err := s.cleanAll(ctx, index, files, c, edits)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.repo.ReadIndex(index)
+	if err != nil {
+		return nil, err
+	}
+	all, err := made.Entries()
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]git.Entry, len(all))
+	for _, e := range all {
+		found[e.Path] = git.Entry{Mode: e.Mode, OID: made.OIDOf(e)}
+	}
+	entries := make(map[string]git.Entry, len(files))
+	for _, f := range files {
+		e, ok := found[f.path]
+		if ok {
+			entries[f.path] = e
+		} else if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
+			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)
 		}
-		edits[f.path] = e
-		c.New = append(c.New, e.OID)
+		c.record(f.path, e, edits)
 		if c.look != nil && regular(e.Mode) {
 			c.look(f.path, e.OID, nil)
 		}
 	}
-	affected, err := s.affected(ctx, private.path, private.attrs, kept)
-	if err != nil || len(affected) == 0 {
-		return err
-	}
-	return s.keepRawOf(ctx, private.path, affected, entries, c)
+	return entries, nil
 }
 
-// clean adds files to the private index. If git fails for one of them, that file is handled apart
-// and the rest is tried again: a file whose required filter fails is skipped, and a file that is
-// not in the encoding that its attributes claim is kept as it is. It returns the new entries by
-// path, and the files that git accepted.
-func (s *Shot) clean(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, []candidate, error) {
-	if err := s.forgetDoubtful(ctx, private, files); err != nil {
-		return nil, nil, err
-	}
+// cleanAll adds files to the index. If git fails for one of them, that file is handled apart and the
+// rest is tried again: a file whose required filter fails is skipped, and a file that is not in the
+// encoding that its attributes claim is kept as it is. It returns the files that git accepted.
+func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
 	for {
 		var in strings.Builder
 		for _, f := range files {
 			in.WriteString(f.path + "\x00")
 		}
-		err := s.update(ctx, private, in.String())
+		err := s.update(ctx, index, in.String())
 		if err == nil {
-			break
+			return files, nil
 		}
 		failed, filter := failedFile(err, files)
 		if failed < 0 {
 			// The message names no file. A long-running filter process may have died.
-			left, triedErr := s.withoutHungUp(ctx, private, files, err, c)
+			left, triedErr := s.withoutHungUp(ctx, index, files, err, c)
 			if triedErr != nil || len(left) == len(files) {
-				return nil, nil, fmt.Errorf("keep changed files: %w", err)
+				return nil, fmt.Errorf("keep changed files: %w", err)
 			}
 			files = left
 			continue
 		}
 		if filter {
 			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
-		} else if err := s.keepAsIs(ctx, private, files[failed], c, edits); err != nil {
-			return nil, nil, err
+		} else if err := s.keepAsIs(ctx, index, files[failed], c, edits); err != nil {
+			return nil, err
 		}
-		files = append(append([]candidate(nil), files[:failed]...), files[failed+1:]...)
+		files = slices.Concat(files[:failed], files[failed+1:])
 	}
-	index, err := s.repo.ReadIndex(private.path)
-	if err != nil {
-		return nil, nil, err
-	}
-	want := make(map[string]bool, len(files))
-	for _, f := range files {
-		want[f.path] = true
-	}
-	entries := make(map[string]git.Entry, len(files))
-	all, err := index.Entries()
-	for _, e := range all {
-		if want[e.Path] {
-			entries[e.Path] = git.Entry{Mode: e.Mode, OID: index.OIDOf(e)}
-		}
-	}
-	return entries, files, err
-}
-
-// forgetDoubtful removes the stat data of doubtful files from the private index. Otherwise git
-// would trust them, take the file for unchanged, and hash nothing.
-func (s *Shot) forgetDoubtful(ctx context.Context, private *privateIndex, files []candidate) error {
-	tracked := map[string]bool{}
-	for _, f := range files {
-		tracked[f.path] = f.tracked
-	}
-	var in strings.Builder
-	for _, e := range private.entries {
-		if tracked[e.Path] && e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && s.tree.unseen(e, private).differs {
-			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), private.index.OIDOf(e), e.Path)
-		}
-	}
-	return s.putInfo(ctx, private.path, in.String())
 }
 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
 // that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
-// the private index, too: if it is an attributes file, a checkout of the tree will obey it.
-func (s *Shot) keepAsIs(ctx context.Context, private *privateIndex, f candidate, c *Capture, edits map[string]git.Entry) error {
+// the index, too: if it is an attributes file, a checkout of the tree will obey it.
+func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Capture, edits map[string]git.Entry) error {
 	if err := s.hashOne(ctx, f, c, edits); err != nil {
 		return err
 	}
@@ -382,7 +425,7 @@ func (s *Shot) keepAsIs(ctx context.Context, private *privateIndex, f candidate,
 		return nil
 	}
 	c.Raw[f.path] = e.OID
-	return s.putEntries(ctx, private.path, map[string]git.Entry{f.path: e})
+	return s.putInfo(ctx, index, entryLines(map[string]git.Entry{f.path: e}))
 }
 
 // failedFile returns the index of the file that a fatal message of git names, or -1. filter says

@@ -13,11 +13,11 @@ const triedAlone = 50
 // then "hung up unexpectedly" and names no file, so each file that goes through a filter is tried
 // on its own. If there are more than triedAlone of them, all are left out. Files that are left
 // out are listed in c.Skipped. If cause is another error, files is returned as it is.
-func (s *Shot) withoutHungUp(ctx context.Context, private *privateIndex, files []candidate, cause error, c *Capture) ([]candidate, error) {
+func (s *Shot) withoutHungUp(ctx context.Context, index string, files []candidate, cause error, c *Capture) ([]candidate, error) {
 	if !strings.Contains(cause.Error(), "hung up unexpectedly") {
 		return files, nil
 	}
-	affected, err := s.affected(ctx, private.path, nil, files)
+	affected, err := s.affected(ctx, index, nil, files)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *Shot) withoutHungUp(ctx context.Context, private *privateIndex, files [
 	}
 	if len(failed) <= triedAlone {
 		for p := range failed {
-			failed[p] = s.update(ctx, private, p+"\x00") != nil
+			failed[p] = s.update(ctx, index, p+"\x00") != nil
 		}
 	}
 	var left []candidate

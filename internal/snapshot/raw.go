@@ -75,8 +75,13 @@ func exists(files []string) bool {
 }
 
 // keepRawOf compares files that git converts with what git would check out for them, and adds
-// those that differ to c.Raw. index is a private index that has entries of these files.
+// those that differ to c.Raw. index is a private index that has entries, the entries of these files;
+// files without one are left out.
 func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
+	affected = slices.DeleteFunc(affected, func(f filtered) bool { return entries[f.path].Mode == 0 })
+	if len(affected) == 0 {
+		return nil
+	}
 	smudged, err := s.smudge(ctx, index, pathsOf(affected))
 	if err != nil {
 		return err
@@ -123,7 +128,6 @@ type filtered struct {
 	candidate
 	filter  bool // an external filter program converts it
 	encoded bool // working-tree-encoding converts it
-	inOnly  bool // only line endings, and only from the file to the blob
 }
 
 func pathsOf(files []filtered) []string {

@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,8 +84,8 @@ func (s *Shot) directoryModes(p *Plan, modes map[string]fs.FileMode) {
 	}
 }
 
-// secureConverted is the comparison where git may convert files. Converted ones are compared with
-// their checkout, the others by hash.
+// secureConverted is the comparison where git may convert files. Those that a checkout converts are
+// compared with their checkout, the others by hash.
 func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
 	index, err := s.listIndex(ctx, entries, attrs)
 	if err != nil {
@@ -94,14 +96,14 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 	if err != nil {
 		return err
 	}
-	if len(affected) > 0 {
-		if err := s.keepRawOf(ctx, index, affected, entries, p.Cur); err != nil {
-			return err
-		}
-	}
+	// A blob is checked out as it is where git only converts files on their way into it.
+	affected = slices.DeleteFunc(affected, func(f filtered) bool { return f.inOnly })
 	var plain []candidate
 	for _, f := range unaffected(files, affected) {
 		plain = append(plain, f.candidate)
+	}
+	if err := s.keepRawOf(ctx, index, affected, entries, p.Cur); err != nil {
+		return err
 	}
 	return s.compareHashes(ctx, p, plain, entries)
 }
@@ -162,29 +164,30 @@ func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]g
 // listIndex makes a private index that holds exactly these entries, and returns its path. The
 // caller must remove it.
 func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
-	f, err := os.CreateTemp(s.scratch, "tmp-index-")
-	if err != nil {
-		return "", fmt.Errorf("make a private index: %w", err)
-	}
-	f.Close()           //nolint:errcheck // empty
-	os.Remove(f.Name()) //nolint:errcheck // only the name is wanted
 	all := map[string]git.Entry{}
 	for _, list := range lists {
 		maps.Copy(all, list)
 	}
-	if err := s.putEntries(ctx, f.Name(), all); err != nil {
-		return "", fmt.Errorf("make a private index: %w", err)
-	}
-	return f.Name(), nil
+	return s.scratchIndex(ctx, entryLines(all))
 }
 
-// putEntries adds entries to a private index.
-func (s *Shot) putEntries(ctx context.Context, index string, entries map[string]git.Entry) error {
+// scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
+// remove it.
+func (s *Shot) scratchIndex(ctx context.Context, lines string) (string, error) {
+	index := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
+	if err := s.putInfo(ctx, index, lines); err != nil {
+		return "", fmt.Errorf("make a private index: %w", err)
+	}
+	return index, nil
+}
+
+// entryLines returns lines for putInfo that set entries.
+func entryLines(entries map[string]git.Entry) string {
 	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
 		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(entries[p].Mode), entries[p].OID, p)
 	}
-	return s.putInfo(ctx, index, in.String())
+	return in.String()
 }
 
 // defaultModes returns the permission bits that new files get here, without and with the

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -288,6 +289,10 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
+	plain, exec, err := r.shot.defaultModes()
+	if err != nil {
+		return err
+	}
 	// git may stop at the first path that it cannot write. Sorted, the error names the same one
 	// each time.
 	paths := slices.Sorted(maps.Keys(at))
@@ -301,8 +306,11 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 		if !ok {
 			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
 		}
-		o := r.intent.Ops[i]
-		if err := r.adopt(filepath.Join(dir, file), r.intent.newFile(i), o); err != nil {
+		perm := plain
+		if r.intent.Ops[i].New.Mode == git.ModeExec {
+			perm = exec
+		}
+		if err := r.adopt(filepath.Join(dir, file), i, perm); err != nil {
 			return err
 		}
 		r.converted[p] = true
@@ -340,21 +348,16 @@ func (r *Restore) spareEqual() error {
 	return nil
 }
 
-// adopt renames a temporary file of git to its new/<n>. git creates these with mode 0600, so it
-// also sets the permission bits that a checkout would have.
-func (r *Restore) adopt(from, to string, o Op) error {
+// adopt renames a temporary file of git to new/<i>. git creates these with mode 0600, so it also
+// sets the permission bits: those that the plan asks for, or else perm.
+func (r *Restore) adopt(from string, i int, perm fs.FileMode) error {
+	to := r.intent.newFile(i)
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if o.Perm != 0 {
-		return os.Chmod(to, o.Perm)
+	err := os.Chmod(to, cmp.Or(r.intent.Ops[i].Perm, perm))
+	if err == nil {
+		r.staged[i], err = os.Lstat(to)
 	}
-	plain, exec, err := r.shot.defaultModes()
-	if err != nil {
-		return err
-	}
-	if o.New.Mode == git.ModeExec {
-		plain = exec
-	}
-	return os.Chmod(to, plain)
+	return err
 }
