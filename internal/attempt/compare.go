@@ -106,18 +106,20 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 		}
 	}
 	markBest(c.Rows)
+	known := map[string]bool{}
+	for _, r := range c.Rows {
+		for m := range r.Metrics {
+			known[m] = true
+		}
+	}
+	for _, m := range c.Metrics {
+		if !known[m] && len(rows) > 0 {
+			s.Warn(fmt.Sprintf("none of them has a metric %q", name.Clip(m, name.Said)))
+		}
+	}
 	// Without a choice show every metric that some row has.
 	if len(c.Metrics) == 0 {
-		known := map[string]bool{}
-		for _, r := range c.Rows {
-			for m := range r.Metrics {
-				if !known[m] {
-					known[m] = true
-					c.Metrics = append(c.Metrics, m)
-				}
-			}
-		}
-		slices.Sort(c.Metrics)
+		c.Metrics = slices.Sorted(maps.Keys(known))
 	}
 	return c, c.sort(req.Sort)
 }
