@@ -78,7 +78,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 		return nil, err
 	}
 	tip := links[len(links)-1]
-	if err := holdsFile(ctx, s, found, tip.Commit, p, req.File); err != nil {
+	if err := holdsFile(ctx, s, found, tip.Commit, p); err != nil {
 		return nil, err
 	}
 	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
@@ -99,7 +99,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 }
 
 // holdsFile returns an error unless the checkpoint has this file.
-func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p, typed string) error {
+func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p string) error {
 	c, err := s.Repo.ReadCommit(ctx, string(tip))
 	if err != nil {
 		return checkpoint.Classify(err)
@@ -109,7 +109,7 @@ func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Fou
 		return checkpoint.Classify(err)
 	}
 	if !known || e.IsTree() {
-		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", found.Entry.Label, typed)
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", found.Entry.Label, name.Clip(p, name.Said))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/blame"
 	"git-checkpoint/internal/checkpoint"
@@ -12,7 +14,7 @@ import (
 // BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
 // commit. Most flags are passed on to git blame.
 type BlameCmd struct {
-	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint."`
+	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
 	Lines     []string   `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
@@ -27,9 +29,15 @@ type BlameCmd struct {
 // Run prints each line of the file with the checkpoint that wrote it.
 func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
-	// With one argument it is the file, at the current checkpoint.
 	if c.Second == "" {
 		request.Ref, request.File = "@", c.First
+		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok {
+			// As in git, the path after a colon starts at the top, unless it begins with "./" or "../".
+			if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
+				file = filepath.Join(s.Repo.WorkTree, file)
+			}
+			request.Ref, request.File = of, file
+		}
 	}
 	for _, l := range c.Lines {
 		request.Options = append(request.Options, "-L", l)
