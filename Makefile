@@ -114,7 +114,7 @@ man: build
 	$(bin) __man > docs/man/git-checkpoint.1
 
 golden:
-	$(GO) test ./internal/cli/... -update
+	$(GO) test ./internal/cli ./internal/cli/answer -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/git-checkpoint
 
 clean:
