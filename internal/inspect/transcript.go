@@ -29,12 +29,14 @@ type Talk struct {
 // ref it returns that checkpoint's only.
 func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]Talk, error) {
 	var entries []*journal.Entry
+	none := checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint agent add <agent> --transcripts` keeps them from then on", "no transcript is kept here")
 	if ref != "" {
 		f, err := s.Reach(ctx, session, ref)
 		if err != nil {
 			return nil, err
 		}
 		entries = []*journal.Entry{f.Entry}
+		none.Message, none.Hints = f.Entry.Label+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
 	} else {
 		st, err := checkpoint.ChosenState(ctx, s, session)
 		if err != nil {
@@ -70,7 +72,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 	}
 	if len(talks) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint agent add <agent> --transcripts` keeps them from then on", "no transcript is kept here")
+		return nil, none
 	}
 	return talks, nil
 }
