@@ -49,6 +49,14 @@ type Gap struct {
 	Why  string
 }
 
+// place names the object for messages.
+func (g Gap) place() string {
+	if g.Path == "" {
+		return "the message of " + g.OID.Short()
+	}
+	return inOneLine(g.Path)
+}
+
 // Report holds the findings in a set of objects.
 type Report struct {
 	Found []Found

@@ -93,7 +93,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
 		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
 		for _, g := range report.Gaps {
-			refused.Hints = append(refused.Hints, fmt.Sprintf("%s: %s", cmp.Or(g.Path, "the message of "+g.OID.Short()), g.Why))
+			refused.Hints = append(refused.Hints, g.place()+": "+g.Why)
 		}
 		refused.Hints = append(refused.Hints, "--yes (-y) sends them")
 		return refused

@@ -111,7 +111,7 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	}
 	slices.SortStableFunc(out.Secrets, func(a, b Secret) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	for _, g := range report.Gaps {
-		out.Gaps = append(out.Gaps, g.Path+": "+g.Why)
+		out.Gaps = append(out.Gaps, g.place()+": "+g.Why)
 	}
 	return out
 }

@@ -145,11 +145,15 @@ func (w *Watch) Say() {
 		w.s.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
 	}
 	back := w.Saved.Back()
-	for _, file := range back[:min(len(back), 10)] {
-		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(file), name.Quoted(file)))
+	for _, f := range firstFew(back) {
+		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(f.Path), name.Quoted(targetOf(f))))
 	}
 	for _, dir := range w.Saved.Directories() {
-		w.s.Warn(fmt.Sprintf("%s/ is in the checkpoint, but projects usually ignore it: echo %s >>.gitignore", inOneLine(dir), name.Quoted("/"+dir+"/")))
+		said := inOneLine(dir+"/") + " is in the checkpoint, but projects usually ignore it"
+		if isPasteable(dir) {
+			said += ": echo " + name.Quoted("/"+dir+"/") + " >>.gitignore"
+		}
+		w.s.Warn(said)
 	}
 	if err := w.desk.Close(); err != nil {
 		w.s.Warn(err.Error())

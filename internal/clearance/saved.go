@@ -16,7 +16,7 @@ type Saved struct {
 	mu     sync.Mutex
 	report Report
 	again  Report // findings that were known before
-	back   []string
+	back   []Found
 	// unread are blobs to scan in Report, with their paths.
 	unread map[name.OID]string
 	// dirs are directories that projects usually ignore.
@@ -43,7 +43,7 @@ func (s *Saved) Look(file string, oid name.OID, content []byte) {
 		s.dirs[dir] = true
 	}
 	if s.desk.expunged.Objects[oid] {
-		s.back = append(s.back, file)
+		s.back = append(s.back, Found{OID: oid, Path: file})
 	}
 	switch {
 	case known:
@@ -87,10 +87,10 @@ func (s *Saved) Report(ctx context.Context) (found, known *Report, err error) {
 	return &s.report, &s.again, nil
 }
 
-// Back returns the files with content that was expunged from this repository before. Call it after
-// the capture.
-func (s *Saved) Back() []string {
-	slices.Sort(s.back)
+// Back returns the files with content that was expunged from this repository before, without rule and
+// line. Call it after the capture.
+func (s *Saved) Back() []Found {
+	slices.SortFunc(s.back, byPlace)
 	return s.back
 }
 

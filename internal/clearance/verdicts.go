@@ -186,6 +186,7 @@ func (one verdict) line(oid name.OID) string {
 
 // tell reports whether to warn about a directory: true only the first time.
 func (v *verdicts) tell(dir string) bool {
+	dir = inOneLine(dir) // its name could be a newline and a verdict
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load()

@@ -27,8 +27,11 @@ func TestVerdicts(t *testing.T) {
 		}
 		first.add(oid(n), one)
 	}
-	if !first.tell("a dir") || first.tell("a dir") {
-		t.Error("tell: not once")
+	forged := "a\n" + string(oid(all+1)) + " .\n/node_modules" // not a verdict
+	for _, dir := range []string{"a dir", forged} {
+		if !first.tell(dir) || first.tell(dir) {
+			t.Errorf("tell %q: not once", dir)
+		}
 	}
 	if err := first.save(); err != nil {
 		t.Fatal(err)
@@ -55,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("asked for %v: %d is %+v, %v", ask, n, got, known)
 			}
 		}
-		if next.tell("a dir") || !next.tell("a") {
+		if next.tell("a dir") || next.tell(forged) || !next.tell("a") {
 			t.Errorf("asked for %v: told directories are forgotten", ask)
 		}
 	}
