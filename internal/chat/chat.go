@@ -4,19 +4,24 @@
 //
 // Parse (grammar.go) finds the command by the table in chat.json, and Do runs it in the session of
 // the worktree by calling one of the verb packages. Between two prompts the process ends, so what
-// waits for a *yes is remembered in a file of the git directory: see chatMemory in plan.go. InWords
+// waits for a *yes is remembered in a file of the git directory: see chatMemory in plan.go. inWords
 // (words.go) rewrites command lines in answers as chat commands.
 package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/repair"
 	"git-checkpoint/internal/resume"
 	"git-checkpoint/internal/retain"
@@ -25,59 +30,82 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// Answer is the result of a command; one member is set, and package cli/answer renders it. Next
-// tells what may be typed after it.
+// Answer is the result of a command: what the verb answered, then free text, then what may be typed
+// next.
 type Answer struct {
-	List       []inspect.Listing
-	Detail     *checkpoint.Detail
-	Difference *inspect.Difference
-	Plan       *rollback.Answer
-	Done       *rollback.Answer
-	Undone     *rollback.Answer
-	Redone     *rollback.Answer
-	History    []inspect.HistoryLine
-	Created    *checkpoint.Detail
-	Pruned     *retain.PruneAnswer
-	ToDelete   *retain.Removed
-	Deleted    *retain.Removed
-	Resumed    *resume.Answer
-	// Validated are the damaged checkpoints only.
-	Validated []repair.Validated
-	Rebuilt   []repair.Rebuilt
-	Text      string
-	Next      string
+	found      []answer.Answer
+	text, next string
+	// quotes is set if found quotes messages, states or diffs. A command line in those is somebody's
+	// text and stays as it is.
+	quotes bool
+}
+
+// width is the width of an answer in columns; a chat has no terminal to ask.
+const width = 100
+
+// Text returns the answer as a chat shows it, with times relative to now.
+func (a *Answer) Text(now time.Time) string {
+	var b strings.Builder // writing to it cannot fail
+	view := render.View{Layout: render.Aligned, Width: width, Now: now}
+	for _, found := range a.found {
+		_ = answer.Text(&b, view, found)
+	}
+	for _, text := range []string{a.text, a.next} {
+		if text != "" {
+			_ = view.Text(&b, "", text)
+		}
+	}
+	if a.quotes {
+		return b.String()
+	}
+	return inWords(b.String())
 }
 
 // Do runs a command in this worktree's session. Both results may be set: then the error says what
-// is wrong with the answer, such as a plan that has changed and must be confirmed again.
+// is wrong with the answer, such as a plan that has changed and must be confirmed again. Hints of
+// the error name chat commands in place of command lines.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	a, err := do(ctx, s, c)
+	var known *checkpoint.Error
+	if errors.As(err, &known) {
+		for i, hint := range known.Hints {
+			known.Hints[i] = inWords(hint)
+		}
+	}
+	return a, err
+}
+
+func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
 	// A bare "y" confirms only what was asked right before it; any other command ends that.
 	if c.Does != "yes" {
 		Heard(s)
 	}
-	a := &Answer{}
-	var err error
 	switch c.Does {
 	case "list":
-		a.Next = "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
-		a.List, err = inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
+		list, err := inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
+		next := "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
+		return unless(err, quoted(answer.Listed{Sessions: list}, next))
 	case "show":
-		a.Detail, err = inspect.Show(ctx, s, "", c.A)
+		found, err := inspect.Show(ctx, s, "", c.A)
+		return unless(err, quoted(answer.Shown{Detail: found}, ""))
 	case "diff":
-		a.Difference, err = inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
+		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
+		return unless(err, quoted(answer.Compared{Difference: found, Files: answer.FilesFew}, ""))
 	case "save":
-		a.Next = "Enter continues, *pause stops here."
-		a.Created, err = create.Checkpoint(ctx, s, create.Request{Message: c.Words})
+		made, err := create.Checkpoint(ctx, s, create.Request{Message: c.Words})
+		return unless(err, shown(answer.Created{Detail: made}, "Enter continues, *pause stops here."))
 	case "cleanup":
-		a.Pruned, err = retain.Prune(ctx, s, retain.PruneRequest{})
+		done, err := retain.Prune(ctx, s, retain.PruneRequest{})
+		return unless(err, shown(answer.Pruned{Prune: done}, ""))
 	case "rollback":
 		return chatPlan(ctx, s, chatMemory{Target: c.A, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
 	case "undo", "redo":
 		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
 	case "history":
-		a.History, err = chatHistory(ctx, s)
+		lines, err := inspect.History(ctx, s, "")
+		return unless(err, shown(answer.Audit(lines[max(0, len(lines)-longestHistory):]), ""))
 	case "help":
-		a.Text = help
+		return &Answer{text: help}, nil
 	case "delete":
 		return chatDelete(ctx, s, c.A)
 	case "force":
@@ -95,6 +123,20 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	default: // "export"
 		return chatExport(ctx, s)
 	}
+}
+
+// shown returns the answer of a verb with what may be typed next.
+func shown(found answer.Answer, next string) *Answer {
+	return &Answer{found: []answer.Answer{found}, next: next}
+}
+
+// quoted is shown for an answer that quotes messages, states or diffs.
+func quoted(found answer.Answer, next string) *Answer {
+	return &Answer{found: []answer.Answer{found}, next: next, quotes: true}
+}
+
+// unless drops the answer if there is an error.
+func unless(err error, a *Answer) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +156,6 @@ const help = `*checkpoints        the list of checkpoints
 // longestHistory is how many events *history shows.
 const longestHistory = 20
 
-// chatHistory returns the last events of the session's journal.
-func chatHistory(ctx context.Context, s *checkpoint.Service) ([]inspect.HistoryLine, error) {
-	lines, err := inspect.History(ctx, s, "")
-	return lines[max(0, len(lines)-longestHistory):], err
-}
-
 // chatAnswer runs the commands that answer a question: what to do about a rollback that was
 // interrupted, a plan, or a checkpoint that failed. *continue and *abort are about an unfinished
 // rollback if there is one.
@@ -131,33 +167,25 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	switch {
 	case does == "continue" && unfinished != nil:
 		done, err := rollback.Continue(ctx, s)
-		return answered(&Answer{Done: done}, err)
+		return unless(err, shown(answer.RolledBack{Done: done}, ""))
 	case does == "abort" && unfinished != nil:
 		done, err := rollback.Abort(ctx, s)
-		return answered(&Answer{Done: done}, err)
+		return unless(err, shown(answer.RolledBack{Done: done}, ""))
 	case does == "continue":
 		resumed, err := resume.Do(ctx, s, resume.Request{Choice: resume.Accept})
 		if resumed == nil {
 			return nil, err
 		}
-		return &Answer{Resumed: resumed}, err
+		return shown(answer.Resumed{Resume: resumed}, ""), err
 	case does == "abort":
 		if err := s.Forget(checkpoint.ChatFile, checkpoint.FailedFile); err != nil {
 			return nil, err
 		}
-		return &Answer{Text: "Nothing was changed; the question is withdrawn."}, nil
+		return &Answer{text: "Nothing was changed; the question is withdrawn."}, nil
 	case does == "pause":
 		return chatPause(ctx, s)
 	}
 	return chatFailed(ctx, s, does)
-}
-
-// answered drops the answer if there is an error.
-func answered(a *Answer, err error) (*Answer, error) {
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
 }
 
 // chatFailed retries the checkpoint that could not be made, or skips its step, so that the next one
@@ -172,7 +200,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	}
 	if does == "retry" {
 		made, err := create.Checkpoint(ctx, s, failed.Request)
-		return answered(&Answer{Created: made}, err)
+		return unless(err, shown(answer.Created{Detail: made}, ""))
 	}
 	if failed.Step == nil {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "the checkpoint that failed belongs to no step, so there is no step to skip")
@@ -183,7 +211,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	if err := s.Forget(checkpoint.FailedFile); err != nil {
 		return nil, err
 	}
-	return &Answer{Text: fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)}, nil
+	return &Answer{text: fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)}, nil
 }
 
 // chatPause sets the session's status to paused with an event in the journal.
@@ -201,7 +229,7 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, err
 		}
 	}
-	return &Answer{Text: fmt.Sprintf("Session %s is paused.", st.Session), Next: "*continue resumes it."}, nil
+	return &Answer{text: fmt.Sprintf("Session %s is paused.", st.Session), next: "*continue resumes it."}, nil
 }
 
 // statusPaused is the status of a session that waits for a person.
@@ -214,7 +242,7 @@ func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 		return nil, err
 	}
 	at := "checkpoints/" + string(f.Session) + "/" + string(f.Entry.Checkpoint)
-	return &Answer{Text: fmt.Sprintf(`To get the files of %s with plain git:
+	return &Answer{text: fmt.Sprintf(`To get the files of %s with plain git:
 git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
@@ -230,17 +258,17 @@ func chatValidate(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			looked++
 		}
 		if !line.OK {
-			a.Validated = append(a.Validated, line)
+			a.found = append(a.found, answer.Validated(line))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if n := len(a.Validated); n > 0 {
+	if n := len(a.found); n > 0 {
 		return a, checkpoint.Failure(checkpoint.KindInvalid, "", "%d of %d checkpoints checked: something is damaged", n, looked)
 	}
-	a.Text = fmt.Sprintf("%d checkpoints checked, all are valid.", looked)
+	a.text = fmt.Sprintf("%d checkpoints checked, all are valid.", looked)
 	return a, nil
 }
 
@@ -255,7 +283,7 @@ func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answe
 		if !line.OK {
 			broken++
 		}
-		a.Rebuilt = append(a.Rebuilt, line)
+		a.found = append(a.found, answer.Rebuilt(line))
 		return nil
 	})
 	switch {
@@ -263,8 +291,8 @@ func chatRebuild(ctx context.Context, s *checkpoint.Service, ref string) (*Answe
 		return nil, err
 	case broken > 0:
 		return a, checkpoint.Failure(checkpoint.KindInvalid, "", "something is still broken")
-	case len(a.Rebuilt) == 0:
-		a.Text = "Nothing to rebuild."
+	case len(a.found) == 0:
+		a.text = "Nothing to rebuild."
 	}
 	return a, nil
 }
@@ -281,5 +309,5 @@ func chatExport(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
+	return &Answer{text: fmt.Sprintf("Session %s is in %s: %d checkpoints, %d bytes.", session, file, done.Checkpoints, done.Bytes)}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/retain"
 )
 
@@ -25,7 +26,7 @@ func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
 		return nil, err
 	}
-	return &Answer{ToDelete: plan, Next: "*yes deletes it for good, within ten minutes; *abort keeps it."}, nil
+	return shown(answer.ToDelete{Removed: plan}, "*yes deletes it for good, within ten minutes; *abort keeps it."), nil
 }
 
 // chatDeleted deletes what was shown. It goes by id, because a number may stand for another
@@ -35,7 +36,7 @@ func chatDeleted(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Ans
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Deleted: gone}, s.Forget(checkpoint.ChatFile)
+	return shown(answer.Deleted{Removed: gone}, ""), s.Forget(checkpoint.ChatFile)
 }
 
 // Heard records that another prompt came. After that a bare "y" no longer confirms, because it

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/rollback"
 )
 
@@ -52,7 +53,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		return nil, err
 	}
 	if a := plan.Answer(); a.Empty && m.Walk == "" { // nothing to confirm
-		return &Answer{Plan: a}, s.Forget(checkpoint.ChatFile)
+		return shown(answer.Planned{Plan: a, Files: answer.FilesFew}, ""), s.Forget(checkpoint.ChatFile)
 	}
 	// From now on the target is an id: a number may stand for another checkpoint by the time of the
 	// *yes.
@@ -66,7 +67,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
 		return nil, err
 	}
-	return &Answer{Plan: plan.Answer(), Next: "*yes does exactly this within ten minutes, *abort leaves everything as it is."}, nil
+	return shown(answer.Planned{Plan: plan.Answer(), Files: answer.FilesFew}, "*yes does exactly this within ten minutes, *abort leaves everything as it is."), nil
 }
 
 // isOverwritable reports whether a rollback was refused only because ignored files are in the way.
@@ -159,14 +160,9 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{}
-	switch m.Walk {
-	case "undo":
-		a.Undone = done
-	case "redo":
-		a.Redone = done
-	default:
-		a.Done = done
+	var result answer.Answer = answer.RolledBack{Done: done}
+	if m.Walk != "" {
+		result = answer.Undone{Done: done, Redo: m.Walk == "redo"}
 	}
-	return a, s.Forget(checkpoint.ChatFile)
+	return shown(result, ""), s.Forget(checkpoint.ChatFile)
 }

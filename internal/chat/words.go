@@ -21,9 +21,9 @@ var commandPattern = sync.OnceValue(func() *regexp.Regexp {
 		"((?: -y| --yes)*)(?: ([0-9A-Za-z@][0-9A-Za-z@.+_~-]*))?((?: -y| --yes)*)`?")
 })
 
-// InWords rewrites the command lines in a text as chat commands: `git checkpoint rollback 2`
+// inWords rewrites the command lines in a text as chat commands: `git checkpoint rollback 2`
 // becomes *rollback:2. A person in a chat has no shell to type the former into.
-func InWords(text string) string {
+func inWords(text string) string {
 	return commandPattern().ReplaceAllStringFunc(text, func(found string) string {
 		m := commandPattern().FindStringSubmatch(found)
 		said := typed[m[1]]
@@ -39,13 +39,4 @@ func InWords(text string) string {
 		}
 		return said
 	})
-}
-
-// InWords rewrites the text of an answer. Answers that quote messages, states or diffs stay as they
-// are, because a command line in those is somebody's text.
-func (a *Answer) InWords(text string) string {
-	if a.Detail != nil || a.Difference != nil || a.List != nil {
-		return text
-	}
-	return InWords(text)
 }

@@ -15,7 +15,7 @@ func TestInWords(t *testing.T) {
 		"git checkpoint rollback NAME":                        "git checkpoint rollback NAME",
 		"`git checkpoint delete 2` and `git checkpoint redo`": "*delete:2 and *redo",
 	} {
-		if got := InWords(text); got != want {
+		if got := inWords(text); got != want {
 			t.Errorf("%q is %q in a chat, want %q", text, got, want)
 		}
 	}

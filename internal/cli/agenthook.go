@@ -1,22 +1,16 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"git-checkpoint/internal/agent"
-	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/hook"
-	"git-checkpoint/internal/render"
 )
 
 // AgentHookCmd is "git checkpoint hook <agent> <event>", which coding agents run when something
@@ -69,16 +63,9 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	app.quiet = true
 	var said []byte
 	_ = app.serve(ctx, func(s *checkpoint.Service) error { // the error is dropped: outside a repository a hook is silent
-		said = hook.Handle(ctx, s, def, event, happened, func(said *chat.Answer) (string, error) { return chatText(app.now(), said) })
+		said = hook.Handle(ctx, s, def, event, happened)
 		return nil
 	})
 	_, _ = app.Terminal.Out.Write(said) // the agent may not read the answer
 	return nil
-}
-
-// chatText renders the answer to a chat command as a chat shows it.
-func chatText(now time.Time, said *chat.Answer) (string, error) {
-	var b bytes.Buffer
-	err := answer.Text(&b, render.View{Layout: render.Aligned, Width: chatWidth, Now: now}, answer.Chatted{Chat: said})
-	return said.InWords(strings.TrimRight(b.String(), "\n")), err
 }

@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 
 	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/cli/answer"
-	"git-checkpoint/internal/render"
 )
 
 // ChatCmd is "git checkpoint chat <text>": it runs a command that a person typed into the chat of a
@@ -19,9 +15,6 @@ import (
 type ChatCmd struct {
 	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"Text that was typed; put -- before it if it may begin with a dash."`
 }
-
-// chatWidth is the width of the answer in columns; a chat has no terminal to ask.
-const chatWidth = 100
 
 // Run runs the command in the text, if there is one.
 func (c *ChatCmd) Run(ctx context.Context, app *App) error {
@@ -36,19 +29,14 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 		}
 		return nothingSaid
 	}
-	app.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: app.now()}
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
 		said, err := chat.Do(ctx, s, typed)
 		if said != nil {
-			var told bytes.Buffer
-			if err := app.tell(&told, answer.Chatted{Chat: said}); err != nil {
-				return err
-			}
-			if _, err := io.WriteString(app.Terminal.Out, said.InWords(told.String())); err != nil {
+			if _, err := io.WriteString(app.Terminal.Out, said.Text(app.now())); err != nil {
 				return err
 			}
 		}
-		return inWords(err)
+		return err
 	})
 	// A command such as "y" that only counts as the whole text is also an ordinary prompt, so it
 	// must not cause an error outside a repository, nor when nothing was asked.
@@ -61,14 +49,3 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 // nothingSaid is the exit code for a text without a command. It is the code of
 // checkpoint.KindNothing.
 const nothingSaid exitCode = 8
-
-// inWords rewrites the command lines in the hints of an error as chat commands.
-func inWords(err error) error {
-	var known *checkpoint.Error
-	if errors.As(err, &known) {
-		for i, hint := range known.Hints {
-			known.Hints[i] = chat.InWords(hint)
-		}
-	}
-	return err
-}

@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"git-checkpoint/internal/agent"
-	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/connect"
 )
 
-// Handle handles an event in a repository and returns what to print for the agent. say renders the
-// answer to a chat command. An error is logged, with secrets replaced.
-func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening, say func(*chat.Answer) (string, error)) []byte {
+// Handle handles an event in a repository and returns what to print for the agent. An error is
+// logged, with secrets replaced.
+func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) []byte {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
 	if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
@@ -34,7 +33,7 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	h := &Handler{
 		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil, Keep: transcripts,
 		Redact: func(text string) string { return clearance.Redacted(s, "agent's words", text) },
-		Steps:  &Repository{Service: s, Say: say},
+		Steps:  &Repository{Service: s},
 	}
 	said, err := h.Handle(ctx, event, happened)
 	if err != nil {

@@ -24,8 +24,6 @@ import (
 // Repository does for a Handler what concerns the repository of a worktree.
 type Repository struct {
 	Service *checkpoint.Service
-	// Say formats the answer to a chat command.
-	Say func(*chat.Answer) (string, error)
 }
 
 // Session returns the session from the environment, or the one that a person has chosen.
@@ -157,8 +155,7 @@ func (r *Repository) Chat(ctx context.Context, prompt string) (answer string, ou
 	}
 	var lines []string
 	if said != nil {
-		text, err := r.Say(said)
-		lines, problem = append(lines, text), errors.Join(problem, err)
+		lines = append(lines, strings.TrimRight(said.Text(r.Service.Now()), "\n"))
 	}
 	return strings.Join(append(lines, told(problem)...), "\n"), true, nil
 }
@@ -172,7 +169,7 @@ func told(problem error) (lines []string) {
 	var known *checkpoint.Error
 	if errors.As(problem, &known) {
 		for _, hint := range known.Hints {
-			lines = append(lines, "hint: "+chat.InWords(hint))
+			lines = append(lines, "hint: "+hint)
 		}
 	}
 	return lines
