@@ -136,17 +136,16 @@ func (b *search) gather(ctx context.Context) error {
 			return checkpoint.Usage("", "%s and %s belong to different sessions", good.Entry.Label, b.found.Entry.Label)
 		}
 	}
-	seen := map[name.ID]bool{} // a forged journal may have a cycle
 	reached := good == nil
-	for e := b.found.Entry; e != nil && !seen[e.Checkpoint]; e = b.found.State.Entry(e.Event().Previous) {
-		seen[e.Checkpoint] = true
+	for e := range b.found.State.LineTo(b.found.Entry) {
+		isGood := good != nil && e.Checkpoint == good.Entry.Checkpoint
 		// The ends count even if they are no milestones, or were made by a rollback, because the
 		// user named them.
-		ends := b.req.Bad != "" && e == b.found.Entry || good != nil && e.Checkpoint == good.Entry.Checkpoint
-		if !e.Dead && (ends || !e.Safety && (e.Milestone || b.req.All)) {
+		isEnd := isGood || b.req.Bad != "" && e == b.found.Entry
+		if !e.Dead && (isEnd || !e.Safety && (e.Milestone || b.req.All)) {
 			b.steps = append(b.steps, e)
 		}
-		if good != nil && e.Checkpoint == good.Entry.Checkpoint {
+		if isGood {
 			reached = true
 			break
 		}

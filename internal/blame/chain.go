@@ -88,9 +88,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 // checkpoints.
 func lineTo(to *checkpoint.Found) []*journal.Entry {
 	var line []*journal.Entry
-	seen := map[name.ID]bool{} // a forged journal may have a cycle
-	for e := to.Entry; e != nil && !seen[e.Checkpoint]; e = to.State.Entry(e.Event().Previous) {
-		seen[e.Checkpoint] = true
+	for e := range to.State.LineTo(to.Entry) {
 		if !e.Dead && (!e.Safety || e == to.Entry) {
 			line = append(line, e)
 		}

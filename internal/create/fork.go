@@ -11,7 +11,6 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
-	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
 )
 
@@ -65,9 +64,7 @@ func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 		events = append(events, e)
 		return err
 	}
-	seen := map[name.ID]bool{} // a forged journal may have a cycle
-	for e := from.Entry; e != nil && !seen[e.Checkpoint]; e = from.State.Entry(e.Event().Previous) {
-		seen[e.Checkpoint] = true
+	for e := range from.State.LineTo(from.Entry) {
 		if !e.Milestone {
 			continue
 		}

@@ -59,16 +59,13 @@ func pathspec(file string) string {
 func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, error) {
 	st := a.found.State
 	if a.found.Session == b.found.Session {
-		before := map[name.ID]bool{} // a forged journal may have a cycle
-		for e := a.found.Entry; e != nil && !before[e.Checkpoint]; e = st.Entry(e.Event().Previous) {
+		before := map[name.ID]bool{}
+		for e := range st.LineTo(a.found.Entry) {
 			before[e.Checkpoint] = true
 		}
-		for e := b.found.Entry; e != nil; e = st.Entry(e.Event().Previous) {
+		for e := range st.LineTo(b.found.Entry) {
 			if before[e.Checkpoint] && !e.Dead {
 				return sideOf(ctx, s, string(a.found.Session), string(e.Checkpoint))
-			}
-			if delete(before, e.Checkpoint); len(before) == 0 {
-				break
 			}
 		}
 	}

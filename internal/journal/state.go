@@ -292,12 +292,21 @@ func (s *State) IsRedo(e *Event) bool {
 // those that are not live. It ends where a Previous is empty or not known here.
 func (s *State) Line() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		seen := map[name.ID]bool{} // a forged journal may have a cycle
-		for c := s.CurrentEntry(); c != nil && !seen[c.Checkpoint]; c = s.Entry(c.Event().Previous) {
-			seen[c.Checkpoint] = true
+		for c := range s.LineTo(s.CurrentEntry()) {
 			if c.Live && !yield(c) {
 				return
 			}
+		}
+	}
+}
+
+// LineTo iterates over an entry and its predecessors by Previous, newest first, whether they are live
+// or not. It ends where a Previous is empty or not known here, and for nil it is empty.
+func (s *State) LineTo(e *Entry) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		seen := map[name.ID]bool{} // a forged journal may have a cycle
+		for ; e != nil && !seen[e.Checkpoint] && yield(e); e = s.Entry(e.Event().Previous) {
+			seen[e.Checkpoint] = true
 		}
 	}
 }

@@ -167,10 +167,8 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	var steps []step
-	seen, reached := map[name.ID]bool{}, first == nil
-	// A forged journal may have a cycle, so each checkpoint is visited once.
-	for e := last.Entry; e != nil && !seen[e.Checkpoint]; e = last.State.Entry(e.Event().Previous) {
-		seen[e.Checkpoint] = true
+	reached := first == nil
+	for e := range last.State.LineTo(last.Entry) {
 		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
 			rec, _, _, err := p.s.ReadRecord(ctx, e)
 			if err != nil {

@@ -234,9 +234,7 @@ func (l *lineage) live(id name.ID) []int {
 		return b.live
 	}
 	var steps []int
-	seen := map[name.ID]bool{}
-	for e := l.p.State.Entry(id); e != nil && !seen[e.Checkpoint]; e = l.p.State.Entry(e.Event().Previous) {
-		seen[e.Checkpoint] = true
+	for e := range l.p.State.LineTo(l.p.State.Entry(id)) {
 		if e.Milestone && !slices.Contains(steps, e.Step) {
 			steps = append(steps, e.Step)
 		}
