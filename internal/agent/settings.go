@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -72,14 +73,13 @@ func (s *Settings) Has(path []string, entry any) bool {
 	if at == nil {
 		return false
 	}
-	if list, is := at.Value.(*hujson.Array); is {
-		for i := range list.Elements {
-			if equal(list.Elements[i], entry) {
-				return true
-			}
-		}
-	}
-	return equal(*at, entry)
+	list, is := at.Value.(*hujson.Array)
+	return equal(*at, entry) || is && indexOf(list, entry) >= 0
+}
+
+// indexOf returns the index of the first element that equals entry, or -1.
+func indexOf(list *hujson.Array, entry any) int {
+	return slices.IndexFunc(list.Elements, func(e hujson.Value) bool { return equal(e, entry) })
 }
 
 // Set adds the member at path, and the objects that lead to it. It fails if the member
@@ -97,15 +97,10 @@ func (s *Settings) Append(path []string, element any) error {
 	if at == nil {
 		return s.insert(path, []any{element})
 	}
-	list, is := at.Value.(*hujson.Array)
-	if !is {
+	if _, is := at.Value.(*hujson.Array); !is {
 		return fmt.Errorf("%s is not a list", strings.Join(path, "."))
 	}
-	var last *hujson.Value
-	if n := len(list.Elements); n > 0 {
-		last = &list.Elements[n-1]
-	}
-	return s.splice(at, last, func(indent string) string { return s.render(element, indent) })
+	return s.splice(at, func(indent, unit string) string { return s.render(element, indent, unit) })
 }
 
 // insert adds a member with a value. It goes into the deepest object on the path that
@@ -117,67 +112,46 @@ func (s *Settings) insert(path []string, value any) error {
 		}
 	}
 	depth, at := 0, &s.root
-	for depth < len(path)-1 {
-		next := member(at, path[depth])
-		if next == nil {
-			break
-		}
-		at = next
+	for depth < len(path)-1 && s.find(path[:depth+1]) != nil {
 		depth++
+		at = s.find(path[:depth])
 	}
-	object, is := at.Value.(*hujson.Object)
-	if !is {
+	if _, is := at.Value.(*hujson.Object); !is {
 		return fmt.Errorf("%s is not an object", strings.Join(path[:depth], "."))
 	}
 	for i := len(path) - 1; i > depth; i-- {
 		value = map[string]any{path[i]: value}
 	}
-	var last *hujson.Value
-	if n := len(object.Members); n > 0 {
-		last = &object.Members[n-1].Value
-	}
-	return s.splice(at, last, func(indent string) string {
-		return s.render(path[depth], "") + ": " + s.render(value, indent)
+	return s.splice(at, func(indent, unit string) string {
+		return s.render(path[depth], "", "") + ": " + s.render(value, indent, unit)
 	})
 }
 
 // splice inserts a text after the last child of a container, or as its first child. The
 // text is put on a line of its own, unless the container has all of its children on one
 // line.
-func (s *Settings) splice(container, last *hujson.Value, text func(indent string) string) error {
+func (s *Settings) splice(container *hujson.Value, text func(indent, unit string) string) error {
 	unit, newline := s.style()
-	if last == nil {
-		open := container.StartOffset + 1
-		inner := s.text[open : container.EndOffset-1]
-		outer := s.indentAt(container.StartOffset)
-		added := newline + outer + unit + text(outer+unit)
-		if !bytes.ContainsAny(inner, "\n") {
+	outer := s.indentAt(container.StartOffset)
+	children := spans(container)
+	open, first, last := children[0][1], children[1][0], children[len(children)-2][1]
+	if len(children) == 2 { // only the borders
+		added := newline + outer + unit + text(outer+unit, unit)
+		if !bytes.ContainsAny(s.text[open:first], "\n") {
 			added += newline + outer
 		}
 		return s.put(open, added)
 	}
-	before := s.text[container.StartOffset+1 : firstOf(container).StartOffset]
+	before := s.text[open:first]
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
 		indent := string(before[i+1:])
 		if strings.Trim(indent, " \t") != "" {
-			indent = s.indentAt(container.StartOffset) + unit
+			indent = outer + unit
 		}
-		return s.put(last.EndOffset, ","+newline+indent+text(indent))
+		return s.put(last, ","+newline+indent+text(indent, unit))
 	}
 	// The children share a line, so the new one goes there in compact form.
-	return s.put(last.EndOffset, ", "+compact(text("")))
-}
-
-// firstOf returns the first child of a container. For an object that is the name of a
-// member.
-func firstOf(container *hujson.Value) *hujson.Value {
-	switch v := container.Value.(type) {
-	case *hujson.Object:
-		return &v.Members[0].Name
-	case *hujson.Array:
-		return &v.Elements[0]
-	}
-	return container
+	return s.put(last, ", "+text("", ""))
 }
 
 // put inserts a text and remembers the insertion.
@@ -228,24 +202,12 @@ func nearest(in, text []byte, offset int) int {
 // depth.
 func (s *Settings) Mentions(path []string, text string) bool {
 	at := s.find(path)
-	return at != nil && mentions(at, text)
-}
-
-func mentions(v *hujson.Value, text string) bool {
-	switch inner := v.Value.(type) {
-	case hujson.Literal:
-		return inner.Kind() == '"' && inner.String() == text
-	case *hujson.Object:
-		for i := range inner.Members {
-			if mentions(&inner.Members[i].Value, text) {
-				return true
-			}
-		}
-	case *hujson.Array:
-		for i := range inner.Elements {
-			if mentions(&inner.Elements[i], text) {
-				return true
-			}
+	if at == nil {
+		return false
+	}
+	for v := range at.All() {
+		if literal, is := v.Value.(hujson.Literal); is && literal.Kind() == '"' && literal.String() == text {
+			return true
 		}
 	}
 	return false
@@ -272,9 +234,10 @@ func (s *Settings) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// render returns a value as indented JSON in the style of the file.
-func (s *Settings) render(value any, indent string) string {
-	unit, newline := s.style()
+// render returns a value as JSON with the line ends of the file, indented by units; on one line if
+// there is neither indent nor unit.
+func (s *Settings) render(value any, indent, unit string) string {
+	_, newline := s.style()
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -285,66 +248,44 @@ func (s *Settings) render(value any, indent string) string {
 	return strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", newline)
 }
 
-// compact returns JSON on one line. The text may be a member, that is, a name and a value.
-func compact(text string) string {
-	key, value, is := strings.Cut(text, ": ")
-	var b bytes.Buffer
-	if is && json.Compact(&b, []byte(value)) == nil {
-		return key + ": " + b.String()
-	}
-	b.Reset()
-	if json.Compact(&b, []byte(text)) == nil {
-		return b.String()
-	}
-	return text
-}
-
 // Remove removes the elements of the list at path that equal entry, or the member at path
 // if it does, and then the containers above that became empty. It reports whether it found
 // any.
-func (s *Settings) Remove(path []string, entry any) (bool, error) {
-	found := false
+func (s *Settings) Remove(path []string, entry any) (found bool, err error) {
 	for {
 		at := s.find(path)
 		if at == nil {
 			return found, nil
 		}
-		if list, is := at.Value.(*hujson.Array); is && !equal(*at, entry) {
-			i := 0
-			for i < len(list.Elements) && !equal(list.Elements[i], entry) {
-				i++
-			}
-			if i == len(list.Elements) {
-				return found, nil
-			}
-			found = true
-			if len(list.Elements) > 1 {
-				if err := s.cut(spans(at), i); err != nil {
-					return found, err
-				}
-				continue
-			}
-		} else if !equal(*at, entry) {
+		if equal(*at, entry) {
+			return true, s.prune(path)
+		}
+		list, is := at.Value.(*hujson.Array)
+		if !is {
 			return found, nil
 		}
-		return true, s.prune(path)
+		i := indexOf(list, entry)
+		switch {
+		case i < 0:
+			return found, nil
+		case len(list.Elements) == 1:
+			return true, s.prune(path)
+		}
+		found = true
+		if err := s.cut(at, &list.Elements[i]); err != nil {
+			return found, err
+		}
 	}
 }
 
 // prune removes the member at path, and each object above that would become empty.
 func (s *Settings) prune(path []string) error {
-	for depth := len(path) - 1; depth >= 0; depth-- {
-		at := s.find(path[:depth])
-		object := at.Value.(*hujson.Object)
-		i := 0
-		for object.Members[i].Name.Value.(hujson.Literal).String() != path[depth] {
-			i++
-		}
-		if len(object.Members) > 1 || depth == 0 {
-			return s.cut(spans(at), i)
-		}
+	above := path[:len(path)-1]
+	object := s.find(above)
+	if len(above) > 0 && len(object.Value.(*hujson.Object).Members) == 1 {
+		return s.prune(above)
 	}
-	return nil
+	return s.cut(object, s.find(path))
 }
 
 // spans returns the start and end offsets of a container's children, between two empty
@@ -364,14 +305,16 @@ func spans(container *hujson.Value) [][2]int {
 	return append(all, [2]int{container.EndOffset - 1, container.EndOffset - 1})
 }
 
-// cut removes child i, whose span is at[i], with the comma and the space before it. The
-// first child is removed with what follows, up to the next one.
-func (s *Settings) cut(at [][2]int, i int) error {
-	from, to := at[i][1], at[i+1][1]
-	if i == 0 && len(at) > 3 {
+// cut removes a child of a container, with the comma and the space before it. The first child is
+// removed with what follows, up to the next one.
+func (s *Settings) cut(container, child *hujson.Value) error {
+	at := spans(container)
+	i := slices.IndexFunc(at, func(span [2]int) bool { return span[1] == child.EndOffset })
+	from, to := at[i-1][1], at[i][1]
+	switch {
+	case i == 1 && len(at) > 3:
 		from, to = at[1][0], at[2][0]
-	} else if i == 0 {
-		// The only child: everything between the braces.
+	case i == 1: // the only child: everything between the braces
 		to = at[2][0]
 	}
 	s.text = append(s.text[:from:from], s.text[to:]...)
@@ -383,26 +326,7 @@ func (s *Settings) find(path []string) *hujson.Value {
 	if s.blank() {
 		return nil
 	}
-	at := &s.root
-	for _, name := range path {
-		if at = member(at, name); at == nil {
-			return nil
-		}
-	}
-	return at
-}
-
-func member(of *hujson.Value, name string) *hujson.Value {
-	object, is := of.Value.(*hujson.Object)
-	if !is {
-		return nil
-	}
-	for i := range object.Members {
-		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
-			return &object.Members[i].Value
-		}
-	}
-	return nil
+	return s.root.Find(strings.Join(slices.Concat([]string{""}, path), "/"))
 }
 
 // equal compares a JSON value with a Go value by content. Comments and formatting do not
