@@ -79,12 +79,12 @@ type Borrower struct {
 type Hooks struct {
 	// Relative to the worktree; "~/" is the home directory.
 	Files map[Scope]string `json:"files"`
-	// Shape is groups, flat, plugin, or none for an agent without hooks.
+	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.
 	Shape string `json:"shape"`
 	// The file belongs to us and has only our hooks.
 	Own bool `json:"own"`
 	// Members with which a new file starts.
-	Root json.RawMessage `json:"root"`
+	Root map[string]any `json:"root"`
 	// Members of an entry besides its command.
 	Entry map[string]any `json:"entry"`
 	// Name of the member with the time limit.
@@ -107,8 +107,8 @@ type Added struct {
 type Server struct {
 	Files map[Scope]string `json:"files"`
 	// Path of members that leads to the entry.
-	At    []string        `json:"at"`
-	Entry json.RawMessage `json:"entry"`
+	At    []string `json:"at"`
+	Entry any      `json:"entry"`
 	// A block of text to append instead, if the file is TOML.
 	TOML string `json:"toml"`
 }

@@ -8,7 +8,6 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -217,101 +216,109 @@ func empty(s *Settings) bool {
 	return s.blank() || strings.Join(strings.Fields(string(s.text)), "") == "{}"
 }
 
-// changes plans the edits of all files of the agent: shared JSON files, own files, and the
-// TOML block.
+// target is a file to edit. Exactly one of edits, own and block is set, for the methods of an editor.
+type target struct {
+	name       string
+	edits      []edit
+	own, block []byte
+}
+
+// changes plans the edits of all files of the agent.
 func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, error) {
-	files, order, err := d.shared(place, want)
+	targets, err := d.targets(place, want)
 	if err != nil {
 		return nil, err
 	}
 	var all []Change
-	for _, name := range order {
-		c, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		s, err := ParseSettings(c.Before)
-		if err == nil {
-			err = e.settings(c, s, files[name])
-		}
-		if err != nil {
-			return nil, &UnreadableError{Path: name, Snippet: snippet(files[name]), Err: err}
-		}
-		if c.After = s.Text(); s.text == nil {
-			c.After = nil
-		}
-		all = append(all, *c)
-	}
-	pages, order, err := d.owned(place, want)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range order {
-		c, err := read(name)
+	for _, t := range targets {
+		c, err := read(t.name)
 		if err != nil {
 			return nil, err
 		}
 		c.After = c.Before
-		e.file(c, pages[name])
+		switch {
+		case t.own != nil:
+			e.file(c, t.own)
+		case t.block != nil:
+			e.block(c, t.block)
+		default:
+			s, err := ParseSettings(c.Before)
+			if err == nil {
+				err = e.settings(c, s, t.edits)
+			}
+			if err != nil {
+				return nil, &UnreadableError{Path: t.name, Snippet: snippet(t.edits), Err: err}
+			}
+			if c.After = s.Text(); s.text == nil {
+				c.After = nil
+			}
+		}
 		all = append(all, *c)
 	}
-	name, err := place.File(d.Server.Files)
-	if d.Server.TOML == "" || !want.Server || err != nil {
-		return all, nil //nolint:nilerr // an agent without such a file
-	}
-	c, err := read(name)
+	return all, nil
+}
+
+// targets returns the files of the agent: those to which others write too, then those that are ours
+// alone, then the one with the TOML block.
+func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
+	hooks, err := place.File(d.Hooks.Files)
 	if err != nil {
 		return nil, err
 	}
-	c.After = c.Before
-	e.block(c, []byte(d.Server.TOML))
-	return append(all, *c), nil
+	var shared, own []target
+	if d.Hooks.Own {
+		content, err := d.ownHooks()
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, target{name: hooks, own: content})
+	} else {
+		// The root members, such as a version, go only into a file that we create.
+		_, err := os.Stat(hooks)
+		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist))})
+	}
+	// An agent may have no file for the server, or no page, in this scope.
+	server, noServer := place.File(d.Server.Files)
+	hasServer := noServer == nil && want.Server
+	if hasServer && d.Server.Entry != nil {
+		e := edit{path: d.Server.At, value: d.Server.Entry, says: "MCP server checkpoint"}
+		if len(shared) > 0 && server == hooks {
+			shared[0].edits = append(shared[0].edits, e)
+		} else {
+			shared = append(shared, target{name: server, edits: []edit{e}})
+		}
+	}
+	for _, p := range d.Pages {
+		name, err := place.File(p.Files)
+		if err != nil || !want.Pages {
+			continue
+		}
+		content, err := files.ReadFile(path.Join("definitions", p.Template))
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, target{name: name, own: content})
+	}
+	if hasServer && d.Server.TOML != "" {
+		own = append(own, target{name: server, block: []byte(d.Server.TOML)})
+	}
+	return append(shared, own...), nil
 }
 
-// shared returns the settings files that others write to as well, with our entries for
-// each, and the order in which the files were added.
-func (d *Definition) shared(place Place, want Wanted) (map[string][]edit, []string, error) {
-	files, order := map[string][]edit{}, []string(nil)
-	put := func(name string, e edit) {
-		if files[name] == nil {
-			order = append(order, name)
-		}
-		files[name] = append(files[name], e)
-	}
-	if d.Hooks.Shape != "plugin" && d.Hooks.Shape != "none" && !d.Hooks.Own {
-		name, err := place.File(d.Hooks.Files)
-		if err != nil {
-			return nil, nil, err
-		}
-		var root map[string]any
-		if len(d.Hooks.Root) > 0 {
-			if err := json.Unmarshal(d.Hooks.Root, &root); err != nil {
-				return nil, nil, err
-			}
-		}
-		// The root members, such as a version, go only into a file that we create.
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			for _, key := range slices.Sorted(maps.Keys(root)) {
-				put(name, edit{path: []string{key}, value: root[key], says: key})
-			}
-		}
-		for _, h := range d.Hooks.Events {
-			put(name, edit{
-				path: []string{"hooks", h.Event}, value: d.entry(h), element: true, command: d.Command(h.Event), says: h.says(),
-			})
+// hookEdits returns our hooks as entries of a settings file, which a new one starts with its root
+// members.
+func (d *Definition) hookEdits(isNew bool) (edits []edit) {
+	if isNew {
+		for _, key := range slices.Sorted(maps.Keys(d.Hooks.Root)) {
+			edits = append(edits, edit{path: []string{key}, value: d.Hooks.Root[key], says: key})
 		}
 	}
-	if want.Server && len(d.Server.Entry) > 0 {
-		name, err := place.File(d.Server.Files)
-		if err == nil {
-			var entry any
-			if err := json.Unmarshal(d.Server.Entry, &entry); err != nil {
-				return nil, nil, err
-			}
-			put(name, edit{path: d.Server.At, value: entry, says: "MCP server checkpoint"})
-		}
+	for _, h := range d.Hooks.Events {
+		edits = append(edits, edit{
+			path: []string{"hooks", h.Event}, value: d.entry(h), element: true, command: d.Command(h.Event), says: h.says(),
+		})
 	}
-	return files, order, nil
+	return edits
 }
 
 // says names a hook in messages.
@@ -325,9 +332,7 @@ func (h Added) says() string {
 // entry returns the hook in the agent's own format.
 func (d *Definition) entry(h Added) map[string]any {
 	e := map[string]any{"command": d.Command(h.Event)}
-	for key, value := range d.Hooks.Entry {
-		e[key] = value
-	}
+	maps.Copy(e, d.Hooks.Entry)
 	if d.Hooks.Limit != "" && h.Seconds > 0 {
 		e[d.Hooks.Limit] = h.Seconds * d.Hooks.Second
 	}
@@ -345,59 +350,13 @@ func (d *Definition) entry(h Added) map[string]any {
 	return e
 }
 
-// owned returns the files that are ours alone, with their contents and their order.
-func (d *Definition) owned(place Place, want Wanted) (map[string][]byte, []string, error) {
-	contents, order := map[string][]byte{}, []string(nil)
-	put := func(name string, content []byte) {
-		contents[name], order = content, append(order, name)
-	}
-	if d.Hooks.Own {
-		name, err := place.File(d.Hooks.Files)
-		if err != nil {
-			return nil, nil, err
-		}
-		content, err := d.ownHooks()
-		if err != nil {
-			return nil, nil, err
-		}
-		put(name, content)
-	}
-	if !want.Pages {
-		return contents, order, nil
-	}
-	for _, p := range d.Pages {
-		name, err := place.File(p.Files)
-		if err != nil {
-			continue // no such page in this scope
-		}
-		content, err := files.ReadFile(path.Join("definitions", p.Template))
-		if err != nil {
-			return nil, nil, err
-		}
-		put(name, content)
-	}
-	return contents, order, nil
-}
-
 // ownHooks returns the content of a hooks file that is ours alone: a plugin as it is, or
 // JSON.
 func (d *Definition) ownHooks() ([]byte, error) {
 	if d.Hooks.Plugin != "" {
 		return files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
 	}
-	s, err := ParseSettings(d.Hooks.Root)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range d.Hooks.Events {
-		if err := s.Append([]string{"hooks", h.Event}, d.entry(h)); err != nil {
-			return nil, err
-		}
-	}
-	var b bytes.Buffer
-	err = json.Indent(&b, bytes.TrimSpace(s.Text()), "", "  ")
-	b.WriteByte('\n')
-	return b.Bytes(), err
+	return []byte(snippet(d.hookEdits(true))), nil
 }
 
 // File returns the path of the file for the place's scope, or an ErrScope error.

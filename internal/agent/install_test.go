@@ -61,7 +61,7 @@ func TestOrderOfRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := *d
-	own.Hooks.Own, own.Hooks.Root = false, []byte(`{"version": 1, "b": 2, "a": 3, "d": 4, "c": 5}`)
+	own.Hooks.Own, own.Hooks.Root = false, map[string]any{"version": 1, "b": 2, "a": 3, "d": 4, "c": 5}
 	place := Place{Worktree: t.TempDir(), Home: t.TempDir(), Scope: ScopeProject}
 	changes, err := own.Add(place, Wanted{})
 	if err != nil || len(changes) != 1 {
