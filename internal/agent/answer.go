@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -87,9 +86,7 @@ func merge(a, b map[string]any) {
 		was, both := a[key].(map[string]any)
 		inner, is := value.(map[string]any)
 		if both && is {
-			was = maps.Clone(was)
 			merge(was, inner)
-			a[key] = was
 			continue
 		}
 		a[key] = value

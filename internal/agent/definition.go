@@ -196,6 +196,16 @@ func Names() []string {
 	return names
 }
 
+// All returns the definitions of all agents, sorted by name.
+func All() (all []*Definition) {
+	for _, name := range Names() {
+		if d, err := load(name); err == nil { // a test loads each
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // Find returns the definition of an agent by its name or an alias. If there is none, it
 // returns an UnknownError that lists the names.
 func Find(name string) (*Definition, error) {
@@ -203,11 +213,7 @@ func Find(name string) (*Definition, error) {
 	if slices.Contains(Names(), name) {
 		return load(name)
 	}
-	for _, known := range Names() {
-		d, err := load(known)
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range All() {
 		if slices.Contains(d.Aliases, name) {
 			return d, nil
 		}

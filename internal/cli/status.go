@@ -32,8 +32,8 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
 		app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
 	}
-	if troubled, err := connect.Troubled(s); err == nil && !app.json {
-		for _, st := range troubled {
+	if !app.json {
+		for _, st := range connect.Troubled(s) {
 			problem, remedy := st.Trouble()
 			app.warn(st.Title + ": " + problem + " (" + remedy + ")")
 		}

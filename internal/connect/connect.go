@@ -42,17 +42,14 @@ type Plan struct {
 	// The request asks to keep transcripts.
 	Keep  bool
 	Scope agent.Scope
-	// adds tells adding from removing.
-	adds bool
-	s    *checkpoint.Service
+	Adds  bool // tells adding, with consent afterwards, from removing
+	s     *checkpoint.Service
 }
 
 // Planned is the part of a plan for one agent.
 type Planned struct {
 	Agent *agent.Definition
 	Files []agent.Change // what happens to each settings file
-	// Whether its hooks have consent afterwards.
-	Consent bool
 	// Files of other scopes with hooks, which a removal leaves.
 	Elsewhere []Hooked
 }
@@ -85,16 +82,12 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 	}
 	all := &Plan{s: s}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
-		for _, name := range agent.Names() {
-			d, err := agent.Find(name)
-			if err != nil {
-				return nil, err
-			}
+		for _, d := range agent.All() {
 			file, err := placeOf(s, scope).File(d.Hooks.Files)
 			if _, added := receipt[resolved(file)]; err != nil || !added {
 				continue
 			}
-			p, err := PlanRemove(s, Request{Names: []string{name}, Scope: scope})
+			p, err := PlanRemove(s, Request{Names: []string{d.Name}, Scope: scope})
 			if err != nil {
 				return nil, err
 			}
@@ -115,7 +108,7 @@ func resolved(file string) string {
 
 // plan collects the changes of the requested agents.
 func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
-	p := &Plan{Keep: req.Keep, adds: adds, Scope: req.Scope, s: s}
+	p := &Plan{Keep: req.Keep, Adds: adds, Scope: req.Scope, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
@@ -140,7 +133,7 @@ func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
 			return nil, explain(d, err)
 		}
 		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
-		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Consent: adds, Elsewhere: elsewhere})
+		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere})
 	}
 	return p, nil
 }
@@ -169,10 +162,7 @@ func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
 // Changes reports whether applying the plan would do anything.
 func (p *Plan) Changes() bool {
 	for _, a := range p.Agents {
-		if a.Changes() {
-			return true
-		}
-		if on, _ := p.s.Settings.Bool(ConsentKey(a.Agent.Name), false); on != a.Consent { //nolint:errcheck // a bad value is replaced
+		if a.Changes() || Consented(p.s, a.Agent.Name) != p.Adds {
 			return true
 		}
 	}
@@ -183,8 +173,15 @@ func (p *Plan) Changes() bool {
 // TranscriptsKey is the configuration key that says whether transcripts are kept.
 const TranscriptsKey = "checkpoint.agent.transcripts"
 
-// ConsentKey is the configuration key without which the hooks of an agent do nothing.
-func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
+// consentKey is the configuration key without which the hooks of an agent do nothing.
+func consentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
+
+// Consented reports whether somebody agreed to the hooks of an agent. A bad value is none; List
+// reports it.
+func Consented(s *checkpoint.Service, name string) bool {
+	on, err := s.Settings.Bool(consentKey(name), false)
+	return err == nil && on
+}
 
 // Apply writes the files, the consent and the receipt. The receipt is written even after an
 // error, as it has to know about the files that were changed before.
@@ -205,7 +202,7 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 				return checkpoint.Classify(err)
 			}
 		}
-		if err := p.configure(ctx, ConsentKey(a.Agent.Name), p.adds); err != nil {
+		if err := p.configure(ctx, consentKey(a.Agent.Name), p.Adds); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func TestTrusted(t *testing.T) {
 	s, home := open(t)
 	add(t, s, "codex")
 	said := func() string {
-		st, err := standing(s, "codex")
+		st, err := standing(s, definition(t, "codex"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestTrusted(t *testing.T) {
 		t.Errorf("without a configuration: %s", got)
 	}
 	config := filepath.Join(home, ".codex", "config.toml")
-	st, err := standing(s, "codex")
+	st, err := standing(s, definition(t, "codex"))
 	if err != nil || len(st.Hooks) != 1 {
 		t.Fatalf("%+v %v", st, err)
 	}
@@ -91,8 +91,17 @@ func TestLastEvent(t *testing.T) {
 	write(t, filepath.Join(dir, "claude-2.json"), `{"last":"2026-11-20T11:00:00Z","failures":2,"problem":"no space"}`)
 	write(t, filepath.Join(dir, "claude-3.json"), `{"last":"2026-11-20T12:00`)
 	write(t, filepath.Join(dir, "codex-1.json"), `{"last":"2026-11-20T13:00:00Z"}`)
-	st, err := standing(s, "claude")
+	st, err := standing(s, definition(t, "claude"))
 	if err != nil || st.LastEvent == nil || st.LastEvent.Hour() != 11 || st.Failures != 2 || st.Problem != "no space" {
 		t.Fatalf("%+v %v", st, err)
 	}
+}
+
+func definition(t *testing.T, name string) *agent.Definition {
+	t.Helper()
+	d, err := agent.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

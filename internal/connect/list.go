@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -59,22 +58,17 @@ func (st Standing) Trouble() (problem, remedy string) {
 }
 
 // Troubled returns the agents with consent whose hooks do not work.
-func Troubled(s *checkpoint.Service) ([]Standing, error) {
-	var found []Standing
-	for _, name := range agent.Names() {
-		if on, err := s.Settings.Bool(ConsentKey(name), false); err != nil || !on {
-			// An invalid setting is reported elsewhere.
+func Troubled(s *checkpoint.Service) (found []Standing) {
+	for _, d := range agent.All() {
+		if !Consented(s, d.Name) {
 			continue
 		}
-		st, err := standing(s, name)
-		if err != nil {
-			return nil, err
-		}
+		st, _ := standing(s, d) //nolint:errcheck // only that setting can be wrong
 		if problem, _ := st.Trouble(); problem != "" {
 			found = append(found, st)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // Hooked is a file with our hooks.
@@ -86,8 +80,8 @@ type Hooked struct {
 // List returns the state of every agent.
 func List(s *checkpoint.Service) ([]Standing, error) {
 	var all []Standing
-	for _, name := range agent.Names() {
-		st, err := standing(s, name)
+	for _, d := range agent.All() {
+		st, err := standing(s, d)
 		if err != nil {
 			return nil, err
 		}
@@ -97,16 +91,12 @@ func List(s *checkpoint.Service) ([]Standing, error) {
 }
 
 // standing returns the state of one agent.
-func standing(s *checkpoint.Service, name string) (Standing, error) {
-	d, err := agent.Find(name)
-	if err != nil {
-		return Standing{}, err
-	}
-	st := Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none"}
+func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err error) {
+	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none"}
 	for _, program := range d.Programs {
 		st.Installed = st.Installed || command.Find(program) == nil
 	}
-	if st.Enabled, err = s.Settings.Bool(ConsentKey(d.Name), false); err != nil {
+	if st.Enabled, err = s.Settings.Bool(consentKey(d.Name), false); err != nil {
 		return st, err
 	}
 	st.lastEvent(s)
@@ -122,8 +112,7 @@ func Connected(s *checkpoint.Service, name string) bool {
 	if err != nil {
 		return false
 	}
-	on, err := s.Settings.Bool(ConsentKey(name), false)
-	return err == nil && on && len(hooked(s, d)) > 0
+	return Consented(s, name) && len(hooked(s, d)) > 0
 }
 
 // hooked returns the files with our hooks.
@@ -140,38 +129,23 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 // toldFile remembers the agents about which the person was told, see News.
 const toldFile = "hooks-told.json"
 
-// News returns the agents whose hooks came with the repository and have no consent. Each is
-// returned only once.
-func News(s *checkpoint.Service) ([]string, error) {
-	var told, news []string
+// News returns the agents whose hooks came with the repository, in the project's files, and have no
+// consent. Each is returned only once.
+func News(s *checkpoint.Service) (news []string, err error) {
+	var told []string
 	if _, err := s.Recall(toldFile, &told); err != nil {
 		return nil, err
 	}
-	for _, name := range foreign(s) {
-		if !slices.Contains(told, name) {
-			news = append(news, name)
+	for _, d := range agent.All() {
+		file, err := placeOf(s, agent.ScopeProject).File(d.Hooks.Files)
+		if err == nil && !Consented(s, d.Name) && !slices.Contains(told, d.Name) && agent.Holds(file) {
+			news = append(news, d.Name)
 		}
 	}
 	if len(news) == 0 {
 		return nil, nil
 	}
 	return news, s.Remember(toldFile, append(told, news...))
-}
-
-// foreign returns the agents with hooks in the project's files but without consent.
-func foreign(s *checkpoint.Service) (names []string) {
-	for _, name := range agent.Names() {
-		d, err := agent.Find(name)
-		if err != nil {
-			continue
-		}
-		file, err := placeOf(s, agent.ScopeProject).File(d.Hooks.Files)
-		on, _ := s.Settings.Bool(ConsentKey(name), false) //nolint:errcheck // then it is not on
-		if err == nil && !on && agent.Holds(file) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // lastEvent reads when an agent last sent an event in this worktree, and how that went,
@@ -188,21 +162,16 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 			Open bool `json:"open"`
 		} `json:"turn"`
 	}
-	var all []heard
+	var newest heard
 	for _, name := range names {
 		var h heard
-		if data, err := fs.ReadFile(dir, name); err == nil && json.Unmarshal(data, &h) == nil {
-			all = append(all, h)
+		if data, err := fs.ReadFile(dir, name); err == nil && json.Unmarshal(data, &h) == nil && (st.LastEvent == nil || h.Last.After(newest.Last)) {
+			newest, st.LastEvent = h, &checkpoint.Time{Time: h.Last}
 		}
 	}
-	if len(all) == 0 {
-		return
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Last.After(all[j].Last) })
-	st.LastEvent = &checkpoint.Time{Time: all[0].Last}
-	st.Silent = all[0].Turn.Open && s.Now().Sub(all[0].Last) > silence
-	if st.Failures = all[0].Failures; st.Failures > 0 {
-		st.Problem = all[0].Problem
+	st.Silent = newest.Turn.Open && s.Now().Sub(newest.Last) > silence
+	if st.Failures = newest.Failures; st.Failures > 0 {
+		st.Problem = newest.Problem
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) []byte {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
-	if on, err := s.Settings.Bool(connect.ConsentKey(def.Name), false); err != nil || !on {
+	if !connect.Consented(s, def.Name) {
 		return nil
 	}
 	// Copilot runs Claude's hooks beside its own, which handle the event already.

@@ -79,7 +79,7 @@ func (a Connected) JSON(w io.Writer) error {
 			Enabled bool            `json:"enabled"`
 			Files   []connectedFile `json:"files"`
 			DryRun  bool            `json:"dry_run"`
-		}{p.Agent.Name, p.Consent, files, a.DryRun})
+		}{p.Agent.Name, a.Plan.Adds, files, a.DryRun})
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (a Connected) text(p *page) {
 			continue
 		}
 		sign, does := "+", "to add"
-		if !planned.Consent {
+		if !a.Plan.Adds {
 			sign, does = "-", "to remove"
 		}
 		for _, c := range planned.Files {
@@ -123,7 +123,7 @@ func (a Connected) done(p *page, planned connect.Planned) {
 		}
 	}
 	success := render.Span{Role: render.Success, Text: "✓"}
-	if !planned.Consent {
+	if !a.Plan.Adds {
 		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && file != "" {
 			p.line(plain(planned.Agent.Title + " has no hooks to remove in " + file))
 		} else {
