@@ -75,15 +75,20 @@ func (h Header) Encode() []byte {
 // ReadHeader reads a header and checks it. r is then at the first byte of the pack.
 func ReadHeader(r *bufio.Reader) (Header, error) {
 	h := Header{Format: "sha1"}
-	line, err := readLine(r)
-	if err != nil || line != signature2 && line != signature3 {
+	first, err := readLine(r, maxLine)
+	third := string(first) == signature3+"\n"
+	if err != nil || !third && string(first) != signature2+"\n" {
 		return h, errors.New("it is not a git bundle")
 	}
-	third := line == signature3
 	for range maxLines {
-		if line, err = readLine(r); err != nil {
+		text, err := readLine(r, maxLine)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
 			return h, fmt.Errorf("read the header of the bundle: %w", err)
 		}
+		line := strings.TrimSuffix(string(text), "\n")
 		if line == "" {
 			return h, h.check()
 		}
@@ -98,25 +103,6 @@ func ReadHeader(r *bufio.Reader) (Header, error) {
 		}
 	}
 	return h, fmt.Errorf("the header of the bundle has more than %d lines", maxLines)
-}
-
-// readLine reads a bounded line byte by byte, so that nothing of the pack is consumed.
-func readLine(r *bufio.Reader) (string, error) {
-	var line []byte
-	for len(line) <= maxLine {
-		b, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return "", err
-		}
-		if b == '\n' {
-			return string(line), nil
-		}
-		line = append(line, b)
-	}
-	return "", fmt.Errorf("a line has more than %d bytes", maxLine)
 }
 
 // capability takes the only known capability, object-format, which comes before any ref.

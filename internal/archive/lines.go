@@ -69,7 +69,7 @@ func BundleInLines(r *bufio.Reader, w io.Writer) error {
 // not a JSON object with a type.
 func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) error {
 	for number := 1; ; number++ {
-		line, err := readJSONLine(r)
+		line, err := readLine(r, maxJSON)
 		if len(bytes.TrimSpace(line)) > 0 {
 			var l struct {
 				Type string `json:"type"`
@@ -90,14 +90,15 @@ func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) erro
 	}
 }
 
-// readJSONLine reads a line of at most maxJSON bytes. The last one may lack a newline.
-func readJSONLine(r *bufio.Reader) ([]byte, error) {
+// readLine reads a line of at most most bytes, with its newline, and nothing behind it. The error
+// io.EOF comes with the last line if that has no newline.
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > maxJSON {
-			return nil, fmt.Errorf("it has more than %d bytes", maxJSON)
+		if len(line) > most {
+			return nil, fmt.Errorf("a line of more than %d bytes", most)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err

@@ -211,11 +211,10 @@ func (e *ending) check() error {
 // checkMember refuses links and devices, absolute paths, "..", backslashes and drive
 // letters.
 func checkMember(h *tar.Header) error {
-	clean := path.Clean(h.Name)
 	switch {
 	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir:
 		return fmt.Errorf("%q in the tar is neither a file nor a directory", name.Clip(h.Name, name.Said))
-	case h.Name == "" || path.IsAbs(h.Name) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+h.Name+"/", "/../") ||
+	case h.Name == "" || path.IsAbs(h.Name) || strings.Contains("/"+h.Name+"/", "/../") ||
 		strings.ContainsAny(h.Name, "\\\x00") || len(h.Name) > 1 && h.Name[1] == ':':
 		return fmt.Errorf("%q in the tar points outside of it", name.Clip(h.Name, name.Said))
 	case h.Size < 0 || h.Size > maxSize:

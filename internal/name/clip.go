@@ -3,9 +3,6 @@ package name
 // Clip shortens s to n characters, the last of which is an ellipsis. Error messages use it to
 // repeat input, which may be very long.
 func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
 	r := []rune(s)
 	if len(r) <= n {
 		return s
