@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
 
@@ -112,21 +113,21 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 }
 
 // document reads one checkpoint. The index provides the time and trigger if the document has none.
-func (crunch) document(name, issue string, src *source, index gjson.Result, seen ids) (*transfer.ImportDocument, error) {
+func (crunch) document(key, issue string, src *source, index gjson.Result, seen ids) (*transfer.ImportDocument, error) {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
 		// A file that is named like a checkpoint is probably a damaged one. Any other is not ours.
-		if strings.HasPrefix(name, "CP-") {
+		if strings.HasPrefix(key, "CP-") {
 			return nil, errors.New("it is not a checkpoint of crunch: it has neither checkpoint_id nor workflow_state")
 		}
 		return nil, errForeign
 	}
-	id := cmp.Or(text(at, "checkpoint_id"), name)
+	id := cmp.Or(text(at, "checkpoint_id"), key)
 	// Reading an unknown version as if it were 1.0 could misinterpret its members.
 	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
-		return nil, fmt.Errorf("unknown version %q; known version: 1.0", shortened(v))
+		return nil, fmt.Errorf("unknown version %q; known version: 1.0", name.Clip(v, name.Said))
 	}
-	if !isPlainID(id) || !safeName(name) {
+	if !isPlainID(id) || !safeName(key) {
 		return nil, fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
 	// The session is named by the directory, so a copied document of another issue would end up in
@@ -148,7 +149,7 @@ func (crunch) document(name, issue string, src *source, index gjson.Result, seen
 	if !ok {
 		return nil, errors.New("it has no created_at that is a time from 1970 on")
 	}
-	d := src.document(name, keptYAML)
+	d := src.document(key, keptYAML)
 	d.OwnID, d.At, d.Branch = id, when, text(at, "issue_snapshot.branch")
 	d.Trigger = cmp.Or(text(at, "trigger"), text(entry, "trigger"))
 	for _, f := range at.Get("files_modified").Array() {

@@ -94,7 +94,7 @@ func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 		}
 		if src, ok := r.parsed(path.Join(dir, name)); ok {
 			in.Beside = append(in.Beside, src.kept(name))
-			s.tell(name, &src)
+			s.tell(name, src)
 		}
 	}
 	files = slices.DeleteFunc(files, func(e fs.DirEntry) bool { return e.Name() == manifestFile || e.Name() == historyFile })
@@ -204,7 +204,7 @@ func goTeamFault(label string, at gjson.Result) error {
 		return fmt.Errorf("the name %q cannot be a label", label)
 	}
 	if n := at.Get("step_number"); n.Exists() && n.Type != gjson.Null && whole(n) == nil {
-		return fmt.Errorf("step_number %s is not a step", shortened(n.Raw))
+		return fmt.Errorf("step_number %s is not a step", name.Clip(n.Raw, name.Said))
 	}
 	if state := at.Get("state"); state.Exists() && state.Type != gjson.Null && !state.IsObject() {
 		return errors.New("its state is not an object")

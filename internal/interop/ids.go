@@ -6,25 +6,17 @@ import (
 	"strings"
 )
 
-// ids records the documents that were read, by id, to detect conflicting documents with one id.
-type ids map[string]struct{ path, digest string }
+// ids has the documents that were read, by id, to detect conflicting documents with one id.
+type ids map[string]*source
 
 // take records the id of a document. It returns an error if the id belongs to another document with
-// different content. A second document with the same content is accepted; so is a document without
-// an id.
+// different content. A second document with the same content is accepted, however it is formatted;
+// so is a document without an id.
 func (s ids) take(id string, src *source) error {
-	if id == "" {
-		return nil
-	}
-	// Compare by digest of the content: two spellings of one document are not a conflict.
-	digest, err := src.digested()
-	if err != nil {
-		return err
-	}
-	if other, twice := s[id]; !twice {
-		s[id] = struct{ path, digest string }{src.path, digest}
-	} else if other.digest != digest {
+	if other := s[id]; other != nil && id != "" && !sameJSON(other.json, src.json) {
 		return fmt.Errorf("%s has the same id %q, with other contents", other.path, id)
+	} else if other == nil {
+		s[id] = src
 	}
 	return nil
 }
@@ -45,12 +37,4 @@ func unused(id, separator string, used map[string]bool) string {
 func isPlainID(id string) bool {
 	return len(id) <= 200 && !strings.ContainsAny(id, "/\\\x00") && !strings.Contains(id, "..") && !strings.HasPrefix(id, ".") &&
 		strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) < 0
-}
-
-// shortened cuts a value for use in a message.
-func shortened(raw string) string {
-	if len(raw) > 40 {
-		return raw[:40] + "…"
-	}
-	return raw
 }

@@ -56,7 +56,7 @@ func (r *reading) each(layout, dir string, files []fs.DirEntry, endings []string
 		if !ok {
 			continue
 		}
-		if err := take(name, &src); errors.Is(err, errForeign) {
+		if err := take(name, src); errors.Is(err, errForeign) {
 			r.warn("%s: it is not a checkpoint of %s and is left out", p, layout)
 		} else if err != nil {
 			r.problem(p, "%v", err)
@@ -80,24 +80,12 @@ type source struct {
 	text []byte
 	json json.RawMessage
 	at   gjson.Result
-
-	digest string // see digested
-}
-
-// digested returns the digest of the document's content, which does not depend on formatting. It is
-// computed on first use.
-func (s *source) digested() (string, error) {
-	var err error
-	if s.digest == "" {
-		s.digest, err = transfer.DocumentDigest(s.json)
-	}
-	return s.digest, err
 }
 
 // parsed reads a document strictly, as YAML unless its name ends in .json. If it cannot, it reports
 // a problem and returns false. A file that has vanished since its directory was listed is no
 // problem, but a dangling link is.
-func (r *reading) parsed(p string) (source, bool) {
+func (r *reading) parsed(p string) (*source, bool) {
 	text, err := r.read(p)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -105,14 +93,14 @@ func (r *reading) parsed(p string) (source, bool) {
 		} else if _, dangling := r.link(p); dangling {
 			r.problem(p, "a broken symbolic link is in the way")
 		}
-		return source{}, false
+		return nil, false
 	}
 	doc, err := parse(text, p)
 	if err != nil {
 		r.problem(p, "%v", err)
-		return source{}, false
+		return nil, false
 	}
-	return source{path: p, text: text, json: doc, at: gjson.ParseBytes(doc)}, true
+	return &source{path: p, text: text, json: doc, at: gjson.ParseBytes(doc)}, true
 }
 
 // parse returns a document as JSON. Its name says whether it is JSON or YAML.
@@ -130,7 +118,7 @@ func parse(text []byte, name string) (doc json.RawMessage, err error) {
 // document returns the checkpoint of a document under a key. It keeps the original file under the
 // given name.
 func (s *source) document(key, as string) *transfer.ImportDocument {
-	return &transfer.ImportDocument{Key: key, Path: s.path, JSON: s.json, Digest: s.digest, Kept: []transfer.ImportFile{s.kept(as)}}
+	return &transfer.ImportDocument{Key: key, Path: s.path, JSON: s.json, Kept: []transfer.ImportFile{s.kept(as)}}
 }
 
 // kept returns the original file under a name, for the checkpoint to keep. An export writes it back

@@ -76,9 +76,7 @@ type ImportDocument struct {
 	// Where the document is in the layout.
 	Path string
 	JSON json.RawMessage
-	// Digest is DocumentDigest of JSON if the reader has computed it, else empty.
-	Digest string
-	Kept   []ImportFile // the document's files, unchanged
+	Kept []ImportFile // the document's files, unchanged
 
 	At time.Time
 	// Step and Label are used as they are if both are set. Otherwise the workflow assigns
@@ -231,9 +229,6 @@ func newImport(ctx context.Context, s *checkpoint.Service, format string, in *Im
 	}
 	for i, step := range in.Steps {
 		if step.Document == nil {
-			continue
-		}
-		if im.digests[i] = step.Document.Digest; im.digests[i] != "" {
 			continue
 		}
 		if im.digests[i], err = DocumentDigest(step.Document.JSON); err != nil {

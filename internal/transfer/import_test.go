@@ -27,12 +27,8 @@ func document(t *testing.T, key string, hour int, text string) transfer.ImportSt
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, err := transfer.DocumentDigest(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return transfer.ImportStep{Document: &transfer.ImportDocument{
-		Key: key, Path: key + ".json", JSON: doc, Digest: digest, At: time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC),
+		Key: key, Path: key + ".json", JSON: doc, At: time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC),
 		Kept: []transfer.ImportFile{{Name: "document.json", Content: []byte(text)}},
 	}}
 }
