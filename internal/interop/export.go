@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -136,11 +137,11 @@ type output struct {
 func (o *output) check() error {
 	o.stays = nil
 	for _, f := range o.files {
-		at, have, err := o.look(f.path, f.content)
+		there, have, err := o.look(f.path)
 		if err != nil {
 			return refusedPlace(err)
 		}
-		if at == other && !o.replace(have) {
+		if there && !bytes.Equal(have, f.content) && !o.replace(have) {
 			o.stays = append(o.stays, f.path)
 		}
 	}
@@ -149,7 +150,7 @@ func (o *output) check() error {
 		if notLink == nil && to == l.to {
 			continue
 		}
-		at, have, err := o.look(l.path, nil)
+		there, have, err := o.look(l.path)
 		if err != nil {
 			return refusedPlace(err)
 		}
@@ -157,7 +158,7 @@ func (o *output) check() error {
 			have = leading(to)
 		}
 		// On a file system without links, a link may be a file with the name of its target in it.
-		if at != nothing && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
+		if there && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
 			o.stays = append(o.stays, l.path)
 		}
 	}
@@ -208,7 +209,7 @@ func (o *output) write(ctx context.Context) error {
 				continue
 			}
 			// Leave a file with the same content alone, so that its modification time stays.
-			if at, _, err := o.look(f.path, f.content); err == nil && at == same {
+			if there, have, err := o.look(f.path); there && err == nil && bytes.Equal(have, f.content) {
 				continue
 			}
 			if err := o.put(f.path, f.content); err != nil {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -258,23 +257,20 @@ func (s *goTeamSession) steps() []transfer.ImportStep {
 	// documents are not reliable. At the end the remaining ones are added in any case.
 	waiting := s.rollbacks
 	known := map[string]bool{}
-	flush := func(until time.Time, all bool) {
-		var later []transfer.ImportRollback
-		for i := range waiting {
-			if (all || waiting[i].At.Before(until)) && (known[waiting[i].To] || all) {
-				out = append(out, transfer.ImportStep{Rollback: &waiting[i]})
-			} else {
-				later = append(later, waiting[i])
-			}
-		}
-		waiting = later
-	}
 	for _, d := range s.documents {
-		flush(d.At, false)
+		waiting = slices.DeleteFunc(waiting, func(back transfer.ImportRollback) bool {
+			due := back.At.Before(d.At) && known[back.To]
+			if due {
+				out = append(out, transfer.ImportStep{Rollback: &back})
+			}
+			return due
+		})
 		out = append(out, transfer.ImportStep{Document: d})
 		known[d.Key] = true
 	}
-	flush(time.Time{}, true)
+	for i := range waiting {
+		out = append(out, transfer.ImportStep{Rollback: &waiting[i]})
+	}
 	return out
 }
 

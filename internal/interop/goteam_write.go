@@ -155,21 +155,17 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, manifest, dir, keys, back)))
 	// The history may be in a file of its own, as a list or in an object, or only in the manifest.
 	// The form that was imported is kept.
-	entries := back
-	if history == nil && manifest != nil {
-		entries = rawList(inner(gjson.ParseBytes(manifest)).Get("rollback_history"))
-		entries = append(entries, back...)
-	} else if history != nil {
-		was := gjson.ParseBytes(history)
-		if held := was.Get("rollback_history"); held.IsArray() {
-			o := members(history)
-			o.set("rollback_history", append(rawList(held), back...))
-			w.derive(path.Join(root, historyFile), create.JSONFile(o.json()))
-			return
-		}
-		entries = append(rawList(was), back...)
+	was := gjson.ParseBytes(history)
+	if history == nil {
+		was = inner(gjson.ParseBytes(manifest)).Get("rollback_history")
 	}
-	w.derive(path.Join(root, historyFile), create.JSONFile(list(entries)))
+	content := encode(append(rawList(was), back...))
+	if held := was.Get("rollback_history"); held.IsArray() {
+		o := members(history)
+		o.set("rollback_history", append(rawList(held), back...))
+		content = o.json()
+	}
+	w.derive(path.Join(root, historyFile), create.JSONFile(content))
 }
 
 // inner returns the object in the member "manifest", or the document itself if it has none.
@@ -207,10 +203,7 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 // checkpoints that were pruned here are removed; other entries and unknown members stay as they
 // were.
 func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
-	o := &object{}
-	if was != nil {
-		o = members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
-	}
+	o := members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
 	o.missing("session_id", dir)
 	o.missing("topic", a.Topic)
 	o.missing("created_at", seconds(a.CreatedAt))
@@ -233,13 +226,10 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 	o.set("rollback_history", append(rawList(gjson.ParseBytes(o.values["rollback_history"])), back...))
 	// A manifest may be the document itself or in a member of that name. Keep the form that was
 	// imported; a new one is in a member.
-	if at := gjson.ParseBytes(was); was != nil && !at.Get("manifest").IsObject() {
+	if was != nil && !gjson.GetBytes(was, "manifest").IsObject() {
 		return o.json()
 	}
-	whole := &object{}
-	if was != nil {
-		whole = members(was)
-	}
+	whole := members(was)
 	whole.set("manifest", o)
 	return whole.json()
 }

@@ -35,18 +35,8 @@ func (o *object) raw(name string, value json.RawMessage) {
 	o.values[name] = value
 }
 
-// set sets a member to another object, a list of raw values, or any value that encoding/json can
-// encode.
-func (o *object) set(name string, value any) {
-	switch v := value.(type) {
-	case *object:
-		o.raw(name, v.json())
-	case []json.RawMessage:
-		o.raw(name, list(v))
-	default:
-		o.raw(name, encode(v))
-	}
-}
+// set sets a member to any value that encode takes.
+func (o *object) set(name string, value any) { o.raw(name, encode(value)) }
 
 // json returns the object without white space.
 func (o *object) json() json.RawMessage {
@@ -64,23 +54,17 @@ func (o *object) json() json.RawMessage {
 	return b.Bytes()
 }
 
-// list returns a JSON array of raw values.
-func list(values []json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	for i, v := range values {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(v)
-	}
-	return json.RawMessage("[" + b.String() + "]")
-}
+// MarshalJSON lets an object be a value in another one.
+func (o *object) MarshalJSON() ([]byte, error) { return o.json(), nil }
 
-// encode returns a value as JSON without escaping <, > and &. A nil list of strings becomes an
-// empty list, because the other systems do not expect null there.
+// encode returns a value as JSON without escaping <, > and &. A nil list of texts or of raw values
+// becomes an empty list, because the other systems do not expect null there.
 func encode(value any) json.RawMessage {
-	if texts, ok := value.([]string); ok && texts == nil {
-		return json.RawMessage("[]")
+	switch list := value.(type) {
+	case []string:
+		value = append([]string{}, list...)
+	case []json.RawMessage:
+		value = append([]json.RawMessage{}, list...)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

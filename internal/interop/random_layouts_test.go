@@ -54,7 +54,7 @@ func (g *gen) goTeam(n int) {
 			g.file(path.Join(root, manifestFile), m.json())
 		}
 		if g.chance(60) {
-			g.file(path.Join(root, historyFile), list(back))
+			g.file(path.Join(root, historyFile), encode(back))
 		}
 	}
 }

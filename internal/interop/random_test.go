@@ -149,7 +149,7 @@ func spelled(v gjson.Result) json.RawMessage {
 		for _, e := range v.Array() {
 			values = append(values, spelled(e))
 		}
-		return list(values)
+		return encode(values)
 	case v.Type == gjson.String:
 		return encode(v.Str)
 	}
@@ -272,7 +272,7 @@ func (g *gen) list(depth int) json.RawMessage {
 	for range g.IntN(4) {
 		out = append(out, g.value(depth-1))
 	}
-	return list(out)
+	return encode(out)
 }
 
 func (g *gen) texts() []string {

@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -41,43 +40,26 @@ func (t *target) isDirectory(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// standing tells what exists at a path, compared with what is to be written there.
-type standing int
-
-// The possible results of target.look. Only a regular file can be "same".
-const (
-	nothing standing = iota
-	same
-	other // anything else; writing would replace it
-)
-
-// look compares the file at p with content, and returns the old content as well if it is a regular
-// file that is not too large. What can never be replaced is an error: a directory at p, or a parent
-// of p that is not a directory.
-func (t *target) look(p string, content []byte) (standing, []byte, error) {
+// look reports whether anything is at p that a write would replace, and returns its content if it is
+// a regular file that is not too large, else nil. What can never be replaced is an error: a
+// directory at p, or a parent of p that is not a directory.
+func (t *target) look(p string) (there bool, have []byte, err error) {
 	info, err := t.root.Lstat(p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nothing, nil, t.way(p)
+		return false, nil, t.way(p)
 	case err != nil:
-		return other, nil, fmt.Errorf("%s: %w", p, plain(err))
+		return true, nil, fmt.Errorf("%s: %w", p, plain(err))
 	case info.IsDir():
-		return other, nil, fmt.Errorf("%s: a directory is in the way", p)
-	// A link or device counts as other content, and is not read. put replaces a link itself and
-	// does not write through it.
-	case info.Mode()&fs.ModeSymlink != 0 || !info.Mode().IsRegular():
-		return other, nil, nil
-	case info.Size() > maxDocument:
-		return other, nil, nil
+		return true, nil, fmt.Errorf("%s: a directory is in the way", p)
+	// A link or device is not read. put replaces a link itself and does not write through it.
+	case !info.Mode().IsRegular() || info.Size() > maxDocument:
+		return true, nil, nil
 	}
-	have, err := t.root.ReadFile(p)
-	if err != nil {
-		return other, nil, fmt.Errorf("%s: %w", p, plain(err))
+	if have, err = t.root.ReadFile(p); err != nil {
+		return true, nil, fmt.Errorf("%s: %w", p, plain(err))
 	}
-	if bytes.Equal(have, content) {
-		return same, have, nil
-	}
-	return other, have, nil
+	return true, have, nil
 }
 
 // way returns an error if something other than a directory is on the path to p. Missing directories
