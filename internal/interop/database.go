@@ -192,45 +192,22 @@ func checkTable(db querier) (there bool, err error) {
 	if kind != "table" || strings.HasPrefix(strings.ToUpper(strings.Join(strings.Fields(text), " ")), "CREATE VIRTUAL") {
 		return false, fmt.Errorf("checkpoints is a %s, not a table", kind)
 	}
-	var trigger string
-	err = db.QueryRow(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'checkpoints' COLLATE NOCASE`).Scan(&trigger)
-	if err == nil {
-		return false, fmt.Errorf("table checkpoints has a trigger, %q", trigger)
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
+	var trigger, other, missing *string // nil: none; a name may be empty
+	err = db.QueryRow(`SELECT (SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'checkpoints' COLLATE NOCASE),
+		(SELECT name FROM pragma_table_xinfo('checkpoints') WHERE hidden OR lower(name) NOT IN (SELECT value FROM json_each(?1))),
+		(SELECT group_concat(value, ', ') FROM json_each(?1) WHERE value NOT IN (SELECT lower(name) FROM pragma_table_xinfo('checkpoints')))`,
+		string(encode(rowColumns))).Scan(&trigger, &other, &missing)
+	switch {
+	case err != nil:
 		return false, err
+	case trigger != nil:
+		return false, fmt.Errorf("table checkpoints has a trigger, %q", *trigger)
+	case other != nil: // hidden and generated ones as well
+		return false, fmt.Errorf("table checkpoints has another column, %q", *other)
+	case missing != nil:
+		return false, fmt.Errorf("table checkpoints has no column %s", *missing)
 	}
-	return true, checkColumns(db)
-}
-
-// checkColumns returns an error unless the table has exactly the columns in rowColumns. Hidden and
-// generated columns are not accepted.
-func checkColumns(db querier) error {
-	rows, err := db.Query(`SELECT name, hidden FROM pragma_table_xinfo('checkpoints')`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // its errors are those of Next
-	missing := slices.Clone(rowColumns[:])
-	for rows.Next() {
-		var column string
-		var hidden int
-		if err := rows.Scan(&column, &hidden); err != nil {
-			return err
-		}
-		i := slices.Index(missing, strings.ToLower(column))
-		if i < 0 || hidden != 0 {
-			return fmt.Errorf("table checkpoints has another column, %q", column)
-		}
-		missing = slices.Delete(missing, i, i+1)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("table checkpoints has no column %s", strings.Join(missing, ", "))
-	}
-	return nil
+	return true, nil
 }
 
 // readRows reads the table, with all values as text. A state that is too large is not even loaded:
@@ -275,23 +252,20 @@ func readRows(db querier) ([]*ultraRow, error) {
 // its id is returned in kept, and the caller should roll back.
 func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ultraRow) bool) (kept []string, err error) {
 	there, err := checkTable(tx)
+	if err == nil && !there && len(rows) == 0 {
+		return nil, nil
+	}
+	if err == nil && !there {
+		_, err = tx.Exec(createRows)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !there {
-		if len(rows) == 0 {
-			return nil, nil
-		}
-		// There are rows to write and no table yet.
-		if _, err := tx.Exec(createRows); err != nil {
-			return nil, err
-		}
-	}
-	have := map[string]*ultraRow{}
 	old, err := readRows(tx)
 	if err != nil {
 		return nil, err
 	}
+	have := map[string]*ultraRow{}
 	for _, row := range old {
 		have[row.ID] = row
 	}
@@ -304,10 +278,8 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 			kept = append(kept, row.ID)
 			continue
 		}
-		if was != nil {
-			if _, err := tx.Exec(`DELETE FROM checkpoints WHERE id = ?`, row.ID); err != nil {
-				return nil, err
-			}
+		if _, err := tx.Exec(`DELETE FROM checkpoints WHERE id = ?`, row.ID); err != nil {
+			return nil, err
 		}
 		if _, err := tx.Exec(`INSERT INTO checkpoints (id, project_id, phase, state, timestamp) VALUES (?, ?, ?, ?, ?)`,
 			row.ID, row.Project, row.Phase, row.State, row.Timestamp); err != nil {

@@ -20,27 +20,21 @@ import (
 // This file has the writers for orchestrate and pipeline. These layouts have one document per
 // session, which their tools update in place, so an export writes the current checkpoint only.
 //
-// single adds the document of a session: the original of the current checkpoint, under its own
-// name, or else what compose makes of it, under the given id. dir returns the directory that it
-// belongs into. All other checkpoints are reported as left out.
-func (w *rendering) single(
-	a *transfer.Archive, id string, compose func(*transfer.Archived) json.RawMessage, dir func(*transfer.Archived) string,
-) {
-	c := current(a)
-	if c == nil {
-		return
-	}
-	f := file{made: c}
+// single adds the document of a session: the original of its current checkpoint c, under its own
+// name, or else what compose makes of c, under the given id. All other checkpoints are reported as
+// left out.
+func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id string, compose func() json.RawMessage) {
+	f := file{made: c, key: id}
 	if original, ok := w.original(c, keptDocument); ok {
 		f.content, f.made, f.key = original, nil, c.Import.Key
 		if name, ok := base(c.Import); ok {
 			id = name
 		}
 	} else {
-		f.doc = compose(c)
-		f.content, f.key = create.JSONFile(f.doc), id
+		f.doc = compose()
+		f.content = create.JSONFile(f.doc)
 	}
-	f.path = path.Join(dir(c), id+".json")
+	f.path = path.Join(dir, id+".json")
 	if !w.place(a, c, f) {
 		return
 	}
@@ -55,17 +49,19 @@ func (w *rendering) single(
 // subdirectory. An original goes back to the directory that it came from, unless the session went on
 // or was closed here.
 func (o orchestrate) write(a *transfer.Archive, w *rendering) {
-	id := o.id(a)
-	w.single(a, id, func(c *transfer.Archived) json.RawMessage { return o.compose(a, c, id, w) }, func(c *transfer.Archived) string {
-		closed := a.Status == "failed" || a.Status == "abandoned"
-		if _, ok := w.original(c, keptDocument); ok && !a.Touched {
-			closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
-		}
-		if closed {
-			return path.Join(orchestrateHome, orchestrateFailed)
-		}
-		return orchestrateHome
-	})
+	c := current(a)
+	if c == nil {
+		return
+	}
+	id, dir := o.id(a), orchestrateHome
+	closed := a.Status == "failed" || a.Status == "abandoned"
+	if _, ok := w.original(c, keptDocument); ok && !a.Touched {
+		closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
+	}
+	if closed {
+		dir = path.Join(orchestrateHome, orchestrateFailed)
+	}
+	w.single(a, c, dir, id, func() json.RawMessage { return o.compose(a, c, id, w) })
 }
 
 // id returns the id of a session's document: the file name from which it was imported; the
@@ -231,9 +227,10 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 
 // write adds the document of a session.
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
-	prd := l.id(a)
-	w.single(a, prd, func(c *transfer.Archived) json.RawMessage { return l.compose(a, c, prd, w) },
-		func(*transfer.Archived) string { return pipelineHome })
+	if c := current(a); c != nil {
+		prd := l.id(a)
+		w.single(a, c, pipelineHome, prd, func() json.RawMessage { return l.compose(a, c, prd, w) })
+	}
 }
 
 // firstDigits matches a number inside a name.
