@@ -102,10 +102,13 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		}
 	}
 	if all {
-		latest, is := l.current(r, dir, index)
-		if i := slices.IndexFunc(documents, is); i >= 0 {
-			in.Current = documents[i].Key
-		} else if latest != "" {
+		latest := l.current(r, dir, index)
+		for _, d := range documents {
+			if d.Key == latest || in.Current == "" && d.OwnID == latest {
+				in.Current = d.Key
+			}
+		}
+		if in.Current == "" && latest != "" {
 			r.warn("%s: the latest is %q, which does not exist", dir, latest)
 		}
 	}
@@ -166,33 +169,27 @@ func (crunch) document(key, issue string, src *source, index gjson.Result, seen 
 	return d, nil
 }
 
-// current returns what the current checkpoint is called, "" if nothing says it, and which document
-// that is: the one with this file name if a link or file latest says it, the one with this id if
-// the index does. In a copy on a file system without links, latest is a file that contains the name.
-func (crunch) current(r *reading, dir string, index gjson.Result) (latest string, is func(*transfer.ImportDocument) bool) {
-	isKey := func(d *transfer.ImportDocument) bool { return d.Key == latest }
+// current returns what the directory calls its current checkpoint, a file name without its ending or
+// an id, "" if nothing says it. In a copy on a file system without links, latest is a file that
+// contains the name.
+func (crunch) current(r *reading, dir string, index gjson.Result) string {
 	p := path.Join(dir, latestFile)
 	if to, ok := r.link(p); ok {
-		name, ok := stem(to, ".yaml", ".yml")
-		if !ok || !safeName(name) {
-			r.problem(p, "the link points to %q, which is not a checkpoint beside it", to)
-			return "", isKey
+		if name, ok := stem(to, yamlFiles...); ok && safeName(name) {
+			return name
 		}
-		latest = name
-		return latest, isKey
+		r.problem(p, "the link points to %q, which is not a checkpoint beside it", to)
+		return ""
 	}
-	if data, err := r.tree.read(p); err == nil {
-		name := strings.TrimSpace(string(data))
-		if file, ok := stem(name, ".yaml", ".yml"); ok {
-			name = file
-		}
-		if safeName(name) {
-			latest = name
-			return latest, isKey
-		}
+	data, _ := r.tree.read(p) //nolint:errcheck // an index may say it too
+	called := strings.TrimSpace(string(data))
+	if file, ok := stem(called, yamlFiles...); ok {
+		called = file
 	}
-	latest = text(index, "latest")
-	return latest, func(d *transfer.ImportDocument) bool { return d.OwnID == latest }
+	if safeName(called) {
+		return called
+	}
+	return text(index, "latest")
 }
 
 // seconds formats a time in UTC without fractions, as all layouts but ultra-create have it.

@@ -95,12 +95,12 @@ func (f *facts) take(p string) gjson.Result {
 	return v
 }
 
-// useAll is called when the state is written as a whole, so that leave has nothing to report.
-func (f *facts) useAll() { f.state = gjson.Result{} }
-
 // leave reports the parts of a checkpoint that a layout cannot represent. takes names the facts
-// that it can.
+// that it can. The layout of the session's own workflow has the state as a whole.
 func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, takes ...string) {
+	if a.Workflow == w.format {
+		return
+	}
 	var lost []string
 	f.state.ForEach(func(key, value gjson.Result) bool {
 		lost = append(lost, f.unused(key.String(), value)...)
@@ -114,7 +114,7 @@ func (f *facts) leave(a *transfer.Archive, c *transfer.Archived, w *rendering, t
 		{"gates", len(f.gatesPassed)+len(f.gatesPending) > 0}, {"error", f.problem != nil}, {"artifacts", f.artifacts != nil},
 		{"metrics", !slices.Contains([]string{"", "{}", "null"}, string(f.metrics))}, {"recovery", f.resumeFrom != "" || len(f.warnings) > 0},
 	} {
-		if part.there && !slices.Contains(takes, part.name) && f.state.Exists() {
+		if part.there && !slices.Contains(takes, part.name) {
 			lost = append(lost, part.name)
 		}
 	}
@@ -215,11 +215,15 @@ func (f *facts) ofCrunch() {
 		f.take(p)
 	}
 	f.take("execution_graph.node_states").ForEach(func(key, v gjson.Result) bool {
-		o := objectOf("id", key.String())
-		for _, m := range members(json.RawMessage(v.Raw)).names {
-			o.raw(m, json.RawMessage(v.Get(gjson.Escape(m)).Raw))
+		node := members(json.RawMessage(v.Raw))
+		if !v.IsObject() {
+			node = objectOf("status", v.String()) // it is its status alone
 		}
-		switch text(v, "status") {
+		o := objectOf("id", key.String())
+		for _, m := range node.names {
+			o.raw(m, node.values[m])
+		}
+		switch textOf(node.values["status"]) {
 		case "complete", "completed", "done", "success", "succeeded", "skipped":
 			f.completed = append(f.completed, o.json())
 		case "failed", "error":

@@ -89,7 +89,6 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w
 	state := &object{}
 	if a.Workflow == GoTeam {
 		state = members(r.State)
-		f.useAll()
 	}
 	state.missing("topic", f.topic)
 	state.missing("phase", r.StepName)

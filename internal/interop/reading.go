@@ -257,12 +257,6 @@ func (r *reading) addOnce(s transfer.ImportSession, d *transfer.ImportDocument) 
 	r.add(d.Path, s)
 }
 
-// pathOf returns the path of a session's first document, to name it in a message.
-func pathOf(s transfer.ImportSession) string {
-	for _, step := range s.Steps {
-		if step.Document != nil {
-			return step.Document.Path
-		}
-	}
-	return s.Session
-}
+// pathOf returns the path of a session's first document, to name it in a message. A session begins
+// with a document: a rollback has one to return to.
+func pathOf(s transfer.ImportSession) string { return s.Steps[0].Document.Path }

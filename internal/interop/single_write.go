@@ -128,7 +128,6 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	doc := &object{}
 	if a.Workflow == Orchestrate {
 		doc = members(c.Record.State)
-		f.useAll()
 		renew(a, c, doc, "updated_at")
 	}
 	kind, project, _ := strings.Cut(id, "_")
@@ -168,9 +167,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 	}
 	doc.missing("workflow_state", objectOf("project_name", project, "artifact_registry", artifacts))
 	doc.missing("last_error", f.problem)
-	if a.Workflow != Orchestrate {
-		f.leave(a, c, w, "error", "topic")
-	}
+	f.leave(a, c, w, "error", "topic")
 	return doc.json()
 }
 
@@ -258,7 +255,6 @@ func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string,
 	f := learn(a, c)
 	if a.Workflow == Pipeline {
 		doc := members(c.Record.State)
-		f.useAll()
 		renew(a, c, doc, "timestamp")
 		doc.missing("prd", prd)
 		doc.missing("status", "initialized")

@@ -66,21 +66,18 @@ func (t *tree) list(dir string) ([]fs.DirEntry, error) {
 		}
 		return nil, nil
 	}
+	var entries []fs.DirEntry
 	f, err := t.root.Open(at)
+	if err == nil {
+		defer f.Close() //nolint:errcheck // only read
+		// One more than the limit is enough to detect that there are too many.
+		entries, err = f.ReadDir(maxFiles + 1)
+	}
+	switch {
 	// A project has only some of the layouts, so missing directories are normal.
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read directory: %w", plain(err))
-	}
-	defer f.Close() //nolint:errcheck // only read
-	// One more than the limit is enough to detect that there are too many.
-	entries, err := f.ReadDir(maxFiles + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		if info, statErr := f.Stat(); statErr == nil && !info.IsDir() {
-			return nil, nil
-		}
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("read directory: %w", plain(err))
 	}
 	if t.files += int64(len(entries)); t.files > maxFiles {

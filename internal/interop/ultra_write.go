@@ -118,7 +118,6 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 			metrics = m
 			s.drop("metrics")
 		}
-		f.useAll()
 	}
 	s.missing("completed_tasks", tasksOf(f.completed, "success"))
 	s.missing("pending_tasks", tasksOf(append(append([]json.RawMessage{}, f.underWay...), f.pending...), ""))
@@ -130,8 +129,8 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	o.raw("state", state)
 	if a.Workflow != UltraCreate {
 		metrics = u.metrics(f)
-		f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	}
+	f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	o.raw("metrics", metrics)
 	w.leaveOutputs(a, c)
 	return o.json(), state
