@@ -28,7 +28,7 @@ func invalidIf(damaged bool) error {
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// codeOf maps the kind of an error to the exit code. The man page (man.go) documents the codes. 128
+// codeOf maps the kind of an error to the exit code. The man page (man.txt) documents the codes. 128
 // and 129 are the codes of git for a fatal error and for wrong usage, 130 is what a shell reports
 // for a process that Ctrl+C ended.
 func codeOf(kind checkpoint.Kind) int {

@@ -202,13 +202,10 @@ func (h *helpText) row(name, text string) {
 // prose writes text whose paragraphs are separated by empty lines. It wraps paragraphs at textWidth
 // and leaves indented blocks, which are examples, as they are.
 func (h *helpText) prose(text string) {
-	for block := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
-		if block == "" {
-			continue
-		}
+	for _, block := range blocks(text) {
 		h.text.WriteByte('\n')
 		if indented(block) {
-			h.text.WriteString(strings.TrimRight(block, "\n") + "\n")
+			h.text.WriteString(block + "\n")
 			continue
 		}
 		for _, line := range wrapped(quoted(block), textWidth) {

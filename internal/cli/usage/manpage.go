@@ -8,45 +8,34 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// ManPage is the text of the man page that the grammar does not provide. In its prose, paragraphs
-// are separated by empty lines, indented blocks are printed as they are, and backquotes mark
-// literals, as in the help texts of the commands.
-//
-// The page is in the man macros of roff, like git's own pages: a line that begins with a dot is a
-// request (.SH starts a section, .PP a paragraph, .RS and .RE indent), and \fB, \fI and \fR switch
-// to bold, italic and back. manWriter writes requests, and roff and roffInside escape text.
-type ManPage struct {
-	// Source is the program with its version, as in "git-checkpoint 1.0".
-	Source      string
-	Description string
-	// These lists become sections of terms.
-	ExitStatus, Configuration, Environment, Files []ManEntry
-	// SeeAlso are other pages, as in "git-stash(1)".
-	SeeAlso []string
-}
-
-// ManEntry is a term and its description.
-type ManEntry [2]string
+// The man page is in the man macros of roff, like git's own pages: a line that begins with a dot is
+// a request (.SH starts a section, .PP a paragraph, .RS and .RE indent), and \fB, \fI and \fR switch
+// to bold, italic and back. manWriter writes requests, and roff escapes text.
 
 // WriteManPage writes the man page of app for section 1, laid out like git's own pages. Commands
 // and flags that are hidden in the help are hidden here too.
-func WriteManPage(w io.Writer, app *kong.Application, page ManPage) error {
+//
+// rest is what the grammar does not say: the section DESCRIPTION, and then further sections. In it,
+// empty lines separate paragraphs. "# TITLE" starts a section, whose paragraphs are either prose or
+// of the form "term: description". Backquotes mark literals.
+func WriteManPage(w io.Writer, app *kong.Application, rest string) error {
 	m := &manWriter{}
-	dashed := strings.ReplaceAll(app.Name, " ", "-")
-	m.head(dashed, page.Source)
+	dashed := roff(strings.ReplaceAll(app.Name, " ", "-"))
+	// No date: the page is the same in every build. No hyphenation (.nh) and no justification
+	// (.ad l), as in git's pages: both would alter commands that people copy from the page.
+	m.line(fmt.Sprintf(`.TH "%s" "1" "" "%s" "Git Manual"`, strings.ToUpper(dashed), dashed))
+	m.line(".nh")
+	m.line(".ad l")
 	m.section("NAME")
-	m.line(roff(dashed) + ` \- ` + roff(strings.TrimSuffix(app.Help, ".")))
+	m.line(dashed + ` \- ` + roff(strings.TrimSuffix(app.Help, ".")))
 	m.synopsis(app)
+	description, sections, _ := strings.Cut(rest, "\n# ")
 	m.section("DESCRIPTION")
-	m.prose(page.Description)
+	m.prose(description)
 	m.section("OPTIONS")
 	m.flags(app.Node)
 	m.commands(app.Node)
-	m.entries("EXIT STATUS", page.ExitStatus)
-	m.entries("CONFIGURATION", page.Configuration)
-	m.entries("ENVIRONMENT", page.Environment)
-	m.entries("FILES", page.Files)
-	m.seeAlso(page.SeeAlso)
+	m.sections("# " + sections)
 	_, err := io.WriteString(w, m.text.String())
 	return err
 }
@@ -57,15 +46,6 @@ type manWriter struct {
 	// fresh is set if nothing has been written yet in this section or indentation, so that no space
 	// is needed above the next paragraph.
 	fresh bool
-}
-
-// head writes the title line, which has no date, and switches off hyphenation (.nh) and
-// justification (.ad l) as git's pages do: both would alter commands that people copy from the
-// page.
-func (m *manWriter) head(name, source string) {
-	m.line(fmt.Sprintf(`.TH "%s" "1" "" "%s" "Git Manual"`, roff(strings.ToUpper(name)), roff(source)))
-	m.line(".nh")
-	m.line(".ad l")
 }
 
 // line writes one line: a request, or text that is already escaped.
@@ -240,63 +220,48 @@ func (m *manWriter) term(formatted, text string) {
 	m.line(".RE")
 }
 
-// entries writes a section of terms.
-func (m *manWriter) entries(title string, entries []ManEntry) {
-	m.section(title)
-	for _, e := range entries {
-		m.term(`\fB`+roff(e[0])+`\fR`, e[1])
+// sections writes sections of terms or prose; see WriteManPage.
+func (m *manWriter) sections(text string) {
+	for _, block := range blocks(text) {
+		title, isTitle := strings.CutPrefix(block, "# ")
+		term, description, isTerm := strings.Cut(block, ": ")
+		switch {
+		case isTitle:
+			m.section(title)
+		case isTerm:
+			m.term(`\fB`+roff(term)+`\fR`, description)
+		default:
+			m.prose(block)
+		}
 	}
 }
 
-// seeAlso writes the names of other pages in bold, separated by commas.
-func (m *manWriter) seeAlso(pages []string) {
-	m.section("SEE ALSO")
-	formatted := make([]string, len(pages))
-	for i, page := range pages {
-		name, section, _ := strings.Cut(page, "(")
-		formatted[i] = `\fB` + roff(name) + `\fR(` + roff(section)
-	}
-	m.line(strings.Join(formatted, ", "))
-}
-
-// prose writes paragraphs and indented blocks. An indented block is printed unfilled (.nf), so that
-// its lines stay as they are.
+// prose writes paragraphs and examples. An example is printed unfilled (.nf), so that its lines stay
+// as they are.
 func (m *manWriter) prose(text string) {
-	var block []string
-	flush := func() {
-		if len(block) == 0 {
-			return
-		}
+	for _, block := range blocks(text) {
 		m.gap(".sp")
-		if indented(block[0]) {
-			m.line(".RS 4")
-			m.line(".nf")
-			for _, l := range block {
-				m.line(roff(strings.TrimPrefix(strings.TrimPrefix(l, "\t"), "    ")))
-			}
-			m.line(".fi")
-			m.line(".RE")
-		} else {
-			m.line(roffParagraph(strings.Join(block, " ")))
+		if !indented(block) {
+			m.line(roffParagraph(strings.Join(strings.Fields(block), " ")))
+			continue
 		}
-		block = nil
+		m.line(".RS 4")
+		m.line(".nf")
+		for line := range strings.SplitSeq(block, "\n") {
+			m.line(roff(strings.TrimPrefix(line, "    ")))
+		}
+		m.line(".fi")
+		m.line(".RE")
 	}
-	for l := range strings.Lines(text) {
-		l = strings.TrimRight(l, " \t\r\n")
-		if l == "" || len(block) > 0 && indented(l) != indented(block[0]) {
-			flush()
-		}
-		if l != "" {
-			block = append(block, l)
-		}
-	}
-	flush()
 }
 
-// indented reports whether a line, or the first line of a block, is indented: it is an example.
-func indented(line string) bool {
-	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+// blocks returns the paragraphs and examples of a text, which empty lines separate.
+func blocks(text string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(strings.Trim(text, "\n"), "\n\n", "\x00"), func(r rune) bool { return r == 0 })
 }
+
+// indented reports whether a block is indented: it is an example.
+func indented(block string) bool { return strings.HasPrefix(block, " ") }
 
 // roffParagraph escapes a paragraph and prints in bold what is in backquotes. If their number is
 // odd, they are not pairs, and all of them are printed as backquotes.
@@ -305,53 +270,35 @@ func roffParagraph(text string) string {
 	if len(parts)%2 == 0 {
 		return roff(text)
 	}
-	var b strings.Builder
 	for i, part := range parts {
-		switch {
-		case i%2 == 0 && i == 0:
-			b.WriteString(roff(part))
-		case i%2 == 0:
-			b.WriteString(roffInside(part))
-		default:
-			b.WriteString(`\fB` + roffInside(part) + `\fR`)
+		if parts[i] = roffInside(part); i%2 == 1 {
+			parts[i] = `\fB` + parts[i] + `\fR`
 		}
 	}
-	return b.String()
+	return undotted(strings.Join(parts, ""))
 }
 
 // roff escapes text that stands at the beginning of a line, where a dot would start a request.
-func roff(s string) string {
-	escaped := roffInside(s)
-	if strings.HasPrefix(escaped, ".") { // \& is an empty character, which hides the dot
+func roff(s string) string { return undotted(roffInside(s)) }
+
+// undotted hides a dot at the beginning behind \&, which is an empty character.
+func undotted(escaped string) string {
+	if strings.HasPrefix(escaped, ".") {
 		return `\&` + escaped
 	}
 	return escaped
 }
 
-// roffInside escapes text within a line. Besides the backslash it replaces ASCII characters that
-// troff prints as typographic ones (a hyphen, quotes, accents), because a shell does not understand
-// them when they are copied. Characters beyond ASCII are written by their code, for a troff that
-// reads its input as Latin-1. Control characters are dropped.
+// roffEscapes replaces, besides the backslash, ASCII characters that troff prints as typographic
+// ones (a hyphen, quotes, accents), because a shell does not understand them when they are copied.
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`, "\n", " ", "\t", " ")
+
+// roffInside escapes text within a line. Characters beyond ASCII are written by their code, for a
+// troff that reads its input as Latin-1. Control characters are dropped.
 func roffInside(s string) string {
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range roffEscapes.Replace(s) {
 		switch {
-		case r == '\\':
-			b.WriteString(`\e`)
-		case r == '-':
-			b.WriteString(`\-`)
-		case r == '\'':
-			b.WriteString(`\(aq`)
-		case r == '`':
-			b.WriteString(`\(ga`)
-		case r == '^':
-			b.WriteString(`\(ha`)
-		case r == '~':
-			b.WriteString(`\(ti`)
-		case r == '"':
-			b.WriteString(`\(dq`)
-		case r == '\n' || r == '\t':
-			b.WriteByte(' ')
 		case r < 0x20 || r == 0x7f:
 		case r > 0x7e:
 			fmt.Fprintf(&b, `\[u%04X]`, r)

@@ -69,19 +69,32 @@ func sample() (*kong.Application, error) {
 	return app.Model, nil
 }
 
-func samplePage() usage.ManPage {
-	return usage.ManPage{
-		Source:        "git-checkpoint 1.0",
-		Description:   "A `checkpoint` holds the files.\n.and this line starts with a dot.",
-		ExitStatus:    []usage.ManEntry{{"0", "ok"}, {"4", "refused: it would lose something"}},
-		Configuration: []usage.ManEntry{{"checkpoint.session", "the session"}},
-		Environment:   []usage.ManEntry{{"NO_COLOR", "no colours"}},
-		Files:         []usage.ManEntry{{".checkpoint/config", "committed configuration"}},
-		SeeAlso:       []string{"git-stash(1)", "git-notes(1)"},
-	}
-}
+const samplePage = `A ` + "`checkpoint`" + ` holds the files.
+.and this line starts with a dot.
 
-func manPage(t *testing.T, app *kong.Application, page usage.ManPage) string {
+# EXIT STATUS
+
+0: ok
+
+4: refused: it would lose something
+
+# CONFIGURATION
+
+checkpoint.session: the session
+
+# ENVIRONMENT
+
+NO_COLOR: no colours
+
+# FILES
+
+.checkpoint/config: committed configuration
+
+# SEE ALSO
+
+` + "`git-stash`(1), `git-notes`(1)"
+
+func manPage(t *testing.T, app *kong.Application, page string) string {
 	t.Helper()
 	var b strings.Builder
 	if err := usage.WriteManPage(&b, app, page); err != nil {
@@ -91,9 +104,9 @@ func manPage(t *testing.T, app *kong.Application, page usage.ManPage) string {
 }
 
 func TestManPageSource(t *testing.T) {
-	got := manPage(t, sampleModel(t), samplePage())
+	got := manPage(t, sampleModel(t), samplePage)
 	for _, want := range []string{
-		`.TH "GIT\-CHECKPOINT" "1" "" "git\-checkpoint 1.0" "Git Manual"`,
+		`.TH "GIT\-CHECKPOINT" "1" "" "git\-checkpoint" "Git Manual"`,
 		".SH \"NAME\"\ngit\\-checkpoint \\- Record where a job stands\n",
 		"\\fIgit checkpoint\\fR\n",
 		"\\fIgit checkpoint\\fR create [<options>]\n",
@@ -135,7 +148,7 @@ func TestManPageSections(t *testing.T) {
 		}
 		return titles
 	}
-	got := strings.Join(sections(manPage(t, sampleModel(t), samplePage())), ", ")
+	got := strings.Join(sections(manPage(t, sampleModel(t), samplePage)), ", ")
 	if got != "NAME, SYNOPSIS, DESCRIPTION, OPTIONS, COMMANDS, EXIT STATUS, CONFIGURATION, ENVIRONMENT, FILES, SEE ALSO" {
 		t.Errorf("got %s", got)
 	}
@@ -144,7 +157,7 @@ func TestManPageSections(t *testing.T) {
 // TestManPageFormatted runs those man page formatters that are installed: they must not complain,
 // and must show the text that was meant.
 func TestManPageFormatted(t *testing.T) {
-	text := manPage(t, sampleModel(t), samplePage())
+	text := manPage(t, sampleModel(t), samplePage)
 	file := filepath.Join(t.TempDir(), "git-checkpoint.1")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -198,7 +211,7 @@ func TestManPageProperties(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 6).Draw(rt, "lines"), "\n")
 		app := sampleModel(t)
 		app.Children[0].Detail = text
-		for l := range strings.Lines(manPage(t, app, usage.ManPage{Description: text, Files: []usage.ManEntry{{text, text}}})) {
+		for l := range strings.Lines(manPage(t, app, text+"\n\n# FILES\n\n"+text+": "+text)) {
 			if strings.HasPrefix(l, "'") {
 				rt.Fatalf("a request: %q", l)
 			}
