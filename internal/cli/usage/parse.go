@@ -38,9 +38,9 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	switch {
 	case last == nil:
 	case last.Tag.Has("command"):
-		own, rest = beforeCommand(node, args, depth)
+		own, rest = split(node, args, depth, false)
 	case last.Tag.Has("verbatim"):
-		own, rest = ownFlags(node, args, depth)
+		own, rest = split(node, args, depth, true)
 	case last.Tag.Has("dashed"):
 		if i := slices.Index(args, "--"); i >= 0 {
 			own, rest = args[:i], args[i+1:]
@@ -127,36 +127,18 @@ func lastPositional(node *kong.Node) *kong.Positional {
 	return nil
 }
 
-// ownFlags splits the arguments at the first word that is neither a flag of the command nor the
-// value of one. The rest is for another program.
-func ownFlags(node *kong.Node, args []string, depth int) (own, rest []string) {
-	i := depth
-	for i < len(args) {
-		flag, attached := flagOf(node, args[i])
-		if flag == nil {
-			break
-		}
-		i++
-		if !attached && takesValue(flag) {
-			i++
-		}
-	}
-	i = min(i, len(args))
-	return args[:i], args[i:]
-}
-
-// beforeCommand splits the arguments into the flags of the command and another program's command
-// line, which begins at the first word that does not start with a dash, or after "--". An unknown
-// flag stays in own, so that kong reports it.
-func beforeCommand(node *kong.Node, args []string, depth int) (own, command []string) {
+// split splits the arguments into the flags of the command and words for another program. These
+// begin after "--", or at the first word that does not start with a dash. With verbatim they also
+// begin at a flag that is not ours, and include the "--"; otherwise kong reports such a flag.
+func split(node *kong.Node, args []string, depth int, verbatim bool) (own, rest []string) {
 	for i := depth; i < len(args); i++ {
-		if args[i] == "--" {
-			return args[:i], args[i+1:]
-		}
-		if !strings.HasPrefix(args[i], "-") {
+		flag, attached := flagOf(node, args[i])
+		switch {
+		case verbatim && flag == nil, !strings.HasPrefix(args[i], "-"):
 			return args[:i], args[i:]
-		}
-		if flag, attached := flagOf(node, args[i]); flag != nil && !attached && takesValue(flag) {
+		case args[i] == "--":
+			return args[:i], args[i+1:]
+		case flag != nil && !attached && takesValue(flag):
 			i++
 		}
 	}
