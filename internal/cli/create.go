@@ -37,15 +37,15 @@ type createFlags struct {
 	Iteration      string       `placeholder:"<k>" help:"Iteration of the step: a number, or a word such as final."`
 	Trigger        string       `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; default: manual."`
 	Status         string       `placeholder:"<name>" complete:"status" help:"Status of the job, such as in_progress."`
-	State          string       `placeholder:"<file>" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
-	Patch          string       `placeholder:"<file>" help:"JSON merge patch (RFC 7396) to apply to the state: a file, or - for standard input."`
+	State          string       `placeholder:"<file>" complete:"file" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
+	Patch          string       `placeholder:"<file>" complete:"file" help:"JSON merge patch (RFC 7396) to apply to the state: a file, or - for standard input."`
 	Set            []assignment `sep:"none" placeholder:"<path>=<value>" help:"Set a value in the state; it is read as JSON, else as a string."`
 	Unset          []string     `sep:"none" placeholder:"<path>" help:"Remove a value from the state."`
 	Metric         []assignment `sep:"none" placeholder:"<key>=<value>" help:"Set a metric in the state."`
-	Output         []assignment `sep:"none" placeholder:"<name>=<file>" help:"Keep a file as the output of this name; without a file, drop the output."`
+	Output         []assignment `sep:"none" placeholder:"<name>=<file>" complete:"file" help:"Keep a file as the output of this name; without a file, drop the output."`
 	Error          *string      `placeholder:"<json|text>" help:"What went wrong in the job; an empty value clears it."`
-	IncludeIgnored []string     `sep:"none" placeholder:"<pathspec>" help:"Capture these ignored files as well."`
-	Exclude        []string     `sep:"none" placeholder:"<pathspec>" help:"Leave these files out of the checkpoint."`
+	IncludeIgnored []string     `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Capture these ignored files as well."`
+	Exclude        []string     `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Leave these files out of the checkpoint."`
 	NoTag          bool         `help:"Do not tag the milestone."`
 	Pin            bool         `help:"Pin the checkpoint, so that it is not pruned."`
 	SkipUnchanged  bool         `help:"If nothing has changed, make no checkpoint and exit with code 8."`

@@ -14,7 +14,7 @@ import (
 // jsonl; see formats.go), which lose nothing and can be imported again, and the file layouts of
 // other systems (layouts.go).
 type ExportCmd struct {
-	File    string   `arg:"" optional:"" help:"File or directory to write; - means standard output."`
+	File    string   `arg:"" optional:"" complete:"file" help:"File or directory to write; - means standard output."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
 	Format  string   `placeholder:"<name>" complete:"export format" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`

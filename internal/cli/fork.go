@@ -23,7 +23,7 @@ type ForkCmd struct {
 	Name        string   `placeholder:"<name>" help:"Name of the attempt; default: step and letter, such as 4a."`
 	Branch      string   `short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
 	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
-	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" help:"Copy these ignored files as well, such as node_modules."`
+	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
 	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`

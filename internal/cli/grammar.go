@@ -17,7 +17,8 @@ import (
 //
 //   - whole: narrowed must not parse this command without the others, because it needs to know them
 //     all, or because its name differs from its field.
-//   - complete: what kind of values the shell completes (see package usage).
+//   - complete: what kind of values the shell completes: file, command, agent, format, or a kind of
+//     setup.Candidates.
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
 //     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {

@@ -40,7 +40,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 
 // GuardCheckCmd is "guard check".
 type GuardCheckCmd struct {
-	Files    []string `arg:"" name:"file" help:"Files to scan; they need not be in a checkpoint."`
+	Files    []string `arg:"" name:"file" complete:"file" help:"Files to scan; they need not be in a checkpoint."`
 	ExitCode bool     `help:"Exit with code 2 if there is a secret that is not allowed."`
 	jsonFlag
 }

@@ -9,7 +9,7 @@ import (
 // ImportCmd is "git checkpoint import", for files that export wrote and for layouts of other
 // systems. The type is recognised by what is there (readsLayout, importerFor).
 type ImportCmd struct {
-	File string `arg:"" help:"File or directory to read."`
+	File string `arg:"" complete:"file" help:"File or directory to read."`
 	importFlags
 	resultFlags
 }

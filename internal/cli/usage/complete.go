@@ -4,10 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/kong"
 )
@@ -39,15 +36,9 @@ func WriteCompletion(w io.Writer, shell string) error {
 	return err
 }
 
-// Kinds of values. The tag complete:"..." of a flag or an argument names one; without the tag, it
-// follows from its placeholder or name. Tags may name further kinds (trigger, remote and so on);
-// see setup.Candidates.
-const (
-	completeRef     = "ref"
-	completeSession = "session"
-	completeCommand = "command"
-	completeFile    = "file"
-)
+// completeTag is the tag of a flag or an argument that names the kind of its values: file, command,
+// or what the function values of Complete knows. Without it there are only the words of an enum.
+const completeTag = "complete"
 
 // Complete returns the lines of an answer to a completion script. values returns the values of a
 // kind that begin with a prefix; session is what the line says about the session, or empty.
@@ -61,12 +52,12 @@ func Complete(app *kong.Application, words []string, values func(kind, session, 
 	given, value, attached := strings.Cut(word, "=")
 	switch {
 	case line.flag != nil:
-		return line.values(app, line.flag.Value, line.flag.FormatPlaceHolder(), "", word, values)
+		return line.values(app, line.flag.Value, "", word, values)
 	case line.ended:
 		return []string{filesWanted}
 	case strings.HasPrefix(word, "-") && attached:
 		if flag, _ := flagOf(line.node, given); flag != nil && takesValue(flag) {
-			return line.values(app, flag.Value, flag.FormatPlaceHolder(), given+"=", value, values)
+			return line.values(app, flag.Value, given+"=", value, values)
 		}
 		return nil
 	case strings.HasPrefix(word, "-"):
@@ -75,7 +66,7 @@ func Complete(app *kong.Application, words []string, values func(kind, session, 
 		return commandsFrom(line.node, word)
 	}
 	if argument := line.argument(); argument != nil {
-		return line.values(app, argument, argument.Name, "", word, values)
+		return line.values(app, argument, "", word, values)
 	}
 	return nil
 }
@@ -127,7 +118,7 @@ func (l *typedLine) read(word string) {
 
 // valued remembers the value of a flag that names a session.
 func (l *typedLine) valued(flag *kong.Flag, value string) {
-	if kindOf(flag.Value, flag.FormatPlaceHolder()) == completeSession {
+	if flag.Tag.Get(completeTag) == "session" {
 		l.session = value
 	}
 }
@@ -145,14 +136,14 @@ func (l *typedLine) argument() *kong.Value {
 }
 
 // values completes a value of a flag or an argument. given stands before it in the same word.
-func (l *typedLine) values(app *kong.Application, of *kong.Value, shown, given, prefix string, ask func(kind, session, prefix string) []string) []string {
+func (l *typedLine) values(app *kong.Application, of *kong.Value, given, prefix string, ask func(kind, session, prefix string) []string) []string {
 	var found []string
-	switch kind := kindOf(of, shown); kind {
+	switch kind := of.Tag.Get(completeTag); kind {
 	case "":
 		found = of.EnumSlice()
-	case completeFile:
+	case "file":
 		return []string{filesWanted}
-	case completeCommand:
+	case "command":
 		return commandsFrom(app.Node, prefix)
 	default:
 		found = ask(kind, l.session, prefix)
@@ -164,33 +155,6 @@ func (l *typedLine) values(app *kong.Application, of *kong.Value, shown, given, 
 		}
 	}
 	return lines
-}
-
-// filePattern matches a placeholder that stands for files or a directory.
-var filePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(file|dir|pathspec)|=<?file`) })
-
-// kindOf returns the kind of a flag's or argument's values: from its complete tag, else by its
-// placeholder (shown) or name. It is empty for the words of an enum, and where there are none.
-func kindOf(v *kong.Value, shown string) string {
-	if v.Tag.Has("complete") {
-		return v.Tag.Get("complete")
-	}
-	if v.Enum != "" {
-		return ""
-	}
-	for _, word := range []string{shown, v.Name} {
-		word = strings.Trim(strings.ToLower(word), "<>")
-		switch word = strings.TrimSuffix(word, "s"); {
-		case slices.Contains([]string{completeRef, completeSession, "workflow"}, word):
-			return word
-		case filePattern().MatchString(word):
-			return completeFile
-		}
-	}
-	if v.PassthroughMode != kong.PassThroughModeNone {
-		return completeFile
-	}
-	return ""
 }
 
 // flagsFrom returns the flags of a command that begin with word. One that can be negated has two

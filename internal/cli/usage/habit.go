@@ -62,5 +62,5 @@ func carried(word string, args []string) string {
 
 // takesRef reports whether the first argument of a command is a checkpoint.
 func takesRef(node *kong.Node) bool {
-	return len(node.Positional) > 0 && node.Positional[0].Tag.Get("complete") == completeRef
+	return len(node.Positional) > 0 && node.Positional[0].Tag.Get(completeTag) == "ref"
 }

@@ -19,9 +19,9 @@ type sampleGrammar struct {
 
 	Create struct {
 		Message string   `short:"m" placeholder:"MSG" help:"What a person says about it, [in] one line: it's short."`
-		Session string   `short:"s" placeholder:"S" help:"Session to use."`
+		Session string   `short:"s" placeholder:"S" complete:"session" help:"Session to use."`
 		Set     []string `placeholder:"PATH=VALUE" sep:"none" help:"Edit the state."`
-		State   string   `placeholder:"FILE" help:"File that holds the state."`
+		State   string   `placeholder:"FILE" complete:"file" help:"File that holds the state."`
 		Tag     bool     `negatable:"" default:"true" help:"Leave a tag."`
 		OnFail  string   `enum:"stop,rollback" default:"stop" help:"What a failure does."`
 		DryRun  bool     `short:"n" help:"Only show."`
@@ -36,7 +36,7 @@ type sampleGrammar struct {
 	Session struct {
 		All   bool `help:"Of all sessions."`
 		Start struct {
-			Workflow string `short:"w" placeholder:"W" help:"Its workflow."`
+			Workflow string `short:"w" placeholder:"W" complete:"workflow" help:"Its workflow."`
 			Name     string `arg:""`
 		} `cmd:"" help:"Start a session."`
 		Switch struct {
@@ -44,7 +44,7 @@ type sampleGrammar struct {
 		} `cmd:"" aliases:"sw" help:"Make another session the active one."`
 	} `cmd:"" group:"sessions" help:"Sessions."`
 	Pin struct {
-		Refs []string `arg:"" name:"ref" help:"What is kept."`
+		Refs []string `arg:"" name:"ref" complete:"ref" help:"What is kept."`
 	} `cmd:"" group:"sessions" help:"Keep checkpoints from being pruned."`
 	Complete struct{} `cmd:"" name:"__complete" hidden:""`
 }
