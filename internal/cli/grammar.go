@@ -36,6 +36,7 @@ type grammar struct {
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
 	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
 	Status StatusCmd `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
+	Watch  WatchCmd  `cmd:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
 	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback here, or several."`
@@ -73,7 +74,6 @@ type grammar struct {
 	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check workflow definitions."`
 	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt becomes a step."`
 	AgentHook  AgentHookCmd  `cmd:"" whole:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
-	Watch      WatchCmd      `cmd:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 	MCP        MCPCmd        `cmd:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
 	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run a command that was typed into an agent's chat."`
 	Init       InitCmd       `cmd:"" group:"setup" help:"Set up this repository (optional)."`

@@ -106,7 +106,7 @@ func (h *helpText) arguments(node *kong.Node) {
 // commands lists the subcommands, below the titles of their groups.
 func (h *helpText) commands(node *kong.Node) {
 	group := ""
-	for _, c := range inGroups(node) {
+	for _, c := range node.Children {
 		if c.Hidden {
 			continue
 		}
@@ -124,26 +124,6 @@ func (h *helpText) commands(node *kong.Node) {
 		}
 		h.row("   "+name, c.Help)
 	}
-}
-
-// inGroups returns the subcommands sorted by group. Groups come in the order in which the grammar
-// first uses them, and the commands of a group stay in the order of the grammar.
-func inGroups(node *kong.Node) []*kong.Node {
-	order := map[string]int{}
-	key := func(n *kong.Node) string {
-		if g := n.ClosestGroup(); g != nil {
-			return g.Key
-		}
-		return ""
-	}
-	for _, c := range node.Children {
-		if _, known := order[key(c)]; !known {
-			order[key(c)] = len(order)
-		}
-	}
-	sorted := slices.Clone(node.Children)
-	slices.SortStableFunc(sorted, func(x, y *kong.Node) int { return order[key(x)] - order[key(y)] })
-	return sorted
 }
 
 // options lists the command's own flags, then those that every command has.

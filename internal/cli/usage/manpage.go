@@ -137,7 +137,7 @@ func Spelled(n *kong.Node) string {
 func (m *manWriter) commands(root *kong.Node) {
 	m.section("COMMANDS")
 	title := ""
-	for _, n := range inGroups(root) {
+	for _, n := range root.Children {
 		if n.Hidden {
 			continue
 		}
