@@ -64,16 +64,25 @@ func New(repo *git.Repo) (*Shot, error) {
 		return nil, err
 	}
 	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w}
-	plain := &gitScanner{repo, config, w}
+	plain := &gitScanner{shot}
 	shot.scanner = plain
-	// The setting checkpoint.scanner=git turns the native scanner off. It is not used either if a
-	// core.* setting does not match the file system.
-	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" && len(config) == 0 {
+	// The setting checkpoint.scanner=git turns the native scanner off.
+	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" {
 		if native := newNative(plain); native != nil {
 			shot.scanner = native
 		}
 	}
 	return shot, nil
+}
+
+// core returns a core.* setting, with the correction that probe found.
+func (s *Shot) core(key string, def bool) (bool, error) {
+	for _, kv := range s.config {
+		if corrected, value, _ := strings.Cut(kv, "="); corrected == key {
+			return value == "true", nil
+		}
+	}
+	return s.repo.Config.Bool(key, def)
 }
 
 // Close releases the handles of the worktree.

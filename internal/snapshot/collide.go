@@ -146,7 +146,7 @@ func (f *finder) markIgnored(ctx context.Context) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	ignored, err := (&gitScanner{f.shot.repo, f.shot.config, f.shot.tree}).ignored(ctx, paths)
+	ignored, err := Ignored(ctx, f.shot.repo, f.shot.config, paths)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (x *IndexState) Plain() bool {
 // a file is the mode of its entry.
 func (s *Shot) keepsModes() bool {
 	for _, key := range []string{"core.fileMode", "core.symlinks"} {
-		if on, err := s.repo.Config.Bool(key, true); err != nil || !on {
+		if on, err := s.core(key, true); err != nil || !on {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ type privateIndex struct {
 	entries []git.IndexEntry // as Index.Entries gives them
 	state   IndexState       // without Tree, which stagedTree finds
 	attrs   []string         // the entries that are .gitattributes files, and those that were added
-	links   bool             // an entry is a submodule
+	links   []string         // the entries that are submodules
 	was     fs.FileInfo      // the user's index; nil if there is none
 	young   fileTime         // mtime of the user's index; see doubtful
 }
@@ -249,7 +249,7 @@ func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
 }
 
 // readState fills state with what a tree cannot say about the index, and notes whether there are
-// attributes files and submodules. For each skip-worktree entry it looks whether the file exists.
+// attributes files and submodules.
 func (p *privateIndex) readState(w *worktree) error {
 	var err error
 	if p.entries, err = p.index.Entries(); err != nil {
@@ -260,7 +260,7 @@ func (p *privateIndex) readState(w *worktree) error {
 			p.attrs = append(p.attrs, e.Path)
 		}
 		if e.Mode == git.ModeGitlink {
-			p.links = true
+			p.links = append(p.links, e.Path)
 		}
 		if e.Stage > 0 {
 			p.state.Unmerged = append(p.state.Unmerged, Stage{e.Stage, e.Path, git.Entry{Mode: e.Mode, OID: e.OID}})
@@ -273,16 +273,10 @@ func (p *privateIndex) readState(w *worktree) error {
 		}
 		if e.SkipWorktree {
 			p.state.SkipWorktree = append(p.state.SkipWorktree, e.Path)
-			info, err := w.lstat(e.Path)
-			if err != nil {
-				return fmt.Errorf("look at %q: %w", e.Path, err)
-			}
-			if info != nil {
-				p.state.SparsePresent = append(p.state.SparsePresent, e.Path)
-			}
 		}
 	}
-	return nil
+	p.state.SparsePresent, err = w.existing(p.state.SkipWorktree)
+	return err
 }
 
 // clearBits makes git compare entries that it was told not to compare: assume-unchanged entries,
@@ -334,8 +328,7 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 // be made.
 func probe(repo *git.Repo, dir string) ([]string, error) {
 	var out []string
-	on := func(key string, def bool) (bool, error) { return repo.Config.Bool(key, def) }
-	ignoreCase, err := on("core.ignoreCase", false)
+	ignoreCase, err := repo.Config.Bool("core.ignoreCase", false)
 	if err != nil {
 		return nil, err
 	}
@@ -345,11 +338,11 @@ func probe(repo *git.Repo, dir string) ([]string, error) {
 			out = append(out, "core.ignoreCase=false")
 		}
 	}
-	fileMode, err := on("core.fileMode", true)
+	fileMode, err := repo.Config.Bool("core.fileMode", true)
 	if err != nil {
 		return nil, err
 	}
-	symlinks, err := on("core.symlinks", true)
+	symlinks, err := repo.Config.Bool("core.symlinks", true)
 	if err != nil || fileMode && symlinks {
 		return out, err
 	}

@@ -20,8 +20,7 @@ import (
 
 // nativeScanner reads the directories that hold tracked files and compares the stat data of each
 // file with its index entry, in parallel. It asks git only about names that the index does not
-// have, because ignore rules are git's business. If the index has flags, conflicts or submodules,
-// where more than stat data decides, it leaves the scan to gitScanner.
+// have, because ignore rules are git's business, and about submodules.
 type nativeScanner struct {
 	git *gitScanner
 	top string
@@ -30,13 +29,7 @@ type nativeScanner struct {
 // newNative returns nil if the configuration makes git compare files in other ways than by mode
 // and exact name.
 func newNative(g *gitScanner) Scanner {
-	c := g.repo.Config
-	for _, key := range []string{"core.fileMode", "core.symlinks"} {
-		if on, err := c.Bool(key, true); err != nil || !on {
-			return nil
-		}
-	}
-	if ignoreCase, err := c.Bool("core.ignoreCase", false); err != nil || ignoreCase {
+	if ignoreCase, err := g.core("core.ignoreCase", false); err != nil || ignoreCase || !g.keepsModes() {
 		return nil
 	}
 	return &nativeScanner{g, g.repo.WorkTree}
@@ -44,10 +37,7 @@ func newNative(g *gitScanner) Scanner {
 
 // Scan implements Scanner.
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
-	if p.index.Flagged || p.links {
-		return s.git.Scan(ctx, p)
-	}
-	w := &walk{top: s.top, index: p, entries: p.entries, scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w := &walk{top: s.top, index: p, entries: p.entries, present: setOf(p.state.SparsePresent), scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.met = make([]bool, len(w.entries))
 	w.group.Add(1)
 	w.dir(ctx, "", 0, len(w.entries))
@@ -59,6 +49,9 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 		return Scan{}, err
 	}
 	if err := s.unknown(ctx, p, w); err != nil {
+		return Scan{}, err
+	}
+	if err := s.submodules(ctx, p, &w.scan); err != nil {
 		return Scan{}, err
 	}
 	sort.Slice(w.scan.Tracked, func(i, j int) bool { return w.scan.Tracked[i].Path < w.scan.Tracked[j].Path })
@@ -74,6 +67,7 @@ type walk struct {
 	top     string
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
+	present map[string]bool // skip-worktree entries whose file exists all the same
 	// met says, by entry, that the name of the entry was found. For the first entry below a
 	// subdirectory it says first that the subdirectory was found; compare resets it before it
 	// descends. Each walk of a directory writes only to its own range, so no lock is needed.
@@ -114,7 +108,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, prefix)
 	case absent(err) || errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
-		f.gone(w.entries[lo:hi])
+		f.gone(w, lo, hi)
 	case err != nil:
 		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
 	}
@@ -136,11 +130,29 @@ func (f *dirFound) empty() bool {
 	return len(f.tracked)+len(f.names)+len(f.special)+len(f.unreadable)+len(f.modes) == 0
 }
 
-// gone reports entries as deleted.
-func (f *dirFound) gone(entries []git.IndexEntry) {
-	for _, e := range entries {
-		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+// gone reports entries lo to hi as deleted.
+func (f *dirFound) gone(w *walk, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if !w.leaves(i) {
+			f.tracked = append(f.tracked, trackedOf(&w.entries[i]))
+		}
 	}
+}
+
+// trackedOf reports an entry as one whose file does not match it.
+func trackedOf(e *git.IndexEntry) Tracked {
+	if e.Stage > 0 || e.IntentToAdd {
+		return Tracked{Path: e.Path}
+	}
+	return Tracked{e.Path, e.Mode}
+}
+
+// leaves reports whether the walk leaves entry i alone: a file that a sparse checkout keeps off the
+// disk, a submodule, which git compares, and further stages of a path in conflict.
+func (w *walk) leaves(i int) bool {
+	e := &w.entries[i]
+	return e.SkipWorktree && !w.present[e.Path] || e.Mode == git.ModeGitlink && e.Stage == 0 ||
+		e.Stage > 0 && i > 0 && w.entries[i-1].Path == e.Path
 }
 
 // fail keeps the first error.
@@ -154,10 +166,10 @@ func (w *walk) fail(err error) {
 
 // list reads the names in a directory. It marks the entries that they match as met, and collects
 // the other names by type. A directory that has the name of a tracked file matches nothing, nor
-// does a file that has the name of a tracked directory.
+// does a file that has the name of a tracked directory. A submodule matches whatever it is.
 func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	return w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
-		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && typ.IsDir() == below {
+		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
 			w.met[i] = true
 			return nil
 		}
@@ -239,7 +251,7 @@ func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f 
 			w.met[i] = false // list of the subdirectory sets it again for the entry itself
 			w.descend(ctx, sub, i, end)
 		} else {
-			f.gone(w.entries[i:end])
+			f.gone(w, i, end)
 		}
 		i = end
 	}
@@ -262,8 +274,11 @@ func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
 // file compares one tracked file with its index entry. dirfd is the open directory that holds it.
 func (f *dirFound) file(w *walk, i int, name string, dirfd int) {
 	e := &w.entries[i]
-	if !w.met[i] {
-		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+	switch {
+	case w.leaves(i):
+		return
+	case !w.met[i], e.Stage > 0, e.IntentToAdd: // there is nothing to compare
+		f.tracked = append(f.tracked, trackedOf(e))
 		return
 	}
 	var st unix.Stat_t
@@ -271,9 +286,9 @@ func (f *dirFound) file(w *walk, i int, name string, dirfd int) {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, e.Path)
 	case err != nil:
-		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+		f.tracked = append(f.tracked, trackedOf(e))
 	case w.changed(e, &st):
-		f.tracked = append(f.tracked, Tracked{Path: e.Path, Mode: e.Mode})
+		f.tracked = append(f.tracked, trackedOf(e))
 	case st.Mode&unix.S_IFMT == unix.S_IFREG && unusual(fs.FileMode(st.Mode&0o777)):
 		if f.modes == nil {
 			f.modes = map[string]fs.FileMode{}
@@ -337,7 +352,23 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 	return s.git.findSpecial(ctx, &w.scan, dirs, w.special)
 }
 
-// asked returns names as arguments for ls-files, or nil if there are too many: git then lists
+// submodules adds the submodules that git finds changed. It looks for their commit and, as far as
+// their configuration says, for changes of their files.
+func (s *nativeScanner) submodules(ctx context.Context, p *privateIndex, scan *Scan) error {
+	if len(p.links) == 0 {
+		return nil
+	}
+	changed, unreadable, err := s.git.tracked(ctx, p.path, asked(p.links)...)
+	for _, t := range changed {
+		if t.Mode == git.ModeGitlink { // others, if all were asked for, are known
+			scan.Tracked = append(scan.Tracked, t)
+		}
+	}
+	scan.Unreadable = append(scan.Unreadable, unreadable...)
+	return err
+}
+
+// asked returns names as arguments for git, or nil if there are too many: git then lists
 // everything. The final slash is removed: with it git does not list a repository inside another
 // repository whose files are tracked here.
 func asked(names []string) []string {

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 )
 
 // Both scanners give the same result for any worktree: names that sort around a directory's,
-// files and directories in each other's place, links, special files, repositories, ignored names.
+// files and directories in each other's place, links, special files, repositories, ignored names;
+// and for any index: conflicts, flags, submodules.
 func TestScannersAgree(t *testing.T) {
 	names := []string{"a", "a-b", "a.b", "ab", "a0", "b", "\xff", "A", "e x", ".gitignore"}
 	root := t.TempDir()
@@ -47,7 +49,7 @@ func TestScannersAgree(t *testing.T) {
 			if info, err := os.Stat(filepath.Dir(p)); err == nil && !info.IsDir() {
 				return // opening a pipe blocks
 			}
-			switch rapid.SampledFrom([]string{"file", "file", "file", "dir", "link", "fifo", "gone", "repo", "ignore"}).Draw(rt, "change") {
+			switch rapid.SampledFrom([]string{"file", "file", "file", "dir", "link", "fifo", "gone", "repo", "commit", "ignore"}).Draw(rt, "change") {
 			case "file":
 				os.MkdirAll(filepath.Dir(p), 0o777) //nolint:errcheck // a file may be in the way
 				if info, err := os.Lstat(p); err == nil && !info.Mode().IsRegular() {
@@ -71,6 +73,10 @@ func TestScannersAgree(t *testing.T) {
 				if os.MkdirAll(p, 0o777) == nil {
 					exec.Command("git", "init", "-q", p).Run() //nolint:errcheck // a file may be in the way
 				}
+			case "commit": // where no repository is, in the one above
+				cmd := exec.Command("git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "x")
+				cmd.Dir = p
+				cmd.Run() //nolint:errcheck // there may be no directory
 			case "ignore":
 				os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rapid.SampledFrom(names).Draw(rt, "ignored")+"\n"), 0o666) //nolint:errcheck // a directory may be there
 			}
@@ -79,6 +85,28 @@ func TestScannersAgree(t *testing.T) {
 			change()
 		}
 		exec.Command("git", "-C", dir, "add", "-A").Run() //nolint:errcheck // what git refuses stays untracked
+		listed, err := exec.Command("git", "-C", dir, "ls-files", "-z").Output()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, p := range splitPaths(listed) {
+			switch how := rapid.SampledFrom([]string{"", "", "", "--assume-unchanged", "--skip-worktree", "intent", "conflict"}).Draw(rt, "flag"); how {
+			case "":
+			case "intent":
+				run("--literal-pathspecs", "rm", "-q", "-f", "--cached", p)
+				exec.Command("git", "-C", dir, "--literal-pathspecs", "add", "-N", "--", p).Run() //nolint:errcheck // it may be ignored
+			case "conflict":
+				cmd := exec.Command("git", "-C", dir, "update-index", "-z", "--index-info")
+				cmd.Stdin = strings.NewReader("0 " + strings.Repeat("0", 40) + "\t" + p + "\x00" +
+					"100644 " + strings.Repeat("1", 40) + " 1\t" + p + "\x00100755 " + strings.Repeat("2", 40) + " 2\t" + p + "\x00")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					rt.Fatalf("%v: %s", err, out)
+				}
+			default:
+				run("update-index", how, "--", p)
+			}
+		}
+		run("config", "core.fileMode", rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "fileMode"))
 		for range rapid.IntRange(0, 12).Draw(rt, "after") {
 			change()
 		}
@@ -109,7 +137,7 @@ func TestScannersAgree(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if a, b := told(ours), told(theirs); a != b {
+		if a, b := told(shot, ours), told(shot, theirs); a != b {
 			rt.Fatalf("native:\n%s\ngit:\n%s", a, b)
 		}
 	})
@@ -117,11 +145,15 @@ func TestScannersAgree(t *testing.T) {
 
 // told returns what both scanners must agree on. They may differ in which files may have changed,
 // since a capture compares the content of these.
-func told(s Scan) string {
+func told(shot *Shot, s Scan) string {
 	var out []string
 	for _, t := range s.Tracked {
-		if t.Deleted {
+		info, err := shot.tree.lstat(t.Path)
+		switch {
+		case err == nil && info == nil:
 			out = append(out, "deleted "+t.Path)
+		case t.Mode == git.ModeGitlink || t.Mode == 0 && err == nil && !info.IsDir():
+			out = append(out, fmt.Sprintf("changed %o %s", t.Mode, t.Path))
 		}
 	}
 	for kind, paths := range map[string][]string{"untracked": s.Untracked, "nested": s.Nested, "special": s.Special} {

@@ -175,13 +175,13 @@ func (s *Shot) likeness(scratch *worktree, path string) error {
 		return err
 	}
 	if info != nil && info.Mode()&fs.ModeSymlink != 0 {
-		if follows, err := s.repo.Config.Bool("core.symlinks", true); err == nil && follows {
+		if follows, err := s.core("core.symlinks", true); err == nil && follows {
 			return scratch.root.Symlink("nowhere", path)
 		}
 	}
 	perm := fs.FileMode(0o666)
 	if info != nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 {
-		if trusted, err := s.repo.Config.Bool("core.fileMode", true); err == nil && trusted {
+		if trusted, err := s.core("core.fileMode", true); err == nil && trusted {
 			perm = 0o777
 		}
 	}

@@ -33,20 +33,15 @@ type Scan struct {
 	ModesKnown bool
 }
 
-// Tracked is an index entry whose file does not match it.
+// Tracked is an index entry whose file does not match it, or does not exist.
 type Tracked struct {
-	Path    string
-	Mode    git.Mode // of the index entry; 0 for an intent-to-add entry
-	Deleted bool
+	Path string
+	Mode git.Mode // of the index entry; 0 for one in conflict, and for intent-to-add
 }
 
 // gitScanner scans with git: diff-files for tracked files and ls-files for untracked ones, at the
 // same time. Both work on the private index, and neither writes it.
-type gitScanner struct {
-	repo   *git.Repo
-	config []string // Shot.config
-	tree   *worktree
-}
+type gitScanner struct{ *Shot }
 
 // Scan implements Scanner. What git does not report is added afterwards: files that changed
 // without a visible change of their stat data (addDoubtful), and special files (findSpecial).
@@ -98,9 +93,9 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	for i, e := range private.entries {
 		switch {
 		case looks[i].gone:
-			scan.Tracked = append(scan.Tracked, Tracked{Path: e.Path, Mode: e.Mode, Deleted: true})
+			scan.Tracked = append(scan.Tracked, Tracked{e.Path, e.Mode})
 		case looks[i].differs:
-			scan.Tracked = append(scan.Tracked, Tracked{Path: e.Path, Mode: e.Mode})
+			scan.Tracked = append(scan.Tracked, Tracked{e.Path, e.Mode})
 		case looks[i].bits != 0:
 			scan.Modes[e.Path] = looks[i].bits
 		}
@@ -132,10 +127,11 @@ func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	return l
 }
 
-// tracked returns the entries that diff-files reports, and the paths that git could not read.
-func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, unreadable []string, err error) {
+// tracked returns the entries that diff-files reports, and the paths that git could not read. With
+// names it looks only at these paths; they are taken literally.
+func (s *gitScanner) tracked(ctx context.Context, index string, names ...string) (out []Tracked, unreadable []string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
-		Args:   []string{"diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none"},
+		Args:   append([]string{"--literal-pathspecs", "diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--"}, names...),
 		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
 	})
 	if err != nil {
@@ -160,7 +156,7 @@ func (s *gitScanner) tracked(ctx context.Context, index string) (out []Tracked, 
 		if err != nil {
 			return nil, nil, fmt.Errorf("compare the worktree with the index: unexpected line %q", fields[i])
 		}
-		out = append(out, Tracked{Path: p, Mode: git.Mode(mode), Deleted: meta[4] == "D"})
+		out = append(out, Tracked{p, git.Mode(mode)})
 	}
 	return out, unreadable, nil
 }
@@ -191,11 +187,6 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		}
 	}
 	return nil
-}
-
-// ignored calls Ignored with the settings of this scanner.
-func (s *gitScanner) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	return Ignored(ctx, s.repo, s.config, paths)
 }
 
 // Ignored returns those of paths that the ignore rules match. Paths are relative to the top of

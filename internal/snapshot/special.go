@@ -53,7 +53,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []
 	if err := f.lookWide(ctx); err != nil || len(f.found) == 0 {
 		return err
 	}
-	ignored, err := s.ignored(ctx, f.found)
+	ignored, err := Ignored(ctx, s.repo, s.config, f.found)
 	for _, p := range f.found {
 		if !ignored[p] {
 			scan.Special = append(scan.Special, p)
@@ -125,7 +125,7 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 			}
 		}
 	}
-	ignored, err := f.git.ignored(ctx, asked)
+	ignored, err := Ignored(ctx, f.git.repo, f.git.config, asked)
 	if err != nil {
 		return err
 	}

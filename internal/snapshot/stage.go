@@ -270,10 +270,7 @@ func permOf(m git.Mode) fs.FileMode {
 // makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
 // git writes a file that holds the target.
 func (s *Shot) makesLinks() bool {
-	on, err := s.repo.Config.Bool("core.symlinks", true)
-	for _, kv := range s.config {
-		on = on || kv == "core.symlinks=true"
-	}
+	on, err := s.core("core.symlinks", true)
 	return on || err != nil
 }
 
