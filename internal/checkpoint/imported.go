@@ -1,10 +1,13 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 )
 
 // Extra trailers of create events that took a document of another system: what that system calls
@@ -22,6 +25,32 @@ const (
 	TrailerDigest  = "Import-Digest"  // checksum of the document: equal means unchanged
 	TrailerDerived = "Import-Derived" // "true" in a rollback that only makes the layout's current checkpoint current
 )
+
+// ImportedMember is the member of a record that says where an imported checkpoint comes from.
+const ImportedMember = "imported"
+
+// ImportedFrom is its value, see docs/format.md.
+type ImportedFrom struct {
+	Format string              `json:"format"`
+	Key    string              `json:"key"`
+	Path   string              `json:"path"`
+	Digest string              `json:"digest,omitempty"`
+	Files  map[string]name.OID `json:"files"`
+}
+
+// importTrailers returns the trailers for an event that names an imported checkpoint, or nil. They
+// come from the record, so that they outlive the journal.
+func importTrailers(r *record.Record) []journal.Trailer {
+	var from ImportedFrom
+	// A member of this name in another form was written by another program. It is not ours.
+	if json.Unmarshal(r.Extra[ImportedMember], &from) != nil || from.Format == "" || from.Key == "" || from.Digest == "" {
+		return nil
+	}
+	if len(from.Format)+len(from.Key)+len(from.Digest) > longestImport {
+		return nil // it was fetched: no import writes that much
+	}
+	return []journal.Trailer{{Key: TrailerFormat, Value: from.Format}, {Key: TrailerKey, Value: from.Key}, {Key: TrailerDigest, Value: from.Digest}}
+}
 
 // Trailer returns the value of a trailer that package journal itself does not know, or "". The
 // journal keeps such trailers in Event.Extra.
@@ -43,6 +72,9 @@ func DocumentTrailer(key, said string) []journal.Trailer {
 	}
 	return []journal.Trailer{{Key: key, Value: said}}
 }
+
+// longestImport is the most bytes that the trailers of an imported checkpoint may have together.
+const longestImport = 4096
 
 // longestOwnID is the most bytes that another system's id may have.
 const longestOwnID = 200

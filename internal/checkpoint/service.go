@@ -200,6 +200,7 @@ func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 	e.Checkpoint, e.Label, e.Step, e.StepName, e.Iteration = r.ID, r.Label, r.Step, r.StepName, r.Iteration
 	e.Milestone, e.Trigger, e.CheckpointStatus = r.Milestone, r.Trigger, r.Status
 	e.Commit, e.Record, e.Previous, e.RebuiltFrom = commit, r.Checksum, r.Previous, r.RebuiltFrom
+	e.Extra = importTrailers(r)
 }
 
 // brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.
@@ -207,8 +208,11 @@ func brokenHints(e *store.DamagedError) []string {
 	if e.What != "journal" {
 		return nil
 	}
-	return []string{"`git checkpoint rebuild --all` brings back what can be proven of it"}
+	return []string{journalHint}
 }
+
+// journalHint helps when the journal of a session is damaged or gone.
+const journalHint = "`git checkpoint rebuild --all` brings back what can be proven of it"
 
 // Classify wraps an error of a lower layer into an *Error with its kind, its exit code and hints
 // for the user. It returns nil for nil, and an error that already is an *Error as it is. The order
@@ -220,6 +224,7 @@ func Classify(err error) error {
 	var large *snapshot.TooLargeError
 	var twin *store.TwinError
 	// The pointers below are targets of errors.As, one for each error type of the lower layers.
+	var lost *store.LostError
 	var broken *store.DamagedError
 	var locked *snapshot.LockedError
 	var changed *snapshot.ChangedError
@@ -239,6 +244,8 @@ func Classify(err error) error {
 		return &Error{Kind: KindInvalid, Err: err, Hints: []string{damageHint(err)}}
 	case errors.As(err, &twin):
 		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the existing session, or a name that differs in more than case"}}
+	case errors.As(err, &lost):
+		return &Error{Kind: KindInvalid, Err: err, Hints: []string{journalHint}}
 	case errors.As(err, &broken):
 		return &Error{Kind: KindInvalid, Err: err, Hints: brokenHints(broken)}
 	case errors.As(err, &hostile):

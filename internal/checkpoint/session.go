@@ -133,7 +133,7 @@ func (s *Service) UnknownSessionError(ctx context.Context, session name.Session)
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
 	if sessions, err := SessionNames(ctx, s); err == nil {
 		if slices.Contains(sessions, session) {
-			return Failure(KindInvalid, "`git checkpoint rebuild --all` brings back what can be proven of it", "the journal of session %q is missing", session)
+			return Classify(&store.LostError{Session: session})
 		}
 		if near := nearest(string(session), sessions); len(near) > 0 {
 			e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")

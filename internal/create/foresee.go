@@ -63,7 +63,10 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 func (c *creation) view(ctx context.Context) (store.View, error) {
 	st, err := c.s.Store.State(ctx, c.session)
 	if errors.Is(err, store.ErrNoSession) {
-		st, err = nil, nil
+		st = nil
+		if err = c.s.UnknownSessionError(ctx, c.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
+			err = nil // a new session, and not one that lost its journal
+		}
 	}
 	return store.View{Session: c.session, State: st}, checkpoint.Classify(err)
 }

@@ -306,7 +306,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 // build returns the change for the journal as it is now.
 func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	// TagsRebuilt makes all tags of the session again, TagsDerived only those of what changes.
-	change := store.Change{Notes: w.notes, Tags: store.TagsDerived}
+	change := store.Change{Notes: w.notes, Tags: store.TagsDerived, Anew: true}
 	if w.retag {
 		change.Tags = store.TagsRebuilt
 	}

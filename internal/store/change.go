@@ -37,6 +37,8 @@ type Change struct {
 	Verify []name.OID
 	// Mends says that the caller writes missing objects of Verify again. The refs stay then.
 	Mends bool
+	// Anew lets the session begin anew although it has checkpoints and no journal. See LostError.
+	Anew bool
 }
 
 // empty reports whether there is nothing to write.

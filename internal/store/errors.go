@@ -45,6 +45,16 @@ func (e *TwinError) Error() string {
 	return fmt.Sprintf("session %q differs only in case from %q, which exists", e.Session, e.Existing)
 }
 
+// LostError refuses to begin a session anew whose checkpoints are still here: its journal was deleted,
+// and a new one would number and show only what comes after it.
+type LostError struct {
+	Session name.Session
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the journal of session %q is missing", e.Session)
+}
+
 // ReadOnlyError refuses to write on top of a journal that this version does not fully understand,
 // for example because a later version wrote to it.
 type ReadOnlyError struct {

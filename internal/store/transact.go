@@ -182,6 +182,11 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 	if err := a.change.check(); err != nil {
 		return fmt.Errorf("change session %q: %w", a.session, err)
 	}
+	if a.journal == "" && !a.brings && !a.change.Anew {
+		if err := a.isNew(ctx); err != nil {
+			return err
+		}
+	}
 	if a.brings && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0 {
 		if err := a.writable(a.before); err != nil {
 			return err
@@ -266,6 +271,37 @@ func (a *attempt) writable(st *journal.State) error {
 		return &ReadOnlyError{Session: a.session, Reason: st.ReadOnly}
 	}
 	return nil
+}
+
+// isNew returns a LostError if a session without a journal has checkpoints. Where git writes the refs,
+// another writer that starts the session may have moved its first ref and not yet its journal, so
+// the journal gets a moment to appear.
+func (a *attempt) isNew(ctx context.Context) error {
+	listed, err := a.list(ctx)
+	if err != nil {
+		return err
+	}
+	held := false
+	for ref := range listed {
+		session, _, ok := SplitRef(ref)
+		held = held || ok && session == a.session
+	}
+	if !held {
+		return nil
+	}
+	for range 50 {
+		tip, err := a.store.resolve(ctx, name.JournalRef(a.session))
+		if err != nil {
+			return err
+		}
+		if tip != "" {
+			return fmt.Errorf("session %q was started: %w", a.session, git.ErrRaced)
+		}
+		if err := a.store.Pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return &LostError{a.session}
 }
 
 // list returns the refs of the session's checkpoints and all tags of this program, from one listing

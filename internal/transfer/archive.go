@@ -187,12 +187,12 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 			return c, err
 		}
 	}
-	told, ok := rec.Extra[memberImported]
+	told, ok := rec.Extra[checkpoint.ImportedMember]
 	if !ok {
 		return c, nil
 	}
 	// A member of this name in another form was written by another program. It is not ours.
-	var im importedMember
+	var im checkpoint.ImportedFrom
 	if json.Unmarshal(told, &im) != nil {
 		return c, nil //nolint:nilerr // somebody else's member of that name
 	}

@@ -231,13 +231,9 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 }
 
 // created returns the create event of a checkpoint and adds the checkpoint to the change.
-// The trailers with format, key and digest let a later import recognise the document.
 func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
 	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
 	checkpoint.NameIn(&e, p.record, written.Commit)
-	e.Extra = []journal.Trailer{
-		{Key: checkpoint.TrailerFormat, Value: w.format}, {Key: checkpoint.TrailerKey, Value: p.document.Key}, {Key: checkpoint.TrailerDigest, Value: p.digest},
-	}
 	if p.document.OwnID != p.document.Key {
 		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, p.document.OwnID)...)
 	}
@@ -295,11 +291,11 @@ func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) err
 		return err
 	}
 	maps.Copy(d.Import, w.beside)
-	raw, err := json.Marshal(importedMember{Format: w.format, Key: p.document.Key, Path: p.document.Path, Files: d.Import})
+	raw, err := json.Marshal(checkpoint.ImportedFrom{Format: w.format, Key: p.document.Key, Path: p.document.Path, Digest: p.digest, Files: d.Import})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.document.Path, err)
 	}
-	p.record.Extra = map[string]json.RawMessage{memberImported: raw}
+	p.record.Extra = map[string]json.RawMessage{checkpoint.ImportedMember: raw}
 	return nil
 }
 
@@ -312,16 +308,6 @@ func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs
 	}
 	return nil
 }
-
-// importedMember is the member "imported" of a record, see docs/format.md.
-type importedMember struct {
-	Format string              `json:"format"`
-	Key    string              `json:"key"`
-	Path   string              `json:"path"`
-	Files  map[string]name.OID `json:"files"`
-}
-
-const memberImported = "imported"
 
 // event returns an event about something that happened elsewhere. It has no worktree id,
 // because an undo here must not take it back.
