@@ -57,22 +57,17 @@ type App struct {
 // counts as one when git has started a pager for it (git -p checkpoint list): git tells so in
 // GIT_PAGER_IN_USE.
 func (a *App) look(color string) {
-	when, err := render.ParseColorWhen(color)
-	if err != nil || color == "" {
-		when = render.ColorAuto
-	}
 	t := a.Terminal
-	// The style follows the conventions for NO_COLOR and for TERM=dumb; see render.Screen.
 	emulation, _ := t.LookupEnv("TERM")
 	noColor, _ := t.LookupEnv("NO_COLOR")
 	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
 	screen := render.Screen{Terminal: t.OutTerminal || isTrue(paged), Term: emulation, NoColor: noColor}
-	a.view = render.View{Style: when.Style(screen), Now: a.now()}
+	a.view = render.View{Style: screen.Style(color), Now: a.now()}
 	if screen.Terminal {
 		a.view.Layout, a.view.Width = render.Aligned, t.Width()
 	}
 	screen.Terminal = t.ErrTerminal
-	a.errStyle = when.Style(screen)
+	a.errStyle = screen.Style(color)
 }
 
 // isTrue reports whether an environment variable has a value that git takes for true.

@@ -13,55 +13,33 @@ import (
 // characters < > & are not escaped. Characters that a terminal would obey are written as \u
 // escapes, which have the same meaning.
 func JSON(w io.Writer, v any) error {
-	return NewLines(w).Write(v)
-}
-
-// Lines writes many values as JSON does, reusing its buffers.
-type Lines struct {
-	w       io.Writer
-	buffer  bytes.Buffer
-	encoder *json.Encoder
-	line    []byte
-}
-
-// NewLines returns a Lines that writes to w.
-func NewLines(w io.Writer) *Lines {
-	l := &Lines{w: w}
-	l.encoder = json.NewEncoder(&l.buffer)
-	l.encoder.SetEscapeHTML(false)
-	return l
-}
-
-// Write writes one value on a line of its own.
-func (l *Lines) Write(v any) error {
-	l.buffer.Reset()
-	if err := l.encoder.Encode(v); err != nil {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
-	l.line = append(appendTame(l.line[:0], bytes.TrimSuffix(l.buffer.Bytes(), []byte("\n"))), '\n')
-	_, err := l.w.Write(l.line)
+	_, err := w.Write(TameJSON(line.Bytes()))
 	return err
 }
 
 // TameJSON escapes what a terminal would obey in a valid JSON text. Characters other than ASCII
 // occur only in its strings, and those below 0x20 are escaped already. Values that were stored as
 // raw JSON may contain any others, even invalid UTF-8.
-func TameJSON(line []byte) []byte { return appendTame(make([]byte, 0, len(line)+1), line) }
-
-// appendTame appends line to out with the escapes of TameJSON.
-func appendTame(out, line []byte) []byte {
-	for i := 0; i < len(line); {
-		if c := line[i]; c < 0x7f {
+func TameJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		if c := text[i]; c < 0x7f {
 			out = append(out, c)
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(line[i:])
+		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
 			out = append(out, `\ufffd`...)
 		case !hostile(r):
-			out = append(out, line[i:i+size]...)
+			out = append(out, text[i:i+size]...)
 		case r < 0x10000:
 			out = fmt.Appendf(out, `\u%04x`, r)
 		default:

@@ -1,9 +1,6 @@
 package render
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Role is the meaning of a piece of text. The Style decides what it looks like.
 type Role uint8
@@ -67,29 +64,6 @@ func (s Style) wrap(role Role, escaped string) string {
 	return code + escaped + sgrReset
 }
 
-// ColorWhen is a value of git's setting color.ui.
-type ColorWhen uint8
-
-// The values of color.ui. ColorAuto, the zero value, means color only on a terminal.
-const (
-	ColorAuto ColorWhen = iota
-	ColorAlways
-	ColorNever
-)
-
-// ParseColorWhen reads a value of color.ui as git does: a boolean true means auto.
-func ParseColorWhen(value string) (ColorWhen, error) {
-	switch strings.ToLower(value) {
-	case "auto", "true", "yes", "on", "1":
-		return ColorAuto, nil
-	case "always":
-		return ColorAlways, nil
-	case "never", "false", "no", "off", "0", "":
-		return ColorNever, nil
-	}
-	return ColorAuto, fmt.Errorf("unknown colour setting %q: always, auto or never", value)
-}
-
 // Screen describes the destination of a text.
 type Screen struct {
 	Terminal bool
@@ -97,13 +71,18 @@ type Screen struct {
 	NoColor  string // $NO_COLOR
 }
 
-// Style returns the style for a screen. "always" is an explicit choice and overrides NO_COLOR, as
-// in git and as no-color.org has it. A terminal with TERM unset counts as dumb, as in git.
-func (c ColorWhen) Style(s Screen) Style {
-	switch {
-	case c == ColorAlways:
+// Style returns the style for the screen by a value of git's setting color.ui, which --color takes
+// too. "always" is an explicit choice and overrides NO_COLOR, as in git and as no-color.org has it.
+// All values but "always" and "never", or a boolean false, mean color on a terminal only. A
+// terminal with TERM unset counts as dumb, as in git.
+func (s Screen) Style(when string) Style {
+	switch strings.ToLower(when) {
+	case "always":
 		return Coloured
-	case c == ColorNever, !s.Terminal, s.NoColor != "", s.Term == "", s.Term == "dumb":
+	case "never", "false", "no", "off", "0":
+		return Plain
+	}
+	if !s.Terminal || s.NoColor != "" || s.Term == "" || s.Term == "dumb" {
 		return Plain
 	}
 	return Coloured

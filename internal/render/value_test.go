@@ -142,7 +142,7 @@ func TestLineAndText(t *testing.T) {
 	}
 }
 
-func TestColorWhen(t *testing.T) {
+func TestStyleOfScreen(t *testing.T) {
 	good := Screen{Terminal: true, Term: "xterm"}
 	for _, c := range []struct {
 		setting string
@@ -157,19 +157,13 @@ func TestColorWhen(t *testing.T) {
 		{"auto", Screen{Terminal: true, Term: "xterm", NoColor: "1"}, Plain},
 		{"never", good, Plain},
 		{"false", good, Plain},
-		{"", good, Plain},
+		{"", good, Coloured},
+		{"purple", Screen{Terminal: true, Term: "dumb"}, Plain},
 		{"always", Screen{NoColor: "1", Term: "dumb"}, Coloured},
 	} {
-		when, err := ParseColorWhen(c.setting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := when.Style(c.screen); got != c.want {
+		if got := c.screen.Style(c.setting); got != c.want {
 			t.Errorf("%q on %+v: %v", c.setting, c.screen, got)
 		}
-	}
-	if _, err := ParseColorWhen("purple"); err == nil {
-		t.Error("purple was taken")
 	}
 }
 

@@ -219,10 +219,8 @@ func jsonLine(w io.Writer, v any) error {
 
 // jsonLines writes each entry of a list as one line of JSON.
 func jsonLines[T any](w io.Writer, list []T) error {
-	lines := render.NewLines(w)
 	for i := range list {
-		fill(reflect.ValueOf(&list[i]))
-		if err := lines.Write(&list[i]); err != nil {
+		if err := jsonLine(w, &list[i]); err != nil {
 			return err
 		}
 	}
