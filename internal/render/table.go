@@ -215,31 +215,19 @@ func shrink(widths []int, columns []Column, room int) {
 	lower(widths, floors, room)
 }
 
-// lower finds the greatest level such that the widths fit into room if none exceeds it, by binary
-// search, and cuts them to that level, but none below its floor. It reports whether they fit.
+// lower cuts widths to the greatest level at which they fit into room, but none below its floor. It
+// reports whether they fit.
 func lower(widths, floors []int, room int) bool {
-	at := func(level int) (sum int) {
+	for level := slices.Max(widths); ; level-- {
+		sum := 0
 		for i, w := range widths {
-			sum += max(min(w, level), floors[i])
+			widths[i] = max(min(w, level), floors[i])
+			sum += widths[i]
 		}
-		return sum
-	}
-	low, high := 0, 0
-	for _, w := range widths {
-		high = max(high, w)
-	}
-	for low < high {
-		if middle := (low + high + 1) / 2; at(middle) <= room {
-			low = middle
-		} else {
-			high = middle - 1
+		if sum <= room || level == 0 {
+			return sum <= room
 		}
 	}
-	fits := at(low) <= room
-	for i, w := range widths {
-		widths[i] = max(min(w, low), floors[i])
-	}
-	return fits
 }
 
 // Text returns the text of all spans. A character, as people see it, can begin in one span and end
