@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -136,7 +137,7 @@ func (c *contextText) list(title string, entries []string) {
 func (c *contextText) values(title string, values []json.RawMessage) {
 	entries := make([]string, len(values))
 	for i, v := range values {
-		entries[i] = plainly(v)
+		entries[i] = Plain(v)
 	}
 	c.list(title, entries)
 }
@@ -145,7 +146,7 @@ func (c *contextText) values(title string, values []json.RawMessage) {
 func (c *contextText) latest(title string, values []json.RawMessage) {
 	from := len(values)
 	for room := c.left / 2; from > 0; from-- {
-		room -= min(tokens(plainly(values[from-1])), longestLine) + 3 // the dash, and the end of the line
+		room -= min(tokens(Plain(values[from-1])), longestLine) + 3 // the dash, and the end of the line
 		if room < 0 && from < len(values) {
 			break
 		}
@@ -157,7 +158,7 @@ func (c *contextText) latest(title string, values []json.RawMessage) {
 		c.line("- … %d before", from)
 	}
 	for _, v := range values[from:] {
-		c.add("- " + plainly(v))
+		c.add("- " + Plain(v))
 	}
 }
 
@@ -167,7 +168,7 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	for _, batch := range batches {
 		var names []string
 		for _, v := range batch {
-			names = append(names, plainly(v))
+			names = append(names, Plain(v))
 		}
 		quoted, _ := json.Marshal(strings.Join(names, ", ")) //nolint:errcheck // a string never fails
 		lines = append(lines, quoted)
@@ -207,8 +208,8 @@ func (c *contextText) state(state json.RawMessage) {
 	c.list("State", append(short, long...))
 }
 
-// plainly returns a JSON value as text: a string without quotes, anything else as compact JSON.
-func plainly(v json.RawMessage) string {
+// Plain returns a JSON value as text: a string without quotes, anything else as compact JSON.
+func Plain(v json.RawMessage) string {
 	var text string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &text) == nil {
 		return text
@@ -228,45 +229,41 @@ func oneLine(text string) string {
 
 // tokens returns an upper bound for the tokens of a text with any common tokenizer: one for each
 // four letters of a word, and one for each other byte except spaces.
-func tokens(text string) int { return cost(text, len(text)) }
+func tokens(text string) int {
+	_, total := measure(text, math.MaxInt)
+	return total
+}
 
 // fitting returns the longest beginning of a text with at most most tokens. It never cuts inside of
 // a character.
 func fitting(text string, most int) string {
-	if tokens(text) <= most {
-		return text
+	end, _ := measure(text, most)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	low, high := 0, len(text)
-	for low < high {
-		middle := (low + high + 1) / 2
-		if cost(text, middle) <= most {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	for low > 0 && !utf8.RuneStart(text[low]) {
-		low--
-	}
-	return text[:low]
+	return text[:end]
 }
 
-// cost returns the tokens of the first end bytes.
-func cost(text string, end int) int {
-	total, letters := 0, 0
-	for i := range end {
-		switch b := text[i]; {
+// measure returns how many bytes of a text have at most most tokens, and how many tokens these are.
+func measure(text string, most int) (end, total int) {
+	letters := 0
+	for end := range len(text) {
+		more := 0
+		switch b := text[end]; {
 		case 'a' <= b && b <= 'z':
 			if letters%4 == 0 {
-				total++
+				more = 1
 			}
 			letters++
-			continue
 		case b == ' ':
+			letters = 0
 		default:
-			total++
+			letters, more = 0, 1
 		}
-		letters = 0
+		if total+more > most {
+			return end, total
+		}
+		total += more
 	}
-	return total
+	return len(text), total
 }

@@ -127,7 +127,7 @@ func (p *page) problem(raw json.RawMessage) {
 		p.members("Error", raw)
 		return
 	}
-	p.field("Error", textOf(raw))
+	p.field("Error", resume.Plain(raw))
 }
 
 // restored writes the values of the state that the job has to take over, and how much there is.
@@ -166,14 +166,5 @@ func (p *page) latest(title string, values []json.RawMessage) {
 }
 
 func valueRows(values []json.RawMessage) [][]render.Cell {
-	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{say(textOf(v))} })
-}
-
-// textOf returns a JSON value for people: strings without quotes.
-func textOf(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
-		return text
-	}
-	return jsonText(raw)
+	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{say(resume.Plain(v))} })
 }
