@@ -59,8 +59,8 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		return nil, err
 	}
 	d := &Difference{
-		From: checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label}, State: []StateChange{}, Outputs: []record.OutputChange{},
-		Files: []checkpoint.FileChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []CommitLine{}, FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
+		From:     checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label},
+		FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
 	}
 	if b.found != nil {
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
@@ -154,7 +154,7 @@ func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b
 		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
 	}
 	markMoves(d.State)
-	d.Outputs = append(d.Outputs, record.DiffOutputs(a.record.Outputs, b.record.Outputs)...)
+	d.Outputs = record.DiffOutputs(a.record.Outputs, b.record.Outputs)
 }
 
 // markMoves marks objects that moved from one list to another, for example a task from "pending" to
@@ -176,7 +176,7 @@ func markMoves(changes []StateChange) {
 
 // ChangedFiles returns the paths that differ between two trees, limited to the given paths if there
 // are any.
-func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) ([]checkpoint.FileChange, error) {
+func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (out []checkpoint.FileChange, err error) {
 	only, err := diffFilter(ctx, s, a, b, paths)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,6 @@ func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, pat
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	out := []checkpoint.FileChange{}
 	for _, c := range changes {
 		if len(paths) == 0 || only(c.Path) {
 			out = append(out, checkpoint.FileChange{Path: checkpoint.Path(c.Path), Op: opOf(c)})
@@ -225,13 +224,12 @@ func opOf(c git.Change) string {
 
 // between returns the live checkpoints between two sides, without these. They are in the journal's
 // order.
-func between(a, b side) []checkpoint.Labelled {
-	out := []checkpoint.Labelled{}
+func between(a, b side) (out []checkpoint.Labelled) {
 	st := a.found.State
 	from, to := a.found.Entry.Place, st.Len()
 	if b.found != nil {
 		if b.found.Session != a.found.Session {
-			return out
+			return nil
 		}
 		if e := st.Entry(b.found.Entry.Checkpoint); e != nil { // it may be newer than a's fold
 			to = e.Place
@@ -251,10 +249,9 @@ func between(a, b side) []checkpoint.Labelled {
 
 // commitsBetween returns the commits that only one of the sides has, newest first. If git cannot
 // list them, they are left out with a warning: the rest of the answer is still useful.
-func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) ([]CommitLine, error) {
-	out := []CommitLine{}
+func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (out []CommitLine, err error) {
 	if a == b || b == "" {
-		return out, nil
+		return nil, nil
 	}
 	tips := string(b)
 	if a != "" {

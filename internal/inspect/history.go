@@ -20,12 +20,11 @@ import (
 )
 
 // History returns all events of a session, oldest first, in the order of the fold.
-func History(ctx context.Context, s *checkpoint.Service, session string) ([]HistoryLine, error) {
+func History(ctx context.Context, s *checkpoint.Service, session string) (out []HistoryLine, err error) {
 	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}
-	out := []HistoryLine{}
 	for _, e := range st.Events() {
 		out = append(out, LineOf(e))
 	}
@@ -76,7 +75,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Changed: []checkpoint.FileChange{}, Watching: Watching(s)}
+	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s)}
 	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // List answers `list` with one listing for each session. An empty list is not an error.
-func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listing, error) {
+func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Listing, err error) {
 	where, err := Where(req.Where)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,6 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 		req.All = true
 	}
 	if req.All {
-		var err error
 		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
 			return nil, err
 		}
@@ -48,7 +47,6 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) ([]Listin
 		}
 		sessions = []name.Session{session}
 	}
-	out := []Listing{}
 	for _, session := range sessions {
 		if req.Type != "" {
 			// A session that cannot be read is not skipped here: listSession reports it.

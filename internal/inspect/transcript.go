@@ -44,7 +44,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 		entries = st.Checkpoints()
 	}
-	talks := []Talk{}
+	var talks []Talk
 	// An agent may rewrite its transcript. Then it has a new file id, and its lines are not
 	// compared with the old ones.
 	type file struct{ conversation, id string }

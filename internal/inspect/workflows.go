@@ -24,11 +24,10 @@ type WorkflowInfo struct {
 }
 
 // Workflows returns all definitions, built in and of the repository, including invalid ones.
-func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
-	out := []WorkflowInfo{}
+func Workflows(s *checkpoint.Service) (out []WorkflowInfo, err error) {
 	for _, n := range workflow.Names() {
 		d, _ := workflow.Builtin(n)
-		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true, Problems: []workflow.Problem{}})
+		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true})
 	}
 	own, err := s.OwnWorkflows()
 	if err != nil {
@@ -53,7 +52,7 @@ func Workflows(s *checkpoint.Service) ([]WorkflowInfo, error) {
 // CheckWorkflow checks a definition. source is the path of its file: a file among the repository's
 // own workflows must also have the right name.
 func CheckWorkflow(data []byte, source string) WorkflowInfo {
-	info := WorkflowInfo{Origin: source, Problems: []workflow.Problem{}}
+	info := WorkflowInfo{Origin: source}
 	d, err := workflow.Check(data, source)
 	var broken *workflow.DefinitionError
 	switch {

@@ -188,8 +188,7 @@ func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, e
 func bare(f *checkpoint.Found) *Answer {
 	return &Answer{
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
-		Completed: []json.RawMessage{}, Pending: []json.RawMessage{}, Warnings: []string{}, Questions: []string{}, Refusals: []string{},
-		State: json.RawMessage("null"), Error: json.RawMessage("null"), Changed: []checkpoint.FileChange{}, CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time},
+		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time},
 	}
 }
 
@@ -218,7 +217,7 @@ func (r *resumption) accept(ctx context.Context) error {
 		if a.Restored, err = roll.Apply(ctx); err != nil {
 			return err
 		}
-		a.Changed = []checkpoint.FileChange{}
+		a.Changed = nil
 	} else if tree, err := inspect.TreeNow(ctx, s, r.record); err == nil && tree != r.record.Snapshot.Tree && r.record.Snapshot.Tree != "" {
 		a.Warnings = append(a.Warnings, "the files were not changed; `git checkpoint rollback "+typedIn(s, f)+"` restores those of the checkpoint")
 	}

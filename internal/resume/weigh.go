@@ -6,7 +6,6 @@ package resume
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -48,7 +47,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	if err != nil {
 		return err
 	}
-	changed := []checkpoint.FileChange{}
+	var changed []checkpoint.FileChange
 	if !elsewhere && r.record.Snapshot.Tree != "" { // otherwise nobody edited files here, or the files are not known
 		if changed, err = inspect.ChangedFiles(ctx, s, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
@@ -110,8 +109,8 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 	e, st := r.found.Entry, r.found.State
 	r.answer = &Answer{
 		Session: r.found.Session, Checkpoint: e.Checkpoint, Status: r.status(), CanResume: got.CanResume,
-		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: listed(got.Completed), Pending: listed(got.Pending),
-		Progress: got.Progress, Warnings: listed(got.Warnings), Questions: listed(got.Questions), Refusals: listed(got.Refusals),
+		Action: string(got.Action), ResumePoint: got.ResumePoint, Completed: got.Completed, Pending: got.Pending,
+		Progress: got.Progress, Warnings: got.Warnings, Questions: got.Questions, Refusals: got.Refusals,
 		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
 		Batches: got.Batches, Restore: got.Restore, CreatedAt: checkpoint.Time{Time: r.record.CreatedAt}, Error: r.record.Error, Changed: changed,
 		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
@@ -123,17 +122,6 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 			a.Topic = facts.Topic
 		}
 	}
-	if a.Error == nil {
-		a.Error = json.RawMessage("null")
-	}
-}
-
-// listed returns list, or an empty list for nil: JSON must not have null.
-func listed[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // elsewhereMade reports whether this worktree has written nothing to the checkpoint's session. Then
