@@ -18,7 +18,6 @@ import (
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/render"
-	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/term"
 )
 
@@ -147,7 +146,7 @@ func (a *App) lookConfigured(s *checkpoint.Service) {
 		return
 	}
 	for _, key := range []string{"color.checkpoint", "color.ui"} {
-		if value, set := setup.Setting(s, key); set {
+		if value, set := s.Repo.Config.Get(key); set {
 			a.look(value)
 			return
 		}
@@ -227,7 +226,7 @@ func (w answerWriter) Write(p []byte) (int, error) {
 // page runs show with a writer that leads to the user's pager on a terminal, else to stdout.
 func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
 	var configured *string
-	if value, ok := setup.Setting(s, "core.pager"); ok {
+	if value, ok := s.Repo.Config.Get("core.pager"); ok {
 		configured = &value
 	}
 	return a.Terminal.Page(ctx, configured, show)

@@ -39,7 +39,6 @@ func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Serv
 
 // Run shows what --all would delete and asks, then takes out hooks and configuration.
 func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	request := setup.DeinitRequest{All: c.All}
 	if c.All {
 		plan, err := setup.PlanDeinit(ctx, s)
 		if err != nil {
@@ -57,7 +56,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err != nil {
 		return err
 	}
-	gone, err := setup.Deinit(ctx, s, request)
+	gone, err := setup.Deinit(ctx, s, c.All)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // git would start a text browser that takes over the terminal, so it is called only with a
 // display or with web.browser set.
 func Browse(ctx context.Context, s *checkpoint.Service, address string) error {
-	_, chosen := Setting(s, "web.browser")
+	_, chosen := s.Repo.Config.Get("web.browser")
 	screen := runtime.GOOS != "linux" || s.Getenv("DISPLAY") != "" || s.Getenv("WAYLAND_DISPLAY") != ""
 	if !chosen && !screen {
 		return errors.New("there is no graphical display")

@@ -30,7 +30,7 @@ func TestInitDeinit(t *testing.T) {
 	if got := w.Git("config", "--get-all", "notes.displayRef"); got != "refs/notes/mine\n"+notesGlob {
 		t.Errorf("notes.displayRef is %q", got)
 	}
-	if _, err := Deinit(t.Context(), w.Open(), DeinitRequest{}); err != nil {
+	if _, err := Deinit(t.Context(), w.Open(), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Git("config", "--local", "--list"); got != before {
@@ -58,7 +58,7 @@ func TestDeinitAll(t *testing.T) {
 	if err != nil || len(plan.Removed) != 5 { // checkpoint, journal, note, tag, and what the remote had
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	if _, err := Deinit(t.Context(), w.Open(), DeinitRequest{All: true}); err != nil {
+	if _, err := Deinit(t.Context(), w.Open(), true); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Git("for-each-ref"); got != mine || w.Exists(".git/checkpoint") {
@@ -78,7 +78,7 @@ func TestDeinitWaits(t *testing.T) {
 	if _, err := PlanDeinit(t.Context(), w.Open()); err == nil {
 		t.Error("it is planned")
 	}
-	if _, err := Deinit(t.Context(), w.Open(), DeinitRequest{All: true}); err == nil || w.Git("for-each-ref")+w.Git("config", "--local", "--list") != before || !w.Exists(".git/checkpoint/rollback") {
+	if _, err := Deinit(t.Context(), w.Open(), true); err == nil || w.Git("for-each-ref")+w.Git("config", "--local", "--list") != before || !w.Exists(".git/checkpoint/rollback") {
 		t.Errorf("%v", err)
 	}
 }

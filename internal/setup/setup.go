@@ -26,6 +26,14 @@ import (
 // ref on every log until the first note exists.
 const notesGlob = "refs/notes/checkpoint*"
 
+// InitRequest holds the options of `init`.
+type InitRequest struct {
+	ExcludeDecoration bool // set log.excludeDecoration
+	Hooks             bool // install pre-push and post-merge
+	// To set in the repository's configuration.
+	Settings []checkpoint.Setting
+}
+
 // Init adds settings of git so that `git log` shows notes and, if asked for, does not
 // decorate commits with our refs. It also writes the given settings and installs hooks. It
 // returns what it changed.
@@ -127,11 +135,11 @@ func clearDir(dir string) error {
 	return err
 }
 
-// Deinit removes hooks and configuration, and with All every session, note and tag, and the
+// Deinit removes hooks and configuration, and with all every session, note and tag, and the
 // files of all worktrees in their git directories. It returns what it removed.
-func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]string, error) {
+func Deinit(ctx context.Context, s *checkpoint.Service, all bool) ([]string, error) {
 	var dirs []checkpoint.OwnDir
-	if req.All {
+	if all {
 		var err error
 		if dirs, err = allFiles(s); err != nil {
 			return nil, err
@@ -141,7 +149,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, req DeinitRequest) ([]st
 	if err != nil {
 		return gone, err
 	}
-	if req.All {
+	if all {
 		updates, err := allRefs(ctx, s)
 		if err != nil {
 			return nil, err
@@ -190,9 +198,6 @@ func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 	}
 	return checkpoint.Classify(err)
 }
-
-// Setting returns the value of a key of git's configuration.
-func Setting(s *checkpoint.Service, key string) (string, bool) { return s.Repo.Config.Get(key) }
 
 // knownKeys are settings with their defaults. A default is empty if the workflow or the
 // branch decides, or if there is none.

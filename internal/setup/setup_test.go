@@ -46,7 +46,7 @@ func TestHooksOfOthers(t *testing.T) {
 	}
 	edited := read("pre-push") + "echo more\n"
 	write("pre-push", edited)
-	gone, err := Deinit(t.Context(), s, DeinitRequest{})
+	gone, err := Deinit(t.Context(), s, false)
 	if err != nil || !strings.Contains(strings.Join(gone, "\n"), "hook post-merge") {
 		t.Errorf("%q %v", gone, err)
 	}
