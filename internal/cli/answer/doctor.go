@@ -29,7 +29,7 @@ func (a Ailment) text(p *page) {
 		line = append(line, plain("; "+a.Done))
 	}
 	p.line(line...)
-	if a.Hint != "" && !a.Fixed {
+	if !a.Fixed {
 		p.hint(a.Hint)
 	}
 }

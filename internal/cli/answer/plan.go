@@ -21,6 +21,13 @@ type Planned struct {
 	Files Files
 }
 
+// Unconfirmed returns the plan marked as a dry run, to be given if nobody confirmed it.
+func (a Planned) Unconfirmed() Answer {
+	r := *a.Plan
+	r.DryRun = true
+	return Planned{&r, a.Files}
+}
+
 // JSON writes the complete plan.
 func (a Planned) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 

@@ -35,7 +35,7 @@ func (a Rebuilt) text(p *page) {
 	for _, f := range a.Left {
 		p.finding("  still ", f)
 		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
-		if a.Rebuilt == "" && f.Hint != "" {
+		if a.Rebuilt == "" {
 			p.hint(f.Hint)
 		}
 	}

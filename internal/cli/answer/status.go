@@ -58,13 +58,15 @@ func (p *page) unfinished(u *inspect.Unfinished) {
 	if u == nil {
 		return
 	}
+	what, process := "Unfinished rollback", ""
 	if u.Process != 0 {
-		p.line(render.Span{Role: render.Warning, Text: "Running rollback"},
-			plain(fmt.Sprintf(" to %s (process %d), begun %s; its safety checkpoint is %s", u.To, u.Process, p.view.Time(u.StartedAt.Time), u.Safety)))
+		what, process = "Running rollback", fmt.Sprintf(" (process %d)", u.Process)
+	}
+	p.line(render.Span{Role: render.Warning, Text: what},
+		plain(fmt.Sprintf(" to %s%s, begun %s; its safety checkpoint is %s", u.To, process, p.view.Time(u.StartedAt.Time), u.Safety)))
+	if u.Process != 0 {
 		return
 	}
-	p.line(render.Span{Role: render.Warning, Text: "Unfinished rollback"},
-		plain(fmt.Sprintf(" to %s, begun %s; its safety checkpoint is %s", u.To, p.view.Time(u.StartedAt.Time), u.Safety)))
 	p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
 	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }

@@ -32,9 +32,7 @@ func (a Validated) text(p *page) {
 	p.line(line...)
 	for _, f := range a.Findings {
 		p.finding("  ", f)
-		if f.Hint != "" {
-			p.hint(f.Hint)
-		}
+		p.hint(f.Hint)
 	}
 	if !a.OK && a.Checkpoint != "" {
 		p.fate(a)
@@ -46,8 +44,11 @@ func (p *page) finding(words string, f checkpoint.Finding) {
 	p.line(plain(words), render.Span{Role: render.Error, Text: string(f.Kind)}, plain(": "+f.Message), dim(" ("+f.Object+")"))
 }
 
-// hint writes what to do about the finding before.
+// hint writes what to do about the finding before, if there is a hint.
 func (p *page) hint(text string) {
+	if text == "" {
+		return
+	}
 	p.line(plain("    "), render.Span{Role: render.Hint, Text: "hint:"}, plain(" "+text))
 }
 

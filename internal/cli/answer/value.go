@@ -8,13 +8,6 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Unconfirmed returns the plan marked as a dry run, to be given if nobody confirmed it.
-func (a Planned) Unconfirmed() Answer {
-	r := *a.Plan
-	r.DryRun = true
-	return Planned{&r, a.Files}
-}
-
 // Value is a value of a record, in JSON.
 type Value json.RawMessage
 
