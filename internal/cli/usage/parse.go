@@ -68,14 +68,15 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 
 // unnamed refuses an argument or the value of a flag that is given but empty. In a script that is a
 // variable which was not set, and it must not select the active session or the default remote, or
-// pass for a flag that was not given: `rollback --plan ""` would go ahead with any plan.
+// pass for a flag that was not given: `rollback --plan ""` would go ahead with any plan. Flags for
+// text that people read are excepted: no text is the same as no flag.
 func unnamed(parsed *kong.Context) error {
 	for _, part := range parsed.Path {
 		var value *kong.Value
 		switch {
 		case part.Positional != nil && part.Positional.Target.Kind() == reflect.String:
 			value = part.Positional
-		case part.Flag != nil && !slices.Contains(textFlags(), part.Flag.Name):
+		case part.Flag != nil && !slices.Contains([]string{"message", "reason", "topic"}, part.Flag.Name):
 			value = part.Flag.Value
 		}
 		if value != nil && hasEmpty(value.Target) {
@@ -84,9 +85,6 @@ func unnamed(parsed *kong.Context) error {
 	}
 	return nil
 }
-
-// textFlags returns the flags whose value is text for people; no text is the same as no flag.
-func textFlags() []string { return []string{"message", "reason", "topic"} }
 
 // hasEmpty reports whether a string is empty, or one in a list of strings is. The flags for which
 // an empty string has a meaning, such as --error, are pointers.
