@@ -34,9 +34,6 @@ func (f filesFlag) names() answer.Files {
 	return answer.FilesByView
 }
 
-// outcome makes the answer to print from the result of a rollback, undo or redo.
-type outcome func(*rollback.Answer) answer.Answer
-
 // toShow returns the plan of a rollback as an answer, and prints its warnings. A plan whose digest
 // is not the given one is refused; an empty digest accepts any. A client that showed the plan of a
 // dry run to a person passes its digest, so that only what was shown is done.
@@ -59,11 +56,11 @@ func toShow(a *App, plan *rollback.Plan, digest string, how asked) (answer.Plann
 }
 
 // carryOut is what rollback, undo and redo have in common. It prints the plan, asks, applies the
-// plan and prints the result made by done.
-func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how asked, files filesFlag, done outcome) error {
+// plan and prints warnings that the plan did not have. The result is nil if the plan was only shown.
+func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how asked, files filesFlag) (*rollback.Answer, error) {
 	planned, err := toShow(a, plan, digest, how)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	planned.Files = files.names()
 	if how.Yes && !files.Files { // the plan is not shown for a decision, so a short list is enough
@@ -74,31 +71,24 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	walks := len(planned.Plan.Levels) > 0
 	switch {
 	case planned.Plan.Empty && !walks && !how.Yes:
-		return a.give(planned)
+		return nil, a.give(planned)
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:
 	default:
 		if agreed, err := a.agreed(ctx, planned, how); !agreed {
-			return err
+			return nil, err
 		}
 	}
-	return a.carriedOut(done, planned.Plan.Warnings...)(plan.Apply(ctx))
-}
-
-// carriedOut returns a function that prints a result. It takes the two results of Apply, Continue
-// or Abort directly. Warnings in told were printed with the plan and are not repeated.
-func (a *App) carriedOut(done outcome, told ...string) func(*rollback.Answer, error) error {
-	return func(result *rollback.Answer, err error) error {
-		if err != nil {
-			return err
-		}
-		for _, w := range result.Warnings {
-			if !slices.Contains(told, w) {
-				a.warn(w)
-			}
-		}
-		return a.confirmed(done(result))
+	done, err := plan.Apply(ctx)
+	if err != nil {
+		return nil, err
 	}
+	for _, w := range done.Warnings {
+		if !slices.Contains(planned.Plan.Warnings, w) {
+			a.warn(w)
+		}
+	}
+	return done, nil
 }
 
 // agreed reports whether to carry out a plan: it prints the plan, and asks unless the flags have

@@ -41,26 +41,37 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if c.Continue {
-			return app.carriedOut(rolledBack)(rollback.Continue(ctx, s))
-		}
-		if c.Abort {
-			return app.carriedOut(rolledBack)(rollback.Abort(ctx, s))
-		}
-		request, err := c.request(ctx, app, s)
-		if err != nil {
+		done, err := c.rollBack(ctx, app, s)
+		if done == nil {
 			return err
 		}
-		plan, err := rollback.Prepare(ctx, s, request)
-		if err != nil {
-			return err
-		}
-		return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag, rolledBack)
+		return app.confirmUnless(err, answer.RolledBack{Done: done})
 	})
 }
 
-// rolledBack is the answer of a rollback.
-func rolledBack(d *rollback.Answer) answer.Answer { return answer.RolledBack{Done: d} }
+// rollBack finishes or takes back a rollback that was cut off, or carries out a new one. The result
+// is nil if the plan was only shown.
+func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Service) (done *rollback.Answer, err error) {
+	if c.Continue || c.Abort {
+		end := rollback.Continue
+		if c.Abort {
+			end = rollback.Abort
+		}
+		if done, err = end(ctx, s); err == nil {
+			app.warnAll(done.Warnings)
+		}
+		return done, err
+	}
+	request, err := c.request(ctx, app, s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := rollback.Prepare(ctx, s, request)
+	if err != nil {
+		return nil, err
+	}
+	return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
+}
 
 // check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {

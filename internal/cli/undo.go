@@ -76,7 +76,6 @@ func levels(text string) (n int, isNumber bool) {
 // run lists the levels, or plans the undo or redo and carries it out.
 func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest) error {
 	request.DryRun = c.DryRun
-	done := func(d *rollback.Answer) answer.Answer { return answer.Undone{Done: d, Redo: request.Redo} }
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
 			undo, err := rollback.Levels(ctx, s, false)
@@ -90,6 +89,10 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if err != nil {
 			return err
 		}
-		return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag, done)
+		done, err := app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
+		if done == nil {
+			return err
+		}
+		return app.confirmed(answer.Undone{Done: done, Redo: request.Redo})
 	})
 }
