@@ -193,8 +193,8 @@ func fillText(s *string, at gjson.Result, path string) {
 
 // fillRaw sets *raw to the text of a member that is not null, unless it is set already.
 func fillRaw(raw *json.RawMessage, at gjson.Result, path string) {
-	if v := get(at, path); *raw == nil && v.Exists() && v.Type != gjson.Null {
-		*raw = json.RawMessage(v.Raw)
+	if *raw == nil {
+		*raw = rawOf(get(at, path))
 	}
 }
 

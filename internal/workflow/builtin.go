@@ -49,10 +49,7 @@ func Builtin(name string) (d *Definition, ok bool) {
 
 // Default returns the definition that applies without a workflow.
 func Default() *Definition {
-	d, ok := Builtin(DefaultName)
-	if !ok {
-		return &Definition{Name: DefaultName, Version: "1"}
-	}
+	d, _ := Builtin(DefaultName)
 	return d
 }
 

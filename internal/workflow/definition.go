@@ -38,7 +38,7 @@ type Definition struct {
 	State State `json:"state,omitzero"`
 	// Values are named expressions over the variables of rules. Rules and derivations refer to them
 	// by name.
-	Values map[string]string `json:"values,omitempty"`
+	Values map[string]string `json:"values,omitempty" is:"values value"`
 	// Derivations compute members of the state that nobody provided.
 	Derivations []Derivation `json:"derive,omitempty"`
 	// Rules are checked on every new state. Every violated rule is reported, not only the first.
@@ -228,7 +228,7 @@ const (
 // Derivation computes one member of the state that nobody provided. See Derive.
 type Derivation struct {
 	// Path is the member that receives the value.
-	Path string `json:"path"`
+	Path string `json:"path" is:"needs path"`
 	// When is a condition. Without it the derivation always applies.
 	When string `json:"when,omitempty" is:"rule condition"`
 	// Value is the expression. If it evaluates to null, the member is removed.

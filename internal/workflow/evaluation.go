@@ -1,14 +1,11 @@
 package workflow
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -21,10 +18,8 @@ type evaluation struct {
 	d *Definition
 }
 
-// newEvaluation sets the variables for s. If only is not empty, it is the one template that will be
-// filled: the variables that are expensive in a long session are left out unless the template
-// mentions one of them.
-func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only string) *evaluation {
+// newEvaluation sets the variables for s.
+func (d *Definition) newEvaluation(s Situation, current json.RawMessage) *evaluation {
 	state := value(s.State)
 	if state == nil {
 		state = map[string]any{}
@@ -43,9 +38,6 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	}
 	if next, ok := d.Steps.Next(last, s.Skipped); ok {
 		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
-	}
-	if only != "" && !counted().MatchString(only) {
-		return e
 	}
 	e.steps(s)
 	r := &d.Resumption
@@ -78,11 +70,6 @@ func (e *evaluation) steps(s Situation) {
 	}
 	e.vars["steps_done"], e.vars["steps_left"] = done, left
 }
-
-// counted matches the variables that newEvaluation can leave out.
-var counted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`steps_done|steps_left|completed|pending|done|total|point`)
-})
 
 // value evaluates an expression. It returns nil if the expression fails on this state, for example
 // because a member is missing.
@@ -132,13 +119,17 @@ func count(v any) int {
 	return int(n)
 }
 
-// rawAt returns a copy of the text of a member, or nil if the member is absent or null.
-func rawAt(document json.RawMessage, path string) json.RawMessage {
-	v := gjson.GetBytes(document, path)
+// rawOf returns a copy of the text of a member, or nil if the member is absent or null.
+func rawOf(v gjson.Result) json.RawMessage {
 	if !v.Exists() || v.Type == gjson.Null {
 		return nil
 	}
-	return json.RawMessage(bytes.Clone([]byte(v.Raw)))
+	return json.RawMessage(v.Raw)
+}
+
+// rawAt is rawOf for the member at path.
+func rawAt(document json.RawMessage, path string) json.RawMessage {
+	return rawOf(gjson.GetBytes(document, path))
 }
 
 // sayRough formats an age in whole units of the largest one that fits: s, min, h or days.

@@ -7,43 +7,33 @@ import (
 	"sync"
 )
 
-// nodes splits the names in an object of nodes by whether their status is one of done. Both results
-// are in natural order. A node is either an object with a member `status` or the status itself.
-func nodes(object, done any) (finished, unfinished []any, err error) {
-	states, ok := object.(map[string]any)
-	if !ok && object != nil {
-		return nil, nil, fmt.Errorf("%s is not an object", kind(object))
-	}
-	words, err := asList(done)
-	if err != nil {
-		return nil, nil, err
-	}
-	isDone := set(words)
-	names := sortedKeys(states)
-	slices.SortStableFunc(names, compareNatural)
-	finished, unfinished = []any{}, []any{}
-	for _, name := range names {
-		status := states[name]
-		if node, ok := status.(map[string]any); ok {
-			status = node["status"]
+// nodes returns the function that lists the names in an object of nodes, in natural order, of those
+// whose status is one of its second argument, or of the others. A node is either an object with a
+// member `status` or the status itself.
+func nodes(finished bool) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		states, ok := args[0].(map[string]any)
+		if !ok && args[0] != nil {
+			return nil, fmt.Errorf("%s is not an object", kind(args[0]))
 		}
-		if isDone[identity(status)] {
-			finished = append(finished, name)
-		} else {
-			unfinished = append(unfinished, name)
+		words, err := asList(args[1])
+		if err != nil {
+			return nil, err
 		}
+		isDone, found := set(words), []any{}
+		names := sortedKeys(states)
+		slices.SortStableFunc(names, compareNatural)
+		for _, name := range names {
+			status := states[name]
+			if node, ok := status.(map[string]any); ok {
+				status = node["status"]
+			}
+			if isDone[identity(status)] == finished {
+				found = append(found, name)
+			}
+		}
+		return found, nil
 	}
-	return finished, unfinished, nil
-}
-
-func finished(args ...any) (any, error) {
-	done, _, err := nodes(args[0], args[1])
-	return done, err
-}
-
-func unfinished(args ...any) (any, error) {
-	_, left, err := nodes(args[0], args[1])
-	return left, err
 }
 
 // batchOf matches a batch number at the start of a name. It is compiled on first use, to keep the

@@ -65,30 +65,20 @@ func union(lists ...[]any) []any {
 // concat returns the items of all lists, with repetitions.
 func concat(lists ...[]any) []any { return append([]any{}, slices.Concat(lists...)...) }
 
-// split divides the items of a into those that b has and those that it lacks, each once. The other
-// set functions are built on it.
-func split(a, b []any) (in, out []any) {
-	has := set(b)
-	in, out = []any{}, []any{}
+// among returns those items of a, each once, that b has, or those that it lacks.
+func among(a, b []any, has bool) []any {
+	known, result := set(b), []any{}
 	for _, item := range union(a) {
-		if has[identity(item)] {
-			in = append(in, item)
-		} else {
-			out = append(out, item)
+		if known[identity(item)] == has {
+			result = append(result, item)
 		}
 	}
-	return in, out
+	return result
 }
 
-func common(lists ...[]any) []any {
-	in, _ := split(lists[0], lists[1])
-	return in
-}
+func common(lists ...[]any) []any { return among(lists[0], lists[1], true) }
 
-func missing(lists ...[]any) []any {
-	_, out := split(lists[0], lists[1])
-	return out
-}
+func missing(lists ...[]any) []any { return among(lists[0], lists[1], false) }
 
 func subset(lists ...[]any) bool { return len(missing(lists...)) == 0 }
 

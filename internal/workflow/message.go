@@ -48,7 +48,7 @@ func tidy(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plain converts a caller's value to one of the types that expressions use. Other types become nil.
+// plain converts the lists and numbers of a caller to the types that expressions use.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -60,10 +60,8 @@ func plain(v any) any {
 			return nil
 		}
 		return *v
-	case nil, bool, int, float64, string, []any, map[string]any:
-		return v
 	}
-	return nil
+	return v
 }
 
 // listOf converts a list to one that expressions can use.

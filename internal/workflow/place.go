@@ -34,22 +34,12 @@ type PlaceRequest struct {
 	Skipped []int
 }
 
-// live returns the iterations of the live milestones of a step; it is empty if there are none.
-func (r PlaceRequest) live(step int) []string {
+// milestones is Milestones for a caller that does not know whether it is nil.
+func (r PlaceRequest) milestones(step int) (iterations []string, named string) {
 	if r.Milestones == nil {
-		return nil
+		return nil, ""
 	}
-	iterations, _ := r.Milestones(step)
-	return iterations
-}
-
-// named returns the name that the newest live milestone gave to a step.
-func (r PlaceRequest) named(step int) string {
-	if r.Milestones == nil {
-		return ""
-	}
-	_, named := r.Milestones(step)
-	return named
+	return r.Milestones(step)
 }
 
 // Place is where a checkpoint stands. A checkpoint that is not a milestone hangs on Step and has no
@@ -114,7 +104,8 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 		// A live step gets another milestone only if it is repeated in rounds. A step that is not
 		// live gets one only from a milestone trigger, or from a document and a trigger that opens
 		// new phases.
-		live := len(r.live(*phase.Step)) > 0
+		iterations, _ := r.milestones(*phase.Step)
+		live := len(iterations) > 0
 		iterates := t.Again == againIterate || d.Steps.iterates(*phase.Step) && r.Document != nil
 		if live && !iterates || !t.Milestone && (live || !t.NewPhase || r.Document == nil) {
 			return d.Steps.hang(*phase.Step, r)
@@ -163,25 +154,25 @@ func (s Steps) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
 		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), s.known()}
 	}
 	p := Place{Step: step, Name: s.nameOf(step), Milestone: true}
+	live, named := r.milestones(step)
 	switch {
 	case p.Name == "" && r.Name != "":
 		p.Name = r.Name
 	case p.Name == "" && phase.Step != nil && *phase.Step == step:
-		p.Name = cmp.Or(phase.StepName, r.named(step))
+		p.Name = cmp.Or(phase.StepName, named)
 	case p.Name == "":
-		p.Name = r.named(step)
+		p.Name = named
 	case r.Name != "" && name.Slug(r.Name) != name.Slug(p.Name):
 		return Place{}, &PlaceError{fmt.Sprintf("step %d is %q, not %q", step, p.Name, shorten(r.Name, 60)), s.known()}
 	}
-	iteration, err := s.round(step, r, phase)
+	iteration, err := s.round(step, live, r, phase)
 	p.Iteration = iteration
 	return p, err
 }
 
-// round returns the iteration of a milestone: the one given on the command line, else the one that
+// round returns the iteration of a milestone of a step whose live ones have the iterations in live: the one given on the command line, else the one that
 // the document counts, if that is still free, else the next one.
-func (s Steps) round(step int, r PlaceRequest, phase Facts) (string, error) {
-	live := r.live(step)
+func (s Steps) round(step int, live []string, r PlaceRequest, phase Facts) (string, error) {
 	counts := s.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
 	case r.Iteration != "" && !isIteration(r.Iteration):
@@ -205,7 +196,8 @@ func (s Steps) hang(step int, r PlaceRequest) (Place, error) {
 	if step != 0 && !s.has(step) {
 		return Place{}, &PlaceError{fmt.Sprintf("there is no step %d", step), s.known()}
 	}
-	return Place{Step: step, Name: cmp.Or(s.nameOf(step), r.named(step))}, nil
+	_, named := r.milestones(step)
+	return Place{Step: step, Name: cmp.Or(s.nameOf(step), named)}, nil
 }
 
 // iteration returns the iteration after the live ones: "" for the first milestone of a step, or "1"

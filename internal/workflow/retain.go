@@ -216,10 +216,8 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	}
 	// A workflow that drops sessions of this status at once ("0d") means it. Configuration can only
 	// change an actual waiting time.
-	if r.p.Config != nil && (!ok || !isNow(text)) {
-		if value, set := r.p.Config(key); set {
-			text, source = value, "configuration "+key
-		}
+	if value, set := r.p.Config.get(key); set && (!ok || !isNow(text)) {
+		text, source = value, "configuration "+key
 	}
 	if text == "" || text == keepsAlways {
 		return false, "", nil

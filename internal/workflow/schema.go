@@ -102,7 +102,7 @@ func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	switch value := value.(type) {
 	case bool:
 		if !value {
-			s.Not = &jsonschema.Schema{}
+			return nothing()
 		}
 	case map[string]any:
 		for _, keyword := range sortedKeys(value) {
@@ -113,6 +113,9 @@ func (b *schemaBuilder) build(value any, path string) *jsonschema.Schema {
 	}
 	return s
 }
+
+// nothing returns the schema "false", which no value meets.
+func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 // keyword sets the field of s that belongs to one keyword. A keyword that is not in one of the
 // tables below is unknown.

@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -111,17 +112,11 @@ func (e *explainer) object(s *jsonschema.Schema, object map[string]any, path str
 // extra handles a member that only additionalProperties applies to. If that is false, the member is
 // reported with the list of known ones.
 func (e *explainer) extra(s *jsonschema.Schema, value any, path string) {
-	if not := s.AdditionalProperties.Not; not == nil || restricts(not) {
+	if !reflect.DeepEqual(s.AdditionalProperties, nothing()) {
 		e.explain(s.AdditionalProperties, value, path)
 		return
 	}
 	e.report(path, value, strings.Join(sortedKeys(s.Properties), ", "), "is not a known member")
-}
-
-// restricts reports whether a schema excludes anything. The schema "false" is represented as "not"
-// with a schema that does not.
-func restricts(s *jsonschema.Schema) bool {
-	return describe(s) != "" || s.Not != nil || len(s.Properties)+len(s.Required)+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
 }
 
 // validate validates value against the part of s that explain does not handle itself.

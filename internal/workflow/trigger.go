@@ -26,6 +26,14 @@ func automatic() []string {
 // Config looks up a configuration key; ok is false if it is not set.
 type Config func(key string) (value string, ok bool)
 
+// get is Config for a caller that may have none.
+func (c Config) get(key string) (value string, ok bool) {
+	if c == nil {
+		return "", false
+	}
+	return c(key)
+}
+
 // UnknownTrigger is the error for a trigger that the workflow does not have.
 type UnknownTrigger struct {
 	// Name is the trigger that was asked for, Known are those that exist.
@@ -128,11 +136,8 @@ func (r Retention) keep(trigger string, config Config) (Keep, error) {
 	if !ok {
 		keep = Keep{Last: -1}
 	}
-	if config == nil {
-		return keep, nil
-	}
 	key := "checkpoint." + trigger + ".keep"
-	value, set := config(key)
+	value, set := config.get(key)
 	if !set {
 		return keep, nil
 	}
@@ -147,10 +152,7 @@ func (r Retention) keep(trigger string, config Config) (Keep, error) {
 // boolean reads a boolean in the notation of git's configuration. set is false if the key is
 // absent.
 func boolean(config Config, key string) (on, set bool, err error) {
-	if config == nil {
-		return false, false, nil
-	}
-	value, set := config(key)
+	value, set := config.get(key)
 	if !set {
 		return false, false, nil
 	}

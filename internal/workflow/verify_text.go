@@ -10,7 +10,7 @@ import (
 // texts checks every text whose field has a tag `is`, and every name of a map whose field has a tag
 // `keys`. The compiled expressions stay in the definition's cache.
 func (d verifier) texts() {
-	scopes := map[string]scope{"session": sessionScope(), "rule": d.ruleScope(), "resume": resumeScope(), "message": messageScope()}
+	scopes := map[string]scope{"session": sessionScope(), "values": ruleScope(), "rule": d.ruleScope(), "resume": resumeScope(), "message": messageScope()}
 	eachText(reflect.ValueOf(d.Definition).Elem(), "", "", "", func(member, is, text string) {
 		is, needed := strings.CutPrefix(is, "needs ")
 		if text == "" && !needed {
@@ -136,8 +136,7 @@ func (d verifier) documents() {
 }
 
 // rules checks that values, derivations, rules and messages are complete and have names of
-// their own. texts compiles their expressions, but for those of values: they may not use each
-// other.
+// their own. texts compiles their expressions.
 func (d verifier) rules() {
 	for _, name := range sortedKeys(d.Values) {
 		// A value must not hide a variable or a function.
@@ -145,16 +144,9 @@ func (d verifier) rules() {
 			d.add(join("values", name), "%q is already taken", shorten(name, 60))
 		} else if !isIdentifier(name) {
 			d.add(join("values", name), "%q is not a name: use 1 to 40 of a-z 0-9 _, starting with a letter", shorten(name, 60))
-		} else if text := d.Values[name]; text != "" {
-			if _, err := d.programs.compile(ruleScope(), text, ""); err != nil {
-				d.add(join("values", name), "%v", err)
-			}
 		}
 	}
 	for i, v := range d.Derivations {
-		if !isPath(v.Path, "") {
-			d.add(at("derive", i)+".path", "%q is not a path", shorten(v.Path, 80))
-		}
 		if v.Value == "" {
 			d.add(at("derive", i), "a value is required")
 		}
