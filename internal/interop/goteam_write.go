@@ -127,7 +127,7 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 	}
 	for _, name := range create.SortedKeys(c.Outputs) {
 		content := c.Outputs[name]
-		isList := slices.ContainsFunc(goTeamOutputs[:], func(k [2]string) bool { return k[0] == name && k[1] == "[]" })
+		isList := string(o.values[name]) == "[]"
 		if raw, err := transfer.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
 			o.raw(name, raw)
 		} else if isList {

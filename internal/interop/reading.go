@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
+	"git-checkpoint/internal/workflow"
 )
 
 // reading collects the results of reading one layout. A problem is a document that cannot be
@@ -159,18 +160,19 @@ func whole(v gjson.Result) *int {
 	return &n
 }
 
-// moment returns the first text that is a time, in UTC and cut to milliseconds. The layouts and
-// their users write times in many forms; a time without a zone is taken as UTC. No commit can be
-// older than 1970, and a time of the year 1 is what some programs write if they have none.
+// moment returns the first text that is a time, in UTC and cut to milliseconds, in one of the forms
+// that workflows know or that ids contain. No commit can be older than 1970, and a time of the year 1
+// is what some programs write if they have none.
 func moment(texts ...string) (time.Time, bool) {
 	for _, s := range texts {
-		for _, form := range [...]string{
-			time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
-			"2006-01-02T15:04Z07:00", "20060102T150405Z", "20060102_150405", "2006-01-02T15:04", "2006-01-02", "20060102",
-		} {
-			if t, err := time.Parse(form, s); err == nil && t.Unix() >= 0 && t.Year() < 10000 {
-				return t.UTC().Truncate(time.Millisecond), true
+		t, ok := workflow.ParseTime(s)
+		for _, form := range [...]string{"20060102_150405", "20060102"} {
+			if inID, err := time.Parse(form, s); err == nil {
+				t, ok = inID, true
 			}
+		}
+		if ok && t.Unix() >= 0 && t.Year() < 10000 {
+			return t.UTC().Truncate(time.Millisecond), true
 		}
 	}
 	return time.Time{}, false
@@ -222,12 +224,8 @@ func stem(file string, endings ...string) (string, bool) {
 // allowed are replaced, and part of a digest is added to keep such names distinct. A name that
 // could be a path is an error.
 func sessionOf(called string) (string, error) {
-	for _, c := range called {
-		if c < ' ' || c == 0x7f || c == '/' || c == '\\' {
-			return "", fmt.Errorf("the id %q is not a plain file name", called)
-		}
-	}
-	if called == "" || strings.Trim(called, ".") == "" || strings.Contains(called, "..") {
+	odd := func(c rune) bool { return c < ' ' || c == 0x7f || c == '/' || c == '\\' }
+	if strings.Trim(called, ".") == "" || strings.Contains(called, "..") || strings.ContainsFunc(called, odd) {
 		return "", fmt.Errorf("the id %q is not a plain file name", called)
 	}
 	return string(name.SessionFor(called)), nil

@@ -364,10 +364,7 @@ var longNumber = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // text writes a string.
-func (c *yamlReader) text(s string) {
-	quoted, _ := json.Marshal(s) //nolint:errcheck // a string never fails
-	c.out.Write(quoted)
-}
+func (c *yamlReader) text(s string) { c.out.Write(encode(s)) }
 
 // number writes a number: with its own digits if they are valid JSON, else without the "+" and "_"
 // that only YAML allows, else converted from another base exactly. What cannot be converted is

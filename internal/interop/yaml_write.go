@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -94,21 +93,14 @@ func yamlText(s string) string {
 	if plainScalar().MatchString(s) && len(s) < 200 && !slices.Contains(yamlWords[:], strings.ToLower(s)) {
 		return s
 	}
+	// The escapes of JSON are also YAML's.
 	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < 0x20, r >= 0x7f && r <= 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r >= 0xd800 && r <= 0xdfff, r == 0xfffe, r == 0xffff:
+	for _, r := range string(encode(s)) {
+		if r >= 0x7f && r <= 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
 			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteString(string(utf8.AppendRune(nil, r)))
+		} else {
+			b.WriteRune(r)
 		}
 	}
-	return b.String() + `"`
+	return b.String()
 }

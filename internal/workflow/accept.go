@@ -138,7 +138,7 @@ func (s Steps) facts(at gjson.Result, m Members, f Facts) Facts {
 			f.Iteration = strconv.Itoa(*n)
 		}
 	}
-	if t, ok := parseTime(get(at, m.Time).String()); ok && f.Time.IsZero() {
+	if t, ok := ParseTime(get(at, m.Time).String()); ok && f.Time.IsZero() {
 		f.Time = t.UTC()
 	}
 	if outputs := get(at, m.Outputs); outputs.IsObject() && f.Outputs == nil {

@@ -273,13 +273,13 @@ func isTime(args ...any) (any, error) {
 	if !ok {
 		return false, nil
 	}
-	_, ok = parseTime(s)
+	_, ok = ParseTime(s)
 	return ok, nil
 }
 
-// parseTime accepts the common forms of ISO 8601, with or without a time zone. A time without a
-// zone is taken as UTC. The limit of the length keeps it from trying every layout on a long text.
-func parseTime(s string) (time.Time, bool) {
+// ParseTime accepts the common forms of ISO 8601, with or without a time zone. A time without a
+// zone is taken as UTC; ok is false if s is not a time. The limit of the length keeps it from trying every layout on a long text.
+func ParseTime(s string) (t time.Time, ok bool) {
 	if len(s) > 40 {
 		return time.Time{}, false
 	}
