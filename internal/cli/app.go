@@ -49,6 +49,8 @@ type App struct {
 	quiet bool
 	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
 	fixed time.Time
+	// reported is the error that was printed, for a run within another one; nil: none.
+	reported *checkpoint.Error
 }
 
 // look chooses colours and layout for stdout and stderr from the value of --color or of a git

@@ -162,6 +162,7 @@ func (a *App) report(kind checkpoint.Kind, err error) {
 	if kind == checkpoint.KindInterrupt && known == nil {
 		p.Message = "interrupted"
 	}
+	a.reported = &checkpoint.Error{Kind: kind, Message: p.Message, Hints: p.Hints}
 	// If stderr cannot be written, there is nowhere left to say so.
 	if a.json {
 		_ = p.JSON(a.Terminal.Err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -35,14 +36,14 @@ func within(a *App) mcp.Command {
 	// git may have started a pager for the outer run, which has nothing to do with the buffers.
 	environ := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=false")
 	return func(ctx context.Context, dir string, args []string, stdin []byte) mcp.Result {
-		var out, problems bytes.Buffer
+		var out bytes.Buffer
 		// No stream is a terminal, so nothing is asked and answers are plain. ProgressAfter keeps
 		// progress bars out of the error output. heed stays nil: ctx is cancelled by the outer run.
 		inner := &App{
-			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: &problems, Environ: environ, ProgressAfter: time.Hour},
+			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: io.Discard, Environ: environ, ProgressAfter: time.Hour},
 			Version:  a.Version, args: args, dir: dir,
 		}
 		code := inner.main(ctx)
-		return mcp.Result{Out: out.Bytes(), Err: problems.Bytes(), Code: code}
+		return mcp.Result{Out: out.Bytes(), Problem: inner.reported, Code: code}
 	}
 }

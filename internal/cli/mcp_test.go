@@ -232,7 +232,7 @@ func TestWithinPager(t *testing.T) {
 	for _, args := range [][]string{{"save", "one"}, {"show", "-p"}} {
 		got := run(t.Context(), dir, args, nil)
 		if got.Code != 0 || strings.Contains(string(got.Out), "\x1b") {
-			t.Errorf("%q: exit code %d, %q, %s", args, got.Code, got.Out, got.Err)
+			t.Errorf("%q: exit code %d, %q, %s", args, got.Code, got.Out, got.Problem)
 		}
 	}
 }

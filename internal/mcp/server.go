@@ -26,6 +26,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
 )
 
@@ -33,10 +34,12 @@ import (
 // stdin as its input.
 type Command func(ctx context.Context, dir string, args []string, stdin []byte) Result
 
-// Result is what a command wrote to stdout and stderr, and its exit code.
+// Result is what a command wrote to stdout, its error (nil: none), and its exit code. A command such as
+// validate may have a code other than 0 without an error.
 type Result struct {
-	Out, Err []byte
-	Code     int
+	Out     []byte
+	Problem *checkpoint.Error
+	Code    int
 }
 
 // Server serves one client. Set the exported fields, then call Serve.
@@ -174,22 +177,13 @@ func first(items []any) any {
 	return items[0]
 }
 
-// problem turns the JSON error that a command printed on stderr into an error that the model reads,
-// with the hints. Warnings may stand before it.
+// problem returns the error of a command as the model reads it, with the hints.
 func problem(r Result) error {
-	var told struct {
-		Error struct {
-			Kind    string   `json:"kind"`
-			Message string   `json:"message"`
-			Hints   []string `json:"hints"`
-		} `json:"error"`
+	if r.Problem == nil {
+		return fmt.Errorf("exit code %d", r.Code)
 	}
-	at := bytes.Index(r.Err, []byte(`{"error"`))
-	if at < 0 || json.Unmarshal(bytes.TrimSpace(r.Err[at:]), &told) != nil || told.Error.Message == "" {
-		return fmt.Errorf("exit code %d: %s", r.Code, strings.TrimSpace(string(r.Err)))
-	}
-	lines := []string{told.Error.Message}
-	for _, hint := range told.Error.Hints {
+	lines := []string{r.Problem.Error()}
+	for _, hint := range r.Problem.Hints {
 		lines = append(lines, "hint: "+hint)
 	}
 	return errors.New(strings.Join(lines, "\n"))

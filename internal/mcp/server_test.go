@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/checkpoint"
 )
 
 // The tools with the commands that they run, in a real repository, are tested in package cli.
@@ -82,18 +84,16 @@ func TestStructured(t *testing.T) {
 	}
 }
 
-// TestProblem checks that a model reads the message of an error and its hints, also after a warning
-// and where a command printed something else.
+// TestProblem checks that a model reads the message of an error and its hints, and the exit code of
+// a command that printed neither.
 func TestProblem(t *testing.T) {
-	for stderr, want := range map[string]string{
-		`{"error":{"kind":"refused","message":"no","hints":["try","again"]}}`:            "no\nhint: try\nhint: again",
-		"warning: the {disk} is slow\n" + `{"error":{"kind":"failed","message":"full"}}`: "full",
-		"fatal: no memory\n":           "exit code 4: fatal: no memory",
-		`{"error":{"message":""}}`:     `exit code 4: {"error":{"message":""}}`,
-		`{"error":{"message":"cut off`: `exit code 4: {"error":{"message":"cut off`,
+	for want, of := range map[string]*checkpoint.Error{
+		"no\nhint: try\nhint: again": {Message: "no", Hints: []string{"try", "again"}},
+		"full":                       {Message: "full"},
+		"exit code 4":                nil,
 	} {
-		if _, err := structured(Result{Err: []byte(stderr), Code: 4}, false); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %q", stderr, err, want)
+		if _, err := structured(Result{Problem: of, Code: 4}, false); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -55,8 +55,8 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 	}
 	args := target([]string{p.Verb, "--dry-run", "--json"}, p.Session, p.Ref)
 	result := s.Read(ctx, args...)
-	if result.Code != 0 {
-		return view{}, told(result)
+	if result.Problem != nil {
+		return view{}, result.Problem
 	}
 	answer := gjson.ParseBytes(result.Out)
 	p.Digest, p.To = answer.Get("digest").String(), plain(answer.Get("to_label").String())
@@ -110,8 +110,8 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 	args = target(args, in, ref)
 	// The person has said yes. Closing the page must not stop the command halfway.
 	result := s.Write(context.WithoutCancel(ctx), args...)
-	if result.Code != 0 {
-		return view{}, told(result)
+	if result.Problem != nil {
+		return view{}, result.Problem
 	}
 	return view{Name: "done", Title: "Done", Data: &donePage{Said: verb + ": done", Undo: planned}}, nil
 }
@@ -128,19 +128,4 @@ func target(args []string, in, ref string) []string {
 		return append(args, in)
 	}
 	return args
-}
-
-// told turns the JSON error that a command printed on stderr back into an error with kind and
-// hints. There may be warnings before the JSON. If there is none, all of stderr is the message.
-func told(result Result) error {
-	_, text, _ := strings.Cut(string(result.Err), `{"error"`)
-	said := gjson.Parse(`{"error"` + text).Get("error")
-	e := &checkpoint.Error{Kind: checkpoint.Kind(said.Get("kind").String()), Message: said.Get("message").String()}
-	if e.Message == "" {
-		e.Kind, e.Message = checkpoint.KindFailed, strings.TrimSpace(string(result.Err))
-	}
-	for _, hint := range said.Get("hints").Array() {
-		e.Hints = append(e.Hints, hint.String())
-	}
-	return e
 }

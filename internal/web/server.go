@@ -30,10 +30,12 @@ import (
 // Command runs a command line of this program with buffers in place of the terminal.
 type Command func(ctx context.Context, args ...string) Result
 
-// Result is what a command wrote to stdout and stderr, and its exit code.
+// Result is what a command wrote to stdout, its error (nil: none), and its exit code. A command such as
+// validate may have a code other than 0 without an error.
 type Result struct {
-	Out, Err []byte
-	Code     int
+	Out     []byte
+	Problem *checkpoint.Error
+	Code    int
 }
 
 // Server serves the pages of one worktree. Set the exported fields, then call Listen and Serve, or
