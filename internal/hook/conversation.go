@@ -52,22 +52,29 @@ type turn struct {
 	Tree name.OID `json:"tree,omitempty"`
 }
 
+// memory is what the hooks of an agent remember in a worktree.
+type memory struct {
+	agent string // its name
+	dir   string // <git dir>/checkpoint/agents
+	now   func() time.Time
+}
+
 // file returns the path of a conversation's file. The id may be any text, so it is hashed.
-func (h *Handler) file(id string) string {
-	sum := sha256.Sum256([]byte(h.Agent.Name + "\x00" + id))
-	return filepath.Join(h.Dir, h.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
+func (m *memory) file(id string) string {
+	sum := sha256.Sum256([]byte(m.agent + "\x00" + id))
+	return filepath.Join(m.dir, m.agent+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 // open returns the conversation to which an event belongs: for a subagent that of its
 // parent. A file that is missing or damaged means a new conversation.
-func (h *Handler) open(e agent.Happening) *conversation {
+func (m *memory) open(e agent.Happening) *conversation {
 	id := e.Session
 	if e.Parent != "" {
 		id = e.Parent
 	}
-	c := h.read(h.file(id))
+	c := m.read(m.file(id))
 	if c.ID == "" {
-		if parent := h.parentOf(id); parent != nil {
+		if parent := m.parentOf(id); parent != nil {
 			c, c.child = *parent, true
 		}
 	}
@@ -77,7 +84,7 @@ func (h *Handler) open(e agent.Happening) *conversation {
 	return &c
 }
 
-func (h *Handler) read(file string) (c conversation) {
+func (m *memory) read(file string) (c conversation) {
 	data, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(data, &c) != nil {
 		return conversation{}
@@ -86,9 +93,9 @@ func (h *Handler) read(file string) (c conversation) {
 }
 
 // parentOf returns the conversation that started the subagent with this id, or nil.
-func (h *Handler) parentOf(id string) *conversation {
-	for _, name := range h.files(h.Agent.Name + "-*.json") {
-		if c := h.read(name); slices.Contains(c.Children, id) {
+func (m *memory) parentOf(id string) *conversation {
+	for _, name := range m.files(m.agent + "-*.json") {
+		if c := m.read(name); slices.Contains(c.Children, id) {
 			return &c
 		}
 	}
@@ -99,15 +106,15 @@ func (h *Handler) parentOf(id string) *conversation {
 const forgetAfter = 30 * 24 * time.Hour
 
 // keep saves a conversation. When a new one is saved, old ones are deleted.
-func (h *Handler) keep(c *conversation) error {
-	c.Last = h.Now()
+func (m *memory) keep(c *conversation) error {
+	c.Last = m.now()
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	file := h.file(c.ID)
+	file := m.file(c.ID)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		h.forget()
+		m.forget()
 	}
 	// It is readable by its owner only, because it contains words of prompts.
 	return wholefile.Write(file, 0o600, func(to io.Writer) error {
@@ -118,17 +125,17 @@ func (h *Handler) keep(c *conversation) error {
 
 // files returns the files that match a pattern. The directory is no part of the pattern: its
 // name may have a "[".
-func (h *Handler) files(pattern string) []string {
-	names, _ := fs.Glob(os.DirFS(h.Dir), pattern) //nolint:errcheck // the pattern is right
+func (m *memory) files(pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(m.dir), pattern) //nolint:errcheck // the pattern is right
 	for i, name := range names {
-		names[i] = filepath.Join(h.Dir, name)
+		names[i] = filepath.Join(m.dir, name)
 	}
 	return names
 }
 
-func (h *Handler) forget() {
-	for _, name := range h.files("*.json") {
-		if c := h.read(name); h.Now().Sub(c.Last) > forgetAfter {
+func (m *memory) forget() {
+	for _, name := range m.files("*.json") {
+		if c := m.read(name); m.now().Sub(c.Last) > forgetAfter {
 			os.Remove(name) //nolint:errcheck // tried again with the next conversation
 		}
 	}

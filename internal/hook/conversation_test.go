@@ -12,11 +12,7 @@ import (
 // directory is called.
 func TestConversations(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	def, err := agent.Find("claude")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &Handler{Agent: def, Dir: filepath.Join(t.TempDir(), "a [b] *"), Now: func() time.Time { return now }}
+	h := &memory{agent: "claude", dir: filepath.Join(t.TempDir(), "a [b] *"), now: func() time.Time { return now }}
 	release, err := h.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)

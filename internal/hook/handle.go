@@ -30,14 +30,14 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	// If a privacy setting cannot be read, prompts and transcripts are not kept.
 	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
 	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
-	h := &Handler{
-		Agent: def, Dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), Now: s.Now, Prompts: prompts && err == nil, Keep: transcripts,
-		Redact: func(text string) string { return clearance.Redacted(s, "agent's words", text) },
-		Steps:  &Repository{Service: s},
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+	h := &handler{
+		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now},
+		s:      s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts,
 	}
-	said, err := h.Handle(ctx, event, happened)
+	said, err := h.handle(ctx)
 	if err != nil {
-		Log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), Entry{
+		log(filepath.Join(dir, "agent.log"), entry{
 			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
 		})
 	}

@@ -19,11 +19,11 @@ const staleLock = time.Minute
 // lock serialises the hooks of a worktree. Agents start several at the same time, and each
 // reads and writes what is remembered of the conversation. It waits until ctx ends. Agents kill
 // hooks, so the lock names its process, and the lock of a process that is gone is taken over.
-func (h *Handler) lock(ctx context.Context) (release func(), err error) {
-	if err := os.MkdirAll(h.Dir, 0o777); err != nil {
+func (m *memory) lock(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(m.dir, 0o777); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(h.Dir, "lock")
+	name := filepath.Join(m.dir, "lock")
 	left := func() bool {
 		info, err := os.Lstat(name)
 		if err != nil || time.Since(info.ModTime()) > staleLock {

@@ -11,12 +11,12 @@ import (
 // A hook that slept for longer than a lock lasts does not remove the lock of the hook that took
 // it over.
 func TestLockOfAnother(t *testing.T) {
-	h := &Handler{Dir: t.TempDir()}
+	h := &memory{dir: t.TempDir()}
 	slept, err := h.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(h.Dir, "lock")
+	file := filepath.Join(h.dir, "lock")
 	old := time.Now().Add(-2 * staleLock)
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
@@ -39,8 +39,8 @@ func TestLockOfAnother(t *testing.T) {
 
 // The lock of a hook that was killed does not keep the next hook waiting.
 func TestLockOfTheDead(t *testing.T) {
-	h := &Handler{Dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(h.Dir, "lock"), []byte("2147483647 1 note"), 0o600); err != nil {
+	h := &memory{dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(h.dir, "lock"), []byte("2147483647 1 note"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(t.Context())

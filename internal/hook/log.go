@@ -19,13 +19,13 @@ const tellAfter = 3
 // failed counts and logs a failure. After tellAfter failures in a row the person is told
 // once, with an event for which the agent can show a text. Files that are too large are told at
 // once, since that does not pass by itself.
-func (h *Handler) failed(event string, c *conversation, problem error) (agent.Answer, error) {
+func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, error) {
 	var large *snapshot.TooLargeError
+	c := h.c
 	c.Failures++
 	c.Large = errors.As(problem, &large)
-	c.Problem, c.Event = h.redact(wordsOf(problem, c.Large)), event
-	answer := agent.Answer{}
-	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.Agent.CanTell(event) {
+	c.Problem, c.Event = h.redact(wordsOf(problem, c.Large)), h.event
+	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.def.CanTell(h.event) {
 		c.Told = true
 		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}
@@ -55,17 +55,17 @@ func plural(n int) string {
 // largestLog is the size in bytes at which the log is rotated.
 const largestLog = 1 << 20
 
-// Entry is one line of the log.
-type Entry struct {
+// entry is one line of the log.
+type entry struct {
 	Time    time.Time `json:"time"`
 	Agent   string    `json:"agent"`
 	Event   string    `json:"event"`
 	Problem string    `json:"problem"`
 }
 
-// Log appends a line to <git dir>/checkpoint/agent.log. Errors are ignored: there is nobody
+// log appends a line to <git dir>/checkpoint/agent.log. Errors are ignored: there is nobody
 // to tell.
-func Log(file string, e Entry) {
+func log(file string, e entry) {
 	if info, err := os.Stat(file); err == nil && info.Size() > largestLog {
 		os.Rename(file, file+".1") //nolint:errcheck // it grows on then
 	}

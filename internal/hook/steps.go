@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/chat"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/create"
@@ -21,16 +20,11 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// Repository does for a Handler what concerns the repository of a worktree.
-type Repository struct {
-	Service *checkpoint.Service
-}
-
-// Session returns the session from the environment, or the one that a person has chosen.
+// session returns the session from the environment, or the one that a person has chosen.
 // Otherwise it is named after the agent, the conversation and the worktree, is started if
 // necessary, and becomes the active one.
-func (r *Repository) Session(ctx context.Context, conversation string, def *agent.Definition) (name.Session, error) {
-	s := r.Service
+func (h *handler) session(ctx context.Context) (name.Session, error) {
+	s := h.s
 	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
 		return s.NamedSession("")
 	}
@@ -42,10 +36,10 @@ func (r *Repository) Session(ctx context.Context, conversation string, def *agen
 	if err != nil {
 		return "", checkpoint.Classify(err)
 	}
-	sum := sha256.Sum256([]byte(conversation + "\x00" + id))
-	own := name.Session(def.Name + "-" + hex.EncodeToString(sum[:4]))
+	sum := sha256.Sum256([]byte(h.c.ID + "\x00" + id))
+	own := name.Session(h.def.Name + "-" + hex.EncodeToString(sum[:4]))
 	if _, err := s.Store.State(ctx, own); errors.Is(err, store.ErrNoSession) {
-		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: Workflow}); err != nil {
+		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow}); err != nil {
 			return "", err
 		}
 	} else if err != nil {
@@ -54,31 +48,37 @@ func (r *Repository) Session(ctx context.Context, conversation string, def *agen
 	return own, checkpoint.Adopt(s, own)
 }
 
-// Workflow is the built-in workflow of sessions that hooks start.
-const Workflow = "agent"
+// workflow is the built-in workflow of sessions that hooks start.
+const workflow = "agent"
 
-// Save makes a checkpoint if something changed. Saved.Tree is set in either case.
-func (r *Repository) Save(ctx context.Context, save Save) (Saved, error) {
-	request := create.Request{
-		Session: string(save.Session), Trigger: save.Trigger, Message: save.Message,
-		SkipUnchanged: true, Unless: save.Unless, Agent: &save.Agent,
+// save makes a checkpoint if something changed. It returns the label, or "" if none was made, and the
+// files as they are now.
+func (h *handler) save(ctx context.Context, request create.Request) (label string, tree name.OID, err error) {
+	request.Session, request.SkipUnchanged = string(h.c.Session), true
+	if request.Agent == nil {
+		request.Agent = h.by()
 	}
-	if len(save.Lines) > 0 {
-		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: save.Lines}}
-	}
-	made, err := create.Checkpoint(ctx, r.Service, request)
+	made, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
-		return Saved{Label: made.Record.Label, Tree: made.Record.Snapshot.Tree}, nil
+		return made.Record.Label, made.Record.Snapshot.Tree, nil
 	}
 	if checkpoint.KindOf(err) != checkpoint.KindNothing {
-		return Saved{}, err
+		return "", "", err
 	}
-	return Saved{Tree: create.CurrentTree(ctx, r.Service, save.Session)}, nil
+	return "", create.CurrentTree(ctx, h.s, h.c.Session), nil
 }
 
-// Context returns the same text as `resume --context`.
-func (r *Repository) Context(ctx context.Context, session name.Session) (string, error) {
-	a, err := resume.Do(ctx, r.Service, resume.Request{Target: string(session), Choice: resume.View})
+// by returns what the record says about the agent.
+func (h *handler) by() *record.Agent {
+	e := h.e
+	return &record.Agent{
+		Name: h.def.Name, Version: e.Version, Model: e.Model, Session: e.Session, Turn: e.Turn, Tool: e.Tool, Subagent: e.Subagent, Event: h.event,
+	}
+}
+
+// standing returns the same text as `resume --context`.
+func (h *handler) standing(ctx context.Context) (string, error) {
+	a, err := resume.Do(ctx, h.s, resume.Request{Target: string(h.c.Session), Choice: resume.View})
 	if kind := checkpoint.KindOf(err); a == nil && (kind == checkpoint.KindNotFound || kind == checkpoint.KindRejected) {
 		return "", nil // nothing to continue
 	}
@@ -88,26 +88,30 @@ func (r *Repository) Context(ctx context.Context, session name.Session) (string,
 	return a.Context(), nil
 }
 
-// Moves describes, oldest first, what others did to the files of this worktree since a time:
-// rollbacks and undos in it, and checkpoints that other sessions made in it.
-func (r *Repository) Moves(ctx context.Context, own name.Session, after time.Time) ([]string, error) {
-	s := r.Service
-	id, err := s.Store.WorktreeID()
+// moves describes, oldest first, what others did to the files of this worktree since the agent last
+// heard of it: rollbacks and undos, and checkpoints that other sessions made here. What happened
+// before the conversation is not reported, as the agent has read the files since.
+func (h *handler) moves(ctx context.Context) (moves []string, err error) {
+	after := h.c.Seen
+	h.c.Seen = h.now()
+	if after.IsZero() {
+		return nil, nil
+	}
+	id, err := h.s.Store.WorktreeID()
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
-	states, err := s.States(ctx, "")
+	states, err := h.s.States(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	var told []string
 	for _, st := range states {
-		told = append(told, movesOf(st, id, own, after)...)
+		moves = append(moves, movesOf(st, id, h.c.Session, after)...)
 	}
-	if len(told) > 0 {
-		told = append(told, "Read a file again before you change it.")
+	if len(moves) > 0 {
+		moves = append(moves, "Read a file again before you change it.")
 	}
-	return told, nil
+	return moves, nil
 }
 
 // movesOf returns what the events of one session say about this worktree since a time.
@@ -140,22 +144,22 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
+// chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
 // withdraws a question that a command asked before, because an answer counts only as the very
 // next prompt; err says that this failed.
-func (r *Repository) Chat(ctx context.Context, prompt string) (answer string, ours bool, err error) {
-	command, ours := chat.Parse(prompt)
+func (h *handler) chat(ctx context.Context) (answer string, ours bool, err error) {
+	command, ours := chat.Parse(h.e.Prompt)
 	if !ours {
-		return "", false, r.Service.Forget(checkpoint.ChatFile)
+		return "", false, h.s.Forget(checkpoint.ChatFile)
 	}
-	said, problem := chat.Do(ctx, r.Service, command)
+	said, problem := chat.Do(ctx, h.s, command)
 	if said == nil && checkpoint.KindOf(problem) == checkpoint.KindNothing && problem.Error() == "" {
 		// A "y" without a question is an ordinary prompt.
 		return "", false, nil
 	}
 	var lines []string
 	if said != nil {
-		lines = append(lines, strings.TrimRight(said.Text(r.Service.Now()), "\n"))
+		lines = append(lines, strings.TrimRight(said.Text(h.now()), "\n"))
 	}
 	return strings.Join(append(lines, told(problem)...), "\n"), true, nil
 }

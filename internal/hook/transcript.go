@@ -32,10 +32,10 @@ const longestTranscript = 256 << 20
 // gained returns the complete lines that were added since the last milestone, with secrets
 // replaced, and the new progress. A transcript that cannot be read is treated as one
 // without new lines, because a checkpoint is worth more than its transcript.
-func (h *Handler) gained(c *conversation, path string) ([]byte, progress) {
-	was := c.Transcript
+func (h *handler) gained() ([]byte, progress) {
+	was, path := h.c.Transcript, h.e.Transcript
 	info, err := os.Lstat(path)
-	if !h.Keep || err != nil || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !info.Mode().IsRegular() || info.Size() > longestTranscript {
+	if !h.keepsTalk || err != nil || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !info.Mode().IsRegular() || info.Size() > longestTranscript {
 		return nil, was
 	}
 	data, err := os.ReadFile(path)
