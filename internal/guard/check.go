@@ -11,9 +11,7 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"math"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // isRandom is the default check, for tokens with a known prefix: the rest has to look
@@ -37,9 +35,7 @@ func entropy(text []byte) float64 {
 }
 
 // placeholder matches words and repetitions that documentation uses in place of a secret.
-var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
-})
+var placeholder = lazily(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
 
 // isPlaceholder reports whether the text looks like a placeholder from documentation.
 func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
@@ -47,9 +43,7 @@ func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
 // isSequence reports whether the text contains a run along the keyboard or the alphabet.
 func isSequence(value []byte) bool { return sequence().Match(value) }
 
-var sequence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
-})
+var sequence = lazily(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
 
 // isGitHubs checks the tokens of GitHub and npm. They end with a checksum: the CRC-32 of
 // the rest in six base 62 digits. If it fits, the token is real. If not, it may still be a
@@ -130,21 +124,19 @@ func classes(text []byte) int {
 }
 
 // reference matches variables, templates, calls, paths and schemes such as env: or vault:.
-var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$[{(\w]|\{\{|^[<%{\[@:&#]|^/[\w.-]+/[\w./-]*$|[{<]\w+[}>]|%[svdq]|%\(|^\w+\(|\)$|^(?i:https?|file|env|vault|arn|ssm|op|secret|ref):|^\.{1,2}/|(?i:getenv|environ|process\.env|secrets?\.)`)
-})
+var reference = lazily(`\$[{(\w]|\{\{|^[<%{\[@:&#]|^/[\w.-]+/[\w./-]*$|[{<]\w+[}>]|%[svdq]|%\(|^\w+\(|\)$|^(?i:https?|file|env|vault|arn|ssm|op|secret|ref):|^\.{1,2}/|(?i:getenv|environ|process\.env|secrets?\.)`)
 
 // isReference reports whether a value says where a secret is, or computes it, and is none
 // itself.
 func isReference(value []byte) bool { return reference().Match(value) }
 
-var stock = sync.OnceValue(func() *regexp.Regexp {
-	words := "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase|code)?|pwd|pw|s[e3]cr[e3]ts?|tok[e3]ns?|keys?|tests?|testing|demo|sample|fake|mock|stub|foo|bar|baz|qux|guest|admin|root|users?|name|default|" +
-		"qwerty|letmein|abc|abcd|hello|world|none|null|undefined|todo|fixme|invalid|valid|my|your|the|this|that|is|an?|some|other|another|random|string|value|private|public|unsafe|insecure|" +
-		"wrong|correct|right|bad|good|new|old|super|very|long|short|strong|weak|simple|complex|example|auth|api|access|client|server|app|db|database|postgres|mysql|redis|rabbitmq|mongo|" +
-		"bearer|basic|id|data|plain|text|encrypted|hash|hashed|here|for|not|no|real|dev|prod|local|staging|temp|tmp|one|two|three|first|second|github|gitlab|google|aws|azure|oauth|jwt|hmac|session|refresh|signing|encryption|shared|pre|post|service|account|file|path|type"
-	return regexp.MustCompile(`(?i)^(?:` + words + `|[\d\W_]|.?$)+$`)
-})
+// stockWords are patterns of words that examples and tests use.
+const stockWords = "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase|code)?|pwd|pw|s[e3]cr[e3]ts?|tok[e3]ns?|keys?|tests?|testing|demo|sample|fake|mock|stub|foo|bar|baz|qux|guest|admin|root|users?|name|default|" +
+	"qwerty|letmein|abc|abcd|hello|world|none|null|undefined|todo|fixme|invalid|valid|my|your|the|this|that|is|an?|some|other|another|random|string|value|private|public|unsafe|insecure|" +
+	"wrong|correct|right|bad|good|new|old|super|very|long|short|strong|weak|simple|complex|example|auth|api|access|client|server|app|db|database|postgres|mysql|redis|rabbitmq|mongo|" +
+	"bearer|basic|id|data|plain|text|encrypted|hash|hashed|here|for|not|no|real|dev|prod|local|staging|temp|tmp|one|two|three|first|second|github|gitlab|google|aws|azure|oauth|jwt|hmac|session|refresh|signing|encryption|shared|pre|post|service|account|file|path|type"
+
+var stock = lazily(`(?i)^(?:` + stockWords + `|[\d\W_]|.?$)+$`)
 
 // isStock reports whether a value consists of words that examples and tests use, and of
 // digits.
@@ -162,7 +154,7 @@ func isLongRandom(value []byte) bool {
 	return classes(value) >= 2 && entropy(value) >= 3.5
 }
 
-var hexadecimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F]+$`) })
+var hexadecimal = lazily(`^[0-9a-fA-F]+$`)
 
 // isWords reports whether a value consists mostly of words, as a name, a path or a sentence
 // does. In random text, four letters of one case with a vowel rarely stand in a row.
@@ -184,4 +176,4 @@ func isWords(value []byte) bool {
 	return inWords*10 >= (letters+digits)*6
 }
 
-var letterRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`) })
+var letterRuns = lazily(`[A-Z]?[a-z]+|[A-Z]+`)

@@ -101,6 +101,8 @@ type scan struct {
 	table   *table
 	kind    kind
 	tried   int
+	// unbounded means that maxTried and maxFound do not count.
+	unbounded bool
 	// done is where each rule's last finding ends. A keyword inside of it is not tried
 	// again.
 	done  map[int]int64
@@ -196,7 +198,7 @@ func (s *scan) search(text []byte, offset int64, from, upTo int) bool {
 		for _, rule := range s.table.of[keyword] {
 			s.try(rule, text, offset, at)
 		}
-		going = s.tried < maxTried && len(s.found) < maxFound
+		going = s.unbounded || s.tried < maxTried && len(s.found) < maxFound
 		return going
 	})
 	return going

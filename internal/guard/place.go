@@ -2,9 +2,7 @@ package guard
 
 import (
 	"path"
-	"regexp"
 	"slices"
-	"sync"
 )
 
 // At returns the findings that count at a path. A "password" in the source of a test is
@@ -19,12 +17,8 @@ func At(file string, found []Finding) []Finding {
 }
 
 // inTests matches paths of tests in the layouts of common languages.
-var inTests = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs?|e2e)/|_test\.\w+$|_spec\.\w+$|\.(?:test|spec)\.\w+$|/test_\w+\.py$|Tests?\.(?:java|kt|cs|swift)$`)
-})
+var inTests = lazily(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs?|e2e)/|_test\.\w+$|_spec\.\w+$|\.(?:test|spec)\.\w+$|/test_\w+\.py$|Tests?\.(?:java|kt|cs|swift)$`)
 
 // settings matches files from which programs read real credentials, even in a directory of
 // tests.
-var settings = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|credentials`)
-})
+var settings = lazily(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|credentials`)

@@ -1,33 +1,16 @@
 package guard
 
-import "strings"
-
 // Redact returns the text with each secret replaced by [secret: <rule>], and the rules that
 // matched. It has no bounds, so it is meant for short texts such as messages.
 func Redact(text string) (redacted string, found []string) {
-	t, in := rules(), []byte(text)
-	var spans []span
-	t.keywords.find(in, func(keyword, at int) bool {
-		for _, rule := range t.of[keyword] {
-			r := &t.rules[rule]
-			if !r.mayBe(in, at) {
-				continue
-			}
-			if m := r.at(in, at); m != nil {
-				spans = append(spans, span{rule: rule, from: int64(m.from), to: int64(m.from + len(m.secret))})
-			}
-		}
-		return true
+	scan := New(nil, nil).scan(textFile)
+	scan.unbounded = true
+	scan.search([]byte(text), 0, 0, len(text))
+	out, _ := scan.replace([]byte(text), func(f Finding) (string, bool) {
+		found = append(found, f.Rule)
+		return "[secret: " + f.Rule + "]", true
 	})
-	var out strings.Builder
-	var done int64
-	for _, s := range distinct(spans) {
-		rule := t.rules[s.rule].ID
-		out.WriteString(text[done:s.from] + "[secret: " + rule + "]")
-		found, done = append(found, rule), s.to
-	}
-	out.WriteString(text[done:])
-	return out.String(), found
+	return string(out), found
 }
 
 // Replace returns content with some of its secrets replaced, and how many. pick returns the
@@ -39,10 +22,15 @@ func (s *Scanner) Replace(content []byte, pick func(Finding) (text string, repla
 	}
 	scan := s.scan(kindOf(head))
 	scan.search(content, 0, 0, len(content))
+	return scan.replace(content, pick)
+}
+
+// replace replaces what search has found in content.
+func (s *scan) replace(content []byte, pick func(Finding) (string, bool)) ([]byte, int) {
 	var out []byte
 	var done int64
 	count := 0
-	for _, found := range distinct(scan.found) {
+	for _, found := range distinct(s.found) {
 		if text, replaced := pick(found.Finding); replaced {
 			out = append(append(out, content[done:found.from]...), text...)
 			done, count = found.to, count+1

@@ -78,8 +78,13 @@ type match struct {
 	from  int // offset of the secret in the text
 }
 
-// compiled is a rule whose pattern is compiled when one of its keywords is first met. A run
-// of the program usually meets few of them, and compiling all takes noticeable time.
+// lazily returns a pattern that is compiled when it is first used. A run of the program uses few of
+// them, and compiling all takes noticeable time.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// compiled is a rule with its pattern.
 type compiled struct {
 	Rule
 	pattern func() *regexp.Regexp
@@ -132,10 +137,8 @@ var rules = sync.OnceValue(func() *table {
 		if r.Check == nil {
 			r.Check = isRandom
 		}
-		t.rules = append(t.rules, compiled{r, sync.OnceValue(func() *regexp.Regexp {
-			// The pattern must match at the keyword, so it is anchored.
-			return regexp.MustCompile(`\A(?:` + r.Pattern + `)`)
-		})})
+		// The pattern must match at the keyword, so it is anchored.
+		t.rules = append(t.rules, compiled{r, lazily(`\A(?:` + r.Pattern + `)`)})
 		for _, word := range r.Keywords {
 			k, known := at[word]
 			if !known {

@@ -3,9 +3,7 @@ package guard
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // formatRules recognise a secret by the format that it is stored in, or by the name that it
@@ -94,20 +92,14 @@ func printable(text []byte) bool {
 // bare matches what precedes an assignment in configuration files and shells: NAME=value,
 // export NAME=value, name: value. In a programming language, a value without quotes is a
 // variable.
-var bare = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\d+[:|]\s*)?[ \t]*(?:[-#/]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$`)
-})
+var bare = lazily(`^(?:\d+[:|]\s*)?[ \t]*(?:[-#/]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$`)
 
 // aside matches names that belong to a secret but hold something else: tokenID,
 // PASSWORD_FILE.
-var aside = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\w.-]*(?:(?i:[_.-](?:id|ids|at|alg|len|ttl|env|var|ref))|I[Dd]s?|At|TTL|Ref|(?i:names?|files?|paths?|dir|ur[il]s?|endpoint|header|prefix|suffix|types?|expir\w*|length|size|count|algorithm|policy|field|label|manager|provider|stdin))["'\x60\])\\ \t]*[:=,>?]`)
-})
+var aside = lazily(`^[\w.-]*(?:(?i:[_.-](?:id|ids|at|alg|len|ttl|env|var|ref))|I[Dd]s?|At|TTL|Ref|(?i:names?|files?|paths?|dir|ur[il]s?|endpoint|header|prefix|suffix|types?|expir\w*|length|size|count|algorithm|policy|field|label|manager|provider|stdin))["'\x60\])\\ \t]*[:=,>?]`)
 
 // namesPath matches a member of another variable, which programs assign without quotes.
-var namesPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
-})
+var namesPath = lazily(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
 
 // isAssigned reports whether a value is assigned to the name of a secret: in quotes, or
 // bare in a configuration file.
@@ -128,6 +120,6 @@ func isNamedSecret(m match) bool {
 }
 
 var (
-	nameLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_.-]+$`) })
-	pathLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:,'-]+$`) })
+	nameLike = lazily(`^[A-Za-z_.-]+$`)
+	pathLike = lazily(`^[\w./:,'-]+$`)
 )

@@ -91,19 +91,14 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 			}
 			r.rest = utf8.AppendRune(r.rest, unit)
 		}
+		if len(r.rest) == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+			err = io.EOF // in the middle of a code unit
+		}
 		if len(r.rest) == 0 && err != nil {
-			return 0, noRest(err)
+			return 0, err
 		}
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
-}
-
-// noRest maps an end in the middle of a code unit to an ordinary end of file.
-func noRest(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return io.EOF
-	}
-	return err
 }
