@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/guard"
 	"git-checkpoint/internal/name"
@@ -94,27 +95,30 @@ type Desk struct {
 	allowed  map[string]string
 	expunged *Expunged
 	verdicts *verdicts
+	off      bool // look for expunged objects only
 }
 
 // RuleExpunged is the rule of a finding that was expunged from this repository, whatever
 // its content.
 const RuleExpunged = "expunged"
 
-// Options configure a Desk.
-type Options struct {
-	Repo    *git.Repo
-	Allowed []string // "<fingerprint> <reason>"
-	// File of the user's key, which may be missing; empty: none.
-	UserKey string
-	// The user's own scanner; empty: the built-in rules.
-	Command string
+// OpenDesk returns the Desk of this repository with its configuration. The repository's key for
+// fingerprints is created on first use, in the common git directory. Close has to be called to keep
+// the verdicts.
+func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
+	command, err := scannerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
+	return d, checkpoint.Classify(err)
 }
 
-// Open returns a Desk. The repository's key for fingerprints is created on first use, in
-// the common git directory. Close has to be called to keep the verdicts.
-func Open(o Options) (*Desk, error) {
-	dir := filepath.Join(o.Repo.CommonDir, "checkpoint")
-	if borrowed := o.Repo.Borrowed(); borrowed != "" { // the repository is read-only
+// open opens a Desk. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be
+// missing, and command is the user's own scanner; without one the built-in rules count.
+func open(repo *git.Repo, allowed []string, keyFile, command string) (*Desk, error) {
+	dir := filepath.Join(repo.CommonDir, "checkpoint")
+	if borrowed := repo.Borrowed(); borrowed != "" { // the repository is read-only
 		dir = borrowed
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -124,25 +128,22 @@ func Open(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	userKey, err := readKey(o.UserKey)
+	userKey, err := readKey(keyFile)
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{repo: o.Repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
-	for _, entry := range o.Allowed {
+	d := &Desk{repo: repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
+	for _, entry := range allowed {
 		fingerprint, reason, _ := strings.Cut(entry, " ")
 		// An entry without a reason, added by hand, still allows.
-		d.allowed[fingerprint] = reason
-		if reason == "" {
-			d.allowed[fingerprint] = "allowed"
-		}
+		d.allowed[fingerprint] = cmp.Or(reason, "allowed")
 	}
-	if d.expunged, err = ReadExpunged(o.Repo); err != nil {
+	if d.expunged, err = ReadExpunged(repo); err != nil {
 		return nil, err
 	}
 	scanner := guard.Version()
-	if o.Command != "" {
-		d.external = &external{command: o.Command, patience: patience}
+	if command != "" {
+		d.external = &external{command: command, patience: patience}
 		scanner = d.external.version()
 	}
 	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), scanner, key, userKey)

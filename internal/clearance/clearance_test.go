@@ -62,10 +62,9 @@ func (b *bench) commit(file, content, message string) name.OID {
 	return name.OID(b.git("rev-parse", "HEAD"))
 }
 
-func (b *bench) open(o Options) *Desk {
+func (b *bench) open(userKey string, allowed ...string) *Desk {
 	b.t.Helper()
-	o.Repo = b.repo
-	d, err := Open(o)
+	d, err := open(b.repo, allowed, userKey, "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -91,12 +90,12 @@ func TestSent(t *testing.T) {
 	one := b.commit("config.env", "a\nkey="+token+"\n", "one")
 	two := b.commit("plain", "nothing\n", "with "+token)
 	for range 2 { // the second time from memory
-		r := b.sent(b.open(Options{}), []name.OID{two}, nil)
+		r := b.sent(b.open(""), []name.OID{two}, nil)
 		if len(r.Found) != 2 || len(r.Stopped()) != 2 {
 			t.Fatalf("%+v", r.Found)
 		}
 	}
-	r := b.sent(b.open(Options{}), []name.OID{two}, []name.OID{one})
+	r := b.sent(b.open(""), []name.OID{two}, []name.OID{one})
 	if len(r.Found) != 1 || r.Found[0].Path != "" || r.Found[0].OID != two {
 		t.Fatalf("%+v", r.Found)
 	}
@@ -114,17 +113,17 @@ func TestAllowed(t *testing.T) {
 	if _, err := keyIn(userKey); err != nil {
 		t.Fatal(err)
 	}
-	found := b.sent(b.open(Options{UserKey: userKey}), []name.OID{tip}, nil).Found
+	found := b.sent(b.open(userKey), []name.OID{tip}, nil).Found
 	if len(found) != 1 || found[0].User == "" || found[0].User == found[0].Fingerprint {
 		t.Fatalf("%+v", found)
 	}
 	for _, fingerprint := range []string{found[0].Fingerprint, found[0].User} {
-		if r := b.sent(b.open(Options{UserKey: userKey, Allowed: []string{fingerprint + " made up"}}), []name.OID{tip}, nil); len(r.Stopped()) != 0 || r.Found[0].Allowed != "made up" {
+		if r := b.sent(b.open(userKey, fingerprint+" made up"), []name.OID{tip}, nil); len(r.Stopped()) != 0 || r.Found[0].Allowed != "made up" {
 			t.Fatalf("%+v", r.Found)
 		}
 	}
 	other := b.commit("config.env", "key=AKIARZMQNO6IIIGQABN3\n", "two")
-	if r := b.sent(b.open(Options{UserKey: userKey, Allowed: []string{found[0].Fingerprint + " made up"}}), []name.OID{other}, []name.OID{tip}); len(r.Stopped()) != 1 {
+	if r := b.sent(b.open(userKey, found[0].Fingerprint+" made up"), []name.OID{other}, []name.OID{tip}); len(r.Stopped()) != 1 {
 		t.Fatalf("%+v", r.Found)
 	}
 }
@@ -157,7 +156,7 @@ func TestExpunged(t *testing.T) {
 	if list, err = ReadExpunged(b.repo); err != nil || len(list.Listed()) != 1 || len(list.Checkpoints["job"]) != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	if r := b.sent(b.open(Options{}), []name.OID{tip}, nil); len(r.Found) != 1 || r.Found[0].Rule != RuleExpunged || r.Found[0].Path != "harmless" {
+	if r := b.sent(b.open(""), []name.OID{tip}, nil); len(r.Found) != 1 || r.Found[0].Rule != RuleExpunged || r.Found[0].Path != "harmless" {
 		t.Fatalf("%+v", r.Found)
 	}
 }

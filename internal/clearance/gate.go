@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/guard"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
@@ -70,9 +69,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if err != nil {
 		return err
 	}
-	if how == modeOff { // what was expunged stays here all the same
-		return desk.refuseExpunged(ctx, s, what)
-	}
+	desk.off = how == modeOff // what was expunged stays here all the same
 	report, err := desk.Sent(ctx, what.Tips, what.Held)
 	if closeErr := desk.Close(); closeErr != nil {
 		// The verdicts are computed again next time.
@@ -99,28 +96,6 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 		return refused
 	}
 	return nil
-}
-
-// refuseExpunged refuses expunged objects. It is all that the gate does while the guard is
-// off.
-func (d *Desk) refuseExpunged(ctx context.Context, s *checkpoint.Service, what Sending) error {
-	if len(d.expunged.Objects) == 0 {
-		return nil
-	}
-	objects, err := d.list(ctx, what.Tips, what.Held)
-	if err != nil {
-		return checkpoint.Classify(err)
-	}
-	var stopped []Found
-	for _, one := range objects {
-		if d.expunged.Objects[one.oid] && (what.Within == nil || one.path == "" || what.Within(one.path)) {
-			stopped = append(stopped, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
-		}
-	}
-	if len(stopped) == 0 {
-		return nil
-	}
-	return stop(ctx, s, what, stopped)
 }
 
 // stop returns the refusal: what was found, in which checkpoint, and what the user can do.

@@ -1,7 +1,6 @@
 package clearance
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -103,13 +102,13 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 // guarded converts a report to an answer, sorted by path and line.
 func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels []Holder) *Answer {
 	out := &Answer{Looked: report.Looked}
+	slices.SortStableFunc(report.Found, byPlace)
 	for _, f := range report.Found {
 		out.Secrets = append(out.Secrets, Secret{
 			Path: checkpoint.Path(f.Path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
 			Blob: f.OID, Checkpoint: holder(ctx, s, f, labels), Allowed: f.Allowed, user: f.User,
 		})
 	}
-	slices.SortStableFunc(out.Secrets, func(a, b Secret) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	for _, g := range report.Gaps {
 		out.Gaps = append(out.Gaps, g.place()+": "+g.Why)
 	}

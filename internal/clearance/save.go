@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,16 +41,6 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 		return modeOff, nil
 	}
 	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is not warn, block or off", v)
-}
-
-// OpenDesk opens the Desk of this repository with its configuration.
-func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
-	scanner, err := scannerOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	d, err := Open(Options{Repo: s.Repo, Allowed: s.Repo.Config.All(keyAllow), UserKey: userKey(s), Command: scanner})
-	return d, checkpoint.Classify(err)
 }
 
 // scannerOf returns the user's scanner, or "" for the built-in rules. The scanner is a
@@ -91,39 +82,50 @@ func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Watch{s: s, mode: how, desk: desk, Saved: desk.Saving()}, nil
+	return &Watch{s: s, mode: how, desk: desk, unread: map[name.OID]string{}, dirs: map[string]bool{}}, nil
 }
 
-// Watch scans the files of one checkpoint while it is made: the capture calls Saved.Look,
-// Judge decides before the checkpoint is written, and Say prints the warnings afterwards.
+// Watch scans the files of one checkpoint while it is made: the capture calls Look, Judge decides
+// before the checkpoint is written, and Say prints the warnings afterwards.
 type Watch struct {
-	s     *checkpoint.Service
-	mode  mode
-	desk  *Desk
-	Saved *Saved
-	found *Report
+	s    *checkpoint.Service
+	mode mode
+	desk *Desk
+
+	mu    sync.Mutex
+	found Report
+	known Report  // findings that were known before
+	back  []Found // content that was expunged from this repository before, without rule and line
+	// unread are blobs to scan in Judge, with their paths.
+	unread map[name.OID]string
+	// dirs are directories that projects usually ignore.
+	dirs map[string]bool
 }
 
 // Judge finishes the scan, before the checkpoint is written. It refuses the checkpoint only
 // with checkpoint.guard=block. Losing work is worse than a secret that stays on this
 // machine.
 func (w *Watch) Judge(ctx context.Context) error {
-	found, known, err := w.Saved.Report(ctx)
-	w.found = found
+	// Larger files are scanned at the next push.
+	late, err := w.desk.Blobs(ctx, w.unread, atSave)
 	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
 	// anyway.
 	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
 		w.s.Warn(err.Error() + "; this checkpoint was not scanned for secrets, and nothing leaves this machine until it is")
-		w.found = &Report{}
+		w.found = Report{}
 		return nil
 	}
 	if err != nil {
 		return refusedByScanner(err, "no checkpoint was made")
 	}
+	w.found.Found = append(w.found.Found, late.Found...)
+	for _, found := range [][]Found{w.found.Found, w.known.Found, w.back} {
+		slices.SortFunc(found, byPlace)
+	}
 	if w.mode != modeBlock {
 		return nil
 	}
-	stopped := append(found.Stopped(), known.Stopped()...)
+	stopped := append(w.found.Stopped(), w.known.Stopped()...)
 	if len(stopped) == 0 {
 		return nil
 	}
@@ -144,11 +146,10 @@ func (w *Watch) Say() {
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
 		w.s.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
 	}
-	back := w.Saved.Back()
-	for _, f := range firstFew(back) {
+	for _, f := range firstFew(w.back) {
 		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(f.Path), name.Quoted(targetOf(f))))
 	}
-	for _, dir := range w.Saved.Directories() {
+	for _, dir := range w.directories() {
 		said := inOneLine(dir+"/") + " is in the checkpoint, but projects usually ignore it"
 		if isPasteable(dir) {
 			said += ": echo " + name.Quoted("/"+dir+"/") + " >>.gitignore"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -25,24 +26,24 @@ type met struct {
 // by git rev-list --objects. Missing objects cannot be sent and are skipped.
 func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
 	report := &Report{}
+	if d.off && len(d.expunged.Objects) == 0 {
+		return report, nil
+	}
 	objects, err := d.list(ctx, tips, held)
 	if err != nil {
 		return nil, err
 	}
-	var open []met
 	for _, one := range objects {
 		// Expunged objects are found by their id: their content need not look like a
 		// secret.
 		if d.expunged.Objects[one.oid] {
 			report.Found = append(report.Found, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
 		}
-		if v, known := d.verdicts.of(one.oid); known {
-			d.report(report, one.oid, one.path, v)
-			continue
-		}
-		open = append(open, one)
 	}
-	return report, d.look(ctx, report, open, math.MaxInt64)
+	if d.off {
+		return report, nil
+	}
+	return report, d.look(ctx, report, objects, math.MaxInt64)
 }
 
 // list returns the objects that a push of tips would send.
@@ -84,9 +85,16 @@ func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit 
 	return nil
 }
 
-// look scans the objects in open, for which there is no verdict yet, in parallel. Objects
-// larger than longest bytes are skipped.
-func (d *Desk) look(ctx context.Context, report *Report, open []met, longest int64) error {
+// look reports the verdicts of objects. Those for which there is none yet are scanned in parallel,
+// but objects larger than longest bytes are skipped.
+func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest int64) error {
+	open := slices.DeleteFunc(objects, func(one met) bool {
+		v, known := d.verdicts.of(one.oid)
+		if known {
+			d.report(report, one.oid, one.path, v)
+		}
+		return known
+	})
 	specs := make([]string, len(open))
 	for i, one := range open {
 		specs[i] = string(one.oid)
@@ -199,13 +207,9 @@ func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
 // longest bytes are skipped.
 func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
 	report := &Report{}
-	var open []met
+	var objects []met
 	for oid, path := range paths {
-		if v, known := d.verdicts.of(oid); known {
-			d.report(report, oid, path, v)
-			continue
-		}
-		open = append(open, met{oid, path})
+		objects = append(objects, met{oid, path})
 	}
-	return report, d.look(ctx, report, open, longest)
+	return report, d.look(ctx, report, objects, longest)
 }

@@ -23,7 +23,7 @@ func captureWatched(ctx context.Context, c *creation) error {
 		}
 	}
 	if c.watch != nil {
-		rules.Look = c.watch.Saved.Look
+		rules.Look = c.watch.Look
 	}
 	if c.capture, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || c.watch == nil {
 		return err
