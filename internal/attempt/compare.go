@@ -68,8 +68,10 @@ type Compared struct {
 	raw json.RawMessage
 	// marks are what a list says of it, for Where, too.
 	marks map[string]any
-	// Tree of the copy with which an attempt began; empty for others.
+	// Tree of the copy with which an attempt began, and the checkpoint that was forked; empty for
+	// others.
 	first name.OID
+	from  name.ID
 	// Which direction is better, by metric, from the workflow.
 	better map[string]workflow.Better
 }
@@ -160,31 +162,28 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 		}
 	}
 	var rows []Compared
-	var newest *Compared
+	var newest Compared
 	for _, a := range all {
 		if a.FromSession != here || a.Current == nil {
 			continue
 		}
-		r, err := rowOf(ctx, s, a.Name, string(a.Session)+":@")
-		// @ is the current checkpoint of the attempt.
+		r, err := rowOfAttempt(ctx, s, a)
 		if err != nil {
 			return nil, err
 		}
-		r.Steps, r.Code = a.Steps, codeOf(a)
 		rows = append(rows, r)
-		if newest == nil || r.startedAt() > newest.startedAt() {
-			newest = &r
+		if newest.found == nil || r.found.State.CreatedAt.After(newest.found.State.CreatedAt) {
+			newest = r
 		}
 	}
-	if newest == nil {
+	if newest.found == nil {
 		return nil, &checkpoint.Error{
 			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no attempt was forked from session %q", here),
 			Hints: []string{"`git checkpoint fork REF` makes one", "`git checkpoint compare REF REF` compares checkpoints"},
 		}
 	}
-	from := originIn(newest.found)
 	// Attempts of older forks began elsewhere, so their numbers do not compare.
-	rows = slices.DeleteFunc(rows, func(r Compared) bool { return originIn(r.found) != from })
+	rows = slices.DeleteFunc(rows, func(r Compared) bool { return r.from != newest.from })
 	slices.SortStableFunc(rows, func(a, b Compared) int {
 		// Shorter names first, so that attempt z comes before attempt aa.
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
@@ -193,40 +192,19 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 	return rows, nil
 }
 
-// originIn returns the checkpoint from which a session was forked.
-func originIn(f *checkpoint.Found) name.ID {
-	o, _ := checkpoint.OriginOf(f.State)
-	return o.Checkpoint
-}
-
-// startedAt returns when the session was started, in milliseconds.
-func (r *Compared) startedAt() int64 { return r.found.State.CreatedAt.UnixMilli() }
-
-// codeOf returns the exit code of an attempt's command, or nil if none was run.
-func codeOf(a Attempt) *int {
-	if a.Run == nil {
-		return nil
-	}
-	return &a.Run.Code
-}
-
 // named returns the row for what a person typed: the name of an attempt, a session, or a
 // checkpoint, in this order.
 func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, typed string) (Compared, error) {
 	for _, a := range all {
 		if string(a.Session) == typed || a.Name == typed {
-			r, err := rowOf(ctx, s, a.Name, string(a.Session)+":@")
-			r.Steps, r.Code = a.Steps, codeOf(a)
-			return r, err
+			return rowOfAttempt(ctx, s, a)
 		}
 	}
 	if other, err := name.ParseSession(typed); err == nil {
-		_, err := s.Store.State(ctx, other)
 		// A session with the name goes before a checkpoint of this session.
-		if err == nil {
+		if _, err := s.Store.State(ctx, other); err == nil {
 			return rowOf(ctx, s, typed, typed+":@")
-		}
-		if !errors.Is(err, store.ErrNoSession) {
+		} else if !errors.Is(err, store.ErrNoSession) {
 			return Compared{}, checkpoint.Classify(err)
 		}
 	}
@@ -234,6 +212,16 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 		typed = session + ":" + typed
 	}
 	return rowOf(ctx, s, typed, typed)
+}
+
+// rowOfAttempt reads the current checkpoint of an attempt.
+func rowOfAttempt(ctx context.Context, s *checkpoint.Service, a Attempt) (Compared, error) {
+	r, err := rowOf(ctx, s, a.Name, string(a.Session)+":@")
+	r.Steps, r.from = a.Steps, a.From
+	if a.Run != nil {
+		r.Code = &a.Run.Code
+	}
+	return r, err
 }
 
 // rowOf reads a checkpoint.

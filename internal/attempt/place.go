@@ -35,15 +35,15 @@ func letter(i int) string {
 func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	if f.req.Name != "" {
 		p := f.placed(f.lettered(f.req.Name, i), i)
-		return p, f.claim(ctx, p)
+		_, err := f.claim(ctx, p)
+		return p, err
 	}
 	for n := range 26 * 26 {
 		p := f.placed(f.stepName()+letter(n), i)
-		err := f.claim(ctx, p)
+		taken, err := f.claim(ctx, p)
 		// An explicit session or directory that is taken is an error. Generated ones can be
 		// replaced.
-		var held *takenError
-		if !errors.As(err, &held) || held.what == theSession && f.req.SessionName != "" || held.what == theDirectory && f.req.Dir != "" && f.req.Count <= 1 {
+		if taken == "" || taken == theSession && f.req.SessionName != "" || taken == theDirectory && f.req.Dir != "" && f.req.Count <= 1 {
 			return p, err
 		}
 	}
@@ -96,50 +96,35 @@ const (
 	theDirectory = "directory"
 )
 
-// takenError means that the session or directory of an attempt exists already.
-type takenError struct {
-	what string // theSession or theDirectory
-	err  *checkpoint.Error
-}
-
-func (e *takenError) Error() string { return e.err.Error() }
-
-// Unwrap returns the error with its kind.
-func (e *takenError) Unwrap() error { return e.err }
-
-func taken(what, hint, format string, args ...any) error {
-	return &takenError{what, checkpoint.Failure(checkpoint.KindUsage, hint, format, args...)}
-}
-
-// claim reserves the session of an attempt by a note, which is atomic, and returns a
-// takenError if the session or the directory exists.
-func (f *forking) claim(ctx context.Context, p *place) error {
+// claim reserves the session of an attempt by a note, which is atomic. If the session or the directory
+// exists already, it returns which of them, with the error.
+func (f *forking) claim(ctx context.Context, p *place) (taken string, err error) {
 	if _, err := name.ParseSession(string(p.Session)); err != nil {
-		return checkpoint.Usage("--session-name chooses another one", "%v", err)
+		return "", checkpoint.Usage("--session-name chooses another one", "%v", err)
 	}
-	_, err := f.s.Store.State(ctx, p.Session)
+	_, err = f.s.Store.State(ctx, p.Session)
 	var twin *store.TwinError
 	switch {
 	case err == nil:
-		return taken(theSession, "--session-name chooses another one", "session %q already exists", p.Session)
+		return theSession, checkpoint.Usage("--session-name chooses another one", "session %q already exists", p.Session)
 	case !errors.Is(err, store.ErrNoSession):
-		return checkpoint.Classify(err)
+		return "", checkpoint.Classify(err)
 	}
 	// On a file system without case, two sessions that differ in case only would share
 	// their refs.
 	if err := f.s.Store.CheckTwin(ctx, p.Session); errors.As(err, &twin) {
-		return taken(theSession, "--session-name chooses another one", "the name of session %q differs from another one only in case", p.Session)
+		return theSession, checkpoint.Usage("--session-name chooses another one", "the name of session %q differs from another one only in case", p.Session)
 	} else if err != nil {
-		return checkpoint.Classify(err)
+		return "", checkpoint.Classify(err)
 	}
 	if !isFree(p.Worktree) {
-		return taken(theDirectory, "name a directory that does not exist: git checkpoint fork "+f.req.Ref+" DIR", "%q already exists", p.Worktree)
+		return theDirectory, checkpoint.Usage("name a directory that does not exist: git checkpoint fork "+f.req.Ref+" DIR", "%q already exists", p.Worktree)
 	}
 	p.note, err = linked.Begin(f.s, linked.Note{Kind: linked.KindFork, Name: string(p.Session), Dir: p.Worktree, Session: p.Session})
 	if errors.Is(err, linked.ErrTaken) {
-		return taken(theSession, "`git checkpoint doctor` says if it was cut off", "another process is making an attempt with session %q", p.Session)
+		return theSession, checkpoint.Usage("`git checkpoint doctor` says if it was cut off", "another process is making an attempt with session %q", p.Session)
 	}
-	return err
+	return "", err
 }
 
 // isFree reports whether git would create a worktree in this directory: it is missing or
