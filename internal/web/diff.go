@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -156,10 +158,7 @@ func readPatch(text string, byPath map[string]*fileDiff) {
 		l, text, _ = strings.Cut(text, "\n")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
-			f = nil
-			if found := byPath[pathIn(l, text)]; found != nil {
-				f = found
-			}
+			f = byPath[pathIn(l, text)]
 		case f == nil:
 		case len(f.Hunks) == 0 && !strings.HasPrefix(l, "@@ "):
 			f.header(l)
@@ -351,30 +350,21 @@ func isWord(b byte) bool {
 	return b >= utf8.RuneSelf || b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
 }
 
-// languageOf is the highlighter's name for the language of a file, by the file's name; "" if there
-// is none.
+// languageOf is the highlighter's name for the language of a file, by the file's name. The highlighter
+// knows most extensions as names of their languages; it does nothing for a name that it does not know.
 func languageOf(file string) string {
-	switch base := strings.ToLower(path.Base(file)); base {
-	case "makefile", "gnumakefile":
-		return "makefile"
-	case "go.mod":
+	base := strings.ToLower(path.Base(file))
+	switch extension := path.Ext(base); {
+	case base == "go.mod":
 		return "go"
+	case extension == ".cfg":
+		return "ini"
+	default:
+		return strings.TrimPrefix(cmp.Or(extension, base), ".")
 	}
-	return map[string]string{
-		".go": "go", ".js": "javascript", ".mjs": "javascript", ".jsx": "javascript", ".ts": "typescript", ".tsx": "typescript",
-		".py": "python", ".rb": "ruby", ".rs": "rust", ".java": "java", ".kt": "kotlin", ".swift": "swift", ".c": "c", ".h": "c",
-		".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp", ".php": "php", ".pl": "perl", ".lua": "lua", ".r": "r",
-		".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql", ".json": "json", ".yaml": "yaml", ".yml": "yaml",
-		".toml": "ini", ".ini": "ini", ".cfg": "ini", ".xml": "xml", ".html": "xml", ".svg": "xml", ".css": "css", ".scss": "scss",
-		".less": "less", ".md": "markdown", ".mk": "makefile", ".diff": "diff", ".patch": "diff", ".graphql": "graphql",
-	}[strings.ToLower(path.Ext(file))]
 }
 
 // isImage reports whether a file's name is that of a raster image that blob would answer with.
 func isImage(file string) bool {
-	switch strings.ToLower(path.Ext(file)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, strings.ToLower(path.Ext(file)))
 }

@@ -19,15 +19,11 @@ import (
 	"git-checkpoint/internal/session"
 )
 
-// stepPage shows one checkpoint. The templates read the embedded record too.
+// stepPage shows one checkpoint. The templates read the embedded structs too.
 type stepPage struct {
 	*record.Record
-	Commit    name.OID
-	Tag       name.Ref
-	Current   bool
-	Discarded bool
-	Pinned    bool
-	Created   checkpoint.Time
+	*checkpoint.Detail
+	Made checkpoint.Time
 	// Who is the author, Agent the coding agent that made the checkpoint.
 	Who   string
 	Agent string
@@ -93,8 +89,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	}
 	rec := detail.Record
 	p := &stepPage{
-		Record: rec, Commit: detail.Commit, Tag: detail.Tag, Current: detail.Current, Discarded: detail.Discarded, Pinned: detail.Pinned,
-		Created: checkpoint.Time{Time: rec.CreatedAt}, Restore: rec.Snapshot.Tree != "",
+		Record: rec, Detail: detail, Made: checkpoint.Time{Time: rec.CreatedAt}, Restore: rec.Snapshot.Tree != "",
 		Command: "git checkpoint rollback " + string(rec.Session) + ":" + string(rec.ID),
 	}
 	if detail.Tag != "" { // a tag shows that the label means this checkpoint

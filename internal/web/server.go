@@ -149,30 +149,19 @@ func (s *Server) Handler() http.Handler {
 // tickets are the one-time tokens in printed addresses, with the time at which each expires. The
 // cookie itself is never in an address, because addresses end up in the browser's history and in
 // process lists.
-type tickets struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-}
+type tickets struct{ until sync.Map }
 
 // issue returns a new ticket.
 func (t *tickets) issue(now time.Time) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.until == nil {
-		t.until = map[string]time.Time{}
-	}
 	ticket := rand.Text()
-	t.until[ticket] = now.Add(ticketLife)
+	t.until.Store(ticket, now.Add(ticketLife))
 	return ticket
 }
 
 // take uses up a ticket and reports whether it was valid.
 func (t *tickets) take(ticket string, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	until, issued := t.until[ticket]
-	delete(t.until, ticket)
-	return issued && now.Before(until)
+	until, issued := t.until.LoadAndDelete(ticket)
+	return issued && now.Before(until.(time.Time))
 }
 
 // idle calls a function when there has been no reader for some time. A reader is a request that is

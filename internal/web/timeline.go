@@ -260,7 +260,7 @@ func edgeBetween(a, b node) edge {
 // arcBetween is a curve above both checkpoints, higher the further they are apart, within the
 // margin on top.
 func arcBetween(a, b node, m inspect.Move) arc {
-	height := min(abs(a.X-b.X)/3+14, topMargin-18)
+	height := min(max(a.X-b.X, b.X-a.X)/3+14, topMargin-18)
 	top := min(a.Y, b.Y) - height
 	out := arc{Class: "rollback", Title: "rollback " + a.Label + " → " + b.Label}
 	if m.Undo { // above the arc of the rollback that it takes back
@@ -273,9 +273,6 @@ func arcBetween(a, b node, m inspect.Move) arc {
 	out.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", a.X, a.Y-a.R-2, a.X, top, b.X, top, b.X, b.Y-b.R-4)
 	return out
 }
-
-// abs is the absolute value of n.
-func abs(n int) int { return max(n, -n) }
 
 // scale is the range of the metric that colours the steps.
 type scale struct{ low, high float64 }
