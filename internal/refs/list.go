@@ -68,7 +68,6 @@ type refList struct {
 	prefixes []string
 	found    map[name.Ref]bool // the loose refs, which hide the packed ones
 	out      []Value
-	lines    int // number of lines in packed-refs
 }
 
 // wanted reports whether a ref matches one of the prefixes, by the rule of for-each-ref: it is the
@@ -153,7 +152,6 @@ func (l *refList) packed() error {
 	if err != nil || len(data) == 0 {
 		return err
 	}
-	l.lines = bytes.Count(data, []byte{'\n'})
 	return l.eachPacked(data, l.add)
 }
 
@@ -197,12 +195,10 @@ func (f Files) eachPacked(data []byte, each func(line []byte) error) error {
 	_, rest, _ := bytes.Cut(data, []byte{'\n'})
 	var before []byte
 	for n := 2; len(rest) > 0; n++ {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 {
+		line, after, ended := bytes.Cut(rest, []byte{'\n'})
+		if rest = after; !ended {
 			return &packedFault{n, "is cut off"}
 		}
-		line := rest[:end]
-		rest = rest[end+1:]
 		if before != nil && len(line) == f.Digits+1 && line[0] == '^' && name.IsHex(line[1:]) {
 			continue // the object that the annotated tag before it points to
 		}
@@ -248,9 +244,6 @@ func (l *refList) add(line []byte) error {
 	case !IsSimple(ref) || oid.IsZero():
 		return errAsk
 	default:
-		if len(l.out) == 0 {
-			l.out = make([]Value, 0, l.lines) // untouched pages of it cost no memory
-		}
 		l.out = append(l.out, Value{Ref: name.Ref(ref), OID: oid})
 	}
 	return nil

@@ -51,7 +51,7 @@ func (e *LockedError) Unwrap() error { return ErrRaced }
 // the result is false, because git would write a reflog of HEAD. Hooks and reflogs of our own refs
 // are switched off in any case.
 func (f Files) Writable(head name.Ref) bool {
-	if f.foreign() || isOurs(head) {
+	if f.foreign() || head.Travels() {
 		return false
 	}
 	for _, key := range []string{"GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_TEST_FSYNC", "GIT_COMMON_DIR"} {
@@ -115,16 +115,11 @@ func (f Files) plainUpdates(updates []Update) bool {
 	return true
 }
 
-// isOurs reports whether a ref belongs to this program.
-func isOurs(ref name.Ref) bool {
-	return strings.HasPrefix(string(ref), name.CheckpointRoot) || strings.HasPrefix(string(ref), name.TagRoot) || ref == name.NotesRef
-}
-
 // plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
 // ids are well-formed, and it has no reflog, which git would continue.
 func (f Files) plainUpdate(u Update) bool {
 	ref := string(u.Ref)
-	if !isOurs(u.Ref) || !IsSimple(ref) || !f.shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
+	if !u.Ref.Travels() || !IsSimple(ref) || !f.shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
 		return false
 	}
 	id := func(oid name.OID) bool { return len(oid) == f.Digits && name.IsHex(string(oid)) && !oid.IsZero() }
