@@ -35,11 +35,15 @@ var hardened = []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "
 // remote, so above this number a pattern is cheaper although it may bring more than was asked for.
 const explicit = 64
 
-// Bring fetches refs, given by their names here, into a new quarantine. now and random make the
-// quarantine's name unique. there is the listing that the refs are from: if more than half of a
+// room returns a new place for a quarantine. The time and a random number make it unique.
+func (r *Remote) room() string {
+	return fmt.Sprintf("%s%x-%08x", name.IncomingRoot, r.Now().Unix(), r.Random())
+}
+
+// Bring fetches refs, given by their names here, into a new quarantine. there is the listing that the refs are from: if more than half of a
 // session's checkpoints are wanted, one pattern fetches all of them. After an error nothing stays.
-func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing, now time.Time, random uint32) (*Quarantine, error) {
-	room := fmt.Sprintf("%s%x-%08x/", name.IncomingRoot, now.Unix(), random)
+func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
+	room := r.room() + "/"
 	wanted := map[name.Session]int{}
 	for _, ref := range refs {
 		if session, _, ok := name.SplitCheckpointRef(ref); ok {
@@ -98,25 +102,29 @@ func (q *Quarantine) Close(ctx context.Context) {
 	q.refs = nil
 }
 
-// Sweep removes quarantines older than age, which killed fetches left behind.
-func Sweep(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) error {
-	gone, err := Abandoned(ctx, repo, now, age)
+// incomingAge is the age after which a quarantine counts as left behind by a fetch that was killed.
+// Younger ones may belong to a fetch that is still running.
+const incomingAge = 24 * time.Hour
+
+// Sweep removes the quarantines that killed fetches left behind.
+func Sweep(ctx context.Context, repo *git.Repo, now time.Time) error {
+	gone, err := Abandoned(ctx, repo, now)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	return repo.UpdateRefs(ctx, gone)
 }
 
-// Abandoned lists the refs of quarantines older than age, as updates that delete them. The time is
-// in the name of a quarantine; a name without one counts as old.
-func Abandoned(ctx context.Context, repo *git.Repo, now time.Time, age time.Duration) ([]git.Update, error) {
+// Abandoned lists the refs of quarantines that killed fetches left behind, as updates that delete
+// them. The time is in the name of a quarantine; a name without one counts as old.
+func Abandoned(ctx context.Context, repo *git.Repo, now time.Time) ([]git.Update, error) {
 	left, err := repo.Refs(ctx, name.IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), name.IncomingRoot), "-")
 		began, err := strconv.ParseInt(stamp, 16, 64)
 		// Abs: a time in the future is from a clock that was wrong.
-		if err != nil || now.Sub(time.Unix(began, 0)).Abs() > age {
+		if err != nil || now.Sub(time.Unix(began, 0)).Abs() > incomingAge {
 			gone = append(gone, git.Update{Ref: l.Ref, Old: l.OID})
 		}
 	}

@@ -19,11 +19,11 @@ type Capability struct {
 // again. commit may be any commit that is here. The first capability is about refs under the
 // mapping's names. If the host refuses these and no prefix is configured, branches are tried. An
 // error means that the host could not be asked.
-func (r *Remote) Probe(ctx context.Context, commit name.OID, random uint32) ([]Capability, error) {
+func (r *Remote) Probe(ctx context.Context, commit name.OID) ([]Capability, error) {
 	if _, err := r.List(ctx); err != nil {
 		return nil, err
 	}
-	leaf := fmt.Sprintf("_probe/%08x", random)
+	leaf := fmt.Sprintf("_probe/%08x", r.Random())
 	ours, branch := name.Ref(name.CheckpointRoot+leaf), name.Ref("refs/heads/checkpoints/"+leaf)
 	there := string(r.Mapping.There(ours))
 	first, err := r.takes(ctx, EachAlone, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})

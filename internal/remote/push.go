@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 	if len(many) == 0 {
 		return specs, nil, nil
 	}
-	room := fmt.Sprintf("%s%x-%08x-out/", name.IncomingRoot, r.Now().Unix(), r.Random())
+	room := r.room() + "-out/"
 	staged := &Quarantine{repo: r.Repo}
 	var write []git.Update
 	for _, u := range many {

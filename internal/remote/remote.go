@@ -26,22 +26,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// Asking says whether git may prompt a person for a credential.
-type Asking int
-
-// NeverAsk is for background work and for programs.
-const (
-	NeverAsk Asking = iota
-	MayAsk          // a person is at the terminal
-)
-
 // Remote is another repository, given by the name of a configured remote or by an address.
 type Remote struct {
 	Repo    *git.Repo
 	Name    string
 	Place   string // the address to use in place of Name; empty: let git resolve the name
 	Mapping Mapping
-	Asking  Asking
+	MayAsk  bool // a person is at the terminal, so git may prompt for a credential
 	Now     func() time.Time
 	Random  func() uint32
 }
@@ -141,7 +132,7 @@ func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, e
 // environment returns variables that keep git and ssh from prompting when nobody could answer. A
 // user's own ssh command is left as it is.
 func (r *Remote) environment() []string {
-	if r.Asking == MayAsk {
+	if r.MayAsk {
 		return []string{"GIT_TERMINAL_PROMPT=1"}
 	}
 	env := []string{"GIT_TERMINAL_PROMPT=0"}

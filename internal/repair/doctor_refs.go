@@ -17,7 +17,6 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
-	"git-checkpoint/internal/travel"
 )
 
 // ownRoots returns the directories, and the notes ref, in which this program has refs.
@@ -90,7 +89,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	if err != nil {
 		return out, err
 	}
-	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now(), travel.IncomingAge)
+	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now())
 	if len(incoming) > 0 {
 		out = append(out, Ailment{
 			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),

@@ -72,7 +72,7 @@ func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *r
 	}
 	there.Archive, there.Archived = got, nil
 	if err := t.readArchive(ctx, session, there); err != nil {
-		t.line("fetch", name.ArchiveRef(session), OutcomeRejected, err.Error())
+		t.line(name.ArchiveRef(session), OutcomeRejected, err.Error())
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *consignment) sendFolds(ctx context.Context) error {
 				return nil
 			}
 			c.there.Set(o.Ref, "")
-			c.line("push", o.Ref, OutcomeDeleted, "it is in the archive")
+			c.line(o.Ref, OutcomeDeleted, "it is in the archive")
 		}
 	}
 	return nil

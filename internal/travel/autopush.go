@@ -2,7 +2,6 @@ package travel
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,8 +29,8 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 		}
 		// The marker is removed before the push reads the refs. One that appears later may be about a
 		// checkpoint that this push did not see.
-		os.Remove(again)         //nolint:errcheck // it is there or not
-		pushQuietly(ctx, s, req) //nolint:errcheck // status tells how it ended
+		os.Remove(again) //nolint:errcheck // it is there or not
+		pushQuietly(ctx, s, req)
 		release()
 		if _, err := os.Stat(again); err != nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // nobody asked for another push
@@ -40,11 +39,11 @@ func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) e
 }
 
 // pushQuietly pushes all sessions without asking anything, and stores how it ended.
-func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error {
+func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) {
 	req.Ask, req.Agree, req.Quietly, req.Sessions = false, nil, true, nil
 	t, err := newTrip(s, req)
 	if err != nil {
-		return err
+		return
 	}
 	if err = t.push(ctx, nil); err == nil {
 		err = t.verdict()
@@ -54,7 +53,7 @@ func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) error 
 	if err != nil {
 		t.memory.Auto = "failed " + s.Now().Format(time.RFC3339) + ": " + err.Error()
 	}
-	return errors.Join(err, t.memory.save(s))
+	t.memory.save(s) //nolint:errcheck // nobody is there to tell
 }
 
 // noteRefusal stores the reason why the clearance gate refused a push, for the next create to

@@ -90,7 +90,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	}
 	t := &trip{
 		s: s, remote: &remote.Remote{Repo: s.Repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
-		answer: &Answer{Remote: file, Lines: []Line{}},
+		answer: &Answer{Remote: file, Lines: []Line{}}, verb: "fetch",
 	}
 	if err := t.verifyAll(ctx, came); err != nil {
 		return nil, err

@@ -133,14 +133,14 @@ func (c *consignment) force(ctx context.Context, updates []remote.Update) error 
 			case o.Verdict == remote.Stale:
 				return errStale
 			case o.Verdict >= remote.Refused:
-				c.line("push", o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
+				c.line(o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
 				continue
 			}
 			outcome := OutcomeUpdated
 			if o.New == "" {
 				outcome = OutcomeDeleted
 			}
-			c.line("push", o.Ref, outcome, reasonExpunged)
+			c.line(o.Ref, outcome, reasonExpunged)
 			c.there.Set(o.Ref, o.New)
 		}
 	}
@@ -239,7 +239,7 @@ func (t *trip) repeatTombstones(ctx context.Context) error {
 			return err
 		}
 		for _, id := range alive {
-			t.line("fetch", name.CheckpointRef(session, id), OutcomeDeleted, "it was expunged, but pinned elsewhere at the same time")
+			t.line(name.CheckpointRef(session, id), OutcomeDeleted, "it was expunged, but pinned elsewhere at the same time")
 		}
 	}
 	return nil

@@ -21,14 +21,10 @@ import (
 // Fetch brings what other clones pushed and joins it with what is here. The answer is returned
 // beside an error too.
 func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	t, err := newTrip(s, req)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := t.fetch(ctx); err != nil {
-		return t.answer, err
-	}
-	return t.answer, t.verdict()
+	return run(s, req, func(t *trip) error {
+		_, err := t.fetch(ctx)
+		return err
+	})
 }
 
 // Sync fetches and then pushes, with a single listing of the remote where possible. It refuses to
@@ -37,18 +33,13 @@ func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	if err := s.RefuseHalfRolledBack(); err != nil {
 		return nil, err
 	}
-	t, err := newTrip(s, req)
-	if err != nil {
-		return nil, err
-	}
-	there, err := t.fetch(ctx)
-	if err != nil {
-		return t.answer, err
-	}
-	if err := t.push(ctx, there); err != nil {
-		return t.answer, err
-	}
-	return t.answer, t.verdict()
+	return run(s, req, func(t *trip) error {
+		there, err := t.fetch(ctx)
+		if err != nil {
+			return err
+		}
+		return t.push(ctx, there)
+	})
 }
 
 // listings bounds how often the remote is listed again because a listed ref was deleted before it
@@ -58,6 +49,7 @@ const listings = 3
 // fetch brings and joins everything that the request covers, and returns the listing of the remote
 // on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
 func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
+	t.verb = "fetch"
 	for try := 1; ; try++ {
 		here, there, err := t.both(ctx)
 		if err != nil {
@@ -65,13 +57,13 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 		}
 		digest := "fetch " + here.Digest() + " " + there.Digest()
 		// This pair of listings was seen before, after a trip that left nothing to do.
-		if t.memory.settled(digest) && t.answer != nil {
+		if t.memory.settled(digest) {
 			return there, t.memory.synced(t.s, digest)
 		}
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
 			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, strings.Join(t.req.Sessions, ", "))
 		}
-		t.again = false
+		t.again, t.skipped = false, nil
 		err = t.bring(ctx, here, there)
 		var said *remote.Error
 		if errors.As(err, &said) && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
@@ -88,10 +80,10 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 }
 
 // bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
-// it applies the consequences of the merged journals: bringBack, repeatTombstones, and
+// it applies the consequences of the merged journals: revived, repeatTombstones, and
 // expunge.Again, which rewrites checkpoints made here that hold what another clone expunged.
 func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
-	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now(), IncomingAge); err != nil {
+	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
 		t.s.Warn(err.Error())
 	}
 	var want []name.Ref
@@ -120,46 +112,27 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		}
 		t.s.Trace("united")
 	}
-	if err := t.bringBack(ctx, there); err != nil {
-		return err
-	}
+	t.again = t.again || t.revived(ctx)
 	if err := t.repeatTombstones(ctx); err != nil {
 		return err
 	}
 	again, err := expunge.Again(ctx, t.s)
 	for _, r := range again {
-		t.line("fetch", name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
-		t.line("fetch", name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
+		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
+		t.line(name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
 	}
 	return err
 }
 
-// bringBack fetches checkpoints that were dead in the journal here before the journals were merged,
-// and so were not fetched, but are alive in the merged one: another clone had pinned them, and a
-// tombstone that does not know a pin is void. It calls bring again with a listing of only these.
-func (t *trip) bringBack(ctx context.Context, there *remote.Listing) error {
-	skipped := t.skipped
-	t.skipped = map[name.Ref]name.OID{}
-	back := remote.NewListing()
-	for ref, oid := range skipped {
+// revived reports whether a checkpoint was not fetched because it was dead in the journal here, but
+// is alive in the merged one: another clone had pinned it, and a tombstone that does not know a pin
+// is void.
+func (t *trip) revived(ctx context.Context) bool {
+	return slices.ContainsFunc(t.skipped, func(ref name.Ref) bool {
 		session, leaf, _ := name.SplitCheckpointRef(ref)
 		st, err := t.s.Store.State(ctx, session)
-		if err == nil && !st.Dead(name.ID(leaf)) {
-			back.Add(ref, oid)
-		}
-	}
-	if len(back.Sessions) == 0 {
-		return nil
-	}
-	here, err := t.here(ctx)
-	if err != nil {
-		return err
-	}
-	for session, of := range back.Sessions {
-		of.Journal = there.Session(session).Journal
-	}
-	here.Keep(back.Names())
-	return t.bring(ctx, here, back)
+		return err == nil && !st.Dead(name.ID(leaf))
+	})
 }
 
 // either returns the sessions that exist here or at the remote, sorted.
@@ -171,7 +144,7 @@ func either(here, there *remote.Listing) []name.Session {
 
 // missing returns the refs of a session that have to be fetched: the journal, unless ours contains
 // it; the archive, if it holds anything that is missing here; and the checkpoints that are neither
-// here nor dead. Dead ones are remembered in t.skipped for bringBack.
+// here nor dead. Dead ones are remembered in t.skipped.
 func (t *trip) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
 	var want []name.Ref
 	var mine *Joined
@@ -193,9 +166,9 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 		ref := name.CheckpointRef(session, id)
 		if st := mine.Fold(); st == nil || !st.Dead(id) {
 			want = append(want, ref)
-			continue
+		} else {
+			t.skipped = append(t.skipped, ref)
 		}
-		t.skipped[ref] = there.Checkpoints[id]
 	}
 	return want, nil
 }
@@ -222,7 +195,7 @@ func (t *trip) unite(ctx context.Context, session name.Session, here, there *rem
 	err := u.run(ctx)
 	if why := excuse(err); why != nil {
 		t.again = t.again || checkpoint.Vanished(err)
-		t.line("fetch", name.JournalRef(session), OutcomeRejected, why.Error())
+		t.line(name.JournalRef(session), OutcomeRejected, why.Error())
 		return nil
 	}
 	return err

@@ -31,7 +31,7 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	if places, err := t.remote.Destinations(ctx); err == nil && len(places) > 0 {
 		t.remote.Place = places[0]
 	}
-	found, err := t.remote.Probe(ctx, commit, s.Store.Random())
+	found, err := t.remote.Probe(ctx, commit)
 	if err != nil {
 		return found, unreachable(err)
 	}

@@ -20,14 +20,7 @@ import (
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
 // returned beside an error too.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	t, err := newTrip(s, req)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.push(ctx, nil); err != nil {
-		return t.answer, err
-	}
-	return t.answer, t.verdict()
+	return run(s, req, func(t *trip) error { return t.push(ctx, nil) })
 }
 
 // pushTries bounds how often a push is planned again because another clone was faster.
@@ -41,6 +34,7 @@ var errStale = errors.New("the remote has changed in the meantime")
 // and the first error is returned. there is the listing of the fetch address if it was read
 // already, else nil. It is of no use for other push addresses, which are listed by themselves.
 func (t *trip) push(ctx context.Context, there *remote.Listing) error {
+	t.verb = "push"
 	places, err := t.remote.Destinations(ctx)
 	if err != nil {
 		return unreachable(err)
@@ -83,7 +77,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 		if err != nil {
 			return err
 		}
-		if err = t.known(here, there); err != nil {
+		if err = t.known(ctx, here, there); err != nil {
 			return err
 		}
 		err = t.pushOnce(ctx, here, there)
@@ -104,10 +98,10 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 }
 
 // known returns an error for a requested session that exists neither here nor at the remote.
-func (t *trip) known(here, there *remote.Listing) error {
+func (t *trip) known(ctx context.Context, here, there *remote.Listing) error {
 	for _, session := range t.sessions {
 		if here.Sessions[session] == nil && there.Sessions[session] == nil {
-			return t.s.UnknownSessionError(context.Background(), session)
+			return t.s.UnknownSessionError(ctx, session)
 		}
 	}
 	return nil
@@ -141,7 +135,7 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	for _, session := range here.Names() {
 		if err := c.plan(ctx, session, q); err != nil {
 			if why := excuse(err); why != nil {
-				t.line("push", name.JournalRef(session), OutcomeRejected, why.Error())
+				t.line(name.JournalRef(session), OutcomeRejected, why.Error())
 				continue
 			}
 			return err
@@ -226,7 +220,7 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 	p := remote.PlanPush(session, here, at, tip, j.dead)
 	p.Create = c.sound(ctx, session, j, p.Create)
 	for _, conflict := range p.Conflicts {
-		c.line("push", conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
+		c.line(conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
 	}
 	archive, err := c.archiveToSend(ctx, &p, at)
 	if err != nil {
@@ -260,7 +254,7 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 		}
 		a := c.inspect(ctx, session, id, u.New, j.Fold())
 		if a.err != nil {
-			c.line("push", u.Ref, OutcomeRejected, "it was not sent: "+a.err.Error())
+			c.line(u.Ref, OutcomeRejected, "it was not sent: "+a.err.Error())
 		}
 		return a.err != nil
 	})

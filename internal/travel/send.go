@@ -187,7 +187,7 @@ func (c *consignment) sendAlone(ctx context.Context, updates []remote.Update) (s
 func (c *consignment) took(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
-		c.line("push", o.Ref, OutcomeRejected, o.Reason)
+		c.line(o.Ref, OutcomeRejected, o.Reason)
 		return
 	}
 	outcome := OutcomeCreated
@@ -208,7 +208,7 @@ func (c *consignment) took(o remote.Outcome) {
 		outcome = OutcomeUpdated
 	}
 	if o.Verdict != remote.Held { // Held: the remote has it although its listing did not show it
-		c.line("push", o.Ref, outcome, "")
+		c.line(o.Ref, outcome, "")
 	}
 	c.there.Set(o.Ref, o.New)
 }
@@ -242,7 +242,7 @@ func (c *consignment) sendTags(ctx context.Context) error {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
 		case there != r.OID:
-			c.line("push", r.Ref, OutcomeRejected, "the remote has another checkpoint for it, and a tag is never moved; `git push "+c.answer.Remote+" :"+string(r.Ref)+"` deletes it there")
+			c.line(r.Ref, OutcomeRejected, "the remote has another checkpoint for it, and a tag is never moved; `git push "+c.answer.Remote+" :"+string(r.Ref)+"` deletes it there")
 		}
 	}
 	if len(updates) > 0 {

@@ -55,7 +55,7 @@ func (c *consignment) withoutNotes(ctx context.Context, where string, err error,
 	if ctx.Err() != nil {
 		return err
 	}
-	c.line("push", name.NotesRef, OutcomeRejected, fmt.Sprintf("the notes %s cannot be read (%v); %s", where, err, remedy))
+	c.line(name.NotesRef, OutcomeRejected, fmt.Sprintf("the notes %s cannot be read (%v); %s", where, err, remedy))
 	return nil
 }
 

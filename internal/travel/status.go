@@ -33,7 +33,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 	if err != nil {
 		return nil, err
 	}
-	if err := t.known(here, there); err != nil {
+	if err := t.known(ctx, here, there); err != nil {
 		return nil, err
 	}
 	pushed, err := t.pushedTo(ctx)
@@ -152,7 +152,7 @@ func (t *trip) compare(ctx context.Context, session name.Session, here, there *r
 		return r, err
 	}
 	t.count(ctx, &r, here, there, mine)
-	r.State = t.stateOf(mine, here, there)
+	r.State = t.stateOf(session, mine, here, there)
 	if r.State == "up-to-date" {
 		r.State = stateBy(r.ToPush > 0, r.ToFetch > 0)
 	}
@@ -192,7 +192,7 @@ func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.
 	}
 	if there.Archive != "" && there.Archived == nil {
 		r.ToFetch++ // what it holds is not known before it is fetched
-	} // the content is known after a fetch
+	}
 	for id := range theirs {
 		if ours[id] == "" && !mine.dead(id) {
 			r.ToFetch++
@@ -202,7 +202,7 @@ func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.
 
 // stateOf compares the journals without fetching: as far as the objects and tracking refs here
 // show.
-func (t *trip) stateOf(mine *Joined, here, there *remote.Session) string {
+func (t *trip) stateOf(session name.Session, mine *Joined, here, there *remote.Session) string {
 	ahead := mine != nil && there.Journal != "" && mine.log.Contains(there.Journal)
 	switch {
 	case here.Journal == there.Journal:
@@ -213,12 +213,10 @@ func (t *trip) stateOf(mine *Joined, here, there *remote.Session) string {
 		return "remote"
 	case ahead:
 		return "ahead"
-	case t.sentBefore(here.Journal):
+	// The journal has not changed since it was last synchronised with this remote, and a remote's
+	// journal only moves forward, so the remote has all of it.
+	case here.Journal == t.tracking[t.trackingRef(session)]:
 		return "behind"
 	}
 	return "diverged"
 }
-
-// sentBefore reports whether the journal has not changed since it was last synchronised with this
-// remote. A remote's journal only moves forward, so the remote has all of it.
-func (t *trip) sentBefore(tip name.OID) bool { return slices.Contains(t.tracked[tip], t.remote.Name) }

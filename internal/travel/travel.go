@@ -19,18 +19,16 @@ package travel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/store"
 )
 
@@ -89,6 +87,7 @@ type trip struct {
 	req      Request
 	answer   *Answer
 	memory   memory
+	verb     string // of the lines to come: "push" or "fetch"
 
 	// alone is set once the remote turned out not to support atomic pushes.
 	alone bool
@@ -100,16 +99,27 @@ type trip struct {
 	// tips are the journals that the remote accepted. They become the tracking refs.
 	tips map[name.Session]name.OID
 	// skipped are checkpoints that were not fetched because they were dead in the journal here.
-	skipped map[name.Ref]name.OID
-	// again asks for another fetch: a concurrent gc deleted objects that this one had brought.
+	skipped []name.Ref
+	// again asks for another fetch: a concurrent gc deleted objects that this one had brought, or a
+	// skipped checkpoint is alive.
 	again bool
 	// ours caches the journals here, see journalHere.
 	ours map[name.Session]*Joined
-	// tracking maps each tracking ref (see trackingRef) to its value, and tracked maps the value
-	// back to the names of the remotes that have it. here fills in both.
+	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
 	tracking map[name.Ref]name.OID
-	said     map[string]bool       // warnings that were already printed
-	tracked  map[name.OID][]string // see tracking
+	said     map[string]bool // warnings that were already printed
+}
+
+// run makes a trip, and returns what it did beside an error too.
+func run(s *checkpoint.Service, req Request, do func(*trip) error) (*Answer, error) {
+	t, err := newTrip(s, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := do(t); err != nil {
+		return t.answer, err
+	}
+	return t.answer, t.verdict()
 }
 
 // newTrip finds the remote and validates the request.
@@ -118,12 +128,10 @@ func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Ask {
-		r.Asking = remote.MayAsk
-	}
+	r.MayAsk = req.Ask
 	t := &trip{
 		s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{},
-		ours: map[name.Session]*Joined{}, skipped: map[name.Ref]name.OID{}, said: map[string]bool{},
+		ours: map[name.Session]*Joined{}, said: map[string]bool{},
 	}
 	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
 	t.memory = memoryOf(s, r.Name)
@@ -184,17 +192,13 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 		return nil, checkpoint.Classify(err)
 	}
 	l := remote.NewListing()
-	t.tracked, t.tracking = map[name.OID][]string{}, map[name.Ref]name.OID{}
+	t.tracking = map[name.Ref]name.OID{}
 	for _, r := range refs {
-		if rest, is := strings.CutPrefix(string(r.Ref), name.TrackingRoot); is {
-			at := path.Dir(path.Dir(rest))
-			t.tracked[r.OID] = append(t.tracked[r.OID], at)
-			// The part between the root and "<session>/journal" is the name of the remote, which
-			// may contain slashes.
+		if strings.HasPrefix(string(r.Ref), name.TrackingRoot) {
 			t.tracking[r.Ref] = r.OID
-			continue
+		} else {
+			l.Add(r.Ref, r.OID)
 		}
-		l.Add(r.Ref, r.OID)
 	}
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
@@ -216,7 +220,15 @@ func (t *trip) once(err error) bool {
 // before the name of this one. With two remotes only one may act on it. Otherwise each would undo
 // the merge of the other.
 func (t *trip) elsewhere(tip name.OID) bool {
-	return slices.ContainsFunc(t.tracked[tip], func(at string) bool { return at < t.remote.Name })
+	for ref, seen := range t.tracking {
+		// The part between the root and "<session>/journal" is the name of the remote, which may
+		// contain slashes.
+		at := path.Dir(path.Dir(strings.TrimPrefix(string(ref), name.TrackingRoot)))
+		if seen == tip && at < t.remote.Name {
+			return true
+		}
+	}
+	return false
 }
 
 // both lists the refs here and at the remote concurrently, because the remote usually answers late.
@@ -238,9 +250,9 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 
 // line records what happened to a ref. A later line of the same verb about the same ref replaces
 // the earlier one, as in a push that is planned again.
-func (t *trip) line(verb string, ref name.Ref, outcome Outcome, message string) {
-	l := Line{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: verb}
-	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == verb {
+func (t *trip) line(ref name.Ref, outcome Outcome, message string) {
+	l := Line{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: t.verb}
+	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == t.verb {
 		t.answer.Lines[i] = l
 		return
 	}
@@ -266,18 +278,11 @@ func (t *trip) verdict() error {
 	}
 	switch {
 	case conflicts > 0:
-		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", refsThat(conflicts, "has", "have"), t.answer.Remote)
+		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", render.Count(conflicts, "ref has", "refs have"), t.answer.Remote)
 	case rejected > 0:
-		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", refsThat(rejected, "was", "were"))
+		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
 	}
 	return nil
-}
-
-func refsThat(n int, one, more string) string {
-	if n == 1 {
-		return "1 ref " + one
-	}
-	return fmt.Sprintf("%d refs %s", n, more)
 }
 
 // refused reports whether a fetch rejected the ref.
@@ -340,14 +345,6 @@ func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session)
 
 // Exists reports whether an object is in this repository. An error of git counts as no.
 func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
-	found := false
-	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, _ git.Object, err error) error {
-		found = err == nil
-		return nil
-	})
-	return err == nil && found
+	missing, err := s.Repo.Batch().Missing(ctx, []name.OID{oid})
+	return err == nil && !missing[oid]
 }
-
-// IncomingAge is the age after which a quarantine counts as left behind by a fetch that was killed.
-// Younger ones may belong to a fetch that is still running.
-const IncomingAge = 24 * time.Hour

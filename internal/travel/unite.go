@@ -69,7 +69,7 @@ func (u *union) run(ctx context.Context) error {
 		u.lines = append(u.lines, Line{Ref: name.JournalRef(u.session), Outcome: outcome})
 	}
 	for _, l := range u.lines {
-		u.t.line("fetch", l.Ref, l.Outcome, l.Message)
+		u.t.line(l.Ref, l.Outcome, l.Message)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]na
 		}
 		if mine := held[id]; mine != "" {
 			if mine != commit {
-				u.t.line("fetch", name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
+				u.t.line(name.CheckpointRef(u.session, id), OutcomeConflict, fmt.Sprintf("it is %s here and %s there", mine.Short(), commit.Short()))
 			} else if u.archive[id] == mine {
 				// The remote has archived it, so archive it here as well.
 				change.Archive[id] = mine

@@ -20,7 +20,7 @@ import (
 func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
 	for try := 1; ; try++ {
 		beside := t.s.Repo.GCDropsAll()
-		q, err := t.remote.Bring(ctx, want, there, t.s.Now(), t.s.Store.Random())
+		q, err := t.remote.Bring(ctx, want, there)
 		t.s.Trace("arrived")
 		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
 			return q, err
