@@ -373,7 +373,7 @@ func TestGuarded(t *testing.T) {
 		"land/Plan.Apply": "MayLeave", "cli/WebCmd.write": "MayLeave", // land, web --output
 	}
 	means := map[string][]string{ // the means: who may use it
-		"remote.Push":      {"travel/consignment.sendTogether", "travel/consignment.sendJournals", "travel/consignment.sendAlone", "travel/consignment.sendFolds", "travel/consignment.force"},
+		"remote.Push":      {"travel/consignment.sendTogether", "travel/consignment.sendEach"},
 		"ReadArchive":      {"transfer/ArchiveToWrite", "interop/know"},
 		`"pack-objects"`:   {"transfer/parcel.write"},
 		"server.WriteFile": {"cli/WebCmd.write"},

@@ -5,9 +5,9 @@ package travel
 // archive has to be read or fetched, and send archives in a push.
 
 import (
+	"cmp"
 	"context"
 	"maps"
-	"slices"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -98,19 +98,17 @@ func (c *consignment) sendFolds(ctx context.Context) error {
 			folds = append(folds, p.Fold...)
 		}
 	}
-	for some := range slices.Chunk(folds, remote.Chunk) {
-		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
-		if err != nil {
-			return err
+	kept := ""
+	err := c.sendEach(ctx, folds, func(o remote.Outcome) {
+		if o.Verdict >= remote.Refused {
+			kept = cmp.Or(kept, o.Reason)
+			return
 		}
-		for _, o := range outcomes {
-			if o.Verdict >= remote.Refused {
-				c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + o.Reason)
-				return nil
-			}
-			c.there.Set(o.Ref, "")
-			c.line(o.Ref, OutcomeDeleted, "it is in the archive")
-		}
+		c.there.Set(o.Ref, "")
+		c.line(o.Ref, OutcomeDeleted, "it is in the archive")
+	})
+	if kept != "" {
+		c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + kept)
 	}
-	return nil
+	return err
 }

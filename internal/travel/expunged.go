@@ -123,29 +123,20 @@ func (c *consignment) reaches(ctx context.Context, commit name.OID, list *cleara
 // force sends the replacing updates. If the host refuses one, its line names the ref that still
 // holds expunged content.
 func (c *consignment) force(ctx context.Context, updates []remote.Update) error {
-	for some := range slices.Chunk(updates, remote.Chunk) {
-		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
-		if err != nil {
-			return err
+	err := c.sendEach(ctx, updates, func(o remote.Outcome) {
+		switch {
+		case o.Verdict >= remote.Refused:
+			c.line(o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
+			return
+		case o.New == "":
+			c.line(o.Ref, OutcomeDeleted, reasonExpunged)
+		default:
+			c.line(o.Ref, OutcomeUpdated, reasonExpunged)
 		}
-		for _, o := range outcomes {
-			switch {
-			case o.Verdict == remote.Stale:
-				return errStale
-			case o.Verdict >= remote.Refused:
-				c.line(o.Ref, OutcomeRejected, "it still holds what was expunged: "+o.Reason)
-				continue
-			}
-			outcome := OutcomeUpdated
-			if o.New == "" {
-				outcome = OutcomeDeleted
-			}
-			c.line(o.Ref, outcome, reasonExpunged)
-			c.there.Set(o.Ref, o.New)
-		}
-	}
+		c.there.Set(o.Ref, o.New)
+	})
 	c.s.Trace("expunged there")
-	return nil
+	return err
 }
 
 // reasonExpunged is the reason in tombstones of expunged checkpoints. Other clones recognise it.

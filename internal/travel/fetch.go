@@ -80,8 +80,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 }
 
 // bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
-// it applies the consequences of the merged journals: revived, repeatTombstones, and
-// expunge.Again, which rewrites checkpoints made here that hold what another clone expunged.
+// it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which rewrites checkpoints made here that hold what another clone expunged.
 func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
 		t.s.Warn(err.Error())
@@ -112,10 +111,10 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		}
 		t.s.Trace("united")
 	}
-	t.again = t.again || t.revived(ctx)
 	if err := t.repeatTombstones(ctx); err != nil {
 		return err
 	}
+	t.again = t.again || t.revived(ctx)
 	again, err := expunge.Again(ctx, t.s)
 	for _, r := range again {
 		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")

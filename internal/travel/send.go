@@ -12,9 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -54,20 +54,15 @@ func (c *consignment) send(ctx context.Context) error {
 		}
 	}
 	deletes = deletes[:min(len(deletes), maxDeletes)]
-	stale := false
 	// No journal names these checkpoints at the remote yet, so readers ignore them until it
 	// arrives.
 	for len(creates)+len(journals)+len(deletes) > remote.Chunk && len(creates) > 0 {
 		n := min(len(creates), remote.Chunk)
-		behind, err := c.sendAlone(ctx, creates[:n])
-		if err != nil {
+		if err := c.sendEach(ctx, creates[:n], c.took); err != nil {
 			return err
 		}
-		stale, creates = stale || behind, creates[n:]
+		creates = creates[n:]
 		c.s.Trace("sent")
-	}
-	if stale {
-		return errStale
 	}
 	creates = append(creates, c.archives...)
 	all := slices.Concat(creates, journals, deletes)
@@ -118,29 +113,18 @@ func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (do
 // only in an atomic push with the journals. Where the remote does not accept that, they are left
 // for a later push.
 func (c *consignment) sendInOrder(ctx context.Context, creates, journals, deletes []remote.Update) error {
-	stale, err := c.sendAlone(ctx, creates)
-	if err != nil {
+	if err := c.sendEach(ctx, creates, c.took); err != nil {
 		return err
 	}
 	c.s.Trace("sent")
-	if len(journals) > 0 {
-		behind, err := c.sendJournals(ctx, journals, deletes)
-		if err != nil {
-			return err
-		}
-		stale = stale || behind
+	if err := c.sendJournals(ctx, journals, deletes); err != nil {
+		return err
 	}
 	c.s.Trace("journal sent")
-	if stale {
-		return errStale
-	}
 	if c.notes == "" || !c.allLanded() {
 		return nil
 	}
-	behind, err := c.sendAlone(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}})
-	if err == nil && behind {
-		err = errStale
-	}
+	err := c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.took)
 	c.s.Trace("notes sent")
 	return err
 }
@@ -153,33 +137,35 @@ func (c *consignment) allLanded() bool {
 }
 
 // sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
-// the journals alone. stale reports that the remote has moved on.
-func (c *consignment) sendJournals(ctx context.Context, journals, deletes []remote.Update) (stale bool, err error) {
-	if len(deletes) > 0 && !c.alone {
+// the journals alone.
+func (c *consignment) sendJournals(ctx context.Context, journals, deletes []remote.Update) error {
+	if len(journals) > 0 && len(deletes) > 0 && !c.alone {
 		if done, err := c.sendTogether(ctx, slices.Concat(journals, deletes)); done || err != nil {
-			return false, err
+			return err
 		}
 	}
-	return c.sendAlone(ctx, journals)
+	return c.sendEach(ctx, journals, c.took)
 }
 
-// sendAlone sends the refs in chunks. The remote takes or refuses each by itself, and each result
-// is recorded. stale reports that at least one ref had moved at the remote.
-func (c *consignment) sendAlone(ctx context.Context, updates []remote.Update) (stale bool, err error) {
+// sendEach sends the refs in chunks. The remote takes or refuses each by itself, and took is called
+// with each result. Of a ref that had moved at the remote it is not called; the error is errStale
+// then, after all refs were sent.
+func (c *consignment) sendEach(ctx context.Context, updates []remote.Update, took func(remote.Outcome)) error {
+	var stale error
 	for some := range slices.Chunk(updates, remote.Chunk) {
 		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
 		if err != nil {
-			return false, err
+			return err
 		}
 		for _, o := range outcomes {
 			if o.Verdict == remote.Stale {
-				stale = true
-				continue
+				stale = errStale
+			} else {
+				took(o)
 			}
-			c.took(o)
 		}
 	}
-	return stale, nil
+	return stale
 }
 
 // took records the result of one ref: the line of the answer, and the listing c.there, from which
@@ -226,18 +212,12 @@ func (t *trip) pushed(ctx context.Context) error {
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
 func (c *consignment) sendTags(ctx context.Context) error {
-	if !c.req.Tags {
-		return nil
-	}
-	refs, err := c.s.Repo.Refs(ctx, name.TagRoot)
+	tags, err := c.tags(ctx)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var updates []remote.Update
-	for _, r := range refs {
-		if !c.ownTag(r.Ref) {
-			continue
-		}
+	for _, r := range tags {
 		switch there := c.there.Tags[r.Ref]; {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
@@ -248,11 +228,18 @@ func (c *consignment) sendTags(ctx context.Context) error {
 	if len(updates) > 0 {
 		c.s.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
-	_, err = c.sendAlone(ctx, updates)
-	return err
+	return c.sendEach(ctx, updates, c.took)
 }
 
-// ownTag reports whether ref is a checkpoint tag of a session of the plan.
-func (c *consignment) ownTag(ref name.Ref) bool {
-	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return strings.HasPrefix(string(ref), name.TagRoot+string(p.Session)+"/") })
+// tags returns the checkpoint tags to send: those of the sessions of the plan, if tags are wanted.
+func (c *consignment) tags(ctx context.Context) (tags []git.RefValue, err error) {
+	if !c.req.Tags || len(c.plans) == 0 {
+		return nil, nil
+	}
+	var below []string
+	for _, p := range c.plans {
+		below = append(below, name.TagRoot+string(p.Session)+"/")
+	}
+	tags, err = c.s.Repo.Refs(ctx, below...)
+	return tags, checkpoint.Classify(err)
 }
