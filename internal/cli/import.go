@@ -7,7 +7,7 @@ import (
 )
 
 // ImportCmd is "git checkpoint import", for files that export wrote and for layouts of other
-// systems. The type is recognised by what is there (readsLayout, importerFor).
+// systems. The type is recognised by what is there (own, in formats.go).
 type ImportCmd struct {
 	File string `arg:"" complete:"file" help:"File or directory to read."`
 	importFlags
@@ -16,19 +16,14 @@ type ImportCmd struct {
 
 // Run imports and prints what came.
 func (c *ImportCmd) Run(ctx context.Context, app *App) error {
-	reads, err := c.readsLayout(c.File)
-	if reads {
+	own, err := c.own(c.File)
+	switch {
+	case err != nil:
+		return err
+	case own == nil:
 		return c.importLayout(ctx, app, c.File)
 	}
-	if err != nil {
-		return err
-	}
-	// From here on it is one of our own formats.
-	chosen, err := importerFor(c.Format, c.File)
-	if err != nil {
-		return err
-	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		return app.travelled(chosen.load(ctx, s, c.File))
+		return app.travelled(own.load(ctx, s, c.File))
 	})
 }

@@ -2,16 +2,12 @@ package cli
 
 import (
 	"context"
-	"os"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/interop"
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/transfer"
 )
 
 // importFlags are the flags of import that apply to layouts of other systems only.
@@ -26,30 +22,6 @@ type importFlags struct {
 type exportFlags struct {
 	Yes   bool `short:"y" help:"Also write what the guard could not scan for secrets."`
 	Force bool `help:"Replace files or rows of a database that have other contents. A bundle, tar or jsonl file that an earlier export wrote needs no --force."`
-}
-
-// readsLayout reports whether package interop imports the path: a directory, a single document of
-// another system, or whatever --format names a layout for. It returns false for our own exports,
-// with an error if a flag was given that is not for them.
-func (f *importFlags) readsLayout(path string) (bool, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return false, nil //nolint:nilerr // importerFor says so
-	case f.Format != "" && !interop.Known(f.Format) && !slices.ContainsFunc(ownFormats(), func(own ownFormat) bool { return own.name == f.Format }):
-		return false, usage.Error("no format is called \""+name.Clip(f.Format, name.Said)+"\"", "known formats: "+strings.Join(interop.Formats(), ", "))
-	case interop.Known(f.Format), f.Format == "" && info.IsDir():
-		return true, nil
-	}
-	if f.Format == "" && interop.IsDocument(path) {
-		if held, err := transfer.FormatOf(path); err == nil && held == "" {
-			return true, nil
-		}
-	}
-	if f.DryRun || f.KeepGoing || f.Session != "" {
-		return false, usage.Error("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
-	}
-	return false, nil
 }
 
 // importLayout imports files of another system. Problems with single files are warnings, and make
