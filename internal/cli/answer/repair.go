@@ -2,6 +2,7 @@ package answer
 
 import (
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -111,4 +112,67 @@ func subjectOf(session name.Session, checkpoint name.ID, label string) string {
 		return string(checkpoint)
 	}
 	return label
+}
+
+// Rebuilt is one line in the answer of rebuild, about a checkpoint or a session.
+type Rebuilt repair.Rebuilt
+
+// JSON writes a line.
+func (a Rebuilt) JSON(w io.Writer) error { return jsonLine(w, (*repair.Rebuilt)(&a)) }
+
+// text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
+// damaged.
+func (a Rebuilt) text(p *page) {
+	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
+	mark := render.Span{Role: render.Success, Text: "✓ "}
+	if !a.OK {
+		mark = render.Span{Role: render.Error, Text: "✗ "}
+	}
+	p.line(mark, render.Span{Role: render.ID, Text: subject})
+	for _, m := range a.Mended {
+		p.line(plain("  " + m.Message))
+	}
+	if a.RebuiltFrom != "" {
+		p.line(plain("  rebuilt as "), render.Span{Role: render.ID, Text: string(a.Rebuilt)})
+	}
+	if len(a.Missing) > 0 {
+		p.line(plain("  without " + strings.Join(a.Missing, ", ")))
+	}
+	for _, f := range a.Left {
+		p.finding("  still ", f)
+		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
+		if a.Rebuilt == "" {
+			p.hint(f.Hint)
+		}
+	}
+	if a.Rebuilt != "" && len(a.Left) > 0 {
+		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` removes the broken one; " + string(a.Rebuilt) + " replaces it")
+	}
+}
+
+// Ailment is one finding of doctor.
+type Ailment repair.Ailment
+
+// JSON writes one line.
+func (a Ailment) JSON(w io.Writer) error { return jsonLine(w, (*repair.Ailment)(&a)) }
+
+// text writes a finding with a mark for its level, and its remedy unless it was fixed.
+func (a Ailment) text(p *page) {
+	mark := render.Span{Role: render.Error, Text: "✗ "}
+	switch {
+	case a.Fixed:
+		mark = render.Span{Role: render.Success, Text: "✓ "}
+	case a.Level == repair.LevelAdvice:
+		mark = render.Span{Role: render.Warning, Text: "! "}
+	case a.Level == repair.LevelInfo:
+		mark = dim("  ")
+	}
+	line := []render.Span{mark, plain(a.Kind + ": "), {Role: render.ID, Text: a.Object}, plain(": " + a.Message)}
+	if a.Fixed {
+		line = append(line, plain("; "+a.Done))
+	}
+	p.line(line...)
+	if !a.Fixed {
+		p.hint(a.Hint)
+	}
 }
