@@ -12,17 +12,22 @@ import (
 	"git-checkpoint/internal/travel"
 )
 
-// travelFlags are the flags that push, fetch and sync share.
-type travelFlags struct {
+// remoteFlags say which remote a command is about, and which sessions.
+type remoteFlags struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or URL; default: checkpoint.remote, else the branch's remote, else origin."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
-	DryRun  bool     `short:"n" help:"Only compare with the remote, as remote status does."`
-	resultFlags
 }
 
 // request turns the flags into a request.
-func (f *travelFlags) request(app *App) travel.Request {
+func (f *remoteFlags) request(app *App) travel.Request {
 	return travel.Request{Remote: f.Remote, Sessions: f.Session, Ask: app.Terminal.Interactive()}
+}
+
+// travelFlags are the flags that push, fetch and sync share.
+type travelFlags struct {
+	remoteFlags
+	DryRun bool `short:"n" help:"Only compare with the remote, as remote status does."`
+	resultFlags
 }
 
 // sendFlags are the flags of the commands that send: push and sync.
@@ -72,6 +77,51 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
 	return app.travelled(travel.Push(ctx, s, c.request(app)))
+}
+
+// FetchCmd is "git checkpoint fetch".
+type FetchCmd struct {
+	travelFlags
+	// Tags is taken for the habit of "git fetch --tags". It is hidden, because tags are made in any
+	// case, and no remote is asked for them.
+	Tags bool `hidden:"" help:"Has no effect: a fetch always makes tags."`
+}
+
+// Run fetches from the remote and prints what came. With --dry-run it only compares.
+func (c *FetchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.DryRun {
+		return wouldTravel(ctx, app, s, c.request(app))
+	}
+	return app.travelled(travel.Fetch(ctx, s, c.request(app)))
+}
+
+// SyncCmd is "git checkpoint sync": fetch, then push.
+type SyncCmd struct {
+	sendFlags
+}
+
+// Run fetches and pushes. With --dry-run it only compares.
+func (c *SyncCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.DryRun {
+		return wouldTravel(ctx, app, s, c.foreseen(app))
+	}
+	return app.travelled(travel.Sync(ctx, s, c.request(app)))
+}
+
+// RemoteCmd is "git checkpoint remote", whose only subcommand is the default.
+type RemoteCmd struct {
+	Status RemoteStatusCmd `cmd:"" default:"withargs" help:"Compare the sessions here with those at a remote."`
+}
+
+// RemoteStatusCmd is "remote status".
+type RemoteStatusCmd struct {
+	remoteFlags
+	jsonFlag
+}
+
+// Run prints for each session what differs between here and the remote.
+func (c *RemoteStatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	return wouldTravel(ctx, app, s, c.request(app))
 }
 
 // agree asks whether untracked files may go to an address that has not received any before. It
@@ -129,4 +179,10 @@ func travelCount(found *travel.Answer) string {
 		verb = "sent to"
 	}
 	return fmt.Sprintf("%s of checkpoints %s %s", render.Count(len(found.Lines), "ref", "refs"), verb, found.Remote)
+}
+
+// wouldTravel is the dry run of push, fetch and sync: all of them compare both sides.
+func wouldTravel(ctx context.Context, a *App, s *checkpoint.Service, req travel.Request) error {
+	found, err := travel.CompareRemote(ctx, s, req)
+	return a.giveUnless(err, answer.RemoteSessions(found))
 }
