@@ -7,28 +7,27 @@ import (
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
+	"git-checkpoint/internal/interop"
 	"git-checkpoint/internal/transfer"
 )
 
 // ExportCmd is "git checkpoint export". There are two families of formats: our own (bundle, tar,
 // jsonl; see formats.go), which lose nothing and can be imported again, and the file layouts of
-// other systems (layouts.go).
+// other systems.
 type ExportCmd struct {
 	File    string   `arg:"" optional:"" complete:"file" help:"File or directory to write; - means standard output."`
 	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
 	Format  string   `placeholder:"<name>" complete:"export format" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
-	exportFlags
+	Yes     bool     `short:"y" help:"Also write what the guard could not scan for secrets."`
+	Force   bool     `help:"Replace files or rows of a database that have other contents. A bundle, tar or jsonl file that an earlier export wrote needs no --force."`
 	resultFlags
 }
 
 // Run writes the file. It prints no confirmation if the export itself goes to stdout.
 func (c *ExportCmd) Run(ctx context.Context, app *App) error {
-	if writesLayout(c.Format) {
-		if c.Since != "" {
-			return usage.Error("--since is for a bundle, tar or jsonl")
-		}
-		return c.exportLayout(ctx, app, c.File, c.Format, c.Session)
+	if interop.Known(c.Format) || c.Format == interop.SQLite {
+		return c.layout(ctx, app)
 	}
 	chosen, err := exporterFor(c.Format, c.File)
 	if err != nil {
@@ -50,6 +49,24 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		return app.confirmed(answer.Exported{Done: done})
+	})
+}
+
+// layout writes the files of another system below a directory, or an SQLite database. If it had to
+// leave out damaged checkpoints, the exit code is 5.
+func (c *ExportCmd) layout(ctx context.Context, app *App) error {
+	switch {
+	case c.Since != "":
+		return usage.Error("--since is for a bundle, tar or jsonl")
+	case c.File == "", c.File == "-":
+		return usage.Error("no directory to export to", "git checkpoint export DIR --format "+c.Format)
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: unscanned(c.Yes)})
+		if err := app.confirmUnless(err, answer.ExportedLayout{Done: done}); err != nil {
+			return err
+		}
+		return invalidIf(done.Damaged)
 	})
 }
 

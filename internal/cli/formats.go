@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -70,44 +67,4 @@ func formatNames() []string {
 // unknownFormat is the error for a --format that does not exist.
 func unknownFormat(format string, known []string) error {
 	return usage.Error("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(known, ", "))
-}
-
-// own returns the format of ours that a file is in. It is nil if package interop imports the path:
-// a directory, a single document of another system, or whatever --format names a layout for.
-func (f *importFlags) own(path string) (*ownFormat, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
-	case f.Format != "" && !slices.Contains(formatNames(), f.Format):
-		return nil, unknownFormat(f.Format, formatNames())
-	case interop.Known(f.Format), f.Format == "" && info.IsDir():
-		return nil, nil
-	case !info.IsDir() && !info.Mode().IsRegular(): // it is read twice: once to recognise the format; a pipe can be read only once
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" is neither a file nor a directory",
-			Hints: []string{"write its contents to a file, and import that", "nothing was imported"},
-		}
-	}
-	held := "" // a directory holds none of them
-	if !info.IsDir() {
-		if held, err = transfer.FormatOf(path); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case held == "" && f.Format == "" && interop.IsDocument(path):
-		return nil, nil
-	case f.DryRun || f.KeepGoing || f.Session != "":
-		return nil, usage.Error("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
-	case held == "":
-		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindInvalid, Message: "\"" + path + "\" cannot be imported",
-			Hints: []string{"formats that can be imported: " + strings.Join(formatNames(), ", "), "nothing was imported"},
-		}
-	case f.Format != "" && f.Format != held:
-		return nil, usage.Error(fmt.Sprintf("%q is a %s, not a %s", path, held, f.Format), "leave out --format: the format is recognised", "nothing was imported")
-	}
-	all := ownFormats()
-	return &all[slices.IndexFunc(all, func(o ownFormat) bool { return o.name == held })], nil
 }
