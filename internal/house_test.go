@@ -71,7 +71,7 @@ func rooms() map[string][]string {
 		"internal/connect":    {"internal/wholefile", "internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
 		"internal/mcp":        {"internal/checkpoint", "internal/name"},
 		"internal/watch":      {},
-		"internal/web":        {"internal/attempt", "internal/render", "internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
+		"internal/web":        {"internal/attempt", "internal/command", "internal/render", "internal/checkpoint", "internal/inspect", "internal/session", "internal/record", "internal/name"},
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
 		"internal/guard":      {},

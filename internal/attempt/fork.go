@@ -159,23 +159,14 @@ func (f *forking) prepare(ctx context.Context) error {
 	for _, sk := range f.record.Snapshot.Skipped {
 		f.s.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
 	}
-	f.head = f.record.Git.Head
-	// The commit may be missing in a clone that fetched the checkpoint only in part.
-	if f.head == "" || !f.has(ctx, f.head) {
-		f.head = f.s.Repo.Head.OID
-		if f.head != "" {
-			f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", e.Label))
-		}
+	f.head = linked.HeadFor(ctx, f.s, f.record.Git.Head)
+	if f.head != "" && f.head != f.record.Git.Head {
+		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", e.Label))
 	}
 	if f.head == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
 	}
 	return f.checkBranches(ctx)
-}
-
-func (f *forking) has(ctx context.Context, oid name.OID) bool {
-	_, err := f.s.Repo.ReadCommit(ctx, string(oid))
-	return err == nil
 }
 
 // check refuses invalid options.
@@ -210,16 +201,12 @@ const mostForks = 100
 
 // checkBranches refuses names that git refuses, and branches that exist.
 func (f *forking) checkBranches(ctx context.Context) error {
-	if f.req.Branch == "" {
-		return nil
-	}
 	for i := range f.req.Count {
-		branch := f.lettered(f.req.Branch, i)
-		if _, err := f.s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
-			return checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
+		if f.req.Branch == "" {
+			return nil
 		}
-		if _, err := f.s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
-			return checkpoint.Usage("choose another name", "branch %q already exists", branch)
+		if err := checkpoint.RefuseBranch(ctx, f.s, f.lettered(f.req.Branch, i), "choose another name"); err != nil {
+			return err
 		}
 	}
 	return nil

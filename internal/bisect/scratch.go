@@ -64,15 +64,11 @@ func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.
 	if err != nil {
 		return "", checkpoint.DamagedError(e, err)
 	}
-	if rec.Git.Head != "" {
-		if _, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head)); err == nil {
-			return rec.Git.Head, nil
-		}
-	}
-	if s.Repo.Head.OID == "" {
+	head := linked.HeadFor(ctx, s, rec.Git.Head)
+	if head == "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "--where needs no worktree", "there is no commit yet, and the scratch worktree needs one")
 	}
-	return s.Repo.Head.OID, nil
+	return head, nil
 }
 
 // close removes the worktree.

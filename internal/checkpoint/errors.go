@@ -42,6 +42,22 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Lines returns the message of an error and a line for each hint, for somebody who sees neither colors
+// nor JSON: in a chat, or a model. For nil it returns none.
+func Lines(err error) (lines []string) {
+	if err == nil {
+		return nil
+	}
+	lines = append(lines, err.Error())
+	var known *Error
+	if errors.As(err, &known) {
+		for _, hint := range known.Hints {
+			lines = append(lines, "hint: "+hint)
+		}
+	}
+	return lines
+}
+
 // KindOf returns the kind of any error. An error without a kind is KindFailed.
 func KindOf(err error) Kind {
 	var e *Error

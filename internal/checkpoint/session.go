@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
@@ -204,6 +205,20 @@ func IsChosen(s *Service, session name.Session) bool {
 // OwnsBranch reports whether a rollback of the session also moves its branch by default.
 func OwnsBranch(st *journal.State) bool {
 	return st.Started != nil && st.Started.Mode == ModeOwnBranch
+}
+
+// RefuseBranch returns a usage error for the name of a new branch that git refuses, or, with a hint, that
+// exists.
+func RefuseBranch(ctx context.Context, s *Service, branch, hint string) error {
+	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
+		return Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
+	}
+	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
+		return Usage(hint, "branch %q already exists", branch)
+	} else if !errors.Is(err, git.ErrMissing) {
+		return Classify(err)
+	}
+	return nil
 }
 
 // IsClosed reports whether a session with this status is finished.

@@ -116,7 +116,7 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	if at, set := ctx.Deadline(); set {
 		limit = min(limit, time.Until(at))
 	}
-	out := &bounded{most: maxReport}
+	out := &command.Bounded{Most: maxReport}
 	end, err := command.Command{
 		Args: []string{"sh", "-c", e.command}, Dir: dir, Env: os.Environ(), Out: out, Err: io.Discard, Timeout: max(limit, time.Millisecond), Grace: time.Second,
 	}.Run(nil)
@@ -131,7 +131,7 @@ func (e *external) run(ctx context.Context, dir string) ([]leak, error) {
 	case end.Code > 1:
 		return nil, fmt.Errorf("%w: exit code %d", ErrScanner, end.Code)
 	// A report that was cut off would hide findings, so it counts as a failure.
-	case out.cut:
+	case out.Cut:
 		return nil, fmt.Errorf("%w: its report has more than %d bytes", ErrScanner, maxReport)
 	}
 	var report []leak
@@ -171,19 +171,4 @@ func (l leak) rule() string {
 		return l.RuleID
 	}
 	return "secret"
-}
-
-// bounded keeps the first bytes that are written to it and drops the rest.
-type bounded struct {
-	bytes.Buffer
-	most int
-	cut  bool
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		b.cut = true
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
 }

@@ -5,7 +5,8 @@
 // Command.Run is the main function: it starts the process and returns an End. Call Watch before it,
 // so that a Ctrl-C does not end this program first. process_unix.go has the process groups and
 // signals, process_other.go what is left of that on Windows. Background starts this program again
-// in the background, and Beginning runs a program for a few bytes of its output.
+// in the background, and Beginning runs a program for a few bytes of its output. Bounded keeps the
+// beginning of a longer one.
 package command
 
 import (

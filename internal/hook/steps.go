@@ -161,20 +161,5 @@ func (h *handler) chat(ctx context.Context) (answer string, ours bool, err error
 	if said != nil {
 		lines = append(lines, strings.TrimRight(said.Text(h.now()), "\n"))
 	}
-	return strings.Join(append(lines, told(problem)...), "\n"), true, nil
-}
-
-// told returns the lines that tell a person in a chat about an error, with its hints.
-func told(problem error) (lines []string) {
-	if problem == nil {
-		return nil
-	}
-	lines = append(lines, problem.Error())
-	var known *checkpoint.Error
-	if errors.As(problem, &known) {
-		for _, hint := range known.Hints {
-			lines = append(lines, "hint: "+hint)
-		}
-	}
-	return lines
+	return strings.Join(append(lines, checkpoint.Lines(problem)...), "\n"), true, nil
 }

@@ -9,7 +9,6 @@ package land
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,16 +133,10 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
 		return no("git does not know who you are, and commits need an author", "git config user.name NAME", "git config user.email ADDRESS")
 	}
-	if req.Branch == "" {
-		return s.RefuseHalfRolledBack()
-	}
-	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", req.Branch); err != nil {
-		return checkpoint.Usage("", "%q is not a valid branch name", name.Clip(req.Branch, name.Said))
-	}
-	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+req.Branch)); err == nil {
-		return checkpoint.Usage("switch to it and land there, or choose another name", "branch %q already exists", req.Branch)
-	} else if !errors.Is(err, git.ErrMissing) {
-		return checkpoint.Classify(err)
+	if req.Branch != "" {
+		if err := checkpoint.RefuseBranch(ctx, s, req.Branch, "switch to it and land there, or choose another name"); err != nil {
+			return err
+		}
 	}
 	return s.RefuseHalfRolledBack()
 }

@@ -34,6 +34,18 @@ type Place struct {
 	At     name.OID
 }
 
+// HeadFor returns the commit for HEAD of a worktree: the one on which a checkpoint was made, or HEAD if
+// that commit is not here, as in a clone that fetched the checkpoint only in part. It is empty if there
+// is no commit at all.
+func HeadFor(ctx context.Context, s *checkpoint.Service, made name.OID) name.OID {
+	if made != "" {
+		if _, err := s.Repo.ReadCommit(ctx, string(made)); err == nil {
+			return made
+		}
+	}
+	return s.Repo.Head.OID
+}
+
 // Add makes a worktree without files. Without a checkout git runs no post-checkout hook,
 // which would not expect a worktree that the user did not ask for.
 func Add(ctx context.Context, s *checkpoint.Service, p Place) error {

@@ -182,9 +182,5 @@ func problem(r Result) error {
 	if r.Problem == nil {
 		return fmt.Errorf("exit code %d", r.Code)
 	}
-	lines := []string{r.Problem.Error()}
-	for _, hint := range r.Problem.Hints {
-		lines = append(lines, "hint: "+hint)
-	}
-	return errors.New(strings.Join(lines, "\n"))
+	return errors.New(strings.Join(checkpoint.Lines(r.Problem), "\n"))
 }

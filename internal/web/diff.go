@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/command"
 	"git-checkpoint/internal/inspect"
 )
 
@@ -104,8 +106,8 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 	if len(shown) == len(files) || len(paths) > 1000 {
 		paths = nil
 	}
-	patch := limited{most: longestPatch}
-	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.full {
+	patch := command.Bounded{Most: longestPatch}
+	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.Cut {
 		return nil, err
 	}
 	readPatch(patch.String(), shown)
@@ -113,7 +115,7 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 }
 
 // gitDiff runs git diff and switches off what the user's configuration would change in its format.
-func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, to interface{ Write([]byte) (int, error) }, paths []string, flags ...string) error {
+func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Difference, to io.Writer, paths []string, flags ...string) error {
 	flags = append(flags, "--find-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
 	var problems bytes.Buffer
 	code, err := inspect.PrintDiff(ctx, service, d, paths, flags, inspect.IO{Out: to, Err: &problems, Color: "never"})
@@ -121,21 +123,6 @@ func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 		err = fmt.Errorf("git diff: %s", strings.TrimSpace(problems.String()))
 	}
 	return err
-}
-
-// limited is a buffer that keeps the beginning of what is written to it and drops the rest. full is
-// set once it has dropped something.
-type limited struct {
-	bytes.Buffer
-	most int
-	full bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.full = l.full || l.Len()+len(p) > l.most; l.full {
-		return len(p), nil
-	}
-	return l.Buffer.Write(p)
 }
 
 // newFileDiff makes a fileDiff from the counts. header corrects the operation if the patch says
