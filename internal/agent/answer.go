@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 )
 
 // Answer is what a hook wants to say. Write prints each part only if the agent accepts it
@@ -15,19 +14,6 @@ type Answer struct {
 	Tell  string // shown to the person beside it
 }
 
-// CanBlock reports whether the event can be answered without asking the model.
-func (d *Definition) CanBlock(event string) bool {
-	return slices.Contains(d.Answers.Block.Events, event)
-}
-
-// CanTell reports whether the agent shows a text of this event to the person.
-func (d *Definition) CanTell(event string) bool { return slices.Contains(d.Answers.Tell.Events, event) }
-
-// CanContext reports whether the agent passes a text of this event to the model.
-func (d *Definition) CanContext(event string) bool {
-	return slices.Contains(d.Answers.Context.Events, event)
-}
-
 // Write returns what the hook prints for an event: JSON with the members that the agent
 // knows, or nothing. Unknown members would make some agents reject the whole answer.
 func (d *Definition) Write(event string, a Answer) ([]byte, error) {
@@ -36,7 +22,7 @@ func (d *Definition) Write(event string, a Answer) ([]byte, error) {
 		text string
 		of   Template
 	}{{a.Context, d.Answers.Context}, {a.Tell, d.Answers.Tell}, {a.Block, d.Answers.Block}} {
-		if part.text == "" || !slices.Contains(part.of.Events, event) {
+		if part.text == "" || !part.of.Fits(event) {
 			continue
 		}
 		filled, err := fill(part.of.JSON, part.text, event)

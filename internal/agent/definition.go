@@ -184,6 +184,9 @@ type Template struct {
 	JSON   json.RawMessage `json:"json"`
 }
 
+// Fits reports whether the agent takes this part of an answer to the event.
+func (t Template) Fits(event string) bool { return slices.Contains(t.Events, event) }
+
 // Names returns the names of all agents, sorted.
 func Names() []string {
 	entries, _ := files.ReadDir("definitions") //nolint:errcheck // it is embedded

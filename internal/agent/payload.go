@@ -3,6 +3,7 @@ package agent
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -139,20 +140,13 @@ func (d *Definition) words(prompt string) string {
 
 // nobodys reports whether the agent itself wrote the prompt.
 func (d *Definition) nobodys(prompt string) bool {
-	for _, start := range d.Prompt.Ignore {
-		if strings.HasPrefix(prompt, start) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Prompt.Ignore, func(start string) bool { return strings.HasPrefix(prompt, start) })
 }
 
 // reply returns the model's answer, or "" for one that stands for none.
 func (d *Definition) reply(s string) string {
-	for _, silent := range d.Prompt.Silent {
-		if strings.TrimSpace(s) == silent {
-			return ""
-		}
+	if slices.Contains(d.Prompt.Silent, strings.TrimSpace(s)) {
+		return ""
 	}
 	return s
 }

@@ -119,7 +119,7 @@ func (h *handler) started(ctx context.Context) (agent.Answer, error) {
 	if h.c.Seen.IsZero() {
 		h.c.Seen = h.now()
 	}
-	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.CanContext(h.event) {
+	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.Answers.Context.Fits(h.event) {
 		return agent.Answer{}, nil
 	}
 	text, err := h.standing(ctx)
@@ -138,7 +138,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	if c.Turn.Open && !amid {
 		unclosed = h.closeTurn(ctx, "", "interrupted")
 	}
-	if h.def.CanBlock(h.event) {
+	if h.def.Answers.Block.Fits(h.event) {
 		text, ours, err := h.chat(ctx)
 		if ours {
 			// The model must not get the command, whatever failed before.

@@ -25,7 +25,7 @@ func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, erro
 	c.Failures++
 	c.Large = errors.As(problem, &large)
 	c.Problem, c.Event = h.redact(wordsOf(problem, c.Large)), h.event
-	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.def.CanTell(h.event) {
+	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.def.Answers.Tell.Fits(h.event) {
 		c.Told = true
 		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}

@@ -38,7 +38,9 @@ type Watcher struct {
 	// Say shows a message to the user.
 	Say func(string)
 
-	events *fsnotify.Watcher // nil if nothing can be watched; then only the clock counts
+	// events is the zero Watcher if nothing can be watched: its channels are never ready, and only the
+	// clock counts.
+	events *fsnotify.Watcher
 	// watched has the directories that events come from, relative to Top. inotify and the like do
 	// not watch a directory recursively, so each one is added by itself.
 	watched map[string]bool
@@ -51,7 +53,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	if err := w.start(ctx); err != nil {
 		return err
 	}
-	if w.events != nil {
+	if w.events.Events != nil {
 		defer w.events.Close() //nolint:errcheck // the process ends
 	}
 	w.look(ctx)
@@ -63,11 +65,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case e := <-w.changes():
+		case e := <-w.events.Events:
 			if w.counts(ctx, e) {
 				settle.Reset(w.Settle)
 			}
-		case err := <-w.errors():
+		case err := <-w.events.Errors:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				settle.Reset(w.Settle) // events were dropped, so anything may have changed
 			} else {
@@ -79,22 +81,6 @@ func (w *Watcher) Run(ctx context.Context) error {
 			w.look(ctx)
 		}
 	}
-}
-
-// changes returns the channel of events. It is nil, and so never ready, if nothing is watched.
-func (w *Watcher) changes() <-chan fsnotify.Event {
-	if w.events == nil {
-		return nil
-	}
-	return w.events.Events
-}
-
-// errors returns the channel of errors, or nil like changes.
-func (w *Watcher) errors() <-chan error {
-	if w.events == nil {
-		return nil
-	}
-	return w.events.Errors
 }
 
 // look saves once. An error because ctx ended is not reported.
@@ -109,6 +95,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		w.Say("file system events are not available (" + err.Error() + "); checking every " + w.Every.String())
+		w.events = &fsnotify.Watcher{}
 		return nil //nolint:nilerr // it is said, and the clock does
 	}
 	w.events = events
@@ -151,7 +138,7 @@ func (w *Watcher) watch(dir string) bool {
 	default:
 		w.Say("the system can watch no more directories (" + err.Error() + "); checking every " + w.Every.String())
 		w.events.Close() //nolint:errcheck // it is not used again
-		w.events = nil
+		w.events = &fsnotify.Watcher{}
 		return false
 	}
 	return true
@@ -193,9 +180,7 @@ func (w *Watcher) forget(dir string) {
 			continue
 		}
 		delete(w.watched, d)
-		if w.events != nil {
-			w.events.Remove(filepath.Join(w.Top, filepath.FromSlash(d))) //nolint:errcheck // it may be gone
-		}
+		w.events.Remove(filepath.Join(w.Top, filepath.FromSlash(d))) //nolint:errcheck // it may be gone
 	}
 }
 
@@ -223,7 +208,7 @@ func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
 	if e.Op.Has(fsnotify.Remove) || e.Op.Has(fsnotify.Rename) {
 		w.forget(rel)
 	}
-	if info, err := os.Lstat(e.Name); err == nil && info.IsDir() && w.events != nil {
+	if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 		if err := w.add(ctx, rel); err != nil {
 			w.Say("watch: " + err.Error())
 		}
