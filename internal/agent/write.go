@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,10 +53,7 @@ func (c Change) Apply(receipt Receipt) error {
 	if c.Before == nil || len(c.inserted) > 0 {
 		receipt[c.Path] = written
 	}
-	return wholefile.Write(c.Path, 0o666, func(to io.Writer) error {
-		_, err := to.Write(c.After)
-		return err
-	})
+	return wholefile.Bytes(c.Path, 0o666, c.After)
 }
 
 // drop deletes the file, and those of the directories created for it that are empty. Another file of

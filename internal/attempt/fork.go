@@ -59,6 +59,8 @@ type Attempt struct {
 	Steps       int                  `json:"steps"`      // live checkpoints since the fork
 	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
 	Run         *Ran                 `json:"run,omitempty"`
+
+	note *linked.Note // of an interrupted fork
 }
 
 // Ran is the result of the command in an attempt.

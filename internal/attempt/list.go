@@ -36,7 +36,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 	}
 	for _, n := range left {
 		if n.Kind == linked.KindFork {
-			all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true})
+			all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true, note: &n})
 		}
 	}
 	return all, nil

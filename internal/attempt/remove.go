@@ -32,8 +32,7 @@ type Removal struct {
 	Kept   name.ID `json:"kept"`
 	DryRun bool    `json:"dry_run"`
 
-	s    *checkpoint.Service
-	note *linked.Note
+	s *checkpoint.Service
 }
 
 // Lost is a path that goes with its worktree; a repository's ends in "/".
@@ -56,15 +55,6 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "run the command in another worktree", "this is the worktree of %s", a.Name)
 	}
 	if a.Unfinished {
-		left, err := linked.Left(ctx, s)
-		for i := range left {
-			if left[i].Session == a.Session {
-				r.note = &left[i]
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
 		return r, r.lookUnfinished(ctx)
 	}
 	return r, r.look(ctx)
@@ -213,8 +203,8 @@ func (r *Removal) Apply(ctx context.Context) error {
 			r.Kept = made.Record.ID
 		}
 	}
-	if r.note == nil {
+	if r.Attempt.note == nil {
 		return linked.Remove(ctx, r.s, r.Attempt.Worktree)
 	}
-	return r.note.Clear(ctx, r.s)
+	return r.Attempt.note.Clear(ctx, r.s)
 }

@@ -61,8 +61,8 @@ type AgentAddCmd struct {
 
 // Run adds the hooks to the settings of the agents.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return connectAgents(ctx, app, s, c.asked, connect.PlanAdd, connect.Request{
-		Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
+	return connectAgents(ctx, app, s, c.asked, connect.Request{
+		Adds: true, Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 }
 
@@ -76,13 +76,13 @@ type AgentRemoveCmd struct {
 
 // Run takes the hooks out of the settings of the agents.
 func (c *AgentRemoveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return connectAgents(ctx, app, s, c.asked, connect.PlanRemove, connect.Request{Names: c.Names, Scope: c.scope()})
+	return connectAgents(ctx, app, s, c.asked, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
 // connectAgents does what add and remove have in common: it makes the plan, prints it, asks,
 // applies it and prints what was done. A plan that changes nothing is not asked about.
-func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how asked, plan func(*checkpoint.Service, connect.Request) (*connect.Plan, error), req connect.Request) error {
-	p, err := plan(s, req)
+func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how asked, req connect.Request) error {
+	p, err := connect.Prepare(s, req)
 	if err != nil {
 		return err
 	}

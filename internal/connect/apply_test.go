@@ -60,7 +60,7 @@ func TestAddRemove(t *testing.T) {
 			before := files(t, home)
 			planned := func(s *checkpoint.Service) *Plan {
 				t.Helper()
-				p, err := PlanAdd(s, Request{Names: []string{name}, Scope: agent.ScopeProject})
+				p, err := Prepare(s, Request{Adds: true, Names: []string{name}, Scope: agent.ScopeProject})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestAddRemove(t *testing.T) {
 			if p := planned(s); p.Changes() {
 				t.Errorf("a second time: %+v", p)
 			}
-			p, err := PlanRemove(s, Request{Names: []string{name}, Scope: agent.ScopeProject})
+			p, err := Prepare(s, Request{Names: []string{name}, Scope: agent.ScopeProject})
 			if err == nil {
 				err = p.Apply(t.Context())
 			}
@@ -118,7 +118,7 @@ func TestPlanDeinit(t *testing.T) {
 		t.Errorf("of hooks that came along: %+v, %v", p, err)
 	}
 	s, home := open(t)
-	p, err := PlanAdd(s, Request{Names: []string{"claude"}, Scope: agent.ScopeUser})
+	p, err := Prepare(s, Request{Adds: true, Names: []string{"claude"}, Scope: agent.ScopeUser})
 	if err == nil {
 		err = p.Apply(t.Context())
 	}
@@ -155,13 +155,13 @@ func TestAddRefuses(t *testing.T) {
 	s, _ := open(t)
 	file := filepath.Join(s.Repo.WorkTree, ".claude", "settings.json")
 	write(t, file, "{ this is no JSON")
-	if _, err := PlanAdd(s, Request{Names: []string{"claude"}, Scope: agent.ScopeProject}); checkpoint.KindOf(err) != checkpoint.KindRefused {
+	if _, err := Prepare(s, Request{Adds: true, Names: []string{"claude"}, Scope: agent.ScopeProject}); checkpoint.KindOf(err) != checkpoint.KindRefused {
 		t.Errorf("unreadable: %v", err)
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "{ this is no JSON" {
 		t.Errorf("the file has %q, %v", text, err)
 	}
-	if _, err := PlanAdd(s, Request{Names: []string{"nobody"}, Scope: agent.ScopeProject}); checkpoint.KindOf(err) != checkpoint.KindUsage {
+	if _, err := Prepare(s, Request{Adds: true, Names: []string{"nobody"}, Scope: agent.ScopeProject}); checkpoint.KindOf(err) != checkpoint.KindUsage {
 		t.Errorf("nobody's agent: %v", err)
 	}
 	if _, set := reopened(t, s).Settings.Get(consentKey("claude")); set {

@@ -2,7 +2,7 @@
 // settings, removes them again, and reports the state of each agent. The files to edit come
 // from package agent.
 //
-// PlanAdd, PlanRemove and PlanDeinit return a Plan that can be shown before Plan.Apply
+// Prepare and PlanDeinit return a Plan that can be shown before Plan.Apply
 // writes it. The receipt, a JSON file, remembers what was added. Hooks do nothing without
 // consent, a key in git's configuration that no repository can bring along. List and
 // Troubled (list.go) report how each agent stands. The package starts no agent, and never
@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,16 +33,14 @@ type Request struct {
 	Wanted agent.Wanted
 	// Keep the agents' transcripts from now on.
 	Keep bool
+	Adds bool // tells adding, with consent to the hooks, from removing
 }
 
 // Plan is what adding or removing would do. Nothing is written before Apply.
 type Plan struct {
+	Request
 	Agents []Planned
-	// The request asks to keep transcripts.
-	Keep  bool
-	Scope agent.Scope
-	Adds  bool // tells adding, with consent afterwards, from removing
-	s     *checkpoint.Service
+	s      *checkpoint.Service
 }
 
 // Planned is the part of a plan for one agent.
@@ -66,12 +63,6 @@ func Removal(name string, scope agent.Scope) string {
 	return command
 }
 
-// PlanAdd plans to add hooks and to give consent to them.
-func PlanAdd(s *checkpoint.Service, req Request) (*Plan, error) { return plan(s, req, true) }
-
-// PlanRemove plans to remove hooks and to withdraw the consent.
-func PlanRemove(s *checkpoint.Service, req Request) (*Plan, error) { return plan(s, req, false) }
-
 // PlanDeinit plans to remove what was added to files of this worktree. Hooks that came with
 // the repository belong to others and stay. So do hooks in the user's own settings, because
 // these serve other repositories, too.
@@ -87,7 +78,7 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 			if _, added := receipt[resolved(file)]; err != nil || !added {
 				continue
 			}
-			p, err := PlanRemove(s, Request{Names: []string{d.Name}, Scope: scope})
+			p, err := Prepare(s, Request{Names: []string{d.Name}, Scope: scope})
 			if err != nil {
 				return nil, err
 			}
@@ -106,9 +97,9 @@ func resolved(file string) string {
 	return file
 }
 
-// plan collects the changes of the requested agents.
-func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
-	p := &Plan{Keep: req.Keep, Adds: adds, Scope: req.Scope, s: s}
+// Prepare plans to add hooks and to give consent to them, or to remove them and to withdraw it.
+func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
+	p := &Plan{Request: req, s: s}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
@@ -124,7 +115,7 @@ func plan(s *checkpoint.Service, req Request, adds bool) (*Plan, error) {
 		var changes []agent.Change
 		switch place := placeOf(s, req.Scope); {
 		case d.Hooks.Shape == "none":
-		case adds:
+		case req.Adds:
 			changes, err = d.Add(place, req.Wanted)
 		default:
 			changes, err = d.Remove(place, receipt)
@@ -275,10 +266,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 		err = os.MkdirAll(filepath.Dir(file), 0o777)
 	}
 	if err == nil {
-		err = wholefile.Write(file, 0o600, func(to io.Writer) error {
-			_, err := to.Write(append(data, '\n'))
-			return err
-		})
+		err = wholefile.Bytes(file, 0o600, append(data, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("save what was added: %w", checkpoint.Classify(err))

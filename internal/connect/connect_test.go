@@ -24,7 +24,7 @@ func open(t *testing.T) (s *checkpoint.Service, home string) {
 // add adds the hooks of an agent to the project's settings.
 func add(t *testing.T, s *checkpoint.Service, name string) {
 	t.Helper()
-	p, err := PlanAdd(s, Request{Names: []string{name}, Scope: agent.ScopeProject})
+	p, err := Prepare(s, Request{Adds: true, Names: []string{name}, Scope: agent.ScopeProject})
 	if err == nil {
 		err = p.Apply(t.Context())
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,10 +116,7 @@ func (m *memory) keep(c *conversation) error {
 		m.forget()
 	}
 	// It is readable by its owner only, because it contains words of prompts.
-	return wholefile.Write(file, 0o600, func(to io.Writer) error {
-		_, err := to.Write(data)
-		return err
-	})
+	return wholefile.Bytes(file, 0o600, data)
 }
 
 // files returns the files that match a pattern. The directory is no part of the pattern: its

@@ -15,10 +15,10 @@ import (
 // checkpoint://<session>/<ref>/ followed by record, state or diff. A plain {ref} in the template would
 // match no label such as cp-01+2, because + is a reserved character of an address.
 func (s *Server) addResources(server *mcp.Server) {
-	for _, part := range []struct{ name, mime, description string }{
-		{"record", "application/json", "the record of a checkpoint"},
-		{"state", "application/json", "the state of the job at a checkpoint"},
-		{"diff", "text/x-diff", "what a checkpoint changed, as git shows it"},
+	for _, part := range []struct{ name, mime, description, flag string }{
+		{"record", "application/json", "the record of a checkpoint", "--json"},
+		{"state", "application/json", "the state of the job at a checkpoint", "--get=state"},
+		{"diff", "text/x-diff", "what a checkpoint changed, as git shows it", "-p"},
 	} {
 		server.AddResourceTemplate(&mcp.ResourceTemplate{
 			Name: part.name, Description: part.description, MIMEType: part.mime, URITemplate: "checkpoint://{session}/{+ref}/" + part.name,
@@ -27,15 +27,12 @@ func (s *Server) addResources(server *mcp.Server) {
 			if err != nil {
 				return nil, err
 			}
-			args := map[string][]string{
-				"record": {"show", "--json"}, "state": {"show", "--get=state"}, "diff": {"show", "-p"},
-			}[part.name]
-			r, err := s.run(ctx, req.Session, "", line{args: args, values: []string{ref}})
+			r, err := s.run(ctx, req.Session, "", line{args: []string{"show", part.flag}, values: []string{ref}})
+			if err == nil && r.Code != 0 {
+				err = problem(r)
+			}
 			if err != nil {
 				return nil, err
-			}
-			if r.Code != 0 {
-				return nil, problem(r)
 			}
 			if len(r.Out) == 0 {
 				r.Out = []byte("\n") // the SDK leaves out an empty text, but clients demand one
@@ -74,11 +71,11 @@ func (s *Server) addPrompts(server *mcp.Server) {
 		server.AddPrompt(&mcp.Prompt{Name: p.name, Description: p.description},
 			func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 				r, err := s.run(ctx, req.Session, "", line{args: p.args})
+				if err == nil && len(r.Out) == 0 && r.Code != 0 {
+					err = problem(r)
+				}
 				if err != nil {
 					return nil, err
-				}
-				if len(r.Out) == 0 && r.Code != 0 {
-					return nil, problem(r)
 				}
 				text := p.before + "\n\n" + strings.ToValidUTF8(string(r.Out), "\ufffd")
 				return &mcp.GetPromptResult{Description: p.description, Messages: []*mcp.PromptMessage{

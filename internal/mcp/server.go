@@ -153,28 +153,16 @@ func structured(r Result, lines bool) (map[string]any, error) {
 		}
 		items = append(items, item)
 	}
-	if object, is := first(items).(map[string]any); is && !lines {
-		if r.Code != 0 {
-			object["exit_code"] = r.Code
-		}
-		return object, nil
-	}
-	if items == nil {
-		items = []any{}
-	}
 	answer := map[string]any{"items": items}
+	if len(items) == 0 {
+		answer["items"] = []any{}
+	} else if object, is := items[0].(map[string]any); is && len(items) == 1 && !lines {
+		answer = object
+	}
 	if r.Code != 0 {
 		answer["exit_code"] = r.Code
 	}
 	return answer, nil
-}
-
-// first returns the only item, or nil if there are none or several.
-func first(items []any) any {
-	if len(items) != 1 {
-		return nil
-	}
-	return items[0]
 }
 
 // problem returns the error of a command as the model reads it, with the hints.

@@ -44,6 +44,14 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	return os.Rename(temp, name)
 }
 
+// Bytes writes a file with this content, as Write does.
+func Bytes(name string, perm fs.FileMode, content []byte) error {
+	return Write(name, perm, func(to io.Writer) error {
+		_, err := to.Write(content)
+		return err
+	})
+}
+
 // named puts the name of the file into an error in place of the temporary one, which means nothing
 // to people.
 func named(err error, name string) error {
