@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -92,15 +93,6 @@ func (p *page) table(columns []render.Column, rows [][]render.Cell) {
 	}
 }
 
-// beginning writes a table with at most so many rows for a person, and how many more there are.
-func (p *page) beginning(columns []render.Column, rows [][]render.Cell, most int) {
-	shown, more := cut(p, rows, most)
-	p.table(columns, shown)
-	if more > 0 {
-		p.line(dim("… and " + render.Count(more, "more", "more")))
-	}
-}
-
 // gap writes an empty line between sections. Programs get none.
 func (p *page) gap() {
 	if p.view.Layout == render.Aligned {
@@ -119,7 +111,8 @@ func (p *page) fields(rows ...field) {
 	p.table([]render.Column{{}, {Min: 20}}, named)
 }
 
-// section writes a heading and indented rows, shortened for people. It writes nothing without rows.
+// section writes a heading and indented rows, shortened for people; without a title it is only the
+// rows. It writes nothing without rows.
 func (p *page) section(title string, columns []render.Column, rows [][]render.Cell) {
 	rows, more := cut(p, rows, listed)
 	p.cutSection(title, columns, rows, more)
@@ -131,14 +124,18 @@ func (p *page) cutSection(title string, columns []render.Column, rows [][]render
 	if len(rows) == 0 {
 		return
 	}
-	p.line(heading(title))
-	for i, row := range rows {
-		// An empty first column indents the rows.
-		rows[i] = append([]render.Cell{nil}, row...)
+	indent := ""
+	if title != "" {
+		p.line(heading(title))
+		for i, row := range rows {
+			// An empty first column indents the rows.
+			rows[i] = append([]render.Cell{nil}, row...)
+		}
+		columns, indent = append([]render.Column{{}}, columns...), "  "
 	}
-	p.table(append([]render.Column{{}}, columns...), rows)
+	p.table(columns, rows)
 	if more > 0 {
-		p.line(dim("  … and " + render.Count(more, "more", "more")))
+		p.line(dim(indent + "… and " + strconv.Itoa(more) + " more"))
 	}
 }
 
@@ -177,7 +174,7 @@ func (p *page) enumeration(list []string) string {
 	shown, more := cut(p, list, listed)
 	text := strings.Join(shown, ", ")
 	if more > 0 {
-		text += ", … and " + render.Count(more, "more", "more")
+		text += ", … and " + strconv.Itoa(more) + " more"
 	}
 	return text
 }

@@ -66,7 +66,7 @@ func (p *page) documents(list []transfer.Imported) {
 			say(d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), say(files), cell(render.Dim, d.Path),
 		}
 	})
-	p.beginning([]render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, rows, listed)
+	p.section("", []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, rows)
 }
 
 // ExportedLayout is the answer of export in the layout of another tool.

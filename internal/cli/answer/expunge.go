@@ -54,7 +54,7 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 		holds := cmp.Or(strings.Join(c.Holds, ", "), "it follows one that holds it")
 		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), say(holds)}
 	})
-	p.beginning([]render.Column{{}, {}, {Min: 20}}, rows, listed)
+	p.section("", []render.Column{{}, {}, {Min: 20}}, rows)
 }
 
 // stillHeld names what has the content and is not changed: commits of the user, and places that

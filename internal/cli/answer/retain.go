@@ -107,12 +107,7 @@ func (p *page) judged(title string, list []retain.Judged) {
 			cell(render.ID, j.Label), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
 		}
 	})
-	columns := []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}
-	if title != "" {
-		p.section(title, columns, rows)
-		return
-	}
-	p.beginning(columns, rows, listed)
+	p.section(title, []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}, rows)
 }
 
 // prunedByRule tells how many checkpoints went because the workflow's retention rules say so.
@@ -177,5 +172,5 @@ func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))}
 	})
-	p.beginning([]render.Column{{}, {Min: 20}}, rows, listed)
+	p.section("", []render.Column{{}, {Min: 20}}, rows)
 }

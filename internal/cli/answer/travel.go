@@ -32,7 +32,8 @@ func (a Travelled) text(p *page) {
 	if several {
 		columns = append(columns, render.Column{})
 	}
-	p.beginning(columns, each(a.Trip.Lines, func(l travel.Line) []render.Cell {
+	shown, more := cut(p, a.Trip.Lines, 40)
+	p.cutSection("", columns, each(shown, func(l travel.Line) []render.Cell {
 		role := render.Normal
 		if isRefused(l) {
 			role = render.Warning
@@ -43,7 +44,7 @@ func (a Travelled) text(p *page) {
 			row = append(row, cell(render.Dim, l.Remote))
 		}
 		return row
-	}), 40)
+	}), more)
 }
 
 // isRefused reports whether a ref was rejected or is in conflict.
