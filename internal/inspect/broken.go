@@ -20,9 +20,6 @@ import (
 // clone may have the objects.
 type Broken map[name.ID][]checkpoint.Finding
 
-// maxBroken is the largest file that is read, in bytes.
-const maxBroken = 64 << 20
-
 // brokenLine is one line of the file, as JSON.
 type brokenLine struct {
 	Checkpoint name.ID              `json:"checkpoint"`
@@ -38,12 +35,7 @@ func brokenFile(s *checkpoint.Service, session name.Session) string {
 // as empty.
 func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 	b := Broken{}
-	path := brokenFile(s, session)
-	// Lstat: a symbolic link in the place of the file is not followed.
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxBroken {
-		return b
-	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(brokenFile(s, session))
 	if err != nil {
 		return b
 	}
