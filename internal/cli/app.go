@@ -43,10 +43,9 @@ type App struct {
 	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
 	view     render.View
 	errStyle render.Style
-	// color, json and quiet are the flags of these names.
-	color string
-	json  bool
-	quiet bool
+	// json and quiet are the flags of these names: answers and errors are printed as JSON, and
+	// confirmations and warnings not at all.
+	json, quiet bool
 	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
 	fixed time.Time
 	// reported is the error that was printed, for a run within another one; nil: none.

@@ -17,13 +17,13 @@ type BlameCmd struct {
 	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
-	Lines     []string   `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
-	Spaces    bool       `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
-	Moves     bool       `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
-	Copies    int        `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
-	IgnoreRev []string   `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
-	Porcelain bool       `xor:"form" help:"Print git's porcelain format."`
-	JSON      jsonSwitch `name:"json" xor:"form" help:"Print the answer as JSON."`
+	Lines     []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
+	Spaces    bool     `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
+	Moves     bool     `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
+	Copies    int      `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	IgnoreRev []string `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
+	Porcelain bool     `xor:"form" help:"Print git's porcelain format."`
+	JSON      bool     `name:"json" xor:"form" help:"Print the answer as JSON."`
 }
 
 // Run prints each line of the file with the checkpoint that wrote it.

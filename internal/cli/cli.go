@@ -23,6 +23,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/usage"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/term"
 )
@@ -83,10 +84,21 @@ func (a *App) run(ctx context.Context) error {
 		}
 		return err
 	}
+	color := ""
+	for _, flag := range parsed.Flags() {
+		switch flag.Name {
+		case "color":
+			color = flag.Target.String()
+		case "json":
+			a.json = flag.Target.Bool()
+		case "quiet":
+			a.quiet = flag.Target.Bool()
+		}
+	}
 	if err := a.setClock(); err != nil {
 		return err
 	}
-	a.look(a.color)
+	a.look(color)
 	// kong calls open for a command whose Run has a parameter for a Service.
 	var served *checkpoint.Service
 	open := func() (_ *checkpoint.Service, err error) {
@@ -130,8 +142,8 @@ func (a *App) parse(ctx context.Context) (*kong.Context, error) {
 	return usage.Parse(parser, a.args)
 }
 
-// newParser returns a parser for a grammar. The bindings are what kong passes to the Run and
-// AfterApply methods: the App and the context.
+// newParser returns a parser for a grammar. The bindings are what kong passes to the Run methods:
+// the App and the context.
 func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
 	parser, err := kong.New(grammar,
 		kong.Name(programName),
@@ -141,6 +153,7 @@ func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.ExplicitGroups(groups()),
 		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
+		kong.TypeMapper(reflect.TypeFor[create.Assign](), kong.MapperFunc(assign)),
 		kong.Vars{"program": programName},
 	)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 //     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {
 	ShowHelp usage.HelpFlag `name:"help" short:"h" help:"Show the help of the command."`
-	Color    colorSwitch    `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
+	Color    string         `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
 
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 
@@ -88,32 +88,6 @@ type grammar struct {
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }
 
-// These flags change how all output looks, so they are stored in the App as soon as kong has parsed
-// them: AfterApply is a hook of kong.
-type (
-	colorSwitch string
-	jsonSwitch  bool
-	quietSwitch bool
-)
-
-// AfterApply remembers --color in the App.
-func (c colorSwitch) AfterApply(app *App) error {
-	app.color = string(c)
-	return nil
-}
-
-// AfterApply remembers --json in the App: answers and errors become JSON.
-func (j jsonSwitch) AfterApply(app *App) error {
-	app.json = bool(j)
-	return nil
-}
-
-// AfterApply remembers --quiet in the App: confirmations and warnings are not printed.
-func (q quietSwitch) AfterApply(app *App) error {
-	app.quiet = bool(q)
-	return nil
-}
-
 // groups are the sections of the help, in their order there.
 func groups() []kong.Group {
 	return []kong.Group{
@@ -127,13 +101,14 @@ func groups() []kong.Group {
 	}
 }
 
-// Flags that several commands share. A command embeds those that it has.
+// Flags that several commands share. A command embeds those that it has. App.run reads --json and
+// --quiet from whatever command has them.
 type (
 	jsonFlag struct {
-		JSON jsonSwitch `name:"json" help:"Print the answer as JSON."`
+		JSON bool `name:"json" help:"Print the answer as JSON."`
 	}
 	quietFlag struct {
-		Quiet quietSwitch `short:"q" help:"Print nothing if all goes well."`
+		Quiet bool `short:"q" help:"Print nothing if all goes well."`
 	}
 	// resultFlags are for commands whose answer confirms what they did.
 	resultFlags struct {

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/usage"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/render"
 )
 
@@ -78,10 +79,10 @@ func TestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := g.Create
-	if !slices.Equal(c.Set, []assignment{{"a", "[1,2]"}, {"b", "x=y"}}) || !slices.Equal(c.Exclude, []string{"a,b"}) {
+	if !slices.Equal(c.Set, []create.Assign{{Path: "a", Value: "[1,2]"}, {Path: "b", Value: "x=y"}}) || !slices.Equal(c.Exclude, []string{"a,b"}) {
 		t.Errorf("%+v", c)
 	}
-	if c.Error == nil || *c.Error != "" || !slices.Equal(c.Output, []assignment{{"spec", ""}}) {
+	if c.Error == nil || *c.Error != "" || !slices.Equal(c.Output, []create.Assign{{Path: "spec", Value: ""}}) {
 		t.Errorf("an empty value is lost: %+v", c)
 	}
 }
@@ -94,10 +95,10 @@ func TestValuesWithDashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := g.Create
-	if !slices.Equal(c.Message, []string{"- a list", "--no such flag"}) || c.Name != "-x" || !slices.Equal(c.Set, []assignment{{"-a", "-1"}}) {
+	if !slices.Equal(c.Message, []string{"- a list", "--no such flag"}) || c.Name != "-x" || !slices.Equal(c.Set, []create.Assign{{Path: "-a", Value: "-1"}}) {
 		t.Errorf("%+v", c)
 	}
-	if !bool(c.Quiet) || c.State != "-" {
+	if !c.Quiet || c.State != "-" {
 		t.Errorf("%+v", c)
 	}
 	for _, line := range [][]string{{"create", "-m", "--json"}, {"create", "-m", "-q"}, {"create", "-m"}, {"diff", "1", "--session", "--", "a"}} {

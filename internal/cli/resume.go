@@ -19,16 +19,16 @@ import (
 // stands, and on a terminal offers what to do with it. Without a terminal one of the flags makes
 // the choice.
 type ResumeCmd struct {
-	Ref     string     `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the newest unfinished one."`
-	Type    string     `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
-	Match   string     `placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
-	Current string     `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
-	Accept  bool       `xor:"choice" help:"Answer yes to all questions, and continue."`
-	Fresh   bool       `xor:"choice" help:"Close the session, so that work can start afresh."`
-	View    bool       `xor:"choice" help:"Show the details, and ask nothing."`
-	Delete  bool       `xor:"choice" help:"Delete all checkpoints of the session."`
-	Context bool       `xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
-	JSON    jsonSwitch `name:"json" xor:"form" help:"Print the answer as JSON."`
+	Ref     string `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the newest unfinished one."`
+	Type    string `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
+	Match   string `placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
+	Current string `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
+	Accept  bool   `xor:"choice" help:"Answer yes to all questions, and continue."`
+	Fresh   bool   `xor:"choice" help:"Close the session, so that work can start afresh."`
+	View    bool   `xor:"choice" help:"Show the details, and ask nothing."`
+	Delete  bool   `xor:"choice" help:"Delete all checkpoints of the session."`
+	Context bool   `xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
+	JSON    bool   `name:"json" xor:"form" help:"Print the answer as JSON."`
 	quietFlag
 }
 

@@ -18,18 +18,15 @@ import (
 	"git-checkpoint/internal/name"
 )
 
-// assignment is a flag value of the form <path>=<value>, as in --set metrics.coverage=81.5.
-type assignment struct{ Path, Value string }
-
-// Decode splits the text at the first "=", so the value may contain more of them. kong calls it for
-// each flag.
-func (a *assignment) Decode(ctx *kong.DecodeContext) error {
+// assign decodes a flag value of the form <path>=<value>, as in --set metrics.coverage=81.5. It
+// splits the text at the first "=", so the value may contain more of them.
+func assign(ctx *kong.DecodeContext, target reflect.Value) error {
 	text := ctx.Scan.Pop().String()
 	path, value, found := strings.Cut(text, "=")
 	if !found || path == "" {
 		return fmt.Errorf("%q is not of the form name=value", text)
 	}
-	*a = assignment{path, value}
+	target.Set(reflect.ValueOf(create.Assign{Path: path, Value: value}))
 	return nil
 }
 
@@ -39,15 +36,6 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	target.SetString(token.String())
 	return err
-}
-
-// assigns converts assignments into what package create takes.
-func assigns(given []assignment) []create.Assign {
-	var made []create.Assign
-	for _, a := range given {
-		made = append(made, create.Assign(a))
-	}
-	return made
 }
 
 // ago matches a duration back from now.
