@@ -69,7 +69,7 @@ func (*InitCmd) checkRemote(ctx context.Context, app *App, req travel.Request) e
 				}
 				continue
 			}
-			app.warn("not: " + c.What + " (" + c.Why + ")")
+			app.warn("the remote fails this check: " + c.What + " (" + c.Why + ")")
 		}
 		return err
 	})

@@ -27,7 +27,7 @@ type WebCmd struct {
 	NoOpen     bool   `help:"Print the address, but open no browser."`
 	Write      bool   `help:"Let the page save, pin, roll back, undo, redo and promote; it shows each plan first."`
 	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
-	Force      bool   `help:"With --output: replace a file that is no such page."`
+	Force      bool   `help:"With --output: replace a file that is not such a page."`
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
 }
 

@@ -37,7 +37,7 @@ func (a *Answer) Context() string {
 		c.field("Continues at", a.ResumePoint)
 	}
 	c.field("Progress", a.Text)
-	c.field("Says", a.Message)
+	c.field("Message", a.Message)
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		c.field("Error", string(create.Compact(a.Error)))
 	}
@@ -176,7 +176,7 @@ func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	return lines
 }
 
-// restore adds what has to be taken over into the new work, short entries first. Long ones can be
+// restore adds what has to be carried over into the new work, short entries first. Long ones can be
 // looked up with `show`.
 func (c *contextText) restore(parts map[string]json.RawMessage) {
 	var entries []string
@@ -187,7 +187,7 @@ func (c *contextText) restore(parts map[string]json.RawMessage) {
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b string) int { return len(a) - len(b) })
-	c.list("To take over", entries)
+	c.list("To carry over", entries)
 }
 
 // state adds the members of the state, short ones first. Long ones are usually lists that other

@@ -81,7 +81,7 @@ func (a ExportedLayout) text(p *page) {
 	p.done("Exported: "+d.To, "")
 	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
-	p.section("Has no place in the layout", []render.Column{{}, {Min: 12}, {Min: 20}}, each(d.LeftOut, func(l interop.LeftOut) []render.Cell {
+	p.section("What the layout cannot hold", []render.Column{{}, {Min: 12}, {Min: 20}}, each(d.LeftOut, func(l interop.LeftOut) []render.Cell {
 		return []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), say(l.What)}
 	}))
 }

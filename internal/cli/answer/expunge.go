@@ -39,7 +39,7 @@ func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 // text names the checkpoints to be rewritten and where each has the content.
 func (a ToExpunge) text(p *page) {
 	d := a.Plan
-	p.line(plain("Would rewrite " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + " without " + render.Count(len(d.Objects), "object", "objects")))
+	p.line(plain("Would rewrite " + render.Count(len(d.Checkpoints), "checkpoint", "checkpoints") + ", leaving out " + render.Count(len(d.Objects), "object", "objects")))
 	p.rewritten(d.Checkpoints)
 	if d.UndoLevels > 0 {
 		p.line(plain(render.Count(d.UndoLevels, "undo level", "undo levels") + " will leave these files as they are instead of bringing them back"))

@@ -64,7 +64,7 @@ func (p *page) report(r *resume.Answer) {
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
 		field{"Progress", say(r.Text)},
 		field{"Continues at", say(r.ResumePoint)},
-		field{"Says", say(r.Message)},
+		field{"Message", say(r.Message)},
 	)
 	p.problem(r.Error)
 	for _, text := range r.Refusals {
@@ -72,7 +72,7 @@ func (p *page) report(r *resume.Answer) {
 	}
 	p.warnings(r.Warnings)
 	for _, text := range r.Questions {
-		p.line(render.Span{Role: render.Warning, Text: "Asks:"}, plain(" "+text))
+		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
 	}
 	p.latest("Completed", r.Completed)
 	// Batches hold the same tasks as Pending, in groups.
@@ -130,14 +130,14 @@ func (p *page) problem(raw json.RawMessage) {
 	p.field("Error", resume.Plain(raw))
 }
 
-// restored writes the values of the state that the job has to take over, and how much there is.
+// restored writes the values of the state that the job has to carry over.
 func (p *page) restored(r *resume.Answer) {
 	if len(r.Restore) == 0 {
 		return
 	}
 	raw, err := json.Marshal(r.Restore)
 	if err == nil {
-		p.members("To take over", raw)
+		p.members("To carry over", raw)
 	}
 }
 
