@@ -11,9 +11,11 @@ package background
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/command"
 	"git-checkpoint/internal/name"
 )
 
@@ -48,4 +50,16 @@ func StartPush(s *checkpoint.Service, session name.Session) {
 	if err := start(s, "push", "--background", "--session", string(session)); err != nil {
 		s.Warn("the push in the background did not start: " + err.Error())
 	}
+}
+
+// start starts this program again with args. GIT_INDEX_FILE is left out of its environment:
+// inside a git hook it names a temporary index, which is gone when the hook ends.
+func start(s *checkpoint.Service, args ...string) error {
+	var env []string
+	for _, kv := range s.Env {
+		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") {
+			env = append(env, kv)
+		}
+	}
+	return command.Background(s.Repo.WorkTree, env, args...)
 }

@@ -64,3 +64,33 @@ func carried(word string, args []string) string {
 func takesRef(node *kong.Node) bool {
 	return len(node.Positional) > 0 && node.Positional[0].Tag.Get(completeTag) == "ref"
 }
+
+// nearest returns a hint with the commands below node whose names are most similar to a misspelled
+// word: those with the smallest edit distance below tooFar. A word that is the beginning of a name
+// counts as equal. It returns nil if none is similar.
+func nearest(word string, node *kong.Node) []string {
+	const tooFar = 3
+	best, found := tooFar, []string(nil)
+	for _, c := range node.Children {
+		if c.Hidden {
+			continue
+		}
+		for _, known := range append([]string{c.Name}, c.Aliases...) {
+			distance := name.Distance(word, known)
+			if len(word) > 1 && strings.HasPrefix(known, word) {
+				distance = 0
+			}
+			if distance < best {
+				best, found = distance, nil
+			}
+			if distance == best && distance < tooFar {
+				found = append(found, known)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	return []string{"did you mean " + strings.Join(found, " or ") + "?"}
+}
