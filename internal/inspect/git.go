@@ -1,18 +1,22 @@
 package inspect
 
-// This file runs git for output that goes directly to the user.
+// This file runs git for output that goes directly to the user: what it compares, and the counts of
+// lines that it gives.
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/record"
 )
 
 // IO says where the output of git goes.
@@ -84,4 +88,63 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 0, checkpoint.Classify(err)
+}
+
+// ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and
+// the one that the record's list of files is relative to.
+func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
+	if d.Record.Snapshot.Tree == "" {
+		s.Warn(d.Record.Label + " was imported without files, so there is nothing to compare")
+		return &Difference{}, nil
+	}
+	before, err := treeBefore(ctx, s, d.Record)
+	return &Difference{FromTree: before, ToTree: d.Record.Snapshot.Tree}, err
+}
+
+// treeBefore returns the tree of the checkpoint before. If git does not have that any more it
+// returns the tree of HEAD at that time, and "" if there was no commit.
+func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
+	if rec.Previous != "" {
+		// The checkpoint before may be pruned or damaged.
+		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
+			if was, _, _, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
+				return was.Snapshot.Tree, nil
+			}
+		}
+		s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
+	}
+	if rec.Git.Head == "" {
+		return "", nil
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head))
+	return commit.Tree, checkpoint.Classify(err)
+}
+
+// FileCount is how many lines of a file differ.
+type FileCount struct {
+	Path, Old      string // Old is the former name of a renamed file
+	Added, Deleted int
+	Binary         bool // no lines are counted then
+}
+
+// Counts parses the output of `git diff --numstat -z`: two counts and a path; for a renamed file
+// the path is empty and two more fields follow.
+func Counts(text string) (files []FileCount) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i < len(fields); i++ {
+		// A field without three parts is the empty one behind the last NUL.
+		counts := strings.SplitN(fields[i], "\t", 3)
+		if len(counts) != 3 {
+			continue
+		}
+		f := FileCount{Path: counts[2], Binary: counts[0] == "-"}
+		f.Added, _ = strconv.Atoi(counts[0])   //nolint:errcheck // "-" is 0
+		f.Deleted, _ = strconv.Atoi(counts[1]) //nolint:errcheck // likewise
+		if f.Path == "" && i+2 < len(fields) {
+			f.Old, f.Path = fields[i+1], fields[i+2]
+			i += 2
+		}
+		files = append(files, f)
+	}
+	return files
 }

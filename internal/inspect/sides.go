@@ -14,6 +14,13 @@ import (
 	"git-checkpoint/internal/name"
 )
 
+// DiffRequest is the input of Diff. An empty B is the worktree.
+type DiffRequest struct {
+	Session string
+	A, B    string
+	Paths   []string // compare only these files and directories; none: all
+}
+
 // splitRange splits A..B like git diff: a missing side is the current checkpoint. It reports
 // whether there were three dots, which means: compare B with the newest common checkpoint of both.
 func (req *DiffRequest) splitRange() (symmetric bool) {

@@ -1,13 +1,14 @@
 package inspect
 
-// This file selects checkpoints by an expression over their records, for `list --where` and
-// `rollback --where`.
+// This file selects checkpoints: the request of `list`, and expressions over records, for `list
+// --where` and `rollback --where`.
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -17,6 +18,32 @@ import (
 	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
 )
+
+// Hidden says what to do with safety and discarded checkpoints. An expression or a trigger that
+// asks for them explicitly always gets them.
+type Hidden int
+
+// HiddenUnlessWhere lists them, but leaves them out if there is an expression. HiddenCounted only
+// counts them. HiddenShown lists them.
+const (
+	HiddenUnlessWhere Hidden = iota
+	HiddenCounted
+	HiddenShown
+)
+
+// ListRequest is the input of List. Zero values mean: no filter.
+type ListRequest struct {
+	Session string
+	All     bool   // list every session
+	Type    string // prefix of the session's name or of its type of work
+	Trigger string
+	Status  string
+	Step    *int
+	Since   time.Time
+	Where   string // a condition on the record and the line of the list
+	Hidden  Hidden
+	Limit   int // only the newest so many; 0: all
+}
 
 // Where compiles the expression of --where. It returns nil for "".
 func Where(text string) (*workflow.Condition, error) {
@@ -45,6 +72,12 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 		}
 	}
 	return "", checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint list --hidden --where` also looks at safety, discarded and invalid ones", "no live checkpoint matches: %s", name.Clip(expression, name.Said))
+}
+
+// mayShow applies those filters that the journal alone can answer to the checkpoint at a place.
+func (req ListRequest) mayShow(st *journal.State, place int, c journal.Standing) bool {
+	return (req.Step == nil || c.Step == *req.Step) && (req.Trigger == "" || st.At(place).Event().Trigger == req.Trigger) &&
+		(req.Status == "" || st.At(place).Event().CheckpointStatus == req.Status)
 }
 
 // leavesOut reports whether a safety or discarded checkpoint is hidden. A search for the last good
