@@ -3,18 +3,19 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
-	"git-checkpoint/internal/setup"
 	"git-checkpoint/internal/transfer"
 	"git-checkpoint/internal/web"
 )
@@ -85,7 +86,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 		return err
 	}
 	if !c.NoOpen {
-		if err := app.serve(ctx, func(s *checkpoint.Service) error { return setup.Browse(ctx, s, address) }); err != nil {
+		if err := app.serve(ctx, func(s *checkpoint.Service) error { return browse(ctx, s, address) }); err != nil {
 			app.warn("no browser could be started; open the address yourself")
 		}
 	}
@@ -99,6 +100,18 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 		}()
 	}
 	return server.Serve(ctx, l)
+}
+
+// browse opens a URL in the user's browser with git's own web--browse. Without a display git would
+// start a text browser that takes over the terminal, so it is called only with a display or with
+// web.browser set.
+func browse(ctx context.Context, s *checkpoint.Service, address string) error {
+	_, chosen := s.Repo.Config.Get("web.browser")
+	if !chosen && runtime.GOOS == "linux" && s.Getenv("DISPLAY") == "" && s.Getenv("WAYLAND_DISPLAY") == "" {
+		return errors.New("there is no graphical display")
+	}
+	_, err := s.Repo.Output(ctx, "web--browse", address)
+	return err
 }
 
 // write writes the file, after the secret scanner has passed what it contains. A failure leaves no
