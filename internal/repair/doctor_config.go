@@ -4,6 +4,7 @@ package repair
 // --fix: settings are the user's, and only the user can decide what to prune.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/workflow"
 )
@@ -181,7 +183,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			continue // validate says what is wrong with it
 		}
 		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
-			Message: fmt.Sprintf("%s %d bytes that nothing else holds", holders(len(all.Removed)), all.Bytes)}
+			Message: fmt.Sprintf("%s %d bytes that nothing else holds", render.Count(len(all.Removed), "checkpoint holds", "checkpoints hold"), all.Bytes)}
 		// The plan of a prune says what the retention rules would remove now.
 		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(session)})
 		if would := plan.Answer(); err == nil && len(would.Pruned) > 0 {
@@ -190,14 +192,6 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 		out = append(out, a)
 	}
-	slices.SortStableFunc(out, func(a, b Ailment) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
+	slices.SortStableFunc(out, func(a, b Ailment) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return out, nil
-}
-
-// holders returns "1 checkpoint holds" or "N checkpoints hold".
-func holders(n int) string {
-	if n == 1 {
-		return "1 checkpoint holds"
-	}
-	return fmt.Sprintf("%d checkpoints hold", n)
 }

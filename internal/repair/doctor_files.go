@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/store"
 )
@@ -73,8 +74,8 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 // leftBehind returns lines for entries that are too old to belong to a running process.
 func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
 	var out []Ailment
-	for _, path := range olderIn(dir, create.SweepAge, ours) {
-		out = append(out, removable(kind, path, message))
+	for _, leaf := range ofAge(dir, create.SweepAge, math.MaxInt64, ours) {
+		out = append(out, removable(kind, filepath.Join(dir, leaf), message))
 	}
 	return out
 }
@@ -86,13 +87,7 @@ const atWork = time.Minute
 // take hours, so their process may still exist.
 func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	const named = 3
-	old := olderIn(dir, create.SweepAge, ours)
-	var young []string
-	for _, path := range olderIn(dir, atWork, ours) {
-		if !slices.Contains(old, path) {
-			young = append(young, filepath.Base(path))
-		}
-	}
+	young := ofAge(dir, atWork, create.SweepAge, ours)
 	if len(young) == 0 {
 		return nil
 	}
@@ -100,28 +95,23 @@ func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	if len(young) > named {
 		list += ", …"
 	}
-	are := "temporary files are"
-	if len(young) == 1 {
-		are = "temporary file is"
-	}
 	return []Ailment{{
 		Kind: "young_temporary", Level: LevelInfo, Object: dir,
-		Message: fmt.Sprintf("%d %s younger than a day: %s", len(young), are, list),
+		Message: fmt.Sprintf("%s younger than a day: %s", render.Count(len(young), "temporary file is", "temporary files are"), list),
 		Hint:    "processes that were killed left them, unless one is still running; a create after a day removes them",
 	}}
 }
 
-// olderIn returns the paths of our entries in a directory that were last changed longer ago than
-// age. There are none if the directory cannot be read.
-func olderIn(dir string, age time.Duration, ours func(leaf string) bool) []string {
+// ofAge returns the names of our entries in a directory that were last changed longer ago than least,
+// and not longer ago than most. There are none if the directory cannot be read.
+func ofAge(dir string, least, most time.Duration, ours func(leaf string) bool) (leaves []string) {
 	entries, _ := os.ReadDir(dir) //nolint:errcheck // see above
-	var paths []string
 	for _, e := range entries {
-		if path := filepath.Join(dir, e.Name()); ours(e.Name()) && older(path, age) {
-			paths = append(paths, path)
+		if path := filepath.Join(dir, e.Name()); ours(e.Name()) && older(path, least) && !older(path, most) {
+			leaves = append(leaves, e.Name())
 		}
 	}
-	return paths
+	return leaves
 }
 
 // older reports whether a file was last changed longer ago than age.
@@ -152,9 +142,13 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	}
 	// foreign adds a line for an old lock file of git.
 	foreign := func(path string) {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > background.StaleAfter {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return
+		}
+		if age := time.Since(info.ModTime()); age > background.StaleAfter {
 			out = append(out, Ailment{
-				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this git lock is %s old", time.Since(info.ModTime()).Round(time.Minute)),
+				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this git lock is %s old", age.Round(time.Minute)),
 				Hint: "if no git process is running here, remove the file",
 			})
 		}
