@@ -275,7 +275,7 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 		// A thin pack may have deltas against objects that the reader has.
 		args = append(args, "--thin")
 	}
-	out := &failing{to: w}
+	out := &sized{w: w}
 	_, err := p.s.Repo.Run(ctx, git.Cmd{
 		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
 		Stdin: git.Revisions(p.tips(), p.without), Stdout: out,
@@ -289,18 +289,4 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 		}}
 	}
 	return nil
-}
-
-// failing remembers why the first write failed. Without it the reason is lost: git ends by SIGPIPE
-// when nobody reads on, and only that is reported.
-type failing struct {
-	to  io.Writer
-	err error
-}
-
-// Write implements io.Writer.
-func (f *failing) Write(b []byte) (int, error) {
-	n, err := f.to.Write(b)
-	f.err = cmp.Or(f.err, err)
-	return n, err
 }

@@ -116,14 +116,16 @@ func into(ctx context.Context, path string, to *sized, write func(io.Writer) err
 	return errors.Join(write(to), f.Close())
 }
 
-// sized counts the bytes that are written.
+// sized counts the bytes that are written, and remembers why the first write failed. Without it the
+// reason is lost: git ends by SIGPIPE when nobody reads on, and only that is reported.
 type sized struct {
-	w io.Writer
-	n int64
+	w   io.Writer
+	n   int64
+	err error
 }
 
 func (s *sized) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
-	s.n += int64(n)
+	s.n, s.err = s.n+int64(n), cmp.Or(s.err, err)
 	return n, err
 }

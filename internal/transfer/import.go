@@ -147,7 +147,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 			return nil, err
 		}
 		for i := range req.Sessions {
-			im, err := newImport(ctx, s, req.Format, &req.Sessions[i], links)
+			im, err := newImport(ctx, s, req, &req.Sessions[i], links)
 			if err != nil {
 				return nil, err
 			}
@@ -190,14 +190,12 @@ type importing struct {
 	// ledger and told are results of the last plan.
 	ledger *ledger
 	told   []Imported
-	// The plan for a session that does not exist yet; nil: plan again.
-	ready []planned
 }
 
-// newImport validates a session and plans it once, so that errors show before anything is
-// written.
-func newImport(ctx context.Context, s *checkpoint.Service, format string, in *ImportSession, l links) (*importing, error) {
-	im := &importing{s: s, format: format, in: in, links: l, digests: make([]string, len(in.Steps))}
+// newImport validates a session, so that errors show before anything is written. For a dry run it
+// makes the plan as well.
+func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in *ImportSession, l links) (*importing, error) {
+	im := &importing{s: s, format: req.Format, in: in, links: l, digests: make([]string, len(in.Steps))}
 	var err error
 	if im.session, err = name.ParseSession(in.Session); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
@@ -235,10 +233,8 @@ func newImport(ctx context.Context, s *checkpoint.Service, format string, in *Im
 			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: step.Document.Path, Err: err}
 		}
 	}
-	// Plan even if the session exists: that fills in the report of a dry run. build plans
-	// again then, because the journal may have changed.
-	if planned := im.plan(v); v.State == nil {
-		im.ready = planned
+	if req.DryRun {
+		im.plan(v)
 	}
 	return im, nil
 }

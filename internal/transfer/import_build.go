@@ -121,14 +121,10 @@ func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 }
 
 // build is called in the transaction. It writes the planned checkpoints and returns the
-// change of the journal. The first call may use the plan that newImport made.
+// change of the journal.
 func (im *importing) build(ctx context.Context, v store.View) (store.Change, error) {
-	// The plan of newImport is valid once, and only while the session does not exist yet.
 	var change store.Change
-	steps := im.ready
-	if im.ready = nil; steps == nil || v.State != nil {
-		steps = im.plan(v)
-	}
+	steps := im.plan(v)
 	if len(steps) == 0 {
 		return change, nil
 	}
