@@ -122,9 +122,7 @@ func (r *rewriting) objects() []name.OID {
 			continue
 		}
 		all = append(all, o.record.OID)
-		for _, p := range append(o.files[:len(o.files):len(o.files)], o.parts...) {
-			all = append(all, p.entry.OID)
-		}
+		all = append(all, o.blobs()...)
 	}
 	return all
 }

@@ -156,8 +156,8 @@ func (p *Plan) read(ctx context.Context) error {
 		sessions = []name.Session{session}
 	} else {
 		var err error
-		if sessions, _, err = p.s.Store.Sessions(ctx); err != nil {
-			return checkpoint.Classify(err)
+		if sessions, err = checkpoint.SessionNames(ctx, p.s); err != nil {
+			return err
 		}
 	}
 	for _, session := range sessions {
@@ -269,9 +269,7 @@ func (p *Plan) named(ctx context.Context) error {
 	// The path may be in some checkpoints only, and each may have another version.
 	for _, r := range p.sessions {
 		for _, commit := range r.held {
-			if err := r.at(ctx, commit, path, p.goal.blobs); err != nil {
-				continue // find reports a damaged checkpoint
-			}
+			r.at(ctx, commit, path, p.goal.blobs)
 		}
 	}
 	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is no secret

@@ -71,9 +71,7 @@ func (p *Plan) survey(ctx context.Context) error {
 		for _, o := range r.old {
 			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places()})
 			rewritten[o.entry.Checkpoint] = o.holds
-			for _, at := range append(o.files[:len(o.files):len(o.files)], o.parts...) {
-				a.Objects = append(a.Objects, at.entry.OID)
-			}
+			a.Objects = append(a.Objects, o.blobs()...)
 		}
 		// The undo levels whose safety checkpoint is rewritten.
 		for _, e := range r.state.Rollbacks {

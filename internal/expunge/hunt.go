@@ -68,15 +68,10 @@ func (r *rewriting) open(ctx context.Context) error {
 
 // at adds the blobs that a checkpoint has for a path: in its files, in the index, in
 // conflicts, as exact bytes, and as an output that was read from it.
-func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map[name.OID]bool) error {
-	repo := r.plan.s.Repo
-	c, err := repo.ReadCommit(ctx, string(commit))
-	if err != nil || len(c.Parents) == 0 {
-		return err
-	}
-	m, err := repo.ReadCommit(ctx, string(c.Parents[len(c.Parents)-1]))
+func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map[name.OID]bool) {
+	c, m, err := r.commits(ctx, commit)
 	if err != nil {
-		return err
+		return // find reports a damaged checkpoint
 	}
 	// The record commit has copies of a file in several directories, under the path of the
 	// file.
@@ -93,11 +88,23 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 		}
 	}
 	for at, tree := range places {
-		if e, found, err := repo.Lookup(ctx, tree, at); err == nil && found && !e.IsTree() && e.Mode != git.ModeGitlink {
+		if e, found, err := r.plan.s.Repo.Lookup(ctx, tree, at); err == nil && found && !e.IsTree() && e.Mode != git.ModeGitlink {
 			to[e.OID] = true
 		}
 	}
-	return nil
+}
+
+// commits reads the commit of a checkpoint and that of its record.
+func (r *rewriting) commits(ctx context.Context, commit name.OID) (c, m git.Commit, err error) {
+	if c, err = r.plan.s.Repo.ReadCommit(ctx, string(commit)); err != nil {
+		return c, m, err
+	}
+	oid, err := r.plan.s.Store.RecordCommit(ctx, commit)
+	if err != nil {
+		return c, m, err
+	}
+	m, err = r.plan.s.Repo.ReadCommit(ctx, string(oid))
+	return c, m, err
 }
 
 // find lists the checkpoints to rewrite: the first one with the goal and all that follow. A
@@ -133,17 +140,9 @@ func (r *rewriting) find(ctx context.Context) error {
 
 // look reads one checkpoint and finds the entries of the goal in it.
 func (r *rewriting) look(ctx context.Context, e *journal.Entry, commit name.OID) (*old, error) {
-	repo := r.plan.s.Repo
 	o := &old{entry: e}
 	var err error
-	if o.commit, err = repo.ReadCommit(ctx, string(commit)); err != nil {
-		return nil, err
-	}
-	m, err := r.plan.s.Store.RecordCommit(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	if o.record, err = repo.ReadCommit(ctx, string(m)); err != nil {
+	if o.commit, o.record, err = r.commits(ctx, commit); err != nil {
 		return nil, err
 	}
 	if o.files, err = r.hunt(ctx, o.commit.Tree); err != nil {
@@ -194,6 +193,14 @@ func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 	}
 	r.below[tree] = found
 	return found, nil
+}
+
+// blobs returns the objects of the goal that a checkpoint has.
+func (o *old) blobs() (oids []name.OID) {
+	for _, p := range slices.Concat(o.files, o.parts) {
+		oids = append(oids, p.entry.OID)
+	}
+	return oids
 }
 
 // places describes where a checkpoint has the goal, for messages.

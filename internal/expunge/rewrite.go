@@ -172,8 +172,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		if err != nil {
 			return "", err
 		}
-		clean, whole := p.replace(blob.Data, plainText)
-		if whole && !bytes.Equal(clean, blob.Data) {
+		if clean, whole := p.replace(blob.Data, plainText); whole && !bytes.Equal(clean, blob.Data) {
 			content = clean
 		}
 	}

@@ -85,18 +85,10 @@ func (r *Remote) PushURL(ctx context.Context) (string, error) {
 	if r.Place != "" {
 		return r.Place, nil
 	}
-	if len(r.Repo.Config.Keys("url.")) > 0 { // insteadOf or pushInsteadOf may apply, so ask git
-		if !r.Configured() {
-			return r.Repo.Output(ctx, "ls-remote", "--get-url", "--", r.Name)
-		}
-		return r.Repo.Output(ctx, "remote", "get-url", "--push", "--", r.Name)
+	if !r.Configured() {
+		return r.Repo.Output(ctx, "ls-remote", "--get-url", "--", r.Name)
 	}
-	for _, key := range []string{".pushurl", ".url"} {
-		if url, set := r.Repo.Config.Get("remote." + r.Name + key); set {
-			return url, nil
-		}
-	}
-	return r.Name, nil
+	return r.Repo.Output(ctx, "remote", "get-url", "--push", "--", r.Name)
 }
 
 // Error is a failure that git or the remote reported in place of doing what was asked.

@@ -20,6 +20,15 @@ import (
 	"git-checkpoint/internal/store"
 )
 
+// Request holds the options of `session start`.
+type Request struct {
+	Name     string
+	Workflow string
+	Topic    string
+	Branch   bool // create a branch for the session and switch to it
+	Fresh    bool // close an unfinished session of the same topic as abandoned
+}
+
 // Start starts a session and makes it the active one of this worktree.
 func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, error) {
 	session, err := name.ParseSession(req.Name)
@@ -178,9 +187,9 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if !checkpoint.IsClosed(status) {
 		return nil, checkpoint.Usage("--status must be complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
-	session, err := s.RequireSession(request)
 	// Only RequireSession: closing a session by mistake, because it was the likely one, is
 	// not wanted.
+	session, err := s.RequireSession(request)
 	if err != nil {
 		return nil, err
 	}
