@@ -49,7 +49,6 @@ type Archive struct {
 // Archived is one checkpoint with the contents of its record commit.
 type Archived struct {
 	Record    *record.Record
-	Raw       json.RawMessage
 	Commit    name.OID
 	Live      bool
 	Discarded bool
@@ -174,12 +173,12 @@ func changedAt(st *journal.State) time.Time {
 
 // archived reads one checkpoint with its outputs and imported files.
 func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Archived, error) {
-	rec, raw, m, err := s.ReadRecord(ctx, e)
+	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return Archived{}, err
 	}
 	c := Archived{
-		Record: rec, Raw: raw, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+		Record: rec, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
 		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),
 	}
 	for n := range rec.Outputs {
