@@ -251,7 +251,7 @@ func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, i
 	was := w.beside(a, indexFile)
 	newest, there := ids[string(a.Current)]
 	if there {
-		w.links = append(w.links, link{path: path.Join(root, latestFile), to: newest})
+		w.files = append(w.files, file{path: path.Join(root, latestFile), to: newest, content: leading(newest)})
 	}
 	if !w.mixed(a) {
 		w.derive(path.Join(root, indexFile), was)

@@ -141,25 +141,10 @@ func (o *output) check() error {
 		if err != nil {
 			return refusedPlace(err)
 		}
-		if there && !bytes.Equal(have, f.content) && !o.replace(have) {
-			o.stays = append(o.stays, f.path)
-		}
-	}
-	for _, l := range o.links {
-		to, notLink := o.root.Readlink(l.path)
-		if notLink == nil && to == l.to {
-			continue
-		}
-		there, have, err := o.look(l.path)
-		if err != nil {
-			return refusedPlace(err)
-		}
-		if notLink == nil {
-			have = leading(to)
-		}
 		// On a file system without links, a link may be a file with the name of its target in it.
-		if there && !o.replace(have) && strings.TrimSpace(string(have)) != l.to {
-			o.stays = append(o.stays, l.path)
+		asFile := f.to != "" && strings.TrimSpace(string(have)) == f.to
+		if there && !bytes.Equal(have, f.content) && !asFile && !o.replace(have) {
+			o.stays = append(o.stays, f.path)
 		}
 	}
 	if len(o.rows) > 0 {
@@ -172,10 +157,6 @@ func (o *output) check() error {
 	}
 	return inTheWay(o.stays, "nothing was written; use --force to replace them, or another directory")
 }
-
-// leading stands for the content of a link, so that a mirror can remember where its links lead as it
-// remembers what its files say.
-func leading(to string) []byte { return []byte("a link to " + to) }
 
 // inTheWayError says that there are files with other content.
 type inTheWayError string
@@ -212,17 +193,9 @@ func (o *output) write(ctx context.Context) error {
 			if there, have, err := o.look(f.path); there && err == nil && bytes.Equal(have, f.content) {
 				continue
 			}
-			if err := o.put(f.path, f.content); err != nil {
+			if err := o.put(f); err != nil {
 				return err
 			}
-		}
-	}
-	for _, l := range o.links {
-		if to, err := o.root.Readlink(l.path); err == nil && to == l.to {
-			continue
-		}
-		if err := o.link(l.path, l.to); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -272,9 +245,6 @@ func (w *rendering) paths() []string {
 	out := []string{}
 	for _, f := range w.files {
 		out = append(out, f.path)
-	}
-	for _, l := range w.links {
-		out = append(out, l.path)
 	}
 	if len(w.rows) > 0 {
 		out = append(out, ultraDatabase)

@@ -178,9 +178,6 @@ func (o *output) written() map[string]string {
 	for _, f := range o.files {
 		out[f.path] = digest(f.content)
 	}
-	for _, l := range o.links {
-		out[l.path] = digest(leading(l.to))
-	}
 	for _, row := range o.rows {
 		out[rowPrefix+row.ID] = digest(row.file())
 	}
@@ -190,11 +187,7 @@ func (o *output) written() map[string]string {
 // forget removes a file that is no longer part of the rendering, unless it was modified after the
 // mirror wrote it. Errors are ignored: the file stays.
 func (o *output) forget(p, was string) {
-	have, err := o.root.ReadFile(p)
-	if to, notLink := o.root.Readlink(p); notLink == nil {
-		have, err = leading(to), nil
-	}
-	if err == nil && digest(have) == was {
+	if _, have, err := o.look(p); err == nil && digest(have) == was {
 		o.root.Remove(p) //nolint:errcheck // it stays, then
 	}
 }

@@ -14,33 +14,30 @@ import (
 	"git-checkpoint/internal/transfer"
 )
 
-// rendering is the representation of sessions in one layout, before it is written: files, links,
-// database rows, and a list of what the layout cannot represent.
+// rendering is the representation of sessions in one layout, before it is written: files, database
+// rows, and a list of what the layout cannot represent.
 type rendering struct {
 	format string
 	exists func(dir string) bool // whether the target has this directory
 
 	files []file
-	links []link
 	rows  []*ultraRow
 	left  []LeftOut
 	taken map[string]string // by lower-case path: the label of the checkpoint that is written there
 	kept  map[string]bool   // contents that checkpoints have a copy of, so nothing is lost by replacing them
 }
 
-// file is one file of a layout: either the document of a checkpoint, or a derived file such as an
-// index that is generated from the documents.
+// file is one file of a layout: either the document of a checkpoint, or a derived file or link such
+// as an index that is generated from the documents.
 type file struct {
 	path    string
 	content []byte
+	to      string // for a symbolic link: the name of a file beside it; content is then what leading gives
 	key     string // what the layout calls the checkpoint; "" for a derived file
 	// doc is the document as JSON, if there is one to compare an import with.
 	doc  json.RawMessage
 	made *transfer.Archived // the checkpoint it was composed from; nil for an original that is written back
 }
-
-// link is a symbolic link to a file in the same directory.
-type link struct{ path, to string }
 
 // LeftOut is something that the layout cannot represent.
 type LeftOut struct {

@@ -40,8 +40,8 @@ func (t *target) isDirectory(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// look reports whether anything is at p that a write would replace, and returns its content if it is
-// a regular file that is not too large, else nil. What can never be replaced is an error: a
+// look reports whether anything is at p that a write would replace, and returns what leading gives
+// for a link, the content of a regular file that is not too large, and else nil. What can never be replaced is an error: a
 // directory at p, or a parent of p that is not a directory.
 func (t *target) look(p string) (there bool, have []byte, err error) {
 	info, err := t.root.Lstat(p)
@@ -52,7 +52,9 @@ func (t *target) look(p string) (there bool, have []byte, err error) {
 		return true, nil, fmt.Errorf("%s: %w", p, plain(err))
 	case info.IsDir():
 		return true, nil, fmt.Errorf("%s: a directory is in the way", p)
-	// A link or device is not read. put replaces a link itself and does not write through it.
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := t.root.Readlink(p)
+		return true, leading(to), err
 	case !info.Mode().IsRegular() || info.Size() > maxDocument:
 		return true, nil, nil
 	}
@@ -61,6 +63,10 @@ func (t *target) look(p string) (there bool, have []byte, err error) {
 	}
 	return true, have, nil
 }
+
+// leading stands for the content of a link, so that links are compared and a mirror remembers where
+// they lead as it remembers what files say.
+func leading(to string) []byte { return []byte("a link to " + to) }
 
 // way returns an error if something other than a directory is on the path to p. Missing directories
 // are fine; put creates them.
@@ -86,25 +92,21 @@ func (t *target) way(p string) error {
 	return nil
 }
 
-// put writes a file.
-func (t *target) put(p string, content []byte) error {
-	return t.replace(p, func(temp string) error { return t.root.WriteFile(temp, content, 0o666) })
-}
-
-// link creates a symbolic link to a name in the same directory.
-func (t *target) link(p, to string) error {
-	return t.replace(p, func(temp string) error { return t.root.Symlink(to, temp) })
-}
-
-// replace lets create make what comes to p, under a temporary name, and renames it, so that a
-// concurrent reader sees either the old content or the new. The name starts with a dot, so that no
-// layout reads it as a document.
-func (t *target) replace(p string, create func(temp string) error) error {
+// put writes a file or link under a temporary name and renames it, so that a concurrent reader sees
+// either the old content or the new. It replaces a link and does not write through it. The name
+// starts with a dot, so that no layout reads it as a document.
+func (t *target) put(f file) error {
+	p := f.path
 	if err := t.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return fmt.Errorf("%s: %w", path.Dir(p), plain(err))
 	}
 	temp := path.Join(path.Dir(p), ".git-checkpoint-"+strings.ToLower(rand.Text()[:12])+".tmp")
-	err := create(temp)
+	var err error
+	if f.to != "" {
+		err = t.root.Symlink(f.to, temp)
+	} else {
+		err = t.root.WriteFile(temp, f.content, 0o666)
+	}
 	if err == nil {
 		err = t.root.Rename(temp, p)
 	}
