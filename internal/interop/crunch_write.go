@@ -58,7 +58,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 // name. It is "" if there is none.
 func (crunch) number(a *transfer.Archive) string {
 	for _, c := range imported(a, Crunch) {
-		if name := path.Base(path.Dir(path.Dir(c.Import.Path))); safeName(name) {
+		if name := path.Base(path.Dir(path.Dir(c.Import.Path))); isPlainID(name) {
 			return name
 		}
 	}

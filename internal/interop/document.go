@@ -15,7 +15,7 @@ import (
 // The name decides if it ends in .yaml or .yml. Otherwise text counts as YAML only if it cannot be
 // JSON and is a mapping, so that a mistake in a JSON document gets an error message about JSON.
 func Document(text []byte, file string) ([]byte, error) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = unmarked(text)
 	named := slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(path.Ext(file)))
 	if start := bytes.TrimSpace(text); !named && (len(start) == 0 || bytes.ContainsAny(start[:1], `{["`)) {
 		return text, nil

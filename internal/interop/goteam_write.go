@@ -27,7 +27,7 @@ var goTeamOutputs = [...][2]string{
 func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	home, dir := g.home(a, w), string(a.Session)
 	for _, c := range imported(a, GoTeam) {
-		if name := path.Base(path.Dir(c.Import.Path)); safeName(name) {
+		if name := path.Base(path.Dir(c.Import.Path)); isPlainID(name) {
 			dir = name
 		}
 	}
@@ -150,6 +150,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 		w.derive(path.Join(root, historyFile), history)
 		return
 	}
+	manifest, history = unmarked(manifest), unmarked(history)
 	back := g.rollbacks(a)
 	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, manifest, dir, keys, back)))
 	// The history may be in a file of its own, as a list or in an object, or only in the manifest.

@@ -16,7 +16,7 @@ func (g *gen) goTeam(n int) {
 	steps := []string{"init", "requirements", "architecture", "implementation", "testing", "review-1", "review-2", "review-final", "optimization", "release", "synthesis"}
 	home := pick(g, goTeamBare, goTeamHome)
 	for session := 0; n > 0; session++ {
-		dir := pick(g, fmt.Sprintf("7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a%02d", session), fmt.Sprint("team-", session), fmt.Sprint("Team_", session, ".x"), fmt.Sprint("équipe_", session))
+		dir := pick(g, fmt.Sprintf("7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a%02d", session), fmt.Sprint("team-", session), fmt.Sprint("Team_", session, ".x"), fmt.Sprint("équipe_", session), fmt.Sprint("team ", session))
 		root := path.Join(home, dir)
 		var entries, back []json.RawMessage
 		var labels []string

@@ -106,8 +106,7 @@ func (r *reading) parsed(p string) (*source, bool) {
 
 // parse returns a document as JSON. Its name says whether it is JSON or YAML.
 func parse(text []byte, name string) (doc json.RawMessage, err error) {
-	// Windows editors start a file with a byte order mark, which JSON does not allow.
-	doc = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	doc = unmarked(text)
 	if path.Ext(name) != ".json" {
 		if doc, err = yamlToJSON(doc); err != nil {
 			return nil, err
@@ -115,6 +114,10 @@ func parse(text []byte, name string) (doc json.RawMessage, err error) {
 	}
 	return transfer.ParseDocument(doc)
 }
+
+// unmarked returns a text without the byte order mark with which Windows editors start a file: JSON
+// does not allow it.
+func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // document returns the checkpoint of a document under a key. It keeps the original file under the
 // given name.

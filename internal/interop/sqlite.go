@@ -178,7 +178,7 @@ func ownRows(a *transfer.Archive) []*ultraRow {
 
 // rowOfDocument returns the row that ultra-create would have written along with a document.
 func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
-	doc, err := transfer.ParseDocument(document)
+	doc, err := transfer.ParseDocument(unmarked(document))
 	if err != nil {
 		return nil, false
 	}

@@ -86,7 +86,7 @@ func rowOf(kept []byte) *ultraRow {
 func (ultraCreate) projectOf(a *transfer.Archive) string {
 	for _, c := range imported(a, UltraCreate) {
 		for _, name := range []string{keptDocument, keptRow} {
-			if id := text(gjson.ParseBytes(c.Import.Files[name]), "project_id"); id != "" {
+			if id := text(gjson.ParseBytes(unmarked(c.Import.Files[name])), "project_id"); id != "" {
 				return id
 			}
 		}

@@ -49,8 +49,7 @@ func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
 			err = fmt.Errorf("not YAML: %v", caught)
 		}
 	}()
-	// Windows editors start a file with a byte order mark.
-	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	tokens := lexer.Tokenize(string(unmarked(data)))
 	if err := checkTokens(tokens); err != nil {
 		return nil, err
 	}
