@@ -76,7 +76,7 @@ func rooms() map[string][]string {
 		"internal/command":    {},
 		"internal/guard":      {},
 		"internal/clearance":  {"internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
-		"internal/term":       {}, "internal/pick": {}, "internal/wholefile": {}, "internal/name": {},
+		"internal/term":       {}, "internal/pick": {"internal/term", "internal/render"}, "internal/wholefile": {}, "internal/name": {},
 		// These test the program from outside.
 		"internal/scripttest":       {},
 		"internal/gittest":          {"internal/name"},                                           // only tests import it: no other line may have it

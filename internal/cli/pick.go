@@ -59,58 +59,33 @@ func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, questi
 		items = append(items, slices.DeleteFunc(listing.Items, func(i inspect.Item) bool { return !i.Valid })...)
 	}
 	if len(items) == 0 {
-		return "", &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no checkpoint to choose from", Hints: []string{"`git checkpoint save` makes one"}}
+		return "", checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint save` makes one", "there is no checkpoint to choose from")
 	}
 	view := a.view // it is for stdout, but the list is drawn on stderr
 	view.Layout, view.Width, view.Style = render.Aligned, a.Terminal.Width(), a.errStyle
-	choices, err := answer.Choices(items, view)
-	if err != nil {
-		return "", err
+	ids, keys, lines := answer.Choices(items, view)
+	var chosen int
+	// The whole screen needs real files to read keys from and to draw on; a test or a dumb terminal
+	// has none, and is asked line by line.
+	if in, out, ok := screenOf(a.Terminal); ok {
+		list := pick.List{Question: question, Views: previews(a, ids, of, plan), Keys: keys, Lines: func(width int) []string {
+			view.Width = width
+			_, _, lines := answer.Choices(items, view)
+			return lines
+		}}
+		chosen, err = pick.Choose(ctx, list, in, out, a.Terminal.Environ)
+	} else {
+		chosen, err = a.Terminal.Choose(ctx, question, keys, lines)
 	}
-	chosen, err := chooseFrom(ctx, a, items, choices, question, view, previews(a, choices, of, plan))
-	if errors.Is(err, term.ErrNotInteractive) {
+	switch {
+	case errors.Is(err, term.ErrNotInteractive):
 		return "", usage.Error("no checkpoint was named, and there is no terminal to ask on", "name one; `git checkpoint list` shows them")
-	}
-	if err != nil {
+	case errors.Is(err, pick.ErrInterrupted):
+		return "", &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
+	case err != nil:
 		return "", unchosen(err)
 	}
-	return choices[chosen].ID, nil
-}
-
-// chooseFrom asks on the whole screen if the terminal allows that, else line by line. It returns
-// the index of the choice; term.ErrQuit means that the person made none.
-func chooseFrom(ctx context.Context, a *App, items []inspect.Item, choices []answer.Choice, question string, view render.View, views []pick.View) (int, error) {
-	// The whole screen needs real files to read keys from and to draw on; a test or a dumb terminal
-	// has none.
-	in, out, ok := screenOf(a.Terminal)
-	if !ok {
-		lines := make([]term.Item, len(choices))
-		for i, choice := range choices {
-			lines[i] = term.Item{Key: choice.Key, Line: choice.Line}
-		}
-		return a.Terminal.Choose(ctx, question, lines)
-	}
-	list := pick.List{Question: question, Views: views, Safe: render.EscapeLines}
-	for _, choice := range choices {
-		list.Keys = append(list.Keys, choice.Key)
-	}
-	list.Lines = func(width int) ([]string, error) {
-		view.Width = width
-		choices, err := answer.Choices(items, view)
-		lines := make([]string, len(choices))
-		for i, choice := range choices {
-			lines[i] = choice.Line
-		}
-		return lines, err
-	}
-	chosen, err := pick.Choose(ctx, list, in, out, a.Terminal.Environ)
-	switch {
-	case errors.Is(err, pick.ErrQuit):
-		err = term.ErrQuit
-	case errors.Is(err, pick.ErrInterrupted):
-		err = &checkpoint.Error{Kind: checkpoint.KindInterrupt, Message: "interrupted"}
-	}
-	return chosen, err
+	return ids[chosen], nil
 }
 
 // screenOf returns the streams to use for the whole screen, and whether the terminal can be
@@ -127,7 +102,7 @@ func screenOf(t *term.Terminal) (in, out *os.File, ok bool) {
 // process, so that a preview is exactly what the command prints, and can be cancelled when the
 // cursor moves on. GIT_PAGER_IN_USE makes the process format for a terminal of that width although
 // it writes to a pipe.
-func previews(a *App, choices []answer.Choice, session string, plan []string) []pick.View {
+func previews(a *App, ids []string, session string, plan []string) []pick.View {
 	self, err := os.Executable()
 	ask := func(line ...string) func(context.Context, int, int) (string, error) {
 		return func(ctx context.Context, item, width int) (string, error) {
@@ -137,7 +112,7 @@ func previews(a *App, choices []answer.Choice, session string, plan []string) []
 			words := slices.Clone(line)
 			for i, word := range words {
 				if word == pickedID {
-					words[i] = choices[item].ID
+					words[i] = ids[item]
 				}
 			}
 			env := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=1", "COLUMNS="+strconv.Itoa(width))

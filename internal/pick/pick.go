@@ -18,21 +18,19 @@ import (
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
+
+	"git-checkpoint/internal/term"
 )
 
-// Errors of Choose when the user chose nothing.
-var (
-	ErrQuit        = errors.New("nothing was chosen")
-	ErrInterrupted = errors.New("interrupted") // Ctrl+C, which is a key in raw mode and sends no signal
-)
+// ErrInterrupted is the error of Choose after Ctrl+C, which is a key in raw mode and sends no signal.
+var ErrInterrupted = errors.New("interrupted")
 
 // List is what the user chooses from. Keys and Lines have the same order and length.
 type List struct {
 	Question string
-	Keys     []string                          // what the user types to jump to a line, such as "3"
-	Lines    func(width int) ([]string, error) // rendered for a width in columns; they may contain color codes
-	Views    []View                            // at least one; the first is shown at the beginning
-	Safe     func(text string) string          // escapes what a terminal would obey; it gets no color codes
+	Keys     []string                 // what the user types to jump to a line, such as "3"
+	Lines    func(width int) []string // rendered for a width in columns; they may contain color codes
+	Views    []View                   // at least one; the first is shown at the beginning
 }
 
 // View is one kind of preview. Show returns its text for an item at a width in columns, possibly
@@ -43,8 +41,8 @@ type View struct {
 	Show      func(ctx context.Context, item, width int) (string, error)
 }
 
-// Choose shows the list until the user chooses a line, and returns its index. It returns ErrQuit or
-// ErrInterrupted if the user left, and the cause of ctx if that ended.
+// Choose shows the list until the user chooses a line, and returns its index. It returns
+// term.ErrQuit or ErrInterrupted if the user left, and the cause of ctx if that ended.
 func Choose(ctx context.Context, list List, in, out *os.File, environ []string) (int, error) {
 	// A preview may still be loading when the user has chosen. Nobody waits for it.
 	ctx, cancel := context.WithCancel(ctx)
@@ -60,7 +58,7 @@ func Choose(ctx context.Context, list List, in, out *os.File, environ []string) 
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
 	case err == nil:
-		err = ErrQuit
+		err = term.ErrQuit
 	}
 	return 0, err
 }
@@ -107,9 +105,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		// The first message, and again whenever the user resizes the terminal. The lines are
 		// rendered for the new width, and previews of the old one are not found any more.
 		m.width, m.height = msg.Width, msg.Height
-		if m.lines, m.err = m.list.Lines(m.listWidth()); m.err != nil {
-			return m, tea.Quit
-		}
+		m.lines = m.list.Lines(m.listWidth())
 		m.find()
 	case previewed:
 		m.seen[msg.place], m.busy = msg.text, false

@@ -37,12 +37,12 @@ func sample(n int) *model {
 		}}
 	}
 	list := List{
-		Question: "Which?", Keys: keys, Views: []View{show("plan"), show("diff")}, Safe: func(s string) string { return strings.ReplaceAll(s, "\x1b", "<esc>") },
-		Lines: func(width int) (lines []string, err error) {
+		Question: "Which?", Keys: keys, Views: []View{show("plan"), show("diff")},
+		Lines: func(width int) (lines []string) {
 			for _, key := range keys {
 				lines = append(lines, ansi.Truncate("\x1b[1m"+key+"\x1b[m message "+strings.Repeat(key, 3), width, ""))
 			}
-			return lines, nil
+			return lines
 		},
 	}
 	return &model{list: list, ctx: context.Background(), chosen: -1, seen: map[place]string{}}

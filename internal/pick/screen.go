@@ -9,6 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"git-checkpoint/internal/render"
 )
 
 // The layout: a line with the question, the list with the preview beside or below it, a line of
@@ -108,7 +110,7 @@ func (m *model) View() tea.View {
 func (m *model) first() string {
 	first := bold + m.list.Question + reset
 	if m.typing || m.filter != "" {
-		first += "  /" + m.list.Safe(m.filter)
+		first += "  /" + render.EscapeLines(m.filter)
 		if m.typing {
 			first += reverse + " " + reset
 		}
@@ -180,10 +182,10 @@ func (m *model) preview(at place) []string {
 		var b strings.Builder
 		end := 0
 		for _, code := range colours().FindAllStringIndex(line, -1) {
-			b.WriteString(m.list.Safe(line[end:code[0]]) + line[code[0]:code[1]])
+			b.WriteString(render.EscapeLines(line[end:code[0]]) + line[code[0]:code[1]])
 			end = code[1]
 		}
-		lines[i] = b.String() + m.list.Safe(line[end:])
+		lines[i] = b.String() + render.EscapeLines(line[end:])
 	}
 	return lines
 }

@@ -47,7 +47,7 @@ func TestNoPromptOffATerminal(t *testing.T) {
 		f := screentest.New("y", "1", "r")
 		off(f)
 		_, err1 := f.Confirm(ctx, "Continue?")
-		_, err2 := f.Choose(ctx, "Which?", []term.Item{{Key: "1", Line: "1  one"}})
+		_, err2 := f.Choose(ctx, "Which?", []string{"1"}, []string{"1  one"})
 		_, err3 := f.Ask(ctx, "What now?", []term.Choice{{'r', "resume"}})
 		for _, err := range []error{err1, err2, err3} {
 			if !errors.Is(err, term.ErrNotInteractive) {
@@ -113,7 +113,8 @@ func TestAsk(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	items := []term.Item{{"4", "4  cp-04-code"}, {"3+1", "3+1  cp-03-design+1"}, {"3", "* 3  \x1b[33mcp-03-design\x1b[0m"}, {"4", "other:3"}}
+	keys := []string{"4", "3+1", "3", "4"}
+	lines := []string{"4  cp-04-code", "3+1  cp-03-design+1", "* 3  \x1b[33mcp-03-design\x1b[0m", "other:3"}
 	for _, c := range []struct {
 		answers []string
 		want    int
@@ -128,20 +129,20 @@ func TestChoose(t *testing.T) {
 		{[]string{"q"}, 0, term.ErrQuit},
 		{[]string{"design"}, 0, term.ErrQuit},
 	} {
-		got, err := screentest.New(c.answers...).Choose(context.Background(), "Roll back to which?", items)
+		got, err := screentest.New(c.answers...).Choose(context.Background(), "Roll back to which?", keys, lines)
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q: got %d, %v", c.answers, got, err)
 		}
 	}
-	if _, err := screentest.New("1").Choose(context.Background(), "Which?", nil); !errors.Is(err, term.ErrQuit) {
+	if _, err := screentest.New("1").Choose(context.Background(), "Which?", nil, nil); !errors.Is(err, term.ErrQuit) {
 		t.Errorf("an empty list: %v", err)
 	}
 }
 
 func TestChooseShows(t *testing.T) {
-	items := []term.Item{{"3+1", "  3+1  cp-03-design+1"}, {"3", "    3  cp-03-design"}, {"2", "    2  cp-02-wish"}}
+	keys, lines := []string{"3+1", "3", "2"}, []string{"  3+1  cp-03-design+1", "    3  cp-03-design", "    2  cp-02-wish"}
 	f := screentest.New("design", "no\x1b", "", "2")
-	if got, err := f.Choose(context.Background(), "Roll back to which?", items); got != 2 || err != nil {
+	if got, err := f.Choose(context.Background(), "Roll back to which?", keys, lines); got != 2 || err != nil {
 		t.Fatalf("got %d, %v", got, err)
 	}
 	ask := "Roll back to which? (q quits) "
@@ -155,12 +156,12 @@ func TestChooseShows(t *testing.T) {
 }
 
 func TestChooseFromMany(t *testing.T) {
-	var items []term.Item
+	var keys, lines []string
 	for i := range 65 {
-		items = append(items, term.Item{fmt.Sprint(i + 1), fmt.Sprintf("item <%d>", i)})
+		keys, lines = append(keys, fmt.Sprint(i+1)), append(lines, fmt.Sprintf("item <%d>", i))
 	}
 	f := screentest.New("64")
-	if got, err := f.Choose(context.Background(), "Which?", items); got != 63 || err != nil {
+	if got, err := f.Choose(context.Background(), "Which?", keys, lines); got != 63 || err != nil {
 		t.Fatalf("got %d, %v", got, err)
 	}
 	if n := strings.Count(f.Stderr(), "\n"); n != term.Listed+2 || !strings.Contains(f.Stderr(), "… and 45 more") {

@@ -13,13 +13,9 @@ import (
 	"git-checkpoint/internal/render"
 )
 
-// Choice is a checkpoint in a list to pick from: its id, what is typed for it, and its line.
-type Choice struct {
-	ID, Key, Line string
-}
-
-// Choices returns the rows of the list, newest first, for a picker.
-func Choices(items []inspect.Item, v render.View) ([]Choice, error) {
+// Choices returns the rows of the list, newest first, for a picker: the id of each checkpoint, what
+// is typed for it, and its line.
+func Choices(items []inspect.Item, v render.View) (ids, keys, lines []string) {
 	items = newestFirst(items)
 	_, t := peopleTable(v, items)
 	// The picker shows a question in place of a header.
@@ -27,16 +23,10 @@ func Choices(items []inspect.Item, v render.View) ([]Choice, error) {
 		t.Columns[i].Title = ""
 	}
 	var text strings.Builder
-	if err := v.Table(&text, t); err != nil {
-		return nil, err
-	}
-	// Render the whole table at once, so that the lines are aligned with each other.
-	lines := strings.Split(text.String(), "\n")
-	choices := make([]Choice, len(items))
-	for i, item := range items {
-		choices[i] = Choice{string(item.ID), render.Escape(typed(item)), lines[i]}
-	}
-	return choices, nil
+	_ = v.Table(&text, t) // all at once, so that the lines are aligned with each other; a Builder takes everything
+	ids = each(items, func(i inspect.Item) string { return string(i.ID) })
+	keys = each(items, func(i inspect.Item) string { return render.Escape(typed(i)) })
+	return ids, keys, strings.Split(text.String(), "\n")[:len(items)]
 }
 
 // rows writes the list for people: newest first, the current checkpoint marked, within the width of

@@ -87,14 +87,14 @@ func TestListLeavesOutEmptySessions(t *testing.T) {
 func TestChoices(t *testing.T) {
 	items := worked()["before"].Sessions[0].Items
 	for _, width := range []int{40, 60, 80} {
-		choices, err := answer.Choices(items, render.View{Layout: render.Aligned, Width: width, Now: now()})
-		if err != nil || len(choices) != len(items) {
-			t.Fatalf("%v, %v", choices, err)
+		ids, keys, lines := answer.Choices(items, render.View{Layout: render.Aligned, Width: width, Now: now()})
+		if len(ids) != len(items) || len(keys) != len(items) || len(lines) != len(items) {
+			t.Fatalf("%q, %q, %q", ids, keys, lines)
 		}
-		for i, c := range choices {
+		for i, line := range lines {
 			item := items[len(items)-1-i]
-			if c.ID != string(item.ID) || c.Key != answer.Number(item) || !strings.Contains(c.Line, c.Key) || strings.HasPrefix(c.Line, "*") != item.Current || render.Width(c.Line) > width {
-				t.Errorf("at %d: %+v", width, c)
+			if ids[i] != string(item.ID) || keys[i] != answer.Number(item) || !strings.Contains(line, keys[i]) || strings.HasPrefix(line, "*") != item.Current || render.Width(line) > width {
+				t.Errorf("at %d: %s %s %q", width, ids[i], keys[i], line)
 			}
 		}
 	}
