@@ -186,7 +186,7 @@ func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
 		return nil, err
 	}
-	return shown(answer.ToDelete{Removed: plan}, "*yes deletes it for good, within ten minutes; *abort keeps it."), nil
+	return shown(answer.Deleted{Removed: plan, Planned: true}, "*yes deletes it for good, within ten minutes; *abort keeps it."), nil
 }
 
 // chatDeleted deletes what was shown. It goes by id, because a number may stand for another

@@ -29,7 +29,7 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 // and prints what is gone. With --yes only the last is printed.
 func (a *App) remove(ctx context.Context, plan *retain.Removed, yes yesFlag, do func() (*retain.Removed, error)) error {
 	if !yes.Yes {
-		if err := a.confirm(ctx, answer.ToDelete{Removed: plan}, yes); err != nil {
+		if err := a.confirm(ctx, answer.Deleted{Removed: plan, Planned: true}, yes); err != nil {
 			return err
 		}
 	}

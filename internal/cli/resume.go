@@ -146,7 +146,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 			if err != nil {
 				return resume.Report, err
 			}
-			return resume.Delete, a.confirm(ctx, answer.ToDelete{Removed: plan}, yesFlag{})
+			return resume.Delete, a.confirm(ctx, answer.Deleted{Removed: plan, Planned: true}, yesFlag{})
 		}
 		shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
 		if err != nil {

@@ -178,7 +178,7 @@ func answers() map[string]answer.Answer {
 		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"side-by-side": answer.SideBySide{Found: sideBySide()},
-		"deleted":      answer.Deleted{Removed: removed}, "todelete": answer.ToDelete{Removed: removed},
+		"deleted":      answer.Deleted{Removed: removed}, "todelete": answer.Deleted{Removed: removed, Planned: true},
 		"value": answer.Value(`"two\nlines"`), "value-object": answer.Value("{\n \"n\": 1.10\n}"),
 	}
 }

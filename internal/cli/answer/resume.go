@@ -24,7 +24,7 @@ func (a Resumed) text(p *page) {
 	r := a.Resume
 	switch {
 	case r.Removed != nil:
-		Deleted{r.Removed}.text(p)
+		Deleted{Removed: r.Removed}.text(p)
 	case r.Closed != "":
 		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))

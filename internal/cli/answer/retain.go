@@ -129,37 +129,31 @@ func (a PrunedByClose) text(p *page) {
 // JSON writes all of them as one array on one line.
 func (a PrunedByClose) JSON(w io.Writer) error { return jsonLine(w, &a) }
 
-// Deleted is the result of delete and session delete.
-type Deleted struct{ Removed *retain.Removed }
+// Deleted is the plan of delete and session delete, or its result.
+type Deleted struct {
+	Removed *retain.Removed
+	Planned bool // nothing is deleted yet
+}
 
 // JSON writes one object.
 func (a Deleted) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 
-// text lists what was deleted and how much space git gc can free.
+// text lists the checkpoints and tells how much space git gc can free.
 func (a Deleted) text(p *page) {
-	r := a.Removed
-	p.done("Deleted: "+render.Count(len(r.Removed), "checkpoint", "checkpoints")+", "+render.Size(r.Bytes)+" to be freed by git gc", "")
-	p.removed(r.Removed)
-}
-
-// ToDelete is the plan of delete and session delete.
-type ToDelete struct{ Removed *retain.Removed }
-
-// JSON writes one object.
-func (a ToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
-
-// text lists what would be deleted and how much space that would free.
-func (a ToDelete) text(p *page) {
-	r := a.Removed
-	p.line(plain("Would delete " + render.Count(len(r.Removed), "checkpoint", "checkpoints") + ", " + render.Size(r.Bytes)))
-	p.removed(r.Removed)
+	what := render.Count(len(a.Removed.Removed), "checkpoint", "checkpoints") + ", " + render.Size(a.Removed.Bytes)
+	if a.Planned {
+		p.line(plain("Would delete " + what))
+	} else {
+		p.done("Deleted: "+what+" to be freed by git gc", "")
+	}
+	p.removed(a.Removed.Removed)
 }
 
 // RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
 type RefsToDelete struct{ Removed *retain.Removed }
 
 // JSON writes one object.
-func (a RefsToDelete) JSON(w io.Writer) error { return Deleted(a).JSON(w) }
+func (a RefsToDelete) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 
 // text lists the refs.
 func (a RefsToDelete) text(p *page) {
