@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -16,6 +13,7 @@ import (
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/workflow"
 )
 
 // assign decodes a flag value of the form <path>=<value>, as in --set metrics.coverage=81.5. It
@@ -38,28 +36,14 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 	return err
 }
 
-// ago matches a duration back from now.
-var ago = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,6})(s|m|h|d|w)$`) })
-
 // since parses the point in time of --since: RFC 3339, a local date or date and time, or how long
-// ago it was (30d, 12h). An empty text gives the zero time.
+// ago it was (30d, 12h), as for prune --older-than. An empty text gives the zero time.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if m := ago().FindStringSubmatch(text); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			return time.Time{}, err
-		}
-		switch m[2] { // calendar days; a Duration also overflows after 292 years
-		case "d":
-			return now.AddDate(0, 0, -n), nil
-		case "w":
-			return now.AddDate(0, 0, -7*n), nil
-		}
-		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[m[2]]
-		return now.Add(-time.Duration(n) * unit), nil
+	if age, err := workflow.ParseAge(text); err == nil {
+		return now.Add(-age), nil
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
