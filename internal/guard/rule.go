@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -14,8 +15,9 @@ import (
 type Rule struct {
 	ID string
 	// Follows "looks like", so it has an article.
-	What     string
-	Source   string // where the format is documented
+	What   string
+	Source string // where the format is documented
+	// In lower case; nil: what Pattern begins with, up to its first [ ( \ or dot.
 	Keywords []string
 
 	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
@@ -96,6 +98,11 @@ func Rules() []Rule {
 	var all []Rule
 	for _, some := range [][]Rule{cloudRules(), hostRules(), modelRules(), serviceRules(), formatRules()} {
 		all = append(all, some...)
+	}
+	for i, r := range all {
+		if r.Keywords == nil {
+			all[i].Keywords = []string{strings.ToLower(r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)])}
+		}
 	}
 	return all
 }

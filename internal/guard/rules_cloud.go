@@ -30,13 +30,11 @@ func cloudRules() []Rule {
 		},
 		{
 			ID: "google-api-key", What: "a Google API key", Source: "docs.cloud.google.com, API keys",
-			Keywords: []string{"aiza"},
-			Pattern:  `AIza[\w-]{35}`,
+			Pattern: `AIza[\w-]{35}`,
 		},
 		{
 			ID: "google-oauth-secret", What: "a Google OAuth client secret", Source: "developers.google.com, OAuth 2.0",
-			Keywords: []string{"gocspx-"},
-			Pattern:  `GOCSPX-[\w-]{28}`,
+			Pattern: `GOCSPX-[\w-]{28}`,
 		},
 		{
 			ID: "google-oauth-token", What: "a Google OAuth token", Source: "developers.google.com, OAuth 2.0",
@@ -70,8 +68,7 @@ func cloudRules() []Rule {
 		},
 		{
 			ID: "alibaba-access-key", What: "an Alibaba Cloud access key", Source: "alibabacloud.com, AccessKey pairs",
-			Keywords: []string{"ltai"},
-			Pattern:  `LTAI[A-Za-z0-9]{20}`,
+			Pattern: `LTAI[A-Za-z0-9]{20}`,
 		},
 		{
 			ID: "digitalocean-token", What: "a DigitalOcean token", Source: "docs.digitalocean.com, API",
@@ -105,18 +102,15 @@ func cloudRules() []Rule {
 		},
 		{
 			ID: "pulumi-token", What: "a Pulumi token", Source: "pulumi.com, access tokens",
-			Keywords: []string{"pul-"},
-			Pattern:  `pul-[0-9a-f]{40}`,
+			Pattern: `pul-[0-9a-f]{40}`,
 		},
 		{
 			ID: "databricks-token", What: "a Databricks token", Source: "docs.databricks.com, personal access tokens",
-			Keywords: []string{"dapi"},
-			Pattern:  `dapi[0-9a-f]{32}(?:-\d)?`,
+			Pattern: `dapi[0-9a-f]{32}(?:-\d)?`,
 		},
 		{
 			ID: "planetscale-key", What: "a PlanetScale key", Source: "planetscale.com, service tokens",
-			Keywords: []string{"pscale_"},
-			Pattern:  `pscale_(?:tkn|pw|oauth)_[\w.-]{32,64}`,
+			Pattern: `pscale_(?:tkn|pw|oauth)_[\w.-]{32,64}`,
 		},
 		{
 			ID: "supabase-key", What: "a Supabase key", Source: "supabase.com, API keys",
@@ -125,8 +119,7 @@ func cloudRules() []Rule {
 		},
 		{
 			ID: "tailscale-key", What: "a Tailscale key", Source: "tailscale.com, key prefixes",
-			Keywords: []string{"tskey-"},
-			Pattern:  `tskey-(?:auth|api|client|scim|webhook)-\w{10,24}-\w{20,40}`,
+			Pattern: `tskey-(?:auth|api|client|scim|webhook)-\w{10,24}-\w{20,40}`,
 		},
 	}
 }

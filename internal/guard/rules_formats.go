@@ -12,9 +12,8 @@ func formatRules() []Rule {
 	return []Rule{
 		{
 			ID: "private-key", What: "a private key", Source: "RFC 7468; OpenSSH, PROTOCOL.key",
-			Keywords: []string{"-----begin"},
-			Pattern:  `-----BEGIN[A-Z ]{0,20} PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Z][A-Za-z-]+: ?[^\n\\]*(?:\s|\\[nr])+){0,4}((?:[A-Za-z0-9+/=]|\s|\\[nr]|")+)`,
-			Start:    anywhere, Reach: 4000, Check: isKeyBody,
+			Pattern: `-----BEGIN[A-Z ]{0,20} PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Z][A-Za-z-]+: ?[^\n\\]*(?:\s|\\[nr])+){0,4}((?:[A-Za-z0-9+/=]|\s|\\[nr]|")+)`,
+			Start:   anywhere, Reach: 4000, Check: isKeyBody,
 		},
 		{
 			ID: "putty-key", What: "a private key", Source: "PuTTY's manual, appendix C",
@@ -23,13 +22,11 @@ func formatRules() []Rule {
 		},
 		{
 			ID: "age-key", What: "an age key", Source: "age-encryption.org/v1",
-			Keywords: []string{"age-secret-key-1"},
-			Pattern:  `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
+			Pattern: `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
 		},
 		{
 			ID: "jwt", What: "a signed token (JWT)", Source: "RFC 7519",
-			Keywords: []string{"eyj"},
-			Pattern:  `eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}`, Reach: longestReach, Check: isJWT,
+			Pattern: `eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}`, Reach: longestReach, Check: isJWT,
 		},
 		{
 			ID: "url-password", What: "a password in an address", Source: "RFC 3986, userinfo",
@@ -53,8 +50,7 @@ func formatRules() []Rule {
 		},
 		{
 			ID: "netrc-password", What: "a password in .netrc", Source: "GNU inetutils, .netrc",
-			Keywords: []string{"machine"},
-			Pattern:  `machine\s+[\w.-]+\s+login\s+\S+\s+password\s+(\S{3,})`, Within: textContent, Guess: true,
+			Pattern: `machine\s+[\w.-]+\s+login\s+\S+\s+password\s+(\S{3,})`, Within: textContent, Guess: true,
 			Check: func(m match) bool { return !isReference(m.secret) && !isPlaceholder(m.secret) && !isStock(m.secret) },
 		},
 		{

@@ -11,8 +11,7 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "github-fine-grained-token", What: "a GitHub token", Source: "docs.github.com, fine-grained personal access tokens",
-			Keywords: []string{"github_pat_"},
-			Pattern:  `github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`,
+			Pattern: `github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`,
 		},
 		{
 			ID: "gitlab-token", What: "a GitLab token", Source: "docs.gitlab.com, token prefixes",
@@ -21,8 +20,7 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "bitbucket-token", What: "a Bitbucket app password", Source: "support.atlassian.com, app passwords",
-			Keywords: []string{"atbb"},
-			Pattern:  `ATBB[A-Za-z0-9]{24,32}[0-9A-F]{0,8}`,
+			Pattern: `ATBB[A-Za-z0-9]{24,32}[0-9A-F]{0,8}`,
 		},
 		{
 			ID: "atlassian-token", What: "an Atlassian token", Source: "support.atlassian.com, API tokens",
@@ -31,8 +29,7 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "npm-token", What: "an npm token", Source: "github.blog, npm's new access token format",
-			Keywords: []string{"npm_"},
-			Pattern:  `npm_[A-Za-z0-9]{36}`, Check: isGitHubs,
+			Pattern: `npm_[A-Za-z0-9]{36}`, Check: isGitHubs,
 		},
 		{
 			ID: "npmrc-token", What: "a token of a package registry", Source: "docs.npmjs.com, npmrc",
@@ -49,23 +46,19 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "rubygems-token", What: "a RubyGems key", Source: "guides.rubygems.org, API keys",
-			Keywords: []string{"rubygems_"},
-			Pattern:  `rubygems_[0-9a-f]{48}`,
+			Pattern: `rubygems_[0-9a-f]{48}`,
 		},
 		{
 			ID: "crates-token", What: "a crates.io token", Source: "crates.io's source, token prefix",
-			Keywords: []string{"cio"},
-			Pattern:  `cio[A-Za-z0-9]{32}`, Check: func(m match) bool { return classes(m.secret) == 3 && isRandom(m) },
+			Pattern: `cio[A-Za-z0-9]{32}`, Check: func(m match) bool { return classes(m.secret) == 3 && isRandom(m) },
 		},
 		{
 			ID: "nuget-key", What: "a NuGet key", Source: "github.com, secret scanning patterns",
-			Keywords: []string{"oy2"},
-			Pattern:  `oy2[a-z0-9]{43}`, Check: func(m match) bool { return classes(m.secret) == 2 && isRandom(m) },
+			Pattern: `oy2[a-z0-9]{43}`, Check: func(m match) bool { return classes(m.secret) == 2 && isRandom(m) },
 		},
 		{
 			ID: "clojars-token", What: "a Clojars token", Source: "github.com/clojars, deploy tokens",
-			Keywords: []string{"clojars_"},
-			Pattern:  `CLOJARS_[a-f0-9]{60}`,
+			Pattern: `CLOJARS_[a-f0-9]{60}`,
 		},
 		{
 			ID: "docker-token", What: "a Docker token", Source: "docs.docker.com, access tokens",
@@ -89,8 +82,7 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "buildkite-token", What: "a Buildkite token", Source: "buildkite.com, managing API access tokens",
-			Keywords: []string{"bkua_"},
-			Pattern:  `bkua_[0-9a-f]{40}`,
+			Pattern: `bkua_[0-9a-f]{40}`,
 		},
 		{
 			ID: "sourcegraph-token", What: "a Sourcegraph token", Source: "sourcegraph.com, access tokens",
@@ -99,8 +91,7 @@ func hostRules() []Rule {
 		},
 		{
 			ID: "netlify-token", What: "a Netlify token", Source: "docs.netlify.com, personal access tokens",
-			Keywords: []string{"nfp_"},
-			Pattern:  `nfp_[A-Za-z0-9_]{36}`,
+			Pattern: `nfp_[A-Za-z0-9_]{36}`,
 		},
 		{
 			ID: "vercel-token", What: "a Vercel token", Source: "vercel.com, token formats",

@@ -5,13 +5,11 @@ func modelRules() []Rule {
 	return []Rule{
 		{
 			ID: "anthropic-key", What: "an Anthropic API key", Source: "docs.anthropic.com; gitleaks",
-			Keywords: []string{"sk-ant-"},
-			Pattern:  `sk-ant-(?:api|admin|oat|ort|sid)\d{2}-[\w-]{80,}`,
+			Pattern: `sk-ant-(?:api|admin|oat|ort|sid)\d{2}-[\w-]{80,}`,
 		},
 		{
 			ID: "openrouter-key", What: "an OpenRouter key", Source: "openrouter.ai, API keys",
-			Keywords: []string{"sk-or-v1-"},
-			Pattern:  `sk-or-v1-[0-9a-f]{64}`,
+			Pattern: `sk-or-v1-[0-9a-f]{64}`,
 		},
 		{
 			ID: "openai-key", What: "an OpenAI API key", Source: "gitleaks; platform.openai.com",
@@ -25,23 +23,19 @@ func modelRules() []Rule {
 		},
 		{
 			ID: "replicate-token", What: "a Replicate token", Source: "replicate.com, API tokens",
-			Keywords: []string{"r8_"},
-			Pattern:  `r8_[A-Za-z0-9]{37}`,
+			Pattern: `r8_[A-Za-z0-9]{37}`,
 		},
 		{
 			ID: "groq-key", What: "a Groq key", Source: "console.groq.com",
-			Keywords: []string{"gsk_"},
-			Pattern:  `gsk_[A-Za-z0-9]{52}`,
+			Pattern: `gsk_[A-Za-z0-9]{52}`,
 		},
 		{
 			ID: "xai-key", What: "an xAI key", Source: "docs.x.ai",
-			Keywords: []string{"xai-"},
-			Pattern:  `xai-[A-Za-z0-9]{70,90}`,
+			Pattern: `xai-[A-Za-z0-9]{70,90}`,
 		},
 		{
 			ID: "perplexity-key", What: "a Perplexity key", Source: "gitleaks",
-			Keywords: []string{"pplx-"},
-			Pattern:  `pplx-[A-Za-z0-9]{48}`,
+			Pattern: `pplx-[A-Za-z0-9]{48}`,
 		},
 		{
 			ID: "cohere-key", What: "a Cohere key", Source: "gitleaks",
@@ -51,23 +45,19 @@ func modelRules() []Rule {
 		},
 		{
 			ID: "langsmith-key", What: "a LangSmith key", Source: "docs.smith.langchain.com",
-			Keywords: []string{"lsv2_"},
-			Pattern:  `lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}`,
+			Pattern: `lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}`,
 		},
 		{
 			ID: "fireworks-key", What: "a Fireworks key", Source: "docs.fireworks.ai",
-			Keywords: []string{"fw_"},
-			Pattern:  `fw_[A-Za-z0-9]{22,24}`, Check: func(m match) bool { return classes(m.secret) == 4 && isRandom(m) },
+			Pattern: `fw_[A-Za-z0-9]{22,24}`, Check: func(m match) bool { return classes(m.secret) == 4 && isRandom(m) },
 		},
 		{
 			ID: "nvidia-key", What: "an NVIDIA API key", Source: "docs.nvidia.com, NGC",
-			Keywords: []string{"nvapi-"},
-			Pattern:  `nvapi-[\w-]{60,70}`,
+			Pattern: `nvapi-[\w-]{60,70}`,
 		},
 		{
 			ID: "elevenlabs-key", What: "an ElevenLabs key", Source: "elevenlabs.io, API reference",
-			Keywords: []string{"sk_"},
-			Pattern:  `sk_[0-9a-f]{48}`,
+			Pattern: `sk_[0-9a-f]{48}`,
 		},
 	}
 }

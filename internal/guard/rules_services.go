@@ -42,8 +42,7 @@ func serviceRules() []Rule {
 		},
 		{
 			ID: "stripe-webhook-secret", What: "a Stripe webhook secret", Source: "docs.stripe.com, webhooks",
-			Keywords: []string{"whsec_"},
-			Pattern:  `whsec_[A-Za-z0-9+/=]{32,64}`,
+			Pattern: `whsec_[A-Za-z0-9+/=]{32,64}`,
 		},
 		{
 			ID: "square-token", What: "a Square token", Source: "developer.squareup.com; gitleaks",
@@ -67,8 +66,7 @@ func serviceRules() []Rule {
 		},
 		{
 			ID: "mailgun-key", What: "a Mailgun key", Source: "documentation.mailgun.com, authentication",
-			Keywords: []string{"key-"},
-			Pattern:  `key-[0-9a-f]{32}`,
+			Pattern: `key-[0-9a-f]{32}`,
 		},
 		{
 			ID: "mailchimp-key", What: "a Mailchimp key", Source: "mailchimp.com, API keys",
@@ -97,13 +95,11 @@ func serviceRules() []Rule {
 		},
 		{
 			ID: "airtable-token", What: "an Airtable token", Source: "airtable.com, personal access tokens",
-			Keywords: []string{"pat"},
-			Pattern:  `pat[A-Za-z0-9]{14}\.[0-9a-f]{64}`,
+			Pattern: `pat[A-Za-z0-9]{14}\.[0-9a-f]{64}`,
 		},
 		{
 			ID: "postman-key", What: "a Postman key", Source: "learning.postman.com, API keys",
-			Keywords: []string{"pmak-"},
-			Pattern:  `PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,
+			Pattern: `PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,
 		},
 		{
 			ID: "newrelic-key", What: "a New Relic key", Source: "docs.newrelic.com, API keys",
