@@ -2,10 +2,10 @@ package web
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/checkpoint"
 )
@@ -18,22 +18,30 @@ import (
 // unpin have no plan and need only the second request.
 type planPage struct {
 	// Verb is the command, Ref and Session are what it is about.
-	Verb, Ref, Session string
+	Verb, Ref, Session string `json:"-"`
 	// Digest identifies the plan. It is passed on in the form.
-	Digest string
+	Digest string `json:"digest"`
 	// To is the label of the checkpoint that becomes the current one.
-	To string
-	// Lists of paths: to write, to delete, with another mode, left alone, and the checkpoints that
-	// become discarded.
-	Write, Delete []string
-	Mode, Skipped []string
-	Discard       []string
-	// Risk are files that might not be restored exactly, with the reason.
-	Risk []string
+	To   string `json:"to_label"`
+	Plan struct {
+		Write   []checkpoint.Path `json:"write"`
+		Delete  []checkpoint.Path `json:"delete"`
+		Mode    []checkpoint.Path `json:"mode"`
+		Skipped []checkpoint.Path `json:"skipped"`
+		Discard []string          `json:"discard"` // checkpoints that become discarded
+		// Risk are files that might not be restored exactly.
+		Risk []struct {
+			Path   checkpoint.Path `json:"path"`
+			Reason string          `json:"reason"`
+		} `json:"risk"`
+	} `json:"plan"`
 	// Meanwhile is what happened in other worktrees since.
-	Meanwhile []string
+	Meanwhile []struct {
+		Worktree string `json:"worktree"`
+		What     string `json:"what"`
+	} `json:"meanwhile"`
 	// Nothing is set if the plan changes nothing.
-	Nothing bool
+	Nothing bool `json:"-"`
 }
 
 // donePage confirms an action. Undo offers to undo it.
@@ -58,34 +66,11 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 	if result.Problem != nil {
 		return view{}, result.Problem
 	}
-	answer := gjson.ParseBytes(result.Out)
-	p.Digest, p.To = answer.Get("digest").String(), plain(answer.Get("to_label").String())
-	for path, list := range map[string]*[]string{
-		"plan.write": &p.Write, "plan.delete": &p.Delete, "plan.mode": &p.Mode, "plan.skipped": &p.Skipped, "plan.discard": &p.Discard,
-	} {
-		answer.Get(path).ForEach(func(_, v gjson.Result) bool {
-			*list = append(*list, pathText(v))
-			return true
-		})
+	if err := json.Unmarshal(result.Out, p); err != nil {
+		return view{}, fmt.Errorf("plan of %s: %w", p.Verb, err)
 	}
-	answer.Get("plan.risk").ForEach(func(_, v gjson.Result) bool {
-		p.Risk = append(p.Risk, pathText(v.Get("path"))+": "+plain(v.Get("reason").String()))
-		return true
-	})
-	answer.Get("meanwhile").ForEach(func(_, v gjson.Result) bool {
-		p.Meanwhile = append(p.Meanwhile, plain(v.Get("worktree").String()+" "+v.Get("what").String()))
-		return true
-	})
-	p.Nothing = len(p.Write)+len(p.Delete)+len(p.Mode)+len(p.Discard) == 0
+	p.Nothing = len(p.Plan.Write)+len(p.Plan.Delete)+len(p.Plan.Mode)+len(p.Plan.Discard) == 0
 	return view{Name: "plan", Title: p.Verb, Data: p}, nil
-}
-
-// pathText is a path in a JSON answer: a string, or an object if the path is not valid UTF-8.
-func pathText(v gjson.Result) string {
-	if v.IsObject() {
-		return plain(v.Get("path").String())
-	}
-	return plain(v.String())
 }
 
 // do runs the command of an action. If the action has a plan, it needs the digest of the one that

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -177,6 +178,30 @@ func TestPictureKind(t *testing.T) {
 	} {
 		if got := pictureKind([]byte(content)); got != want {
 			t.Errorf("%q: %q", content, got)
+		}
+	}
+}
+
+// TestPlan checks that the page of a plan shows what the command answered, and invisible characters.
+func TestPlan(t *testing.T) {
+	s, _ := asked(t, true)
+	s.Read = func(context.Context, ...string) Result {
+		return Result{Out: []byte(`{"session":"other","digest":"d1","to_label":"cp-01","plan":{"write":["a\u202eb"],"delete":[{"path":"caf%E9","encoding":"percent"}],` +
+			`"mode":[],"skipped":["sub"],"discard":["cp-02"],"risk":[{"path":"x","reason":"too large"}]},"meanwhile":[{"worktree":"w","what":"went back"}]}`)}
+	}
+	r := httptest.NewRequest("POST", "/plan", strings.NewReader("verb=rollback&session=main&ref=1"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	v, err := s.plan(t.Context(), nil, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := s.draw(&page, frame{view: v}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Roll back to cp-01", "a⟨U+202E⟩b", "caf\ufffd", "<li>sub</li>", "<li>cp-02</li>", "x: too large", "w went back", `name="session" value="main"`, `value="d1"`} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is not in\n%s", want, page.String())
 		}
 	}
 }
