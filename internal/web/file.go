@@ -87,7 +87,7 @@ func (s *Server) inFile(ctx context.Context, service *checkpoint.Service, r row,
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return &stepPage{Checks: []checked{{Message: plain(err.Error())}}, Missing: r.Label, Anchor: string(r.ID)}, nil
+		return &stepPage{Checks: []checked{{Message: err.Error()}}, Missing: r.Label, Anchor: string(r.ID)}, nil
 	}
 	p.Who, p.Anchor = r.Who, string(r.ID)
 	if !contents {

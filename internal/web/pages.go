@@ -56,10 +56,8 @@ type output struct {
 	Cut   bool
 }
 
-// checked is a finding of validate.
-type checked struct {
-	Kind, Object, Message, Hint string
-}
+// checked is a finding of validate, as it stands in the JSON.
+type checked struct{ Kind, Object, Message, Hint string }
 
 // mostOutput is how much of an output a page shows, in bytes.
 const mostOutput = 64 << 10
@@ -123,19 +121,15 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 }
 
 // checksOf runs validate on a checkpoint and returns the findings.
-func (s *Server) checksOf(ctx context.Context, in, ref string) (out []checked) {
+func (s *Server) checksOf(ctx context.Context, in, ref string) []checked {
 	if s.Read == nil {
 		return nil
 	}
-	result := s.Read(ctx, "validate", "--json", in+":"+ref)
-	gjson.GetBytes(result.Out, "findings").ForEach(func(_, f gjson.Result) bool {
-		out = append(out, checked{
-			Kind: f.Get("kind").String(), Object: plain(f.Get("object").String()),
-			Message: plain(f.Get("message").String()), Hint: plain(f.Get("hint").String()),
-		})
-		return true
-	})
-	return out
+	var answer struct{ Findings []checked }
+	if json.Unmarshal(s.Read(ctx, "validate", "--json", in+":"+ref).Out, &answer) != nil {
+		return nil // the page shows the rest
+	}
+	return answer.Findings
 }
 
 // comparePage shows what differs between two checkpoints, or between one and the worktree.

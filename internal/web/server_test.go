@@ -199,7 +199,7 @@ func TestPlan(t *testing.T) {
 	if err := s.draw(&page, frame{view: v}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Roll back to cp-01", "a⟨U+202E⟩b", "caf\ufffd", "<li>sub</li>", "<li>cp-02</li>", "x: too large", "w went back", `name="session" value="main"`, `value="d1"`} {
+	for _, want := range []string{"Roll back to cp-01", "a⟨U&#43;202E⟩b", "caf\ufffd", "<li>sub</li>", "<li>cp-02</li>", "x: too large", "w went back", `name="session" value="main"`, `value="d1"`} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("%q is not in\n%s", want, page.String())
 		}
