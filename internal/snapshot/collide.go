@@ -20,10 +20,7 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 		}
 	}
 	for _, o := range p.Ops {
-		var err error
-		if o.New.Mode != 0 {
-			err = f.parents(o.Path)
-		}
+		err := f.parents(o)
 		if err == nil {
 			err = f.at(o)
 		}
@@ -51,25 +48,27 @@ func (f *finder) add(p, reason string) {
 	}
 }
 
-// parents checks the directories above a path to write. A file in the place of a directory is in
-// the way unless the plan deletes it. A repository in between owns everything below it.
-func (f *finder) parents(p string) error {
-	parts := strings.Split(p, "/")
+// parents checks the directories above a path. A file in the place of a directory to write into is
+// in the way unless the plan deletes it. A repository in between owns everything below it, also what
+// the index tracks there: if it were deleted, an undo could not write it again.
+func (f *finder) parents(o Op) error {
+	parts := strings.Split(o.Path, "/")
 	for i := 1; i < len(parts); i++ {
 		dir := strings.Join(parts[:i], "/")
 		if f.dirs[dir] {
 			continue
 		}
-		f.dirs[dir] = true
 		info, err := f.shot.tree.lstat(dir)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", dir, err)
 		}
+		// A file above a path to delete says nothing about a path to write.
+		f.dirs[dir] = info == nil || info.IsDir() || o.New.Mode != 0
 		switch {
 		case info == nil:
 			return nil
 		case !info.IsDir():
-			if !f.going[dir] {
+			if !f.going[dir] && o.New.Mode != 0 {
 				f.add(dir, "is in the way of a directory")
 			}
 			return nil
