@@ -271,7 +271,11 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 		}
 		if _, err := s.Store.State(ctx, active); errors.Is(err, store.ErrNoSession) {
 			a.Message = fmt.Sprintf("the active session %q does not exist", active)
-			a.Hint += ", `git checkpoint rebuild --session " + string(active) + "` restores what refs still prove"
+			// A session that only lost its journal can come back, and is active then as it was.
+			if lost := (*store.LostError)(nil); errors.As(s.UnknownSessionError(ctx, active), &lost) {
+				a.Message, a.cure = "active session: "+lost.Error(), cure{}
+				a.Hint = "`git checkpoint rebuild --session " + string(active) + "` restores what can be proven of it"
+			}
 			out = append(out, a)
 		}
 	}
