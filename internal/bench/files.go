@@ -34,13 +34,20 @@ func (b *bench) files() []job {
 			rollbackJob(b, Row{Name: fmt.Sprintf("files/rollback/%d", size), Work: "`rollback` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7}, sized))
 		jobs = append(jobs, first(b, size)...)
 	}
-	return append(jobs, text(b)...)
+	return append(jobs, kinds(b)...)
 }
 
-// text does the same where every file has the attribute text=auto, so that git may convert line
-// endings.
-func text(b *bench) []job {
+// kinds does the same where every file has the attribute text=auto, so that git may convert line
+// endings, and where no file is tracked.
+func kinds(b *bench) []job {
 	const size = 20_000
+	untracked := func(ctx context.Context) (*repository, error) {
+		r, err := b.repository(ctx, fmt.Sprintf("untracked-%d", size), size)
+		if err != nil {
+			return nil, err
+		}
+		return r, r.untrack(ctx)
+	}
 	attributed := func(ctx context.Context) (*repository, error) {
 		r, err := b.repository(ctx, fmt.Sprintf("text-%d", size), size)
 		if err != nil {
@@ -51,6 +58,7 @@ func text(b *bench) []job {
 	return []job{
 		createJob(b, Row{Name: fmt.Sprintf("text/create/%d", size), Work: "`create` with `text=auto` ÷ A", Files: size, First: 1.2, Then: 0.8}, attributed),
 		rollbackJob(b, Row{Name: fmt.Sprintf("text/rollback/%d", size), Work: "`rollback` with `text=auto` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7}, attributed),
+		createJob(b, Row{Name: fmt.Sprintf("untracked/create/%d", size), Work: "`create` where all files are untracked ÷ A", Files: size, First: 1.2, Then: 0.8}, untracked),
 	}
 }
 

@@ -87,6 +87,19 @@ func (r *repository) attribute(ctx context.Context, attributes string) error {
 	return r.settle(ctx)
 }
 
+// untrack takes all files out of the index and of HEAD, unless they are not there.
+func (r *repository) untrack(ctx context.Context) error {
+	if tracked, err := r.git(ctx, nil, "ls-files"); tracked == "" || err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"rm", "-r", "-q", "--cached", "."}, {"commit", "-q", "-m", "Nothing is tracked"}} {
+		if _, err := r.git(ctx, nil, args...); err != nil {
+			return err
+		}
+	}
+	return r.settle(ctx)
+}
+
 // settle makes the index newer than its files. Git compares files that are as old as the
 // index by content, each time.
 func (r *repository) settle(ctx context.Context) error {

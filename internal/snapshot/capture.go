@@ -109,7 +109,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown, look: rules.Look}
+	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown, look: rules.Look}
 	if c.Modes == nil {
 		c.Modes = map[string]fs.FileMode{}
 	}
@@ -122,11 +122,22 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 		return nil, err
 	}
 	keep := func() error { return s.keep(ctx, private, files, c, edits) }
-	if len(files) < packFrom {
-		return c, keep()
+	unseen := 0
+	for _, f := range files {
+		if f.seen.oid == "" {
+			unseen++
+		}
 	}
-	spareMemory(len(files), 20)
-	return c, s.repo.InPacks(ctx, keep)
+	if unseen >= packFrom {
+		spareMemory(unseen, 20)
+		err = s.repo.InPacks(ctx, keep)
+	} else {
+		err = keep()
+	}
+	if err == nil {
+		c.seen.save()
+	}
+	return c, err
 }
 
 // keep writes the files and the tree of the capture.
@@ -193,6 +204,8 @@ type candidate struct {
 	gone    bool      // there is no file; mode is zero then
 	dir     bool      // there is a directory instead; gone is true then
 	inOnly  bool      // git converts only line endings, and only from the file to the blob
+	seen    sighting  // what the previous capture read in the file as info says it is; or zero
+	info    fs.FileInfo
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
@@ -378,7 +391,11 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candid
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil
-	case !symlink && !s.tree.readable(p):
+	}
+	found := candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}
+	if seen, known := c.seen.find(p, info); known {
+		found.seen, found.info = seen, info
+	} else if !symlink && !s.tree.readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if !symlink && unusual(info.Mode().Perm()) {
@@ -386,7 +403,7 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candid
 		c.Modes[p] = info.Mode().Perm()
 		c.mu.Unlock()
 	}
-	return candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}, nil
+	return found, nil
 }
 
 // matching returns the tracked and untracked paths that match one of pathspecs, except for those in

@@ -171,10 +171,7 @@ func (v *verdicts) save() {
 	for k := range v.exact {
 		data = append(data, k[:]...)
 	}
-	temp := v.path + ".tmp-" + randomHex()
-	if os.WriteFile(temp, data, 0o666) != nil || os.Rename(temp, v.path) != nil {
-		os.Remove(temp) //nolint:errcheck // disposable
-	}
+	replaceFile(v.path, data)
 }
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,

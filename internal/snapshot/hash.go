@@ -48,7 +48,7 @@ func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidat
 func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) (crlf []candidate, err error) {
 	var large, small []candidate
 	for _, f := range files {
-		if f.mode != git.ModeSymlink && f.size >= largeFile {
+		if f.mode != git.ModeSymlink && f.size >= largeFile && !s.knows(f) {
 			large = append(large, f)
 		} else {
 			small = append(small, f)
@@ -57,7 +57,7 @@ func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture, edi
 	hashed := make([]hashedFile, len(small))
 	remember := len(small) <= maxHashed
 	err = git.Each(len(small), func(i int) (err error) {
-		hashed[i], err = s.hashFile(ctx, small[i], c.look)
+		hashed[i], err = s.hashFile(ctx, small[i], c)
 		if !remember {
 			hashed[i].info = nil
 		}
@@ -105,7 +105,7 @@ func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
 
 // hashOne hashes one file in this process, without conversions.
 func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
-	h, err := s.hashFile(ctx, f, c.look)
+	h, err := s.hashFile(ctx, f, c)
 	if err == nil {
 		c.record(f.path, h.entry, edits)
 	}
@@ -114,11 +114,19 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[s
 
 // hashFile writes the content of a file as a blob, without conversions. The mode is that of the
 // file that was read, which may have replaced another one since the scan. It returns the zero value
-// for a file that vanished or became something else than a file or a symbolic link.
+// for a file that vanished or became something else than a file or a symbolic link. A file that the
+// previous capture has seen is not read.
 //
 // After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
 // not compared with the stored blob then, just as when the stat data match.
-func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name.OID, []byte)) (hashedFile, error) {
+func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
+	if s.knows(f) {
+		if c.look != nil && f.mode != git.ModeSymlink {
+			c.look(f.path, f.seen.oid, nil)
+		}
+		c.seen.add(f.path, f.info, f.seen)
+		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
+	}
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
@@ -127,7 +135,8 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 		return hashedFile{}, nil
 	}
 	mode := modeOf(info)
-	if f.inOnly && mode != git.ModeSymlink && bytes.IndexByte(data, '\r') >= 0 {
+	cr := bytes.IndexByte(data, '\r') >= 0
+	if f.inOnly && mode != git.ModeSymlink && cr {
 		return hashedFile{crlf: true}, nil
 	}
 	oid := git.HashObject(s.repo.Format, "blob", data)
@@ -136,10 +145,17 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, look func(string, name
 			return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
 		}
 	}
-	if look != nil && mode != git.ModeSymlink {
-		look(f.path, oid, data)
+	if c.look != nil && mode != git.ModeSymlink {
+		c.look(f.path, oid, data)
 	}
+	c.seen.add(f.path, info, sighting{oid, cr})
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
+}
+
+// knows reports whether the previous capture has seen a file, and git has its content and would not
+// convert it.
+func (s *Shot) knows(f candidate) bool {
+	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
 }
 
 // hashLarge has git hash large files. A file that changes while git reads it is read again, up to
@@ -173,8 +189,8 @@ func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edi
 				files = append(files, f)
 				continue
 			}
-			edits[f.path] = git.Entry{Mode: modeOf(info), OID: oids[i]}
-			c.New = append(c.New, oids[i])
+			c.record(f.path, git.Entry{Mode: modeOf(info), OID: oids[i]}, edits)
+			c.seen.add(f.path, info, sighting{oids[i], true})
 		}
 		if try == 3 && len(files) > 0 {
 			return fmt.Errorf("keep %q: it keeps appearing and disappearing", files[0].path)

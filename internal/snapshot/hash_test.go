@@ -34,11 +34,11 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	}{
 		{"link", git.ModeFile, git.ModeSymlink}, {"file", git.ModeSymlink, git.ModeFile}, {"script", git.ModeFile, git.ModeExec}, {".git", git.ModeFile, 0}, {"gone", git.ModeFile, 0},
 	} {
-		h, err := shot.hashFile(t.Context(), candidate{path: k.path, mode: k.was}, look)
+		h, err := shot.hashFile(t.Context(), candidate{path: k.path, mode: k.was}, &Capture{look: look, seen: shot.openSightings(time.Now())})
 		if err != nil || h.entry.Mode != k.want {
 			t.Errorf("%s: %o, %v", k.path, h.entry.Mode, err)
 		}
-		c, edits := &Capture{}, map[string]git.Entry{}
+		c, edits := &Capture{seen: shot.openSightings(time.Now())}, map[string]git.Entry{}
 		if err := shot.hashLarge(t.Context(), []candidate{{path: k.path, mode: k.was}}, c, edits); err != nil || edits[k.path].Mode != k.want {
 			t.Errorf("%s as a large file: %o, %v", k.path, edits[k.path].Mode, err)
 		}

@@ -107,6 +107,7 @@ type Capture struct {
 	// index entries without reading them again. It is nil if there were more than maxHashed of
 	// them.
 	hashed map[string]hashedFile
+	seen   *sightings // what the previous capture read, and what this one did
 	// look is Rules.Look.
 	look func(string, name.OID, []byte)
 
@@ -149,6 +150,7 @@ type Rules struct {
 	Ready func() error
 
 	// Look is called for each file that is hashed, from several goroutines at the same time.
-	// content is nil if git read the file instead of this process. Look must not change content.
+	// content is nil if git read the file instead of this process, or nobody had to. Look must not
+	// change content.
 	Look func(path string, oid name.OID, content []byte)
 }

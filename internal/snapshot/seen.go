@@ -1,0 +1,116 @@
+package snapshot
+
+// git's index remembers which content a tracked file had when git last looked at it. Of untracked
+// files, and of tracked ones that differ from the index, it remembers nothing, so a capture would have
+// to read all of them each time. sightings remembers what the previous capture read in them.
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/name"
+)
+
+// sighting is what a capture read in one version of a file.
+type sighting struct {
+	oid name.OID // of the content, without conversions
+	cr  bool     // the content may have CR characters
+}
+
+// sightings are versions of files by path and stat data, as in an index. On disk they are the
+// SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id. It
+// is only a cache: if the file does not look right, all files are read again.
+type sightings struct {
+	path     string
+	began    time.Time // Capture.Began
+	hashLen  int       // bytes of a binary id
+	previous map[verdictKey]sighting
+
+	mu  sync.Mutex // protects now
+	now map[verdictKey]sighting
+}
+
+// openSightings reads what the previous capture saw.
+func (s *Shot) openSightings(began time.Time) *sightings {
+	v := &sightings{
+		path: filepath.Join(s.dir, "seen"), began: began, hashLen: s.repo.HashLen(),
+		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
+	}
+	data, err := os.ReadFile(v.path)
+	if err != nil || len(data) < sha256.Size {
+		return v
+	}
+	records, size := data[sha256.Size:], 17+v.hashLen
+	if sum := sha256.Sum256(records); !bytes.Equal(sum[:], data[:sha256.Size]) || len(records)%size != 0 {
+		return v
+	}
+	for at := 0; at < len(records); at += size {
+		r := records[at : at+size]
+		v.previous[verdictKey(r[:16])] = sighting{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
+	}
+	return v
+}
+
+// key returns the key of a version of a file, and false if the version may still change without a
+// sign: it was written in the second in which the capture began, or later.
+func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
+	st, ok := fileStat(info)
+	if !ok || !info.ModTime().Before(v.began.Truncate(time.Second)) || !changeTime(info).Before(v.began.Truncate(time.Second)) {
+		return verdictKey{}, false
+	}
+	return keyOf(git.IndexEntry{
+		Path: path, Mode: modeOf(info), Size: st.Size, Inode: st.Inode,
+		MtimeSec: st.MtimeSec, MtimeNsec: st.MtimeNsec, CtimeSec: st.CtimeSec, CtimeNsec: st.CtimeNsec,
+	}), true
+}
+
+// find returns what the previous capture read in this version of a file.
+func (v *sightings) find(path string, info fs.FileInfo) (sighting, bool) {
+	key, settled := v.key(path, info)
+	seen, ok := v.previous[key]
+	return seen, ok && settled
+}
+
+// add remembers a version of a file for the next capture.
+func (v *sightings) add(path string, info fs.FileInfo, s sighting) {
+	if key, settled := v.key(path, info); settled {
+		v.mu.Lock()
+		v.now[key] = s
+		v.mu.Unlock()
+	}
+}
+
+// save writes the sightings of this capture. If that fails, the next one reads the files again.
+func (v *sightings) save() {
+	if maps.Equal(v.now, v.previous) {
+		return
+	}
+	data := make([]byte, sha256.Size, sha256.Size+len(v.now)*(17+v.hashLen))
+	for key, s := range v.now {
+		cr := byte(0)
+		if s.cr {
+			cr = 1
+		}
+		oid, _ := hex.DecodeString(string(s.oid)) //nolint:errcheck // an id is hexadecimal
+		data = append(append(append(data, key[:]...), cr), oid...)
+	}
+	sum := sha256.Sum256(data[sha256.Size:])
+	copy(data, sum[:])
+	replaceFile(v.path, data)
+}
+
+// replaceFile writes a cache. An error is no loss.
+func replaceFile(path string, data []byte) {
+	temp := path + ".tmp-" + randomHex()
+	if os.WriteFile(temp, data, 0o666) != nil || os.Rename(temp, path) != nil {
+		os.Remove(temp) //nolint:errcheck // disposable
+	}
+}
