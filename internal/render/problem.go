@@ -10,9 +10,9 @@ import (
 // Problem is an error as a user sees it: a kind for programs, a message, and hints about what to
 // do.
 type Problem struct {
-	Kind    string
-	Message string
-	Hints   []string
+	Kind    string   `json:"kind"`
+	Message string   `json:"message"`
+	Hints   []string `json:"hints"`
 }
 
 // Text writes "error:" lines, then "hint:" lines. Each line of a longer message gets the prefix, so
@@ -29,18 +29,11 @@ func (p Problem) Text(w io.Writer, style Style) error {
 
 // JSON writes {"error":{"kind","message","hints":[]}} on one line.
 func (p Problem) JSON(w io.Writer) error {
-	type members struct {
-		Kind    string   `json:"kind"`
-		Message string   `json:"message"`
-		Hints   []string `json:"hints"`
-	}
-	m := members{Kind: p.Kind, Message: shorten(p.Message), Hints: []string{}} // never null: the member is a list
+	short := Problem{Kind: p.Kind, Message: shorten(p.Message), Hints: []string{}} // never null: the member is a list
 	for _, hint := range p.Hints {
-		m.Hints = append(m.Hints, shorten(hint))
+		short.Hints = append(short.Hints, shorten(hint))
 	}
-	return JSON(w, struct {
-		Error members `json:"error"`
-	}{m})
+	return JSON(w, map[string]Problem{"error": short})
 }
 
 // Warn writes "warning:" lines.

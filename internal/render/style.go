@@ -19,26 +19,11 @@ const (
 	Heading
 )
 
-// sgr returns the escape sequence of a role's color. Where git has a color for the same thing, it
-// is the same: yellow for hints and commit ids, green for added and red for removed.
-func (r Role) sgr() string {
-	switch r {
-	case Success, Added:
-		return "\x1b[32m"
-	case Warning:
-		return "\x1b[1;33m"
-	case Error:
-		return "\x1b[1;31m"
-	case Hint, ID:
-		return "\x1b[33m"
-	case Dim:
-		return "\x1b[2m"
-	case Removed:
-		return "\x1b[31m"
-	case Heading:
-		return "\x1b[1m"
-	}
-	return ""
+// sgr has the escape sequences of the roles' colors. Where git has a color for the same thing, it is
+// the same: yellow for hints and commit ids, green for added and red for removed.
+var sgr = [...]string{
+	Success: "\x1b[32m", Warning: "\x1b[1;33m", Error: "\x1b[1;31m", Hint: "\x1b[33m", ID: "\x1b[33m",
+	Dim: "\x1b[2m", Added: "\x1b[32m", Removed: "\x1b[31m", Heading: "\x1b[1m",
 }
 
 const sgrReset = "\x1b[0m"
@@ -57,7 +42,7 @@ func (s Style) Paint(role Role, text string) string { return s.wrap(role, Escape
 
 // wrap is Paint for text that is escaped already.
 func (s Style) wrap(role Role, escaped string) string {
-	code := role.sgr()
+	code := sgr[role]
 	if s == Plain || code == "" || escaped == "" {
 		return escaped
 	}

@@ -59,27 +59,18 @@ func (v View) Table(w io.Writer, t Table) error {
 
 // filled returns t without titled columns that are empty in every row. The first column stays.
 func (t Table) filled() Table {
-	empty := func(column int) bool {
-		return t.Columns[column].Title != "" && !slices.ContainsFunc(t.Rows, func(row []Cell) bool {
-			return column < len(row) && row[column].Text() != ""
-		})
-	}
-	for i := len(t.Columns) - 1; i > 0; i-- {
-		if empty(i) {
-			t = t.without(i)
+	less := Table{Rows: make([][]Cell, len(t.Rows))}
+	for i, c := range t.Columns {
+		fills := func(row []Cell) bool { return i < len(row) && row[i].Text() != "" }
+		if i > 0 && c.Title != "" && !slices.ContainsFunc(t.Rows, fills) {
+			continue
 		}
-	}
-	return t
-}
-
-// without returns a copy of t that lacks a column.
-func (t Table) without(column int) Table {
-	less := Table{Columns: slices.Delete(slices.Clone(t.Columns), column, column+1)}
-	for _, row := range t.Rows {
-		if column < len(row) {
-			row = slices.Delete(slices.Clone(row), column, column+1)
+		less.Columns = append(less.Columns, c)
+		for j, row := range t.Rows {
+			if i < len(row) {
+				less.Rows[j] = append(less.Rows[j], row[i])
+			}
 		}
-		less.Rows = append(less.Rows, row)
 	}
 	return less
 }
