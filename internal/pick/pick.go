@@ -212,21 +212,11 @@ func (m *model) press(key tea.KeyPressMsg) (quit bool) {
 
 // way returns by how many lines a key moves the cursor.
 func (m *model) way(pressed string) int {
-	switch pressed {
-	case "up", "k", "ctrl+p":
-		return -1
-	case "down", "j", "ctrl+n":
-		return 1
-	case "pgup":
-		return -m.listHeight()
-	case "pgdown":
-		return m.listHeight()
-	case "home", "g":
-		return -len(m.shown)
-	case "end", "G":
-		return len(m.shown)
-	}
-	return 0
+	page, all := m.listHeight(), len(m.shown)
+	return map[string]int{
+		"up": -1, "k": -1, "ctrl+p": -1, "down": 1, "j": 1, "ctrl+n": 1,
+		"pgup": -page, "pgdown": page, "home": -all, "g": -all, "end": all, "G": all,
+	}[pressed]
 }
 
 // typed handles a key while the filter is typed. It returns false if the key has its usual meaning.
@@ -311,13 +301,7 @@ func (m *model) scrollBy(lines int) {
 // wheel moves the cursor or scrolls the preview, whichever the mouse is over.
 func (m *model) wheel(at tea.Mouse) {
 	const step = 3
-	by := 0
-	switch at.Button {
-	case tea.MouseWheelUp:
-		by = -1
-	case tea.MouseWheelDown:
-		by = 1
-	}
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[at.Button]
 	if m.inList(at.X, at.Y) {
 		m.move(by)
 	} else {
