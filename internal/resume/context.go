@@ -68,13 +68,10 @@ func (a *Answer) Context() string {
 
 // next adds the commands with which work goes on.
 func (c *contextText) next(a *Answer) {
-	switch {
-	case a.Accepted || !a.CanResume:
-		c.field("Whole record", "git checkpoint show "+string(a.Checkpoint)+" --json")
-	default:
+	if a.CanResume && !a.Accepted {
 		c.field("To go on", "git checkpoint resume "+string(a.Session)+" --accept")
-		c.field("Whole record", "git checkpoint show "+string(a.Checkpoint)+" --json")
 	}
+	c.field("Whole record", "git checkpoint show "+string(a.Checkpoint)+" --json")
 }
 
 // contextText is a text with a budget of tokens.
