@@ -33,14 +33,8 @@ func (a Created) text(p *page) {
 
 // whatIsNew names the session of a checkpoint and counts the files that it changed.
 func whatIsNew(r *record.Record) string {
-	text := "In " + string(r.Session) + when(r.Previous == "", " (new session)")
-	var parts []string
-	for i, what := range []string{"new", "changed", "deleted"} {
-		if n := r.Files.Counts[i]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
-	}
-	return text + when(len(parts) > 0, ": "+strings.Join(parts, ", "))
+	what := counted([]string{"new", "changed", "deleted"}, r.Files.Counts[:]...)
+	return "In " + string(r.Session) + when(r.Previous == "", " (new session)") + when(what != "", ": "+what)
 }
 
 // Unchanged is the answer of create if nothing has changed since the current checkpoint, which is

@@ -82,13 +82,15 @@ func target(r *rollback.Answer) string { return cmp.Or(r.ToLabel, string(r.To)) 
 // amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
 // empty if there are none.
 func amounts(r *rollback.Answer, write, remove, mode string) string {
+	return counted([]string{write, remove, mode}, len(r.Plan.Write), len(r.Plan.Delete), len(r.Plan.Mode))
+}
+
+// counted returns the numbers that are not zero with their words, as in "3 new, 1 deleted".
+func counted(words []string, numbers ...int) string {
 	var parts []string
-	for _, part := range []struct {
-		n    int
-		verb string
-	}{{len(r.Plan.Write), write}, {len(r.Plan.Delete), remove}, {len(r.Plan.Mode), mode}} {
-		if part.n > 0 {
-			parts = append(parts, strconv.Itoa(part.n)+" "+part.verb)
+	for i, n := range numbers {
+		if n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+words[i])
 		}
 	}
 	return strings.Join(parts, ", ")
