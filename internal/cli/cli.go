@@ -154,7 +154,6 @@ func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
 		kong.ExplicitGroups(groups()),
 		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
 		kong.TypeMapper(reflect.TypeFor[create.Assign](), kong.MapperFunc(assign)),
-		kong.Vars{"program": programName},
 	)
 	if err != nil {
 		return nil, err

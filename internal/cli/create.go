@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
@@ -190,7 +191,10 @@ func notCreated(err error) error {
 	if kind == checkpoint.KindNothing || kind == checkpoint.KindUnusable || kind == checkpoint.KindInterrupt {
 		return err
 	}
-	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err, Hints: hintsOf(err)}
+	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err}
+	if known := (*checkpoint.Error)(nil); errors.As(err, &known) {
+		told.Hints = slices.Clone(known.Hints)
+	}
 	if kind == checkpoint.KindFailed {
 		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, continue without it, or pause here")
 	}

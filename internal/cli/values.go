@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
@@ -56,14 +54,4 @@ func since(text string, now time.Time) (time.Time, error) {
 	}
 	return time.Time{}, usage.Error(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
 		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d or 12h")
-}
-
-// hintsOf returns the hints of an error. The capacity is cut to the length, so that appending to
-// the result does not write into the error.
-func hintsOf(err error) []string {
-	var known *checkpoint.Error
-	if errors.As(err, &known) {
-		return known.Hints[:len(known.Hints):len(known.Hints)]
-	}
-	return nil
 }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/name"
@@ -54,7 +52,7 @@ func (a Planned) text(p *page) {
 		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
-		heading = []field{{verbs()[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
 	}
 	if r.FilesFrom != nil {
 		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
@@ -72,9 +70,6 @@ func (a Planned) text(p *page) {
 	}))
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
 }
-
-// verbs returns the heading of an undo or redo, by the name of the list that it takes levels from.
-func verbs() map[string]string { return map[string]string{"undo": "Undo", "redo": "Redo"} }
 
 // The maximum number of paths that a plan names in each group. A longer group is counted by
 // directory.
@@ -216,19 +211,17 @@ func brings(r *rollback.Answer) string {
 	return r.Mode
 }
 
-// idStep matches the step in a checkpoint's id.
-var idStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)-`) })
-
-// stateStep tells between which steps the job's state moves.
+// stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...
 func stateStep(r *rollback.Answer) string {
 	if r.Promotes != nil {
 		return "that of " + r.Promotes.Label
 	}
 	step := func(id name.ID) string {
-		if m := idStep().FindStringSubmatch(string(id)); m != nil {
-			return "step " + m[1]
+		var n uint
+		if _, err := fmt.Sscanf(string(id), "cp-%d-", &n); err != nil {
+			return "none"
 		}
-		return "none"
+		return fmt.Sprint("step ", n)
 	}
 	return step(r.From) + " → " + step(r.To)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/run"
 )
@@ -22,7 +21,12 @@ func (a Ran) text(p *page) {
 	switch {
 	// Nothing was run: this is a dry run.
 	case s.Tries == 0:
-		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: stepName(s)}, plain(after(s.LastGood)))
+		after := ""
+		if s.LastGood != nil {
+			after = " after " + s.LastGood.Label
+		}
+		step := fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
+		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: step}, plain(after))
 	case s.Created != nil:
 		Created{s.Created}.text(p)
 		return
@@ -32,17 +36,4 @@ func (a Ran) text(p *page) {
 	if s.Restored != nil {
 		p.wentTo("Rolled back to", s.Restored)
 	}
-}
-
-// stepName returns the number and name of the step.
-func stepName(s *run.Answer) string {
-	return fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
-}
-
-// after names the last good checkpoint before the step, if there is one.
-func after(last *checkpoint.Labelled) string {
-	if last == nil {
-		return ""
-	}
-	return " after " + last.Label
 }
