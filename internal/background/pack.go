@@ -43,11 +43,7 @@ const (
 // The create is done: nothing here can fail it, and the check costs it the listing of three
 // directories.
 func StartPack(s *checkpoint.Service, session name.Session) {
-	on, err := s.Settings.Bool("checkpoint.autoPack", true)
-	if err != nil {
-		s.Warn(err.Error())
-	}
-	if err != nil || !on || !crowded(s, session) {
+	if !isOn(s, "checkpoint.autoPack", true) || !crowded(s, session) {
 		return
 	}
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")

@@ -35,11 +35,7 @@ const (
 // warns if the last push was refused. The create is done: nothing here can fail it or slow it
 // down.
 func StartPush(s *checkpoint.Service, session name.Session) {
-	on, err := s.Settings.Bool("checkpoint.autoPush", false)
-	if err != nil || !on {
-		if err != nil {
-			s.Warn(err.Error())
-		}
+	if !isOn(s, "checkpoint.autoPush", false) {
 		return
 	}
 	if dir, err := s.Repo.Dir(); err == nil {
@@ -50,6 +46,15 @@ func StartPush(s *checkpoint.Service, session name.Session) {
 	if err := start(s, "push", "--background", "--session", string(session)); err != nil {
 		s.Warn("the push in the background did not start: " + err.Error())
 	}
+}
+
+// isOn reads a setting, and warns of a value that is not a boolean: it counts as off.
+func isOn(s *checkpoint.Service, key string, usual bool) bool {
+	on, err := s.Settings.Bool(key, usual)
+	if err != nil {
+		s.Warn(err.Error())
+	}
+	return err == nil && on
 }
 
 // start starts this program again with args. GIT_INDEX_FILE is left out of its environment:
