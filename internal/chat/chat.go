@@ -178,10 +178,7 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		}
 		return shown(answer.Resumed{Resume: resumed}, ""), err
 	case does == "abort":
-		if err := s.Forget(checkpoint.ChatFile, checkpoint.FailedFile); err != nil {
-			return nil, err
-		}
-		return &Answer{text: "Nothing was changed; the question is withdrawn."}, nil
+		return unless(s.Forget(checkpoint.ChatFile, checkpoint.FailedFile), &Answer{text: "Nothing was changed; the question is withdrawn."})
 	case does == "pause":
 		return chatPause(ctx, s)
 	}
@@ -208,10 +205,8 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 	if err := run.Skip(ctx, s, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
 		return nil, err
 	}
-	if err := s.Forget(checkpoint.FailedFile); err != nil {
-		return nil, err
-	}
-	return &Answer{text: fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)}, nil
+	told := fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)
+	return unless(s.Forget(checkpoint.FailedFile), &Answer{text: told})
 }
 
 // chatPause sets the session's status to paused with an event in the journal.
@@ -224,12 +219,9 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
 	}
 	if st.Status != statusPaused {
-		err := s.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = statusPaused })
-		if err != nil {
-			return nil, err
-		}
+		err = s.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = statusPaused })
 	}
-	return &Answer{text: fmt.Sprintf("Session %s is paused.", st.Session), next: "*continue resumes it."}, nil
+	return unless(err, &Answer{text: fmt.Sprintf("Session %s is paused.", st.Session), next: "*continue resumes it."})
 }
 
 // statusPaused is the status of a session that waits for a person.

@@ -65,10 +65,8 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		return nil, err
 	}
 	m.Asked = true
-	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
-		return nil, err
-	}
-	return shown(answer.Planned{Plan: plan.Answer(), Files: answer.FilesFew}, "*yes does exactly this within ten minutes, *abort leaves everything as it is."), nil
+	next := "*yes does exactly this within ten minutes, *abort leaves everything as it is."
+	return unless(s.Remember(checkpoint.ChatFile, m), shown(answer.Planned{Plan: plan.Answer(), Files: answer.FilesFew}, next))
 }
 
 // isOverwritable reports whether a rollback was refused only because ignored files are in the way.
@@ -183,10 +181,8 @@ func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 	for _, gone := range plan.Removed {
 		m.Delete = append(m.Delete, string(gone.ID))
 	}
-	if err := s.Remember(checkpoint.ChatFile, m); err != nil {
-		return nil, err
-	}
-	return shown(answer.Deleted{Removed: plan, Planned: true}, "*yes deletes it for good, within ten minutes; *abort keeps it."), nil
+	next := "*yes deletes it for good, within ten minutes; *abort keeps it."
+	return unless(s.Remember(checkpoint.ChatFile, m), shown(answer.Deleted{Removed: plan, Planned: true}, next))
 }
 
 // chatDeleted deletes what was shown. It goes by id, because a number may stand for another
