@@ -52,10 +52,11 @@ func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 	path := brokenFile(s, session)
 	if len(b) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return checkpoint.Classify(err)
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		return nil
+		return checkpoint.Classify(err)
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -65,8 +66,5 @@ func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 			return checkpoint.Classify(err)
 		}
 	}
-	if err := s.Store.WriteFile(filepath.Base(path), out.Bytes()); err != nil {
-		return checkpoint.Classify(err)
-	}
-	return nil
+	return checkpoint.Classify(s.Store.WriteFile(filepath.Base(path), out.Bytes()))
 }
