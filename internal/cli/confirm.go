@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -116,10 +117,7 @@ func (a *App) confirm(ctx context.Context, planned answer.Answer, how yesFlag) e
 		if plan, ok := planned.(answer.Planned); ok {
 			planned = plan.Unconfirmed()
 		}
-		if err := a.give(planned); err != nil {
-			return err
-		}
-		return refused("not confirmed, nothing was changed", "--yes (-y) goes ahead without asking")
+		return cmp.Or(a.give(planned), refused("not confirmed, nothing was changed", "--yes (-y) goes ahead without asking"))
 	}
 	screen := a.Terminal.Out
 	if a.json {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"git-checkpoint/internal/checkpoint"
@@ -63,10 +64,10 @@ func (c *ExportCmd) layout(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: unscanned(c.Yes)})
-		if err := app.confirmUnless(err, answer.ExportedLayout{Done: done}); err != nil {
+		if err != nil {
 			return err
 		}
-		return invalidIf(done.Damaged)
+		return cmp.Or(app.confirmed(answer.ExportedLayout{Done: done}), invalidIf(done.Damaged))
 	})
 }
 

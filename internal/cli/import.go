@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -56,10 +57,7 @@ func (c *ImportCmd) layout(ctx context.Context, app *App, s *checkpoint.Service)
 	if c.DryRun {
 		show = app.give
 	}
-	if err := show(answer.ImportedLayout{Done: done}); err != nil {
-		return err
-	}
-	return invalidIf(len(done.Problems) > 0)
+	return cmp.Or(show(answer.ImportedLayout{Done: done}), invalidIf(len(done.Problems) > 0))
 }
 
 // own returns the format of ours that the file is in. It is nil if package interop imports it:

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"os"
 
@@ -67,10 +67,7 @@ func (c *WorkflowCheckCmd) Run(app *App) error {
 	if checked.OK {
 		return app.confirmed(answer.Checked{Workflow: checked})
 	}
-	if err := app.give(answer.Checked{Workflow: checked}); err != nil {
-		return err
-	}
-	return &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("%s is not a workflow that can be used", c.File)}
+	return cmp.Or[error](app.give(answer.Checked{Workflow: checked}), checkpoint.Failure(checkpoint.KindInvalid, "", "%s is not a workflow that can be used", c.File))
 }
 
 // definitionText reads at most 1 MiB of a file: more than a definition may have, but not all of a
