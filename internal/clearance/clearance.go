@@ -238,33 +238,6 @@ func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, er
 	return r, nil
 }
 
-// blob returns the verdict of a blob, remembered or new.
-func (d *Desk) blob(ctx context.Context, oid name.OID, size int64) (verdict, error) {
-	if v, known := d.verdicts.of(oid); known {
-		return v, nil
-	}
-	var result guard.Result
-	var err error
-	if size <= inMemory {
-		var o git.Object
-		if o, err = d.repo.Batch().Object(ctx, string(oid)); err == nil {
-			result = d.scanner.Bytes(o.Data)
-		}
-	} else {
-		// A verdict is kept per object, so the check of the size is part of it.
-		result, err = d.stream(ctx, oid)
-	}
-	if err != nil {
-		return verdict{}, err
-	}
-	v := verdict{findings: result.Findings, gap: result.Gap}
-	if result.Binary && size > binaryMax {
-		v.gap = "it is a large binary file"
-	}
-	d.verdicts.add(oid, v)
-	return v, nil
-}
-
 // stream scans a blob without holding it in memory.
 func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 	in, out := io.Pipe()

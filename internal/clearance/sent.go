@@ -117,10 +117,8 @@ func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest 
 	verdicts := make([]verdict, len(open))
 	err = git.Each(len(open), func(i int) (err error) {
 		switch infos[i].Type {
-		case "blob":
-			verdicts[i], err = d.blob(ctx, open[i].oid, infos[i].Size)
-		case "commit", "tag":
-			verdicts[i], err = d.message(ctx, open[i].oid)
+		case "blob", "commit", "tag":
+			verdicts[i], err = d.scan(ctx, open[i].oid, infos[i])
 		}
 		if err != nil {
 			err = fmt.Errorf("look at %s: %w", open[i].oid.Short(), err)
@@ -169,36 +167,50 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 	return flush()
 }
 
-// write writes what is to be scanned of an object: a blob's content, or the message of a
-// commit or tag.
+// said returns what is to be scanned of an object: a blob's content, or the message of a commit or
+// tag, without the headers, where the signature is.
+func (d *Desk) said(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
+	o, err := d.repo.Batch().Object(ctx, string(oid))
+	if info.Type != "blob" {
+		_, o.Data, _ = bytes.Cut(o.Data, []byte("\n\n")) // an empty line ends the headers
+	}
+	return o.Data, err
+}
+
+// write writes what is to be scanned of an object.
 func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
 	if info.Type == "blob" && info.Size > inMemory {
 		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
 		return err
 	}
-	o, err := d.repo.Batch().Object(ctx, string(oid))
+	said, err := d.said(ctx, oid, info)
 	if err != nil {
 		return err
-	}
-	said := o.Data
-	if info.Type != "blob" {
-		_, said, _ = bytes.Cut(o.Data, []byte("\n\n"))
 	}
 	_, err = w.Write(said)
 	return err
 }
 
-// message scans the message of a commit or tag, without the headers, where the signature
-// is.
-func (d *Desk) message(ctx context.Context, oid name.OID) (verdict, error) {
-	o, err := d.repo.Batch().Object(ctx, string(oid))
+// scan returns the verdict of an object, and remembers it.
+func (d *Desk) scan(ctx context.Context, oid name.OID, info git.Object) (verdict, error) {
+	var result guard.Result
+	var err error
+	if info.Type == "blob" && info.Size > inMemory {
+		result, err = d.stream(ctx, oid)
+	} else {
+		var said []byte
+		if said, err = d.said(ctx, oid, info); err == nil {
+			result = d.scanner.Bytes(said)
+		}
+	}
 	if err != nil {
 		return verdict{}, err
 	}
-	// The first empty line ends the headers.
-	_, said, _ := bytes.Cut(o.Data, []byte("\n\n"))
-	result := d.scanner.Bytes(said)
 	v := verdict{findings: result.Findings, gap: result.Gap}
+	// A verdict is kept per object, so the check of the size is part of it.
+	if result.Binary && info.Size > binaryMax {
+		v.gap = "it is a large binary file"
+	}
 	d.verdicts.add(oid, v)
 	return v, nil
 }
