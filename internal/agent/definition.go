@@ -209,26 +209,19 @@ func All() (all []*Definition) {
 	return all
 }
 
-// Find returns the definition of an agent by its name or an alias. If there is none, it
-// returns an UnknownError that lists the names.
-func Find(name string) (*Definition, error) {
+// Find returns the definition of an agent by its name or an alias. If there is none, the error lists
+// the names.
+func Find(typed string) (*Definition, error) {
 	// Every hook calls Find, so do not load the others.
-	if slices.Contains(Names(), name) {
-		return load(name)
+	if slices.Contains(Names(), typed) {
+		return load(typed)
 	}
 	for _, d := range All() {
-		if slices.Contains(d.Aliases, name) {
+		if slices.Contains(d.Aliases, typed) {
 			return d, nil
 		}
 	}
-	return nil, &UnknownError{Name: name}
-}
-
-// UnknownError means that no agent has the name.
-type UnknownError struct{ Name string }
-
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no such agent: %q; known agents: %s", name.Clip(e.Name, name.Said), strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("no such agent: %q; known agents: %s", name.Clip(typed, name.Said), strings.Join(Names(), ", "))
 }
 
 // load reads one embedded definition.
