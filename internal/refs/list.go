@@ -82,51 +82,27 @@ func (l *refList) wanted(ref string) bool {
 	return false
 }
 
-// loose reads the ref of that name, or all refs in the directory of that name.
+// loose reads the ref of that name, or all refs below the directory of that name.
 func (l *refList) loose(ref string) error {
-	path := filepath.Join(l.Dir, filepath.FromSlash(ref))
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return errAsk
-	case info.Mode().IsRegular():
-		return l.file(ref, path)
-	case !info.IsDir():
-		return errAsk
-	}
-	return l.below(ref, path)
-}
-
-// below reads all loose refs in a directory and its subdirectories.
-func (l *refList) below(ref, dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // `git pack-refs` removes directories that have become empty
-	}
-	if err != nil || len(l.found)+len(entries) > maxLooseRefs {
-		return errAsk
-	}
-	for _, e := range entries {
-		n := e.Name()
-		if n[0] == '.' || strings.HasSuffix(n, ".lock") {
-			continue // git ignores these files too
-		}
-		at, path := ref+"/"+n, filepath.Join(dir, n)
+	return filepath.WalkDir(filepath.Join(l.Dir, filepath.FromSlash(ref)), func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case e.IsDir():
-			err = l.below(at, path)
-		case e.Type().IsRegular():
-			err = l.file(at, path)
-		default:
-			err = errAsk
+		case errors.Is(err, fs.ErrNotExist): // `git pack-refs` removes directories that have become empty
+			return nil
+		case err != nil, len(l.found) > maxLooseRefs:
+			return errAsk
+		case e.IsDir() && e.Name()[0] == '.':
+			return fs.SkipDir
+		case e.IsDir(), e.Name()[0] == '.', strings.HasSuffix(e.Name(), ".lock"): // git ignores these files too
+			return nil
+		case !e.Type().IsRegular():
+			return errAsk
 		}
+		at, err := filepath.Rel(l.Dir, path)
 		if err != nil {
-			return err
+			return errAsk
 		}
-	}
-	return nil
+		return l.file(filepath.ToSlash(at), path)
+	})
 }
 
 // file reads one loose ref.

@@ -40,7 +40,7 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 // notedRecord returns the record in the checkpoint's note, if it is exactly the one that the
 // journal names. The checksum proves that. The notes are a second copy of all records.
 func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
-	blob := w.rebuilding.p.Notes.Of(v.Commit())
+	blob := w.p.Notes.Of(v.Commit())
 	if blob == "" || v.Entry.Event().Record == "" {
 		return nil, "", nil
 	}
@@ -341,7 +341,8 @@ func (b *beside) make(ctx context.Context) error {
 		e.Reason = "without " + strings.Join(b.line.Missing, ", ")
 	}
 	// The objects are written. Refs and event follow in the transaction of repairs.write.
-	b.stood = append(b.stood, standIn{e, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob}, written.NewObjects})
+	b.stood, b.verify = append(b.stood, e), append(b.verify, written.NewObjects...)
+	b.create = append(b.create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
 	b.line.Rebuilt, b.line.RebuiltFrom = r.ID, b.broken.ID
 	return nil
 }

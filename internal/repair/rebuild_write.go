@@ -25,10 +25,12 @@ type repairs struct {
 	refs    []git.Update    // refs of checkpoints to put back
 	adopted []proof.Verdict // checkpoints that no event names
 	notes   []store.NewNote
-	retag   bool            // the tags have to be made again
-	stood   []standIn       // checkpoints made beside broken ones
-	about   []journal.Event // rebuild events that only report a repair
-	told    []telling       // for the one event that reports all
+	retag   bool                  // the tags have to be made again
+	create  []store.NewCheckpoint // checkpoints made beside broken ones
+	verify  []name.OID            // their objects
+	stood   []journal.Event       // their events
+	about   []journal.Event       // rebuild events that only report a repair
+	told    []telling             // for the one event that reports all
 }
 
 // telling says what was regenerated for one checkpoint.
@@ -36,13 +38,6 @@ type telling struct {
 	id    name.ID
 	label string
 	what  string
-}
-
-// standIn is a checkpoint that was made beside a broken one.
-type standIn struct {
-	event  journal.Event
-	create store.NewCheckpoint
-	verify []name.OID
 }
 
 // damaged returns which objects are missing or garbled. It reads them in batches.
@@ -70,7 +65,7 @@ func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[n
 func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	// The whole notes tree is written again. The note of a checkpoint that is lost as well is taken
 	// out, because the part of the tree that cannot be read would stay if nothing in it changed.
-	notes := w.rebuilding.p.Notes
+	notes := w.p.Notes
 	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(notes.Findings) > 0 && v.Commit() != "" && (blob != "" || notes.Of(v.Commit()) == "") {
 		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob})
 	}
@@ -306,7 +301,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 // build returns the change for the journal as it is now.
 func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	// TagsRebuilt makes all tags of the session again, TagsDerived only those of what changes.
-	change := store.Change{Notes: w.notes, Tags: store.TagsDerived, Anew: true}
+	change := store.Change{Notes: w.notes, Create: w.create, Verify: w.verify, Tags: store.TagsDerived, Anew: true}
 	if w.retag {
 		change.Tags = store.TagsRebuilt
 	}
@@ -334,10 +329,6 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 		change.Events = append(change.Events, e)
 		change.Notes = append(change.Notes, store.NewNote{Commit: a.Ref, RecordBlob: a.Parts.Tree.At("checkpoint.json").OID})
 	}
-	for _, s := range w.stood {
-		change.Events, change.Create = append(change.Events, s.event), append(change.Create, s.create)
-		change.Verify = append(change.Verify, s.verify...)
-	}
-	change.Events = append(change.Events, w.about...)
+	change.Events = slices.Concat(change.Events, w.stood, w.about)
 	return change, nil
 }

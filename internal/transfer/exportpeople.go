@@ -85,9 +85,7 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 	if st == nil {
 		return nil
 	}
-	m := *session.ManifestOf(p.s, st)
-	m.Active = false // a fact of this worktree
-	manifest, err := json.MarshalIndent(m, "", "  ")
+	manifest, err := json.MarshalIndent(p.manifest(st), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -95,10 +93,8 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 		return err
 	}
 	var history bytes.Buffer
-	for _, e := range st.Events() {
-		if err := writeLine(&history, "event", inspect.LineOf(e)); err != nil {
-			return err
-		}
+	if err := writeEvents(&history, st); err != nil {
+		return err
 	}
 	if err := t.File(string(in)+"/history.jsonl", 0o644, st.UpdatedAt, history.Bytes()); err != nil {
 		return err
@@ -106,6 +102,23 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 	for _, e := range p.entries(in) {
 		if err := p.tarCheckpoint(ctx, t, in, e); err != nil {
 			return fmt.Errorf("export %s: %w", e.Label, err)
+		}
+	}
+	return nil
+}
+
+// manifest returns the manifest of a session, without what is a fact of this worktree.
+func (p *parcel) manifest(st *journal.State) *session.Manifest {
+	m := session.ManifestOf(p.s, st)
+	m.Active = false
+	return m
+}
+
+// writeEvents writes a line for each event of a session.
+func writeEvents(w io.Writer, st *journal.State) error {
+	for _, e := range st.Events() {
+		if err := writeLine(w, "event", inspect.LineOf(e)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -180,15 +193,11 @@ func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 		if st == nil {
 			continue
 		}
-		m := *session.ManifestOf(p.s, st)
-		m.Active = false
-		if err := writeLine(w, "session", m); err != nil {
+		if err := writeLine(w, "session", p.manifest(st)); err != nil {
 			return err
 		}
-		for _, e := range st.Events() {
-			if err := writeLine(w, "event", inspect.LineOf(e)); err != nil {
-				return err
-			}
+		if err := writeEvents(w, st); err != nil {
+			return err
 		}
 		for _, e := range p.entries(in) {
 			rec, raw, _, err := p.s.Store.Record(ctx, e.Event().Commit)
