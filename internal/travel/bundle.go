@@ -82,11 +82,14 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	if err := unpack(ctx, s, header, pack); err != nil {
 		return nil, err
 	}
+	s.Trace("arrived")
+	var commits []name.OID
 	for _, r := range header.Refs {
 		came.Add(r.Name, r.OID)
+		commits = append(commits, r.OID)
 	}
-	if err := unpacked(ctx, s, header); err != nil {
-		return nil, err
+	if err := connected(ctx, s, commits); err != nil {
+		return nil, Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
 	t := &trip{
 		s: s, remote: &remote.Remote{Repo: s.Repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
@@ -132,19 +135,6 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 			return checkpoint.Classify(err)
 		}
 		return Invalid(fmt.Errorf("the pack of the bundle is incomplete or invalid: %w", err))
-	}
-	return nil
-}
-
-// unpacked verifies that everything reachable from the refs of the bundle is here.
-func unpacked(ctx context.Context, s *checkpoint.Service, header archive.Header) error {
-	s.Trace("arrived")
-	var commits []name.OID
-	for _, r := range header.Refs {
-		commits = append(commits, r.OID)
-	}
-	if err := connected(ctx, s, commits); err != nil {
-		return Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
 	return nil
 }

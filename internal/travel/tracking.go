@@ -9,9 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,7 +52,7 @@ type memory struct {
 	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
 	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
 
-	path string // empty: there is no place to keep it
+	file string // its name in the checkpoint directory
 }
 
 // memoryPrefix begins the names of these files. The remote's name follows in hexadecimal, because
@@ -69,10 +67,7 @@ func memoryOf(s *checkpoint.Service, remoteName string) memory {
 		file = memoryPrefix + "long"
 	}
 	m := readMemory(s, file)
-	if dir, err := s.Repo.Dir(); err == nil {
-		m.path = filepath.Join(dir, file)
-	}
-	m.Remote = remoteName
+	m.Remote, m.file = remoteName, file
 	return m
 }
 
@@ -102,10 +97,10 @@ func (m *memory) synced(s *checkpoint.Service, digest string) error {
 }
 
 func (m *memory) save(s *checkpoint.Service) error {
-	if m.path == "" {
-		return nil
+	if _, err := s.Repo.Dir(); err != nil {
+		return nil //nolint:nilerr // there is no place to keep it
 	}
-	return s.Remember(filepath.Base(m.path), m)
+	return s.Remember(m.file, m)
 }
 
 // LastSync returns the status of the remote with which this worktree was last synchronised, or nil.
@@ -114,10 +109,7 @@ func LastSync(s *checkpoint.Service) *RemoteStatus {
 	if err != nil {
 		return nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // nothing is known then
 	var newest *memory
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), memoryPrefix) {

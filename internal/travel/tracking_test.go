@@ -3,6 +3,7 @@ package travel
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestMemory(t *testing.T) {
 		if last := LastSync(s); last == nil {
 			t.Errorf("%q: no last synchronisation", remote)
 		}
-		if err := os.WriteFile(again.path, []byte("{\"settled\":[\"state 9\"],"), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Repo.GitDir, "checkpoint", again.file), []byte("{\"settled\":[\"state 9\"],"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if lost := memoryOf(s, remote); lost.settled("state 9") || lost.Remote != remote {
