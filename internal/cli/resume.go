@@ -142,7 +142,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 		case 's':
 			return resume.Fresh, nil
 		case 'd':
-			_, plan, err := retain.WholeSession(ctx, s, string(found.Session))
+			plan, err := retain.WholeSession(ctx, s, string(found.Session))
 			if err != nil {
 				return resume.Report, err
 			}

@@ -154,7 +154,7 @@ type SessionDeleteCmd struct {
 // Run shows what would be deleted, asks, and deletes all checkpoints of a session. The journal
 // stays.
 func (c *SessionDeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	_, plan, err := retain.WholeSession(ctx, s, c.Name)
+	plan, err := retain.WholeSession(ctx, s, c.Name)
 	if err != nil {
 		return err
 	}

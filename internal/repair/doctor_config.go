@@ -175,7 +175,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	}
 	var out []Ailment
 	for _, session := range sessions {
-		_, all, err := retain.WholeSession(ctx, s, string(session))
+		all, err := retain.WholeSession(ctx, s, string(session))
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, err

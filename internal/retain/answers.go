@@ -20,16 +20,18 @@ type Marked struct {
 type Removed struct {
 	Removed []checkpoint.Labelled `json:"removed"`
 	Bytes   int64                 `json:"bytes"` // size on disk of the objects that nothing else holds
+
+	session name.Session
 }
 
 // drop removes what was planned. It leaves out of r what this process did not remove, because
 // another one was faster.
-func (r *Removed) drop(ctx context.Context, s *checkpoint.Service, session name.Session, reason string, pinned pinnedRule) error {
+func (r *Removed) drop(ctx context.Context, s *checkpoint.Service, reason string, pinned pinnedRule) error {
 	ids := make([]name.ID, len(r.Removed))
 	for i, l := range r.Removed {
 		ids[i] = l.ID
 	}
-	gone, err := Drop(ctx, s, session, ids, reason, pinned)
+	gone, err := Drop(ctx, s, r.session, ids, reason, pinned)
 	r.Removed = slices.DeleteFunc(r.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
 	return err
 }

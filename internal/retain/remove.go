@@ -15,44 +15,38 @@ import (
 	"git-checkpoint/internal/store"
 )
 
-// PlanDelete returns what Delete would remove.
+// PlanDelete returns what Delete would remove. The checkpoints must be in one session, and not
+// pinned.
 func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
-	_, plan, err := doomed(ctx, s, session, refs)
-	return plan, err
-}
-
-// doomed resolves the checkpoints to delete. They must be in one session, and not pinned.
-func doomed(ctx context.Context, s *checkpoint.Service, session string, refs []string) (name.Session, *Removed, error) {
 	if len(refs) == 0 {
-		return "", nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
+		return nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
 	}
 	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	var in name.Session
 	var entries []*journal.Entry
 	for _, ref := range refs {
 		f, err := s.Resolve(ctx, session, ref)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		// A transaction is about one session.
 		if in != "" && in != f.Session {
-			return "", nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
+			return nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
 		}
 		if in = f.Session; f.Entry.Pinned {
-			return "", nil, pinnedError(f.Entry)
+			return nil, pinnedError(f.Entry)
 		}
 		entries = append(entries, f.Entry)
 	}
-	out, err := removing(ctx, s, in, entries)
-	return in, out, err
+	return removing(ctx, s, in, entries)
 }
 
 // removing returns what the removal of checkpoints of a session removes. It names each once, and no
 // pruned one.
 func removing(ctx context.Context, s *checkpoint.Service, session name.Session, entries []*journal.Entry) (*Removed, error) {
-	out := &Removed{Removed: []checkpoint.Labelled{}}
+	out := &Removed{Removed: []checkpoint.Labelled{}, session: session}
 	gone := map[name.ID]bool{}
 	var commits []name.OID
 	for _, e := range entries {
@@ -100,9 +94,9 @@ func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session
 
 // Delete removes checkpoints for good: refs, notes and tags. A tombstone stays in the journal.
 func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
-	in, plan, err := doomed(ctx, s, session, refs)
+	plan, err := PlanDelete(ctx, s, session, refs)
 	if err == nil {
-		err = plan.drop(ctx, s, in, "deleted", pinnedRefuses)
+		err = plan.drop(ctx, s, "deleted", pinnedRefuses)
 	}
 	if err != nil {
 		return nil, err
@@ -175,30 +169,29 @@ func pinnedError(e *journal.Entry) *checkpoint.Error {
 
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
 // them.
-func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (name.Session, *Removed, error) {
+func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
 	session, err := s.RequireSession(request)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	st, err := s.State(ctx, session)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	out, err := removing(ctx, s, session, st.Checkpoints())
-	return session, out, err
+	return removing(ctx, s, session, st.Checkpoints())
 }
 
 // DeleteSession removes all checkpoints of a session, pinned ones too. The journal stays, so that
 // other clones learn of the removal.
 func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
-	session, out, err := WholeSession(ctx, s, request)
+	out, err := WholeSession(ctx, s, request)
 	if err != nil {
 		return nil, err
 	}
-	if err := out.drop(ctx, s, session, "session deleted", PinnedGoes); err != nil {
+	if err := out.drop(ctx, s, "session deleted", PinnedGoes); err != nil {
 		return nil, err
 	}
-	return out, s.Deactivate(session)
+	return out, s.Deactivate(out.session)
 }
 
 // Pin protects checkpoints from being pruned or deleted. No refs means the current checkpoint.
