@@ -68,16 +68,31 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}
 	}
+	listed, place := index.Get("checkpoints").Array(), map[string]int{}
+	for i, e := range listed {
+		place[text(e, "checkpoint_id")] = i + 1
+	}
 	var documents []*transfer.ImportDocument
 	seen := ids{}
 	files = slices.DeleteFunc(slices.Clone(files), func(e fs.DirEntry) bool { return e.Name() == indexFile })
 	r.each(Crunch, dir, files, yamlFiles, func(name string, src *source) error {
-		d, err := l.document(name, issue, src, index, seen)
-		if err == nil {
-			in.Topic = cmp.Or(in.Topic, text(src.at, "issue_snapshot.title"))
-			documents = append(documents, d)
+		d, err := l.document(name, issue, src, seen)
+		if err != nil {
+			return err
 		}
-		return err
+		// The index provides the time and trigger if the document has none.
+		entry := gjson.Result{}
+		if i := place[d.OwnID]; i > 0 {
+			entry = listed[i-1]
+		}
+		var ok bool
+		if d.At, ok = moment(text(src.at, "created_at"), text(entry, "created_at")); !ok {
+			return errors.New("it has no created_at that is a time from 1970 on")
+		}
+		d.Trigger = cmp.Or(text(src.at, "trigger"), text(entry, "trigger"))
+		in.Topic = cmp.Or(in.Topic, text(src.at, "issue_snapshot.title"))
+		documents = append(documents, d)
+		return nil
 	})
 	if len(documents) == 0 {
 		return
@@ -88,10 +103,6 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		return
 	}
 	in.Session = session
-	place := map[string]int{}
-	for i, e := range index.Get("checkpoints").Array() {
-		place[text(e, "checkpoint_id")] = i + 1
-	}
 	documents = ordered(documents, func(d *transfer.ImportDocument) int { return place[d.OwnID] })
 	in.CreatedAt = documents[0].At
 	in.Branch = documents[len(documents)-1].Branch
@@ -115,8 +126,8 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	r.add(dir, in)
 }
 
-// document reads one checkpoint. The index provides the time and trigger if the document has none.
-func (crunch) document(key, issue string, src *source, index gjson.Result, seen ids) (*transfer.ImportDocument, error) {
+// document reads one checkpoint, but for what an index may know too.
+func (crunch) document(key, issue string, src *source, seen ids) (*transfer.ImportDocument, error) {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
 		// A file that is named like a checkpoint is probably a damaged one. Any other is not ours.
@@ -141,20 +152,8 @@ func (crunch) document(key, issue string, src *source, index gjson.Result, seen 
 	if err := seen.take(id, src); err != nil {
 		return nil, err
 	}
-	entry := gjson.Result{}
-	for _, e := range index.Get("checkpoints").Array() {
-		if text(e, "checkpoint_id") == id {
-			entry = e
-			break
-		}
-	}
-	when, ok := moment(text(at, "created_at"), text(entry, "created_at"))
-	if !ok {
-		return nil, errors.New("it has no created_at that is a time from 1970 on")
-	}
 	d := src.document(key, keptYAML)
-	d.OwnID, d.At, d.Branch = id, when, text(at, "issue_snapshot.branch")
-	d.Trigger = cmp.Or(text(at, "trigger"), text(entry, "trigger"))
+	d.OwnID, d.Branch = id, text(at, "issue_snapshot.branch")
 	for _, f := range at.Get("files_modified").Array() {
 		p := text(f, "path")
 		switch text(f, "status") {

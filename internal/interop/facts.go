@@ -54,11 +54,8 @@ type facts struct {
 func learn(a *transfer.Archive, c *transfer.Archived) *facts {
 	r := c.Record
 	f := &facts{
-		topic: a.Topic, status: r.Status, problem: r.Error, commit: string(r.Git.Head), branch: shortRef(string(r.Git.Branch)),
+		topic: cmp.Or(r.Topic, a.Topic), status: r.Status, problem: r.Error, commit: string(r.Git.Head), branch: shortRef(string(r.Git.Branch)),
 		metrics: json.RawMessage("{}"), canResume: true, state: gjson.ParseBytes(r.State), used: map[string]bool{},
-	}
-	if r.Topic != "" {
-		f.topic = r.Topic
 	}
 	f.staged, f.created = create.FromPaths(r.Git.Staged), create.FromPaths(r.Files.Created)
 	f.modified, f.deleted = create.FromPaths(r.Files.Modified), create.FromPaths(r.Files.Deleted)
@@ -146,9 +143,7 @@ func (f *facts) unused(at string, v gjson.Result) []string {
 
 // ofGoTeam converts the members that go-team's states have.
 func (f *facts) ofGoTeam() {
-	if t := f.take("topic").String(); t != "" {
-		f.topic = t
-	}
+	f.topic = cmp.Or(f.take("topic").String(), f.topic)
 	f.take("phase")
 	f.take("current_step")
 	if n := whole(f.take("iteration_count")); n != nil {

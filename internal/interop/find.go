@@ -107,8 +107,9 @@ func inside(at string, containers []string) (place, bool) {
 // that is a document decides for the whole directory. Other files in it may be anything, but a single
 // file that cannot be read is an error.
 func copied(at string, isDir bool, formats []string) (string, place, error) {
-	dir, files := at, []string{}
+	dir, files := filepath.Dir(at), []string{filepath.Base(at)}
 	if isDir {
+		dir, files = at, nil
 		entries, err := os.ReadDir(at)
 		if err != nil {
 			return "", place{}, fmt.Errorf("read %q: %w", at, plain(err))
@@ -118,8 +119,6 @@ func copied(at string, isDir bool, formats []string) (string, place, error) {
 				files = append(files, e.Name())
 			}
 		}
-	} else {
-		dir, files = filepath.Dir(at), []string{filepath.Base(at)}
 	}
 	for _, file := range files {
 		format, prefix, err := sniff(filepath.Join(dir, file), file)

@@ -222,10 +222,8 @@ func goTeamFault(label string, at gjson.Result) error {
 func (s *goTeamSession) number(d *transfer.ImportDocument, label string, at gjson.Result) bool {
 	parts := labelParts().FindStringSubmatch(label)
 	if d.Step = whole(at.Get("step_number")); d.Step == nil && parts != nil {
-		n, err := strconv.Atoi(parts[1])
-		if err == nil {
-			d.Step = &n
-		}
+		n, _ := strconv.Atoi(parts[1]) //nolint:errcheck // at most nine digits
+		d.Step = &n
 	}
 	if d.Step == nil {
 		return false
