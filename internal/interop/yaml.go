@@ -86,15 +86,10 @@ func checkYAML(data []byte) error {
 		return fmt.Errorf("%d bytes of YAML; the limit is %d", len(data), maxYAML)
 	}
 	marks, copies, members := 0, 0, [maxIndent + 1]int{} // members of the open blocks, by column
-	for number := 1; len(data) > 0; number++ {
-		line, rest := data, []byte(nil)
-		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
-			line, rest = data[:i], data[i+1:]
-			if data[i] == '\r' {
-				rest = bytes.TrimPrefix(rest, []byte("\n"))
-			}
-		}
-		data = rest
+	lines, number := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)), 0
+	for text := range strings.Lines(lines) {
+		line := []byte(strings.TrimSuffix(text, "\n"))
+		number++
 		switch {
 		case !utf8.Valid(line):
 			return fmt.Errorf("line %d: not UTF-8", number)
@@ -311,18 +306,16 @@ func (c *yamlReader) sequence(n *ast.SequenceNode, depth int) error {
 func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
 	switch tag := n.GetToken().Value; tag {
 	case "!!str":
-		if n.Value == nil {
+		switch v := n.Value.(type) {
+		case nil:
 			c.text("")
-			return nil
+		case *ast.StringNode:
+			c.text(v.Value)
+		case *ast.LiteralNode:
+			c.text(v.Value.Value)
+		default:
+			c.text(v.GetToken().Value)
 		}
-		if s, ok := n.Value.(*ast.StringNode); ok {
-			c.text(s.Value)
-			return nil
-		}
-		if l, ok := n.Value.(*ast.LiteralNode); ok {
-			return c.scalar(l)
-		}
-		c.text(n.Value.GetToken().Value)
 		return nil
 	case "!!map", "!!seq", "!!int", "!!float", "!!bool", "!!null", "!!timestamp":
 		return c.value(n.Value, depth)
@@ -369,10 +362,6 @@ func (c *yamlReader) text(s string) { c.out.Write(encode(s)) }
 // that only YAML allows, else converted from another base exactly. What cannot be converted is
 // written as a string.
 func (c *yamlReader) number(s string) {
-	if json.Valid([]byte(s)) {
-		c.out.WriteString(s)
-		return
-	}
 	plain := strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", "")
 	if json.Valid([]byte(plain)) {
 		c.out.WriteString(plain)
