@@ -32,13 +32,21 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 		}
 	}
 	root := path.Join(home, dir)
-	keys := map[string]bool{}
+	// Ids get their numbers in the order of time, so that a new checkpoint changes none.
+	keys, ids, used := map[string]bool{}, map[*transfer.Archived]string{}, map[string]bool{}
+	for _, c := range a.Checkpoints {
+		id := "cp-" + strconv.Itoa(c.Record.Step) + "-" + c.Record.CreatedAt.UTC().Format("20060102T150405Z")
+		if a.Workflow == GoTeam {
+			id = cmp.Or(c.Document, id)
+		}
+		ids[c] = unused(id, "-", used)
+	}
 	for _, c := range newestFirst(a) {
 		f := file{key: c.Record.Label, made: c}
 		if text, ok := w.original(c, keptDocument); ok && safeName(c.Import.Key) {
 			f.key, f.content, f.made = c.Import.Key, text, nil
 		} else {
-			f.doc = g.compose(a, c, dir, w)
+			f.doc = g.compose(a, c, ids[c], dir, w)
 			f.content = create.JSONFile(f.doc)
 		}
 		f.path = path.Join(root, f.key+".json")
@@ -79,13 +87,9 @@ func newestFirst(a *transfer.Archive) []*transfer.Archived {
 
 // compose returns the document of a checkpoint that has no original. In a session of go-team the
 // state is written as it is, with the members added that every state of go-team has.
-func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, dir string, w *rendering) json.RawMessage {
+func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir string, w *rendering) json.RawMessage {
 	r := c.Record
 	f := learn(a, c)
-	id := "cp-" + strconv.Itoa(r.Step) + "-" + r.CreatedAt.UTC().Format("20060102T150405Z")
-	if a.Workflow == GoTeam {
-		id = cmp.Or(c.Document, id)
-	}
 	state := &object{}
 	if a.Workflow == GoTeam {
 		state = members(r.State)

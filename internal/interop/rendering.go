@@ -122,11 +122,11 @@ func imported(a *transfer.Archive, format string) []*transfer.Archived {
 	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return c.Import == nil || c.Import.Format != format })
 }
 
-// reserved returns the ids of the documents that were imported from this layout.
+// reserved returns the names and ids of the documents that were imported from this layout.
 func (w *rendering) reserved(a *transfer.Archive) map[string]bool {
 	used := map[string]bool{}
 	for _, c := range imported(a, w.format) {
-		used[c.Import.Key] = true
+		used[c.Import.Key], used[c.Document] = true, true
 	}
 	return used
 }

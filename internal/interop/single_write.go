@@ -20,19 +20,23 @@ import (
 // This file has the writers for orchestrate and pipeline. These layouts have one document per
 // session, which their tools update in place, so an export writes the current checkpoint only.
 //
-// single adds the document of a session: the original of its current checkpoint c, under its own
-// name, or else what compose makes of c, under the given id. All other checkpoints are reported as
-// left out.
-func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id string, compose func() json.RawMessage) {
-	f := file{made: c, key: id}
+// single adds the document of a session: the original of its current checkpoint c, or else what
+// compose makes of c, under the name of the newest original or the given id. An import knows it by
+// its member. All other checkpoints are reported as left out.
+func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member string, compose func() json.RawMessage) {
+	f := file{made: c}
+	named := imported(a, w.format)
 	if original, ok := w.original(c, keptDocument); ok {
 		f.content, f.made, f.key = original, nil, c.Import.Key
-		if name, ok := base(c.Import); ok {
-			id = name
-		}
+		named = []*transfer.Archived{c}
 	} else {
 		f.doc = compose()
-		f.content = create.JSONFile(f.doc)
+		f.content, f.key = create.JSONFile(f.doc), cmp.Or(text(gjson.ParseBytes(f.doc), member), id)
+	}
+	for _, from := range named {
+		if name, ok := base(from.Import); ok {
+			id = name
+		}
 	}
 	f.path = path.Join(dir, id+".json")
 	if !w.place(a, c, f) {
@@ -61,7 +65,7 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 	if closed {
 		dir = path.Join(orchestrateHome, orchestrateFailed)
 	}
-	w.single(a, c, dir, id, func() json.RawMessage { return o.compose(a, c, id, w) })
+	w.single(a, c, dir, id, "checkpoint_id", func() json.RawMessage { return o.compose(a, c, id, w) })
 }
 
 // id returns the id of a session's document: the file name from which it was imported; the
@@ -226,7 +230,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	if c := current(a); c != nil {
 		prd := l.id(a)
-		w.single(a, c, pipelineHome, prd, func() json.RawMessage { return l.compose(a, c, prd, w) })
+		w.single(a, c, pipelineHome, prd, "prd", func() json.RawMessage { return l.compose(a, c, prd, w) })
 	}
 }
 
