@@ -59,11 +59,15 @@ func (s *Shot) openSightings(began time.Time) *sightings {
 	return v
 }
 
+// clockTick is the coarsest time stamp of a file system: FAT keeps even seconds.
+const clockTick = 2 * time.Second
+
 // key returns the key of a version of a file, and false if the version may still change without a
-// sign: it was written in the second in which the capture began, or later.
+// sign: it was written in the clock tick in which the capture began, or later.
 func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
 	st, ok := fileStat(info)
-	if !ok || !info.ModTime().Before(v.began.Truncate(time.Second)) || !changeTime(info).Before(v.began.Truncate(time.Second)) {
+	tick := v.began.Truncate(clockTick)
+	if !ok || !info.ModTime().Before(tick) || !changeTime(info).Before(tick) {
 		return verdictKey{}, false
 	}
 	return keyOf(git.IndexEntry{

@@ -45,8 +45,9 @@ func seeing(t *testing.T, top string) (name.OID, string) {
 }
 
 // A capture reads a file that the index does not know only if it has changed since the previous
-// capture, or if that came too early to be sure. The tree is that of git add in any case.
+// capture, or if they are too young to be sure. The tree is that of git add in any case.
 func TestSeen(t *testing.T) {
+	t.Parallel() // it waits for the clock
 	repo := repository(t)
 	top := repo.WorkTree
 	file := func(path string) string { return filepath.Join(top, path) }
@@ -71,9 +72,9 @@ func TestSeen(t *testing.T) {
 		put(t, file(path), path+"\r\n")
 	}
 	check("new files", "a b c")
-	check("files of this second", "a b c")
-	time.Sleep(1100 * time.Millisecond)
-	check("the second in which they were written is over", "a b c")
+	check("files of this clock tick", "a b c")
+	time.Sleep(clockTick + 100*time.Millisecond)
+	check("the tick in which they were written is over", "a b c")
 	check("seen files", "")
 
 	info, err := os.Stat(file("b"))
@@ -86,7 +87,7 @@ func TestSeen(t *testing.T) {
 	}
 	check("an edit that keeps size and mtime", "b")
 	put(t, file("b"), "b\r\n")
-	time.Sleep(1100 * time.Millisecond)
+	time.Sleep(clockTick + 100*time.Millisecond)
 	check("and back", "b")
 
 	lost := string(git.HashObject("sha1", "blob", []byte("a\r\n")))
