@@ -154,14 +154,10 @@ func (b *search) gather(ctx context.Context) error {
 	if !reached {
 		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
 	}
-	return b.setEnds(good)
-}
-
-// setEnds records the verdicts that the user gave by naming the ends.
-func (b *search) setEnds(good *checkpoint.Found) error {
 	if len(b.steps) < 2 {
 		return checkpoint.Failure(checkpoint.KindNothing, "--all also tests checkpoints that are not milestones", "there is only one checkpoint to test")
 	}
+	// By naming the ends, the user gave verdicts on them.
 	if good != nil {
 		b.known[0] = Good
 	}

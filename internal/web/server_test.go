@@ -189,7 +189,7 @@ func TestPlan(t *testing.T) {
 		return Result{Out: []byte(`{"session":"other","digest":"d1","to_label":"cp-01","plan":{"write":["a\u202eb"],"delete":[{"path":"caf%E9","encoding":"percent"}],` +
 			`"mode":[],"skipped":["sub"],"discard":["cp-02"],"risk":[{"path":"x","reason":"too large"}]},"meanwhile":[{"worktree":"w","what":"went back"}]}`)}
 	}
-	r := httptest.NewRequest("POST", "/plan", strings.NewReader("verb=rollback&session=main&ref=1"))
+	r := httptest.NewRequest(http.MethodPost, "/plan", strings.NewReader("verb=rollback&session=main&ref=1"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	v, err := s.plan(t.Context(), nil, r)
 	if err != nil {
