@@ -28,23 +28,23 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID) ([]Capability, erro
 	there := string(r.Mapping.There(ours))
 	first, err := r.takes(ctx, EachAlone, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
 	all := []Capability{first}
-	if err != nil || first.OK {
-		if err == nil {
-			all, err = r.probeFurther(ctx, all, ours, commit)
-		}
+	switch {
+	case err != nil:
+		return all, err
+	case first.OK:
+		return r.probeFurther(ctx, all, ours, commit)
+	case r.Mapping != Mapping{}:
+		return all, nil
+	}
+	second, err := r.takes(ctx, EachAlone, "accepts refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
+	if err != nil {
 		return all, err
 	}
-	if r.Mapping == (Mapping{}) {
-		second, err := r.takes(ctx, EachAlone, "accepts refs below refs/heads/checkpoints/", Update{Ref: branch, New: commit})
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, second); second.OK {
-			third, err := r.takes(ctx, EachAlone, "lets refs be deleted", Update{Ref: branch})
-			return append(all, third), err
-		}
+	if all = append(all, second); !second.OK {
+		return all, nil
 	}
-	return all, nil
+	third, err := r.takes(ctx, EachAlone, "lets refs be deleted", Update{Ref: branch})
+	return append(all, third), err
 }
 
 // takes pushes the updates and reports whether the host accepted all of them.
