@@ -36,7 +36,13 @@ func Checksum(raw []byte) (string, error) {
 
 // sum is Checksum for a text that passed check.
 func sum(raw []byte) (string, error) {
-	form, err := canonical{number: checksumNumber, drop: "checksum"}.form(raw)
+	var content []item
+	for name, value := range members(raw) {
+		if name != "checksum" {
+			content = append(content, item{name, value})
+		}
+	}
+	form, err := canonical(joined(content, '{'), checksumNumber)
 	if err != nil {
 		return "", fmt.Errorf("computing checksum: %w", err)
 	}
@@ -47,6 +53,9 @@ func sum(raw []byte) (string, error) {
 // checksumNumber writes a number as RFC 8785 does if a double represents it exactly, and otherwise
 // as a string of its digits.
 func checksumNumber(literal string) (jsontext.Value, error) {
+	if isSmallInteger([]byte(literal)) { // nearly all are, and are written so already
+		return jsontext.Value(literal), nil
+	}
 	if !fitsDouble(literal) {
 		return jsontext.AppendQuote(nil, literal)
 	}

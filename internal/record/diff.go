@@ -171,7 +171,7 @@ func join(path, part string) string {
 
 // identity returns a string that is the same for two values exactly if they are equal.
 func identity(value []byte) string {
-	form, err := canonical{number: exactNumber}.form(value)
+	form, err := canonical(value, exactNumber)
 	if err != nil {
 		return string(value)
 	}

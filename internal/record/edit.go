@@ -4,7 +4,6 @@ package record
 // again; every value in them keeps its bytes, so numbers keep their digits.
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -165,14 +164,17 @@ func (e stateEdit) split(old []byte, bracket byte, p part) (items []item, at int
 
 // joined writes an object or array.
 func joined(items []item, bracket byte) []byte {
-	parts := make([][]byte, len(items))
+	out := []byte{bracket}
 	for i, item := range items {
-		if parts[i] = item.value; bracket == '{' {
-			parts[i] = slices.Concat(appendText(nil, item.name), []byte(":"), item.value)
+		if i > 0 {
+			out = append(out, ',')
 		}
+		if bracket == '{' {
+			out = append(appendText(out, item.name), ':')
+		}
+		out = append(out, item.value...)
 	}
-	closing := bracket + 2 // in ASCII, closing brackets come two after opening ones
-	return slices.Concat([]byte{bracket}, bytes.Join(parts, []byte(",")), []byte{closing})
+	return append(out, bracket+2) // in ASCII, closing brackets come two after opening ones
 }
 
 // startFrom checks the state before an edit. An empty state and null become an empty object.
