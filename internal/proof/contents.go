@@ -11,15 +11,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
-)
-
-// The paths in the tree of a record commit M besides checkpoint.json.
-const (
-	indexPath     = "index"
-	flagsPath     = "index-flags"
-	outputsPath   = "outputs"
-	conflictsPath = "conflicts"
-	rawPath       = "raw"
+	"git-checkpoint/internal/store"
 )
 
 // judgeContents compares the record with the trees and commits beside it: files, HEAD, index,
@@ -40,7 +32,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
 		differ(f.oid, "its record was made at HEAD %s, but its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
-	if index := f.tree.At(indexPath).OID; r.Git.Index != index {
+	if index := f.tree.At(store.IndexPath).OID; r.Git.Index != index {
 		differ(f.mOID, "its record names the index %s, but %s is kept", orNone(r.Git.Index), orNone(index))
 	}
 	// Whether there are any must agree. The names inside are in the record and are checked as
@@ -49,7 +41,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 		part, what string
 		named      int
 	}{
-		{outputsPath, "outputs", len(r.Outputs)}, {rawPath, "files kept byte for byte", len(r.Snapshot.Raw)}, {conflictsPath, "unmerged files", len(r.Git.Unmerged)},
+		{store.OutputsPath, "outputs", len(r.Outputs)}, {store.RawPath, "files kept byte for byte", len(r.Snapshot.Raw)}, {store.ConflictsPath, "unmerged files", len(r.Git.Unmerged)},
 	} {
 		if has := f.has(kept.part); has != (kept.named > 0) {
 			differ(f.mOID, "its record names %d %s, but %s", kept.named, kept.what, map[bool]string{true: "some are kept", false: "none is kept"}[has])
@@ -77,13 +69,13 @@ func (f *facts) needs() (all []need) {
 	if len(f.commit.Parents) == 2 {
 		add(f.commit.Parents[0], HeadMissing, "the commit that HEAD was at")
 	}
-	add(f.tree.At(indexPath).OID, TreeMissing, "the tree of what was staged")
-	for _, part := range []string{outputsPath, rawPath, conflictsPath} {
+	add(f.tree.At(store.IndexPath).OID, TreeMissing, "the tree of what was staged")
+	for _, part := range []string{store.OutputsPath, store.RawPath, store.ConflictsPath} {
 		if f.has(part) {
 			add(f.tree.At(part).OID, TreeMissing, "the tree "+part+"/ of its record commit")
 		}
 	}
-	add(f.tree.At(flagsPath).OID, BlobMissing, "the list of index flags")
+	add(f.tree.At(store.FlagsPath).OID, BlobMissing, "the list of index flags")
 	if f.record != nil {
 		for output, o := range f.record.Outputs {
 			add(o.OID, BlobMissing, fmt.Sprintf("its output %q", output))
@@ -101,7 +93,7 @@ func (j *judging) readNotes(ctx context.Context, some []looked) error {
 		if f == nil || f.tree == nil {
 			continue
 		}
-		if have := j.Notes.Of(f.oid); have != "" && have != f.tree.At(recordPath).OID {
+		if have := j.Notes.Of(f.oid); have != "" && have != f.tree.At(store.RecordPath).OID {
 			odd = append(odd, string(have))
 		}
 	}
@@ -119,7 +111,7 @@ func (j *judging) readNotes(ctx context.Context, some []looked) error {
 // judgeNote compares the note of a checkpoint with its record. They are the same blob unless one
 // was changed.
 func (j *judging) judgeNote(v *Verdict, f *facts) {
-	want := f.tree.At(recordPath).OID
+	want := f.tree.At(store.RecordPath).OID
 	if want == "" {
 		return // without the record it is not known what the note should be
 	}

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
 )
 
 // Verdict says what is wrong with one checkpoint.
@@ -313,7 +314,7 @@ func (j *judging) judgeRecord(v *Verdict, e *journal.Entry, f *facts) {
 	if r == nil {
 		return
 	}
-	oid := string(f.tree.At(recordPath).OID)
+	oid := string(f.tree.At(store.RecordPath).OID)
 	if r.ID != v.ID || r.Session != j.Name {
 		v.find(RecordID, oid, fmt.Sprintf("its record belongs to %s of session %q", r.ID, r.Session))
 	}

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
 )
 
 // facts are what was read below one checkpoint commit. They are read in stages: commit, record
@@ -91,9 +92,6 @@ func (t Tree) At(entry string) git.Entry {
 	}
 	return git.Entry{}
 }
-
-// recordPath is the path of the record in M.
-const recordPath = "checkpoint.json"
 
 // keepCommit is the most bytes of a commit or tree that are kept in memory.
 const keepCommit = 64 << 20
@@ -205,8 +203,8 @@ func (j *judging) readRecordTrees(ctx context.Context, all []*facts) ([]*facts, 
 		if f.tree = entries; f.tree == nil {
 			f.tree = Tree{}
 		}
-		if e := f.tree.At(recordPath); e.Mode != git.ModeFile {
-			f.find(RecordMissing, f.mOID, "the commit of its record holds no %s", recordPath)
+		if e := f.tree.At(store.RecordPath); e.Mode != git.ModeFile {
+			f.find(RecordMissing, f.mOID, "the commit of its record holds no %s", store.RecordPath)
 			return false
 		}
 		return true
@@ -234,7 +232,7 @@ func (j *judging) readRecords(ctx context.Context, some []looked) error {
 	var oids []string
 	for i := range some {
 		for f := range some[i].each() {
-			if e := f.tree.At(recordPath); e.OID != "" && e.Mode == git.ModeFile {
+			if e := f.tree.At(store.RecordPath); e.OID != "" && e.Mode == git.ModeFile {
 				all, oids = append(all, f), append(oids, string(e.OID))
 			}
 		}
@@ -251,7 +249,7 @@ func (j *judging) readRecords(ctx context.Context, some []looked) error {
 
 // takeRecord stores a record in the facts, or what is wrong with it.
 func (f *facts) takeRecord(o git.Object, err error) {
-	oid := f.tree.At(recordPath).OID
+	oid := f.tree.At(store.RecordPath).OID
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		f.find(RecordMissing, oid, "its record is missing")

@@ -1,7 +1,8 @@
 package store
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -48,32 +49,24 @@ func (c *Change) empty() bool {
 
 // check refuses malformed ids before anything is written.
 func (c *Change) check() error {
+	ids, oids := slices.Collect(maps.Keys(c.Archive)), slices.Collect(maps.Values(c.Archive))
 	for _, n := range c.Create {
-		if _, err := name.ParseID(string(n.ID)); err != nil {
-			return err
-		}
-		for _, oid := range []name.OID{n.Commit, n.RecordBlob} {
-			if _, err := name.ParseOID(string(oid)); err != nil {
-				return fmt.Errorf("checkpoint %s: %w", n.ID, err)
-			}
-		}
+		ids, oids = append(ids, n.ID), append(oids, n.Commit, n.RecordBlob)
 	}
-	for id, oid := range c.Archive {
+	for _, r := range c.Remove {
+		ids = append(ids, r.ID)
+	}
+	for _, n := range c.Notes {
+		oids = append(oids, n.Commit)
+	}
+	for _, id := range ids {
 		if _, err := name.ParseID(string(id)); err != nil {
 			return err
 		}
+	}
+	for _, oid := range oids {
 		if _, err := name.ParseOID(string(oid)); err != nil {
-			return fmt.Errorf("checkpoint %s: %w", id, err)
-		}
-	}
-	for _, r := range c.Remove {
-		if _, err := name.ParseID(string(r.ID)); err != nil {
 			return err
-		}
-	}
-	for _, n := range c.Notes {
-		if _, err := name.ParseOID(string(n.Commit)); err != nil {
-			return fmt.Errorf("note: %w", err)
 		}
 	}
 	return nil

@@ -13,13 +13,13 @@ import (
 
 // The paths in the tree of a record commit M. See docs/format.md.
 const (
-	recordPath    = "checkpoint.json"
-	outputsPath   = "outputs"
-	indexPath     = "index"
-	flagsPath     = "index-flags"
-	conflictsPath = "conflicts"
-	rawPath       = "raw"
-	importPath    = "import"
+	RecordPath    = "checkpoint.json"
+	OutputsPath   = "outputs"
+	IndexPath     = "index"
+	FlagsPath     = "index-flags"
+	ConflictsPath = "conflicts"
+	RawPath       = "raw"
+	ImportPath    = "import"
 )
 
 // Draft is a checkpoint that is not written yet. All objects that it names must exist.
@@ -95,8 +95,8 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 // not M itself.
 func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID) (git.Commit, error) {
 	m := git.Commit{Author: d.Author, Committer: d.Committer, Message: "checkpoint record " + string(d.Record.ID) + "\n"}
-	edits := map[string]git.Entry{recordPath: {Mode: git.ModeFile, OID: recordBlob}}
-	for dir, files := range map[string]map[string]name.OID{outputsPath: d.Outputs, rawPath: d.Raw, importPath: d.Import} {
+	edits := map[string]git.Entry{RecordPath: {Mode: git.ModeFile, OID: recordBlob}}
+	for dir, files := range map[string]map[string]name.OID{OutputsPath: d.Outputs, RawPath: d.Raw, ImportPath: d.Import} {
 		for path, oid := range files {
 			edits[dir+"/"+path] = git.Entry{Mode: git.ModeFile, OID: oid}
 		}
@@ -105,14 +105,14 @@ func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID
 		if c.Stage < 1 || c.Stage > 3 {
 			return m, fmt.Errorf("write the record's tree: %q has stage %d", c.Path, c.Stage)
 		}
-		edits[conflictsPath+"/"+strconv.Itoa(c.Stage)+"/"+c.Path] = git.Entry{Mode: c.Entry.Mode, OID: c.Entry.OID}
+		edits[ConflictsPath+"/"+strconv.Itoa(c.Stage)+"/"+c.Path] = git.Entry{Mode: c.Entry.Mode, OID: c.Entry.OID}
 	}
 	// The index tree exists already and is added as a whole.
 	if d.IndexTree != "" {
-		edits[indexPath] = git.Entry{Mode: git.ModeTree, OID: d.IndexTree}
+		edits[IndexPath] = git.Entry{Mode: git.ModeTree, OID: d.IndexTree}
 	}
 	if d.Flags != "" {
-		edits[flagsPath] = git.Entry{Mode: git.ModeFile, OID: d.Flags}
+		edits[FlagsPath] = git.Entry{Mode: git.ModeFile, OID: d.Flags}
 	}
 	var err error
 	if m.Tree, err = s.Repo.EditTree(ctx, "", edits); err != nil {

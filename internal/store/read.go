@@ -19,9 +19,9 @@ func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []
 	if err != nil {
 		return nil, nil, "", err
 	}
-	e, err := s.entry(ctx, m, recordPath)
+	e, err := s.entry(ctx, m, RecordPath)
 	if err == nil && e.Mode != git.ModeFile {
-		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it does not contain " + recordPath)}
+		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it does not contain " + RecordPath)}
 	}
 	if err != nil {
 		return nil, nil, m, err
@@ -48,7 +48,7 @@ func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, erro
 	if err != nil {
 		return "", err
 	}
-	e, err := s.entry(ctx, m, recordPath)
+	e, err := s.entry(ctx, m, RecordPath)
 	return e.OID, err
 }
 
@@ -66,13 +66,13 @@ func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, er
 
 // Output returns the content of an output. m is the record commit, here and in the functions below.
 func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
-	return s.fileIn(ctx, m, outputsPath, "output", output)
+	return s.fileIn(ctx, m, OutputsPath, "output", output)
 }
 
 // Imported returns the content of a file that a checkpoint was imported from. file is the name in
 // M's import directory.
 func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
-	return s.fileIn(ctx, m, importPath, "imported file", file)
+	return s.fileIn(ctx, m, ImportPath, "imported file", file)
 }
 
 // fileIn returns the content of a file in a directory of M. what names it in the error.
@@ -89,7 +89,7 @@ func (s *Store) fileIn(ctx context.Context, m name.OID, dir, what, file string) 
 
 // IndexTree returns the tree of what was staged, or "" if that was not captured.
 func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
-	e, err := s.entry(ctx, m, indexPath)
+	e, err := s.entry(ctx, m, IndexPath)
 	if err != nil || !e.IsTree() {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 // Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
 // ("index-flags").
 func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
-	e, err := s.entry(ctx, m, flagsPath)
+	e, err := s.entry(ctx, m, FlagsPath)
 	if err != nil || e.Mode != git.ModeFile {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
 func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 	var out []Conflict
 	for stage := 1; stage <= 3; stage++ {
-		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", conflictsPath, stage))
+		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", ConflictsPath, stage))
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 
 // Raw returns the files whose exact bytes were stored, by path.
 func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]git.Entry, error) {
-	files, err := s.files(ctx, m, rawPath)
+	files, err := s.files(ctx, m, RawPath)
 	if err != nil {
 		return nil, err
 	}

@@ -281,12 +281,12 @@ func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) (
 		}
 		entries, err := git.ParseTree(o.Data, s.Repo.HashLen())
 		for _, e := range entries {
-			if e.Name == recordPath && e.Mode == git.ModeFile {
+			if e.Name == RecordPath && e.Mode == git.ModeFile {
 				sum.blob = e.OID
 				return err
 			}
 		}
-		return errors.Join(err, errors.New("it does not contain "+recordPath))
+		return errors.Join(err, errors.New("it does not contain "+RecordPath))
 	})
 }
 
