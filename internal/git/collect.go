@@ -55,25 +55,25 @@ func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
 		return Collected{}, err
 	}
 	after, err := r.diskUse()
-	return Collected{Freed: max(0, before.total-after.total), Waiting: after.unreferenced, Grace: r.grace()}, err
+	grace := strings.ReplaceAll(strings.TrimSuffix(r.pruneExpire(), ".ago"), ".", " ")
+	return Collected{Freed: max(0, before.total-after.total), Waiting: after.unreferenced, Grace: grace}, err
 }
 
-// grace returns gc.pruneExpire in words: "2 weeks" for "2.weeks.ago".
-func (r *Repo) grace() string {
-	v, ok := r.Config.Get("gc.pruneExpire")
-	if !ok {
-		v = "2.weeks.ago"
+// defaultExpire is what git takes gc.pruneExpire for where it is not set.
+const defaultExpire = "2.weeks.ago"
+
+// pruneExpire returns gc.pruneExpire, or the default.
+func (r *Repo) pruneExpire() string {
+	if v, ok := r.Config.Get("gc.pruneExpire"); ok {
+		return v
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(v, ".ago"), ".", " ")
+	return defaultExpire
 }
 
 // Grace returns how long gc keeps an unreachable object. ends is false if gc keeps such objects for
 // ever ("never"). `git rev-parse --since` parses the date as gc does, and prints it in seconds.
 func (r *Repo) Grace(ctx context.Context) (grace time.Duration, ends bool, err error) {
-	expire, set := r.Config.Get("gc.pruneExpire")
-	if !set {
-		expire = "2.weeks.ago"
-	}
+	expire := r.pruneExpire()
 	out, err := r.Output(ctx, "rev-parse", "--since="+expire)
 	if err != nil {
 		return 0, false, err

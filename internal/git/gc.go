@@ -45,7 +45,7 @@ func (r *Repo) GCDropsAll() bool {
 	if !strings.Contains(args, "git") {
 		return false
 	}
-	if v, ok := r.Config.Get("gc.pruneExpire"); ok && v != "never" && v != "2.weeks.ago" {
+	if v := r.pruneExpire(); v != "never" && v != defaultExpire {
 		return true
 	}
 	return strings.Contains(args, "\x00--prune")

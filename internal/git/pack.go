@@ -35,7 +35,7 @@ func (r *Repo) InPacks(ctx context.Context, do func() error) error {
 	if r.pack != nil {
 		return errors.New("write packs: another pack is being written")
 	}
-	if _, own := r.writer.(*looseWriter); !own {
+	if _, own := r.writer.(*looseDir); !own {
 		return do() // git writes each object, because each needs an id of another format too
 	}
 	if r.Packs() > odb.MaxPacks {
@@ -120,25 +120,15 @@ type kept struct {
 	data []byte
 }
 
-// packType returns the number that a pack uses for a type of object. Tags are never written here.
-func packType(typ string) (byte, error) {
-	switch typ {
-	case "commit":
-		return 1, nil
-	case "tree":
-		return 2, nil
-	case "blob":
-		return 3, nil
-	}
-	return 0, fmt.Errorf("an object of type %q", typ)
-}
+// packTypes are the types of objects by the number that a pack uses. Tags are never written here.
+var packTypes = []string{1: "commit", 2: "tree", 3: "blob"}
 
 // WriteObject adds an object to the pack. If the repository already has it, that copy is freshened
 // instead, as for a loose object. data must not change until the lane has compressed it.
 func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
-	code, err := packType(typ)
-	if err != nil {
-		return "", err
+	code := slices.Index(packTypes, typ)
+	if code < 1 {
+		return "", fmt.Errorf("an object of type %q", typ)
 	}
 	oid, err := identify(w.repo.Format, typ, data)
 	if err != nil {
@@ -161,7 +151,7 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	lane := <-w.lanes
 	go func() {
 		defer w.busy.Done()
-		entry, err := lane.compress(code, data)
+		entry, err := lane.compress(byte(code), data)
 		w.add(oid, entry, err)
 		w.lanes <- lane
 	}()

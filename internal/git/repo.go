@@ -54,7 +54,7 @@ type Repo struct {
 	objects    *objects // created on first use, see database
 	objectOnce sync.Once
 
-	writer  ObjectWriter // where WriteObject writes: a looseWriter, a processWriter, or pack
+	writer  ObjectWriter // where WriteObject writes: a looseDir, a processWriter, or pack
 	writing sync.Once
 	pack    *packWriter // set while InPacks runs
 

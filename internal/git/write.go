@@ -63,22 +63,19 @@ func (r *Repo) newWriter() ObjectWriter {
 	if _, compat := r.Config.Get("extensions.compatObjectFormat"); compat {
 		return &processWriter{r}
 	}
-	return &looseWriter{r.database().loose}
+	return r.database().loose
 }
 
-// looseWriter writes loose objects in process.
-type looseWriter struct{ dir *looseDir }
-
-// WriteObject implements ObjectWriter.
-func (w *looseWriter) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
+// WriteObject implements ObjectWriter. It writes a loose object in this process.
+func (d *looseDir) WriteObject(_ context.Context, typ string, data []byte) (name.OID, error) {
 	if !odb.IsType(typ) {
 		return "", fmt.Errorf("%q is not a type of object", typ)
 	}
-	oid, err := identify(w.dir.format, typ, data)
+	oid, err := identify(d.format, typ, data)
 	if err != nil {
 		return "", err
 	}
-	return oid, w.dir.write(oid, typ, data)
+	return oid, d.write(oid, typ, data)
 }
 
 // identify returns the id of an object that is to be written. As git does, it refuses content that

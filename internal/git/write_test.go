@@ -27,7 +27,7 @@ func TestWriters(t *testing.T) {
 				f := newFixture(t, "--object-format="+format)
 				r := f.open()
 				w := r.newWriter()
-				if _, loose := w.(*looseWriter); !loose {
+				if _, loose := w.(*looseDir); !loose {
 					t.Fatalf("%T for %s", w, format)
 				}
 				if process {

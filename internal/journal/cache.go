@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/name"
@@ -97,10 +96,8 @@ func (l *Log) appendRecord(dst []byte, i int32) []byte {
 // recordSum returns the checksum of a record. The record's number is the initial value of the CRC,
 // so that a record is valid in its own place only.
 func recordSum(number int32, payload []byte) uint32 {
-	return crc32.Update(uint32(number), castagnoli(), payload)
+	return crc32.Update(uint32(number), crc32.MakeTable(crc32.Castagnoli), payload)
 }
-
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Decode reads a cache file. It returns an error if any record is damaged, missing or of another
 // version. The Log keeps data, which must not change any more.
