@@ -33,9 +33,8 @@ type Session struct {
 	odd     map[name.Ref]name.OID // the tags that are not as derived says
 }
 
-// open reads a session. seenLast returns the tips of the journal that this worktree has seen
-// before.
-func (v *View) open(ctx context.Context, session name.Session, seenLast func() []name.OID) (*Session, error) {
+// open reads a session. seen are the tips of the journal that this worktree has seen before.
+func (v *View) open(ctx context.Context, session name.Session, seen []name.OID) (*Session, error) {
 	s := v.store
 	p := &Session{Name: session, store: s}
 	var reading sync.WaitGroup
@@ -49,7 +48,6 @@ func (v *View) open(ctx context.Context, session name.Session, seenLast func() [
 		p.find(RefsGarbled, "packed-refs", v.fault+", so searches do not find all refs")
 	}
 	p.sort(ctx, v.of(session))
-	seen := seenLast()
 	reading.Wait()
 	if err := cmp.Or(chainErr, notesErr); err != nil {
 		return nil, err

@@ -55,13 +55,11 @@ func (v *View) Sessions() []name.Session {
 // below returns the refs whose names begin with prefix.
 func (v *View) below(prefix string) []git.RefValue {
 	from, _ := slices.BinarySearchFunc(v.refs, prefix, func(r git.RefValue, p string) int { return strings.Compare(string(r.Ref), p) })
-	n, _ := slices.BinarySearchFunc(v.refs[from:], prefix, func(r git.RefValue, p string) int {
-		if strings.HasPrefix(string(r.Ref), p) {
-			return -1
-		}
-		return 1
-	})
-	return v.refs[from : from+n]
+	to := from
+	for to < len(v.refs) && strings.HasPrefix(string(v.refs[to].Ref), prefix) {
+		to++
+	}
+	return v.refs[from:to]
 }
 
 // of returns the refs of a session.
@@ -81,7 +79,7 @@ func (v *View) value(ref name.Ref) name.OID {
 // Open reads and proves a session. If nothing of it exists and this worktree has never seen it, the
 // error is store.ErrNoSession.
 func (v *View) Open(ctx context.Context, session name.Session) (*Session, error) {
-	p, err := v.open(ctx, session, func() []name.OID { return v.store.Seen(session) })
+	p, err := v.open(ctx, session, v.store.Seen(session))
 	if err != nil || len(p.Lost)+len(p.Findings) == 0 {
 		return p, err
 	}
@@ -93,5 +91,5 @@ func (v *View) Open(ctx context.Context, session name.Session) (*Session, error)
 	if err != nil || slices.Equal(v.of(session), now.of(session)) {
 		return p, err
 	}
-	return now.open(ctx, session, func() []name.OID { return seen })
+	return now.open(ctx, session, seen)
 }
