@@ -61,7 +61,7 @@ func countNames(dir string, most int) int {
 // to stay as they are (extensions.preciousObjects), in a partial clone, where a repack could ask
 // the remote for missing objects, and while GIT_OBJECT_DIRECTORY or a quarantine redirects objects.
 func (r *Repo) MayPackObjects() bool {
-	if precious, err := r.Config.Bool("extensions.preciousObjects", false); err != nil || precious {
+	if precious, err := r.KeepsAll(); err != nil || precious {
 		return false
 	}
 	if _, partial := r.Config.Get("extensions.partialClone"); partial {

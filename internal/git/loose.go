@@ -33,11 +33,7 @@ type looseDir struct {
 	syncIndex   bool    // and for their indexes
 	shared      sharing // core.sharedRepository
 
-	// Set by newObjects. whole reports whether a loose object can be read and has its id. packed
-	// reports whether an intact copy of an object of n bytes is in a pack, and freshens that pack.
-	whole  func(name.OID) bool
-	packed func(oid name.OID, n int) bool
-	inPack func(name.OID) bool // whether a pack has a copy, intact or not
+	objects *objects // the whole database; set by newObjects
 
 	created sync.Map // the ids of objects that write had to write
 
@@ -154,17 +150,18 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 // there reports whether the repository has an object of n bytes, which is then freshened.
 // One that is damaged does not count.
 func (d *looseDir) there(oid name.OID, n int) (bool, error) {
-	if d.packed(oid, n) {
+	if d.objects.packed(oid, n) {
 		return true, nil
 	}
 	fresh, err := freshen(d.path(oid))
-	return fresh && (n > maxHere || d.whole(oid)), err
+	return fresh && (n > maxHere || d.objects.whole(oid)), err
 }
 
 // found reports whether there is a copy of an object, intact or not.
 func (d *looseDir) found(oid name.OID) bool {
 	_, err := os.Lstat(d.path(oid))
-	return err == nil || d.inPack(oid)
+	_, packed := d.objects.packs.Find(oid)
+	return err == nil || packed
 }
 
 // tempPack makes a file for a pack or its index. What a crash leaves of a name that begins with tmp_ is

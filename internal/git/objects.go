@@ -27,37 +27,36 @@ type reader struct {
 	located []located // the result of the last locate
 }
 
-// newObjects connects the two halves. Before looseDir writes an object it asks, with whole and
-// packed, whether the object exists in good condition, so that a damaged copy is replaced and not
-// trusted.
+// newObjects connects the two halves: a looseDir writes no object that a pack has.
 func (r *Repo) newObjects() *objects {
 	loose := r.newLooseDir()
-	o := &objects{loose: loose, packs: odb.New(r.objectDirs(loose.dir), r.HashLen())}
-	loose.whole = func(oid name.OID) bool {
-		r := o.borrow()
-		defer o.giveBack(r)
-		_, err := r.readLoose(oid, maxHere)
-		return err == nil
+	loose.objects = &objects{loose: loose, packs: odb.New(r.objectDirs(loose.dir), r.HashLen())}
+	return loose.objects
+}
+
+// whole reports whether a loose object can be read and has its id.
+func (o *objects) whole(oid name.OID) bool {
+	r := o.borrow()
+	defer o.giveBack(r)
+	_, err := r.readLoose(oid, maxHere)
+	return err == nil
+}
+
+// packed reports whether an intact copy of an object of n bytes is in a pack, and freshens that pack.
+// A copy that is damaged must not be trusted. One of more than maxHere is not read.
+func (o *objects) packed(oid name.OID, n int) bool {
+	place, ok := o.packs.Find(oid)
+	if !ok || !freshenPack(place.Pack()) {
+		return false
 	}
-	loose.inPack = func(oid name.OID) bool {
-		_, found := o.packs.Find(oid)
-		return found
+	if n > maxHere {
+		return true
 	}
-	loose.packed = func(oid name.OID, n int) bool {
-		place, ok := o.packs.Find(oid)
-		if !ok || !freshenPack(place.Pack()) {
-			return false
-		}
-		if n > maxHere {
-			return true
-		}
-		r := o.borrow()
-		defer o.giveBack(r)
-		packed, err := r.Read(place, maxHere)
-		_, err = r.proven(oid, packed, err)
-		return err == nil
-	}
-	return o
+	r := o.borrow()
+	defer o.giveBack(r)
+	packed, err := r.Read(place, maxHere)
+	_, err = r.proven(oid, packed, err)
+	return err == nil
 }
 
 // borrow returns a reader. The caller gives it back with giveBack.

@@ -38,7 +38,7 @@ func (r *Repo) refFiles() refs.Files {
 func (r *Repo) isWhole(oid name.OID) bool {
 	d := r.database()
 	if d.loose.has(oid) {
-		return d.loose.whole(oid)
+		return d.whole(oid)
 	}
 	d.packs.Refresh()
 	_, packed := d.packs.Find(oid)

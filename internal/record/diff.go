@@ -85,7 +85,7 @@ func (d *differ) add(path string, op Op, old, new []byte) {
 
 // value compares two values at the same path.
 func (d *differ) value(path string, old, new []byte) {
-	old, new = trimmed(old), trimmed(new)
+	old, new = bytes.TrimSpace(old), bytes.TrimSpace(new)
 	if bytes.Equal(old, new) {
 		return
 	}
@@ -177,5 +177,3 @@ func identity(value []byte) string {
 	}
 	return string(form)
 }
-
-func trimmed(value []byte) []byte { return bytes.TrimSpace(value) }

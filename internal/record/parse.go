@@ -37,7 +37,7 @@ func read(data []byte) (*Record, error) {
 	if err := check(data, Limits{MaxSize, MaxDepth}); err != nil {
 		return nil, err
 	}
-	text := trimmed(data)
+	text := bytes.TrimSpace(data)
 	if text[0] != '{' {
 		return nil, jsonError(data, bytes.Index(data, text), "", wrongType("an object", text).Error())
 	}
