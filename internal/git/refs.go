@@ -118,19 +118,14 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 	return r.updateRefs(ctx, updates)
 }
 
-// writesRefs reports whether this process may write refs itself.
-func (r *Repo) writesRefs() bool {
-	r.plainOnce.Do(func() { r.plainly = r.refFiles().Writable(r.Head.Branch) })
-	return r.plainly
-}
-
 // writeRefs applies the updates in this process. errAsk means that nothing was written, and that git
 // should do it or say what is wrong.
 func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
-	if !r.writesRefs() {
+	files := r.refFiles()
+	if !files.Writable(r.Head.Branch) {
 		return errAsk
 	}
-	return r.refFiles().Write(updates, func(oids []name.OID) bool { return r.areCommits(ctx, oids) })
+	return files.Write(updates, func(oids []name.OID) bool { return r.areCommits(ctx, oids) })
 }
 
 // areCommits reports whether all of these objects are commits.

@@ -16,7 +16,7 @@ import (
 // writesHere skips a test if git writes the refs, as it does outside Linux.
 func writesHere(t *testing.T, r *Repo) {
 	t.Helper()
-	if !r.writesRefs() {
+	if !r.refFiles().Writable(r.Head.Branch) {
 		t.Skip("refs are git's here")
 	}
 }

@@ -58,9 +58,6 @@ type Repo struct {
 	writing sync.Once
 	pack    *packWriter // set while InPacks runs
 
-	plainly   bool // this program may write refs without git, see writesRefs
-	plainOnce sync.Once
-
 	borrowed string // the temporary object directory of Borrow, or ""
 }
 
