@@ -61,26 +61,6 @@ func TestUTC(t *testing.T) {
 	}
 }
 
-func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0:                             "0ms",
-		320 * time.Millisecond:        "320ms",
-		1999 * time.Millisecond:       "1s",
-		45 * time.Second:              "45s",
-		192 * time.Second:             "3m 12s",
-		2 * time.Hour:                 "2h",
-		2*time.Hour + 59*time.Second:  "2h",
-		125 * time.Minute:             "2h 5m",
-		76*time.Hour + 40*time.Minute: "3d 4h",
-		-90 * time.Second:             "-1m 30s",
-		math.MinInt64:                 "-0ms",
-	} {
-		if got := Duration(d); got != want {
-			t.Errorf("%d: %q, want %q", d, got, want)
-		}
-	}
-}
-
 func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{
 		0:             "0 B",

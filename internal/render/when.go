@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -70,32 +69,4 @@ func yearsAndMonths(days int64) string {
 		return years
 	}
 	return years + ", " + Count(months%12, "month", "months")
-}
-
-// Duration returns d in its two largest units: 320ms, 45s, 3m 12s, 2h 5m, 3d 4h.
-func Duration(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "-", max(-d, 0)
-	}
-	if d < time.Second {
-		return fmt.Sprintf("%s%dms", sign, d.Milliseconds())
-	}
-	seconds := int64(d / time.Second)
-	units := []struct {
-		name    string
-		seconds int64
-	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
-	for i, u := range units {
-		whole, rest := seconds/u.seconds, seconds%u.seconds
-		if whole == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s%d%s", sign, whole, u.name)
-		if i < len(units)-1 && rest/units[i+1].seconds > 0 {
-			text += fmt.Sprintf(" %d%s", rest/units[i+1].seconds, units[i+1].name)
-		}
-		return text
-	}
-	return "0s"
 }

@@ -344,3 +344,15 @@ func TestNoListIsNull(t *testing.T) {
 		t.Errorf("%s, %v", out.Bytes(), err)
 	}
 }
+
+// The age of a checkpoint is in its two largest units.
+func TestAge(t *testing.T) {
+	for seconds, want := range map[int64]string{
+		0: "0s", 45: "45s", 192: "3m 12s", 7200: "2h", 7259: "2h", 7500: "2h 5m", 76*3600 + 2400: "3d 4h", -90: "-1m 30s",
+	} {
+		var out strings.Builder
+		if err := answer.Text(&out, render.View{}, answer.Resumed{Resume: &resume.Answer{AgeSeconds: seconds}}); err != nil || !strings.Contains(out.String(), "Age\t"+want+"\n") {
+			t.Errorf("%d: %v\n%s", seconds, err, out.String())
+		}
+	}
+}

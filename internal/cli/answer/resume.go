@@ -102,12 +102,22 @@ func created(t time.Time, v render.View) string {
 	return v.Time(t)
 }
 
-// age returns an age in seconds in words. A duration of 0 would be shown in milliseconds.
+// age returns a number of seconds in its two largest units: 45s, 3m 12s, 2h 5m, 3d 4h. It is
+// negative if the clock was set back.
 func age(seconds int64) string {
-	if seconds == 0 {
-		return "0s"
+	if seconds < 0 {
+		return "-" + age(-seconds)
 	}
-	return render.Duration(time.Duration(seconds) * time.Second)
+	units, of := []string{"d", "h", "m", "s"}, []int64{seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60}
+	for i, n := range of[:3] {
+		switch {
+		case n > 0 && of[i+1] > 0:
+			return fmt.Sprintf("%d%s %d%s", n, units[i], of[i+1], units[i+1])
+		case n > 0:
+			return fmt.Sprintf("%d%s", n, units[i])
+		}
+	}
+	return fmt.Sprintf("%ds", seconds)
 }
 
 // warnings writes a line for each warning.
