@@ -21,10 +21,10 @@ type CompletionCmd struct {
 // Run prints the completion script.
 func (c *CompletionCmd) Run(app *App) error { return usage.WriteCompletion(app.Terminal.Out, c.Shell) }
 
-// CompleteCmd is the hidden command __complete, which the completion scripts call. Words is a whole
-// line for the kind "line", else the beginning of a value of that kind.
+// CompleteCmd is the hidden command __complete, which the completion scripts call. Kind is what the
+// words are: a whole line.
 type CompleteCmd struct {
-	Kind  string   `arg:""`
+	Kind  string   `arg:"" enum:"line"`
 	Words []string `arg:"" optional:"" dashed:""`
 }
 
@@ -50,13 +50,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 		})
 		return found
 	}
-	var lines []string
-	if c.Kind == "line" {
-		lines = usage.Complete(app.model, words, values)
-	} else {
-		lines = values(c.Kind, "", words[0])
-	}
-	for _, line := range lines {
+	for _, line := range usage.Complete(app.model, words, values) {
 		value, help, found := strings.Cut(line, "\t")
 		value = render.Escape(value)
 		if found {

@@ -11,10 +11,9 @@ import (
 	"git-checkpoint/internal/workflow"
 )
 
-// Candidates returns the values of a kind that start with a prefix, for the completion of a
-// shell. Errors give no candidates: a completion has no place for messages.
-func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) []string {
-	var all []string
+// Candidates returns the values of a kind, for the completion of a shell. prefix is what was typed
+// of one: it may name a session. Errors give no candidates: a completion has no place for messages.
+func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) (all []string) {
 	switch kind {
 	case "session":
 		sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
@@ -43,7 +42,7 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 		}
 		slices.Sort(all)
 	}
-	return slices.DeleteFunc(all, func(c string) bool { return !strings.HasPrefix(c, prefix) })
+	return all
 }
 
 // workflowNames returns the built-in workflows and those of the repository.

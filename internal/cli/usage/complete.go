@@ -41,7 +41,7 @@ func WriteCompletion(w io.Writer, shell string) error {
 const completeTag = "complete"
 
 // Complete returns the lines of an answer to a completion script. values returns the values of a
-// kind that begin with a prefix; session is what the line says about the session, or empty.
+// kind, of which a prefix was typed; session is what the line says about the session, or empty.
 func Complete(app *kong.Application, words []string, values func(kind, session, prefix string) []string) []string {
 	line := typedLine{node: app.Node, commands: true}
 	last := len(words) - 1
