@@ -71,21 +71,9 @@ func (m *manWriter) synopsis(app *kong.Application) {
 	m.line(".nf")
 	m.line(`\fI` + roff(app.Name) + `\fR`)
 	for _, leaf := range app.Leaves(true) {
-		if !hiddenAbove(leaf) {
-			m.line(`\fI` + roff(app.Name) + `\fR ` + roff(usage(leaf)))
-		}
+		m.line(`\fI` + roff(app.Name) + `\fR ` + roff(usage(leaf)))
 	}
 	m.line(".fi")
-}
-
-// hiddenAbove reports whether a command, or one that it belongs to, is hidden.
-func hiddenAbove(n *kong.Node) bool {
-	for ; n != nil; n = n.Parent {
-		if n.Hidden {
-			return true
-		}
-	}
-	return false
 }
 
 // usage is a command with its arguments, as it is typed: "session start [<options>] <name>".
