@@ -52,19 +52,14 @@ func Parse(text string) (Command, bool) {
 	if json.Unmarshal(chatGrammar, &forms) != nil {
 		return Command{}, false
 	}
-	whole, rest := strings.TrimSpace(text), text
-	for range mostChatLines {
-		line, after, more := strings.Cut(rest, "\n")
+	whole, lines := strings.TrimSpace(text), strings.SplitN(text, "\n", mostChatLines+1)
+	for _, line := range lines[:min(len(lines), mostChatLines)] {
 		line = strings.TrimSpace(line)
 		for _, f := range forms {
 			if c, ok := f.match(line); ok && (!c.Alone || line == whole) {
 				return c, true
 			}
 		}
-		if !more {
-			break
-		}
-		rest = after
 	}
 	return Command{}, false
 }
