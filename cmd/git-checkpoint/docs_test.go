@@ -214,7 +214,7 @@ func TestFormatEvents(t *testing.T) {
 			}
 			left = slices.DeleteFunc(left, func(k journal.Kind) bool { return k == e.Kind && string(k) == b.name })
 		case "merge":
-			same(t, "merge", b.text, journal.MergeOf(journal.Tip{OID: "a"}, journal.Tip{OID: "b"}).Message)
+			same(t, "merge", b.text, journal.MergeMessage)
 		}
 	}
 	if len(left) > 0 {

@@ -93,7 +93,7 @@ func (c *clone) pull(from *clone) bool {
 	}
 	tip, m := Merge(c.log, from.log)
 	if m != nil {
-		c.add(from.log.Nodes(), Commit{Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: m.Message})
+		c.add(from.log.Nodes(), Commit{Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: MergeMessage})
 		return true
 	}
 	if c.log == nil {

@@ -29,7 +29,7 @@ func TestParseCommit(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	m := MergeOf(Tip{oid(1, 2), epoch}, Tip{oid(1, 3), epoch.Add(time.Hour)})
-	merge := Commit{OID: oid(1, 4), Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: m.Message}
+	merge := Commit{OID: oid(1, 4), Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: EmptyTreeSHA1, Message: MergeMessage}
 	n, err = ParseCommit(merge)
 	if err != nil || n.Event != nil || !n.CommitterTime.Equal(epoch.Add(time.Hour)) || !cmp.Equal(n, m.Node(oid(1, 4))) {
 		t.Fatal(n, err)

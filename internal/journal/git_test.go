@@ -62,7 +62,7 @@ func TestPlainGitReadsAJournal(t *testing.T) {
 				tips = append(tips, Tip{r.commit(Commit{Parents: []name.OID{root}, Author: by, Committer: by, Tree: tree, Message: e.Message()}), epoch})
 			}
 			m := MergeOf(tips[0], tips[1])
-			merge := r.commit(Commit{Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: tree, Message: m.Message})
+			merge := r.commit(Commit{Parents: m.Parents, Author: m.by(), Committer: m.by(), Tree: tree, Message: MergeMessage})
 			r.git("", "update-ref", "refs/checkpoints/demo/journal", string(merge))
 			if out := r.git("", "fsck", "--strict", "--no-dangling"); out != "" {
 				t.Error("fsck:", out)

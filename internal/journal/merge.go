@@ -21,11 +21,10 @@ type Tip struct {
 }
 
 // MergeCommit describes a commit that joins two journals and is still to be written. Its tree is
-// the empty tree, its author and committer is MergeIdentity.
+// the empty tree, its author and committer MergeIdentity, its message MergeMessage.
 type MergeCommit struct {
 	Parents []name.OID // sorted
-	Message string
-	When    time.Time // in UTC, with a resolution of one second
+	When    time.Time  // in UTC, with a resolution of one second
 }
 
 // MergeOf returns the merge of two tips, neither of which may be an ancestor of the other. It does
@@ -40,7 +39,7 @@ func MergeOf(a, b Tip) MergeCommit {
 	if b.CommitterTime.After(later) {
 		later = b.CommitterTime
 	}
-	return MergeCommit{Parents: []name.OID{a.OID, b.OID}, Message: MergeMessage, When: later.UTC().Truncate(time.Second)}
+	return MergeCommit{Parents: []name.OID{a.OID, b.OID}, When: later.UTC().Truncate(time.Second)}
 }
 
 // Merge joins two journals of a session. If one contains the other, it returns the tip of the

@@ -185,9 +185,9 @@ func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, e
 }
 
 func (e *Event) setTime(value string) error {
-	// time.Parse has a fast path for RFC 3339, which also accepts a fraction. The length and the
-	// positions of "." and "Z" then enforce timeLayout.
-	t, err := time.Parse(time.RFC3339, value) // which the library reads without a look at the layout
+	// RFC 3339 accepts a fraction too, and time.Parse has a fast path for it. The length and the places
+	// of "." and "Z" then enforce timeLayout.
+	t, err := time.Parse(time.RFC3339, value)
 	switch {
 	case !e.Time.IsZero():
 		return errors.New("it is there twice")

@@ -180,7 +180,6 @@ func (n *liveness) move(s *step) {
 	switch {
 	case s.entry == none:
 		n.current = none // an undo of a rollback that was made when nothing was current
-	// Only a forged event has such a target. It must not make anything live.
 	case s.entry == unnamed || !n.known[s.entry] || n.fold.node(int(s.entry)).safety:
 		// Only a forged event has such a target; it can make nothing live.
 	default:

@@ -117,7 +117,7 @@ func eventCommit(e *journal.Event) git.Commit {
 // mergeCommit returns the commit of a merge, without its tree.
 func mergeCommit(m *journal.MergeCommit) git.Commit {
 	by := signature(journal.MergeIdentity, m.When)
-	return git.Commit{Parents: m.Parents, Author: by, Committer: by, Message: m.Message}
+	return git.Commit{Parents: m.Parents, Author: by, Committer: by, Message: journal.MergeMessage}
 }
 
 // Join merges two journals of a session and returns the result. Either may be nil. If one contains

@@ -19,7 +19,7 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 			continue
 		}
 		// An event has one form. Otherwise the commit is a merge, which has a fixed form, too.
-		c := mergeCommit(&journal.MergeCommit{Parents: n.Parents, Message: journal.MergeMessage, When: n.CommitterTime})
+		c := mergeCommit(&journal.MergeCommit{Parents: n.Parents, When: n.CommitterTime})
 		if n.Event != nil {
 			c = eventCommit(n.Event)
 		}
