@@ -166,15 +166,20 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	return []Ailment{a}, nil
 }
 
+// measured is how many sessions lookAtSpace measures. For each of them git walks over everything that
+// the others hold.
+const measured = 10
+
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
-// prune would free. The largest session comes first.
+// prune would free. The largest session comes first. Of many sessions it measures those with the most
+// checkpoints.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
+	sessions, err := longest(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	var out []Ailment
-	for _, session := range sessions {
+	for _, session := range sessions[:min(measured, len(sessions))] {
 		all, err := retain.WholeSession(ctx, s, string(session))
 		if err != nil {
 			if ctx.Err() != nil {
@@ -193,5 +198,27 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		out = append(out, a)
 	}
 	slices.SortStableFunc(out, func(a, b Ailment) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	if more := len(sessions) - measured; more > 0 {
+		out = append(out, Ailment{Kind: "space", Level: LevelInfo, Object: name.CheckpointRoot, Message: render.Count(more, "session with fewer checkpoints was not measured", "sessions with fewer checkpoints were not measured")})
+	}
 	return out, nil
+}
+
+// longest returns the sessions, those with the most checkpoints first.
+func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
+	sessions, _, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, err
+	}
+	held := map[name.Session]int{}
+	for _, r := range listed {
+		session, _, _ := name.SplitCheckpointRef(r.Ref)
+		held[session]++
+	}
+	slices.SortStableFunc(sessions, func(a, b name.Session) int { return cmp.Compare(held[b], held[a]) })
+	return sessions, nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"git-checkpoint/internal/background"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/linked"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/repair"
@@ -338,19 +341,35 @@ func TestDoctorGoesOn(t *testing.T) {
 	}
 }
 
-// Of space, each session has a line, with what a prune would free.
+// Of space, each session has a line, with what a prune would free. Of many sessions, the longest ten
+// have one, and the last line counts the others: the time must not grow with the square of their number.
 func TestDoctorSpace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		var space []repair.Ailment
-		err := repair.Doctor(ctx, s, false, func(a repair.Ailment) error {
+	look := func(ctx context.Context, s *checkpoint.Service) (space []repair.Ailment, err error) {
+		return space, repair.Doctor(ctx, s, false, func(a repair.Ailment) error {
 			if a.Kind == "space" {
 				space = append(space, a)
 			}
 			return nil
 		})
+	}
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+		space, err := look(ctx, s)
 		if len(space) != 1 || space[0].Object != "demo" || space[0].Level != repair.LevelInfo || space[0].Bytes <= 0 || !strings.HasPrefix(space[0].Message, "3 checkpoints hold ") {
+			t.Errorf("%+v", space)
+		}
+		return err
+	})
+	for i := range 12 {
+		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := create.Checkpoint(ctx, s, create.Request{Session: fmt.Sprintf("short-%d", i)})
+			return err
+		})
+	}
+	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+		space, err := look(ctx, s)
+		if len(space) != 11 || !slices.ContainsFunc(space, func(a repair.Ailment) bool { return a.Object == "demo" }) || space[10].Message != "3 sessions with fewer checkpoints were not measured" {
 			t.Errorf("%+v", space)
 		}
 		return err
