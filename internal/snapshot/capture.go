@@ -157,7 +157,13 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 		}
 	}
 	var err error
-	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits); err != nil {
+	c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits)
+	if errors.Is(err, git.ErrMissing) {
+		if c.Index.Tree, err = s.writeStaged(ctx, private); err == nil {
+			c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("write the tree of the worktree: %w", err)
 	}
 	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })

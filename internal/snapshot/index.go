@@ -305,6 +305,12 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 			return p.index.Tree, nil
 		}
 	}
+	return s.writeStaged(ctx, p)
+}
+
+// writeStaged is stagedTree without the cache tree, so that it writes every directory again: below
+// a tree that exists another one may be lost.
+func (s *Shot) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
 	// A copy, because the scan runs on p.path at the same time and must not see the changes.
 	private, err := s.privateCopy(p.path)
 	if err != nil {
@@ -314,7 +320,7 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 	if err := s.putInfo(ctx, private, s.removals(p.state.unmerged())); err != nil {
 		return "", fmt.Errorf("leave unmerged entries out: %w", err)
 	}
-	res, err := s.onIndex(ctx, private, "", "write-tree")
+	res, err := s.onIndex(ctx, private, "", "write-tree", "--ignore-cache-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
 	}
