@@ -114,16 +114,23 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	}
 	if all {
 		latest := l.current(r, dir, index)
-		for _, d := range documents {
-			if d.Key == latest || in.Current == "" && d.OwnID == latest {
-				in.Current = d.Key
-			}
-		}
-		if in.Current == "" && latest != "" {
+		if in.Current = keyOfNamed(documents, latest); in.Current == "" && latest != "" {
 			r.warn("%s: the latest is %q, which does not exist", dir, latest)
 		}
 	}
 	r.add(dir, in)
+}
+
+// keyOfNamed returns the key of the document that the layout calls name: by its file, or else by its
+// id. It returns "" if there is none.
+func keyOfNamed(documents []*transfer.ImportDocument, name string) string {
+	key := ""
+	for _, d := range documents {
+		if d.Key == name || key == "" && d.OwnID == name {
+			key = d.Key
+		}
+	}
+	return key
 }
 
 // document reads one checkpoint, but for what an index may know too.

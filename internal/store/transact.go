@@ -182,15 +182,8 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 	if err := a.change.check(); err != nil {
 		return fmt.Errorf("change session %q: %w", a.session, err)
 	}
-	if a.journal == "" && !a.brings && !a.change.Anew {
-		if err := a.isNew(ctx); err != nil {
-			return err
-		}
-	}
-	if a.brings && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0 {
-		if err := a.writable(a.before); err != nil {
-			return err
-		}
+	if err := a.allowed(ctx); err != nil {
+		return err
 	}
 	a.written = map[name.OID]object{}
 	for _, c := range a.change.Create {
@@ -269,6 +262,18 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 func (a *attempt) writable(st *journal.State) error {
 	if st.ReadOnly != "" {
 		return &ReadOnlyError{Session: a.session, Reason: st.ReadOnly}
+	}
+	return nil
+}
+
+// allowed returns an error if the session must not take the change: if it lost its journal, or has
+// one that this version does not understand.
+func (a *attempt) allowed(ctx context.Context) error {
+	switch {
+	case a.journal == "" && !a.brings && !a.change.Anew:
+		return a.isNew(ctx)
+	case a.brings && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0:
+		return a.writable(a.before)
 	}
 	return nil
 }
