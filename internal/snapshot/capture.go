@@ -128,8 +128,8 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			unseen++
 		}
 	}
+	spareMemory(len(files), 20)
 	if unseen >= packFrom {
-		spareMemory(unseen, 20)
 		err = s.repo.InPacks(ctx, keep)
 	} else {
 		err = keep()
