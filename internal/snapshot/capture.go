@@ -201,17 +201,16 @@ func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState
 
 // candidate is a file whose content is to be hashed.
 type candidate struct {
-	path    string
-	mode    git.Mode // zero if there is no file, or if a rule leaves it out
-	size    int64
-	tracked bool      // the index has an entry for it
-	index   git.Entry // that entry; zero unless it is in the tree of what is staged
-	large   bool      // larger than Rules.MaxFileSize; mode is zero then
-	gone    bool      // there is no file; mode is zero then
-	dir     bool      // there is a directory instead; gone is true then
-	inOnly  bool      // git converts only line endings, and only from the file to the blob
-	seen    sighting  // what the previous capture read in the file as info says it is; or zero
-	info    fs.FileInfo
+	path   string
+	mode   git.Mode // zero if there is no file, or if a rule leaves it out
+	size   int64
+	index  git.Entry   // its entry in the index; zero unless it is in the tree of what is staged
+	large  bool        // larger than Rules.MaxFileSize; mode is zero then
+	gone   bool        // there is no file; mode is zero then
+	dir    bool        // there is a directory instead; gone is true then
+	inOnly bool        // git converts only line endings, and only from the file to the blob
+	seen   sighting    // what the previous capture read in this version of the file, or zero
+	info   fs.FileInfo // of the file; nil unless seen is set
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
@@ -262,7 +261,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		if p := untracked[i]; excluded[p] {
 			c.skip(Skip{Path: p, Reason: ReasonExcluded})
-		} else if found[i], err = s.consider(p, false, rules, c); found[i].large {
+		} else if found[i], err = s.consider(p, rules, c); found[i].large {
 			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
 		}
 		return err
@@ -345,7 +344,7 @@ func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked
 			}
 			continue
 		}
-		f, err := s.consider(t.Path, true, rules, c)
+		f, err := s.consider(t.Path, rules, c)
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c, edits)
 		}
@@ -373,7 +372,7 @@ func (c *Capture) skip(left Skip) {
 // consider decides about one path, and may run for several at a time. It lists a skipped file in
 // c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
 // to be unchanged.
-func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candidate, error) {
+func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
@@ -398,7 +397,7 @@ func (s *Shot) consider(p string, tracked bool, rules Rules, c *Capture) (candid
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil
 	}
-	found := candidate{path: p, mode: modeOf(info), size: info.Size(), tracked: tracked}
+	found := candidate{path: p, mode: modeOf(info), size: info.Size()}
 	if seen, known := c.seen.find(p, info); known {
 		found.seen, found.info = seen, info
 	} else if !symlink && !s.tree.readable(p) {

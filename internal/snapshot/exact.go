@@ -38,13 +38,13 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 		if present[e.Path] {
 			// git keeps no stat data of these, so nothing identifies the version, and it is not
 			// remembered.
-			open = append(open, candidate{path: e.Path, mode: e.Mode, tracked: true})
+			open = append(open, candidate{path: e.Path, mode: e.Mode})
 			entries[e.Path], sizes[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, math.MaxUint32
 			continue
 		}
 		key := keyOf(e)
 		if !known.exact[key] {
-			open = append(open, candidate{path: e.Path, mode: e.Mode, size: int64(e.Size), tracked: true})
+			open = append(open, candidate{path: e.Path, mode: e.Mode, size: int64(e.Size)})
 			entries[e.Path], sizes[e.Path], keys[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, e.Size, key
 		}
 	}

@@ -288,13 +288,13 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 	}
 	var plain, convert []candidate
 	for _, f := range others {
-		switch by, is := converted[f.path]; {
-		case is && (!by.inOnly || f.size >= largeFile):
+		by, is := converted[f.path]
+		if is && (!by.inOnly || f.size >= largeFile) {
 			convert = append(convert, f)
-		default:
-			f.inOnly = is
-			plain = append(plain, f)
+			continue
 		}
+		f.inOnly = is
+		plain = append(plain, f)
 	}
 	crlf, err := s.hashPlain(ctx, plain, c, edits)
 	if err != nil {
