@@ -127,7 +127,7 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 // result determines the action. An expression that fails because the state lacks something leaves
 // its part of the answer empty; only can_resume turns an error into a refusal.
 func (d *Definition) Resume(in ResumeInput) Resume {
-	e := d.newEvaluation(in.Situation, in.Current)
+	e := d.newEvaluation(in.Situation, in.Current, "")
 	r := &d.Resumption
 	out := Resume{Action: ActionResume, State: in.State, Restore: map[string]json.RawMessage{}}
 	out.Completed, out.Pending = raws(e.vars["completed"]), raws(e.vars["pending"])
@@ -248,5 +248,5 @@ func (d *Definition) NextAction(s Situation) string {
 	if source == "" {
 		return ""
 	}
-	return tidy(d.newEvaluation(s, nil).fill(source))
+	return tidy(d.newEvaluation(s, nil, source).fill(source))
 }
