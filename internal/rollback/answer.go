@@ -210,7 +210,7 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 			r.answer.NextStep = &NextStep{step.Number, step.Name}
 		}
 	}
-	if pending := def.Resume(workflow.ResumeInput{Situation: r.after(discard, restore)}).Pending; len(pending) > 0 {
+	if pending := def.Pending(r.after(discard, restore)); len(pending) > 0 {
 		if r.answer.Pending, err = json.Marshal(pending); err != nil {
 			return checkpoint.Classify(err)
 		}

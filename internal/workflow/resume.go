@@ -123,6 +123,11 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 	return found
 }
 
+// Pending returns the work items that are pending, as Resume does.
+func (d *Definition) Pending(s Situation) []json.RawMessage {
+	return raws(d.newEvaluation(s, nil, "").vars["pending"])
+}
+
 // Resume evaluates the definition's rules for going on. All checks are made and the strictest
 // result determines the action. An expression that fails because the state lacks something leaves
 // its part of the answer empty; only can_resume turns an error into a refusal.
