@@ -156,26 +156,21 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 			return err
 		}
 	}
-	var err error
-	c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits)
+	beyond, err := s.writeTrees(ctx, c, edits)
 	if errors.Is(err, git.ErrMissing) {
-		if c.Index.Tree, err = s.writeStaged(ctx, private); err == nil {
-			c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits)
+		// A directory that the index names is lost. If git cannot write the directories again, the first
+		// error says more.
+		if staged, failed := s.writeStaged(ctx, private, "--ignore-cache-tree"); failed == nil {
+			c.Index.Tree = staged
+			beyond, err = s.writeTrees(ctx, c, edits)
 		}
 	}
-	if err != nil {
+	// If trees cannot be compared, HEAD is damaged already, and the checkpoint is no worse than HEAD.
+	if c.Tree == "" {
 		return fmt.Errorf("write the tree of the worktree: %w", err)
 	}
 	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
-	c.New = append(c.New, c.Tree, c.Index.Tree)
-	head := s.repo.HeadTree(ctx)
-	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
-		// If a tree cannot be read, HEAD is damaged already, and the checkpoint is no worse than
-		// HEAD.
-		if trees, err := s.repo.TreesBeyond(ctx, head, tree); err == nil {
-			c.New = append(c.New, trees...)
-		}
-	}
+	c.New = append(append(c.New, c.Tree, c.Index.Tree), beyond...)
 	return nil
 }
 

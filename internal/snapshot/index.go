@@ -308,9 +308,9 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 	return s.writeStaged(ctx, p)
 }
 
-// writeStaged is stagedTree without the cache tree, so that it writes every directory again: below
-// a tree that exists another one may be lost.
-func (s *Shot) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+// writeStaged has git write the tree of what is staged. git takes the directories that did not change
+// from the cache tree of the index, unless the flag --ignore-cache-tree is given.
+func (s *Shot) writeStaged(ctx context.Context, p *privateIndex, flags ...string) (name.OID, error) {
 	// A copy, because the scan runs on p.path at the same time and must not see the changes.
 	private, err := s.privateCopy(p.path)
 	if err != nil {
@@ -320,11 +320,30 @@ func (s *Shot) writeStaged(ctx context.Context, p *privateIndex) (name.OID, erro
 	if err := s.putInfo(ctx, private, s.removals(p.state.unmerged())); err != nil {
 		return "", fmt.Errorf("leave unmerged entries out: %w", err)
 	}
-	res, err := s.onIndex(ctx, private, "", "write-tree", "--ignore-cache-tree")
+	res, err := s.onIndex(ctx, private, "", append([]string{"write-tree"}, flags...)...)
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
 	}
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// writeTrees writes the tree of the worktree: that of what is staged, with edits. It returns the trees
+// of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
+func (s *Shot) writeTrees(ctx context.Context, c *Capture, edits map[string]git.Entry) (beyond []name.OID, err error) {
+	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits); err != nil {
+		c.Tree = ""
+		return nil, err
+	}
+	head := s.repo.HeadTree(ctx)
+	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
+		trees, failed := s.repo.TreesBeyond(ctx, head, tree)
+		if failed != nil {
+			err = failed
+			continue
+		}
+		beyond = append(beyond, trees...)
+	}
+	return beyond, err
 }
 
 // probe returns overrides for core.* settings that do not match the file system, for example
