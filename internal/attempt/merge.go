@@ -137,7 +137,7 @@ func withNames(ctx context.Context, s *checkpoint.Service, tree name.OID, confli
 // side whose version the merge took. It has no index, so what is staged stays as it is.
 func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t snapshot.Target, tree name.OID) (snapshot.Target, error) {
 	out := snapshot.Target{Tree: tree, Raw: map[string]name.OID{}, Modes: map[string]fs.FileMode{}, Skipped: t.Skipped, Keep: t.Keep}
-	// A path that the merge took unchanged from one side has the tree entry of that from.
+	// A path that the merge took unchanged from one side has the tree entry of that side.
 	for _, from := range []struct {
 		tree  name.OID
 		raw   map[string]name.OID

@@ -40,8 +40,9 @@ func (r *Remote) room() string {
 	return fmt.Sprintf("%s%x-%08x", name.IncomingRoot, r.Now().Unix(), r.Random())
 }
 
-// Bring fetches refs, given by their names here, into a new quarantine. there is the listing that the refs are from: if more than half of a
-// session's checkpoints are wanted, one pattern fetches all of them. After an error nothing stays.
+// Bring fetches refs, given by their names here, into a new quarantine. there is the listing that
+// the refs are from: if more than half of a session's checkpoints are wanted, one pattern fetches
+// all of them. After an error nothing stays.
 func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
 	room := r.room() + "/"
 	wanted := map[name.Session]int{}

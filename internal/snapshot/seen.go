@@ -30,7 +30,7 @@ type sighting struct {
 // is only a cache: if the file does not look right, all files are read again.
 type sightings struct {
 	path     string
-	began    time.Time // Capture.Began
+	tick     time.Time // start of the clock tick in which the capture began
 	hashLen  int       // bytes of a binary id
 	previous map[verdictKey]sighting
 
@@ -41,14 +41,14 @@ type sightings struct {
 // openSightings reads what the previous capture saw.
 func (s *Shot) openSightings(began time.Time) *sightings {
 	v := &sightings{
-		path: filepath.Join(s.dir, "seen"), began: began, hashLen: s.repo.HashLen(),
+		path: filepath.Join(s.dir, "seen"), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
 		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
 	}
 	data, err := os.ReadFile(v.path)
 	if err != nil || len(data) < sha256.Size {
 		return v
 	}
-	records, size := data[sha256.Size:], 17+v.hashLen
+	records, size := data[sha256.Size:], v.size()
 	if sum := sha256.Sum256(records); !bytes.Equal(sum[:], data[:sha256.Size]) || len(records)%size != 0 {
 		return v
 	}
@@ -59,6 +59,9 @@ func (s *Shot) openSightings(began time.Time) *sightings {
 	return v
 }
 
+// size returns the bytes of a version on disk.
+func (v *sightings) size() int { return len(verdictKey{}) + 1 + v.hashLen }
+
 // clockTick is the coarsest time stamp of a file system: FAT keeps even seconds.
 const clockTick = 2 * time.Second
 
@@ -66,8 +69,7 @@ const clockTick = 2 * time.Second
 // sign: it was written in the clock tick in which the capture began, or later.
 func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
 	st, ok := fileStat(info)
-	tick := v.began.Truncate(clockTick)
-	if !ok || !info.ModTime().Before(tick) || !changeTime(info).Before(tick) {
+	if !ok || !info.ModTime().Before(v.tick) || !changeTime(info).Before(v.tick) {
 		return verdictKey{}, false
 	}
 	return keyOf(git.IndexEntry{
@@ -97,7 +99,7 @@ func (v *sightings) save() {
 	if maps.Equal(v.now, v.previous) {
 		return
 	}
-	data := make([]byte, sha256.Size, sha256.Size+len(v.now)*(17+v.hashLen))
+	data := make([]byte, sha256.Size, sha256.Size+len(v.now)*v.size())
 	for key, s := range v.now {
 		cr := byte(0)
 		if s.cr {

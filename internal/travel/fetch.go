@@ -80,7 +80,8 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 }
 
 // bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
-// it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which rewrites checkpoints made here that hold what another clone expunged.
+// it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which
+// rewrites checkpoints made here that hold what another clone expunged.
 func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
 		t.s.Warn(err.Error())

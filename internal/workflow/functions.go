@@ -278,7 +278,8 @@ func isTime(args ...any) (any, error) {
 }
 
 // ParseTime accepts the common forms of ISO 8601, with or without a time zone. A time without a
-// zone is taken as UTC; ok is false if s is not a time. The limit of the length keeps it from trying every layout on a long text.
+// zone is taken as UTC; ok is false if s is not a time. The limit on the length keeps it from trying
+// every layout on a long text.
 func ParseTime(s string) (t time.Time, ok bool) {
 	if len(s) > 40 {
 		return time.Time{}, false

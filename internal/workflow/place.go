@@ -170,8 +170,9 @@ func (s Steps) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
 	return p, err
 }
 
-// round returns the iteration of a milestone of a step whose live ones have the iterations in live: the one given on the command line, else the one that
-// the document counts, if that is still free, else the next one.
+// round returns the iteration of a milestone of a step whose live ones have the iterations in live:
+// the one given on the command line, else the one that the document counts, if that is still free,
+// else the next one.
 func (s Steps) round(step int, live []string, r PlaceRequest, phase Facts) (string, error) {
 	counts := s.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
