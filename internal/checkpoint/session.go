@@ -105,7 +105,7 @@ func ChosenState(ctx context.Context, s *Service, request string) (*journal.Stat
 
 // SessionNames returns all sessions, sorted.
 func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
+	sessions, err := s.Store.Sessions(ctx)
 	return sessions, Classify(err)
 }
 

@@ -54,6 +54,20 @@ func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error)
 	return r.forEachRef(ctx, prefixes)
 }
 
+// SampleRefs returns at least one ref of each directory directly below dir, sorted by name, without
+// listing all of them where refs are files. One that is kept as a file may be broken.
+func (r *Repo) SampleRefs(ctx context.Context, dir string) ([]name.Ref, error) {
+	if samples, err := r.refFiles().Samples(dir); err == nil {
+		return samples, ctx.Err()
+	}
+	found, err := r.forEachRef(ctx, []string{dir + "/"})
+	samples := make([]name.Ref, len(found))
+	for i, ref := range found {
+		samples[i] = ref.Ref
+	}
+	return samples, err
+}
+
 // RefsAndFault is Refs, and also returns a description of the damage in packed-refs, which may hide
 // refs.
 func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (found []RefValue, fault string, err error) {

@@ -3,6 +3,7 @@ package refs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,48 @@ func TestRefFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Samples knows each directory in which git lists a ref, however the names sort, packed or not.
+func TestSamples(t *testing.T) {
+	f := newFixture(t)
+	f.Git("commit", "-q", "--allow-empty", "-m", "x")
+	rapid.Check(t, func(rt *rapid.T) {
+		var in strings.Builder
+		for ref := range strings.FieldsSeq(f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints/")) {
+			if rapid.Bool().Draw(rt, "delete") {
+				fmt.Fprintf(&in, "delete %s\n", ref)
+			}
+		}
+		f.GitIn(in.String(), "update-ref", "--stdin")
+		f.Git("pack-refs", "--all", "--prune")
+		fresh := map[string]bool{"refs/checkpoints/stray": true, "refs/checkpointss/s/1": true}
+		for range rapid.IntRange(1, 12).Draw(rt, "count") {
+			dir := rapid.SampledFrom([]string{"s", "s-", "s.t", "s0", "s00", "S", "t", "t/u"}).Draw(rt, "dir")
+			fresh[fmt.Sprintf("refs/checkpoints/%s/%d", dir, rapid.IntRange(0, 9).Draw(rt, "leaf"))] = true
+		}
+		for ref := range fresh {
+			f.Git("update-ref", ref, "HEAD")
+		}
+		dirs := func(refs []string) []string {
+			found := map[string]bool{}
+			for _, ref := range refs {
+				if dir, _, below := strings.Cut(strings.TrimPrefix(ref, "refs/checkpoints/"), "/"); below {
+					found[dir] = true
+				}
+			}
+			return slices.Sorted(maps.Keys(found))
+		}
+		var samples []string
+		got, err := f.files().Samples("refs/checkpoints")
+		for _, ref := range got {
+			samples = append(samples, string(ref))
+		}
+		want := dirs(strings.Fields(f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints/")))
+		if err != nil || !slices.Equal(dirs(samples), want) || !slices.IsSorted(samples) {
+			rt.Fatalf("%q %v, want those of %q", samples, err, want)
+		}
+	})
 }
 
 // What is not certain is left to git: symbolic and broken refs, refs of one worktree, paths that

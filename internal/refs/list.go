@@ -44,6 +44,65 @@ func (f Files) List(prefixes []string) ([]Value, error) {
 	return united(loose, l.out), nil
 }
 
+// Samples returns at least one ref of each directory that is directly below a directory, sorted: for a
+// reader that wants the names of the directories and not ten thousand refs. Loose ones may be broken,
+// and a directory in the place of a ref counts as one.
+func (f Files) Samples(dir string) ([]name.Ref, error) {
+	if f.foreign() || !f.shared(dir) {
+		return nil, errAsk
+	}
+	samples, err := f.looseSamples(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.openPacked()
+	if err != nil || p.file == nil {
+		return samples, err
+	}
+	defer p.file.Close() //nolint:errcheck // read only
+	for from := dir + "/"; ; {
+		line, err := p.find(from)
+		if err != nil {
+			return nil, err
+		}
+		_, ref, _ := strings.Cut(line, " ")
+		rest, below := strings.CutPrefix(ref, dir+"/")
+		if !below {
+			slices.Sort(samples)
+			return samples, nil
+		}
+		samples = append(samples, name.Ref(ref))
+		child, _, nested := strings.Cut(rest, "/")
+		if from = ref + "\x00"; nested {
+			from = dir + "/" + child + "0" // the character after the slash: behind all that is below the child
+		}
+	}
+}
+
+// looseSamples is Samples for the refs that are files, and returns them all.
+func (f Files) looseSamples(dir string) (samples []name.Ref, err error) {
+	children, err := os.ReadDir(filepath.Join(f.Dir, dir))
+	for _, child := range children {
+		if !child.IsDir() {
+			continue
+		}
+		at := dir + "/" + child.Name()
+		refs, err := os.ReadDir(filepath.Join(f.Dir, at))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // git removes directories that have become empty
+			return nil, errAsk
+		}
+		for _, ref := range refs {
+			if !strings.HasPrefix(ref.Name(), ".") && !strings.HasSuffix(ref.Name(), ".lock") { // git ignores these
+				samples = append(samples, name.Ref(at+"/"+ref.Name()))
+			}
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errAsk
+	}
+	return samples, nil
+}
+
 // united merges the loose refs into the packed ones. The packed ones are sorted, and no ref is in
 // both. Usually there are few loose ones, so it searches the place of each and copies what lies
 // between.

@@ -206,7 +206,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 
 // longest returns the sessions, those with the most checkpoints first.
 func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
-	sessions, _, err := s.Store.Sessions(ctx)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/store"
 )
 
 // ownRoots returns the directories, and the notes ref, in which this program has refs.
@@ -73,11 +74,14 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 // lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.
 func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	out := brokenRefFiles(s)
-	_, strays, err := s.Store.Sessions(ctx)
+	refs, err := s.Store.AllRefs(ctx)
 	if err != nil {
 		return out, err
 	}
-	for _, r := range strays {
+	for _, r := range refs {
+		if _, _, ours := store.SplitRef(r.Ref); ours {
+			continue
+		}
 		out = append(out, Ailment{
 			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
 			Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",

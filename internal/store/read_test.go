@@ -266,9 +266,9 @@ func TestDamagedCheckpoints(t *testing.T) {
 			t.Errorf("%d: %+v", i, s)
 		}
 	}
-	sessions, strays, err := f.Sessions(t.Context())
-	if err != nil || len(sessions) != 1 || len(strays) > 0 {
-		t.Errorf("%+v %+v %v", sessions, strays, err)
+	sessions, err := f.Sessions(t.Context())
+	if err != nil || len(sessions) != 1 {
+		t.Errorf("%+v %v", sessions, err)
 	}
 	if _, err := f.Checkpoint(t.Context(), "demo", "cp-03-20261120T094311123Z-ffff"); !errors.Is(err, errNoCheckpoint) {
 		t.Errorf("%v", err)
@@ -288,9 +288,11 @@ func TestSessions(t *testing.T) {
 	}
 	f.Git("update-ref", "refs/checkpoints/three/"+string(someID), head)
 	f.Git("update-ref", "refs/checkpoints/one/archive", head)
-	got, odd, err := f.Sessions(t.Context())
-	if err != nil || !slices.Equal(got, []name.Session{"one", "three", "two"}) || len(odd) != len(strays) {
-		t.Fatalf("%+v %+v %v", got, odd, err)
+	for range 2 {
+		if got, err := f.Sessions(t.Context()); err != nil || !slices.Equal(got, []name.Session{"one", "three", "two"}) {
+			t.Fatalf("%+v %v", got, err)
+		}
+		f.Git("pack-refs", "--all", "--prune")
 	}
 	if _, err := f.State(t.Context(), "three"); !errors.Is(err, ErrNoSession) {
 		t.Errorf("%v", err)

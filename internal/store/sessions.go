@@ -18,23 +18,42 @@ const (
 )
 
 // Sessions lists all sessions in the order of their refs, also one that has no journal, for example
-// after an interrupted push. It reads only refs and archives, so a damaged object does not hide a
-// session. strays are the refs below refs/checkpoints/ that do not have one of the forms in
-// docs/format.md.
-func (s *Store) Sessions(ctx context.Context) (sessions []name.Session, strays []git.RefValue, err error) {
-	refs, err := s.AllRefs(ctx)
+// after an interrupted push. It reads only the names of refs, so a damaged object does not hide a
+// session.
+func (s *Store) Sessions(ctx context.Context) ([]name.Session, error) {
+	// One ref of each session is enough, unless it has one that is none of ours.
+	refs, err := s.Repo.SampleRefs(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, r := range refs {
-		if session, _, ok := SplitRef(r.Ref); ok {
+	sessions, ok := sessionsOf(refs)
+	if !ok {
+		all, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+		if err != nil {
+			return nil, err
+		}
+		refs = refs[:0]
+		for _, r := range all {
+			refs = append(refs, r.Ref)
+		}
+		sessions, _ = sessionsOf(refs)
+	}
+	return sessions, nil
+}
+
+// sessionsOf returns the sessions of sorted refs. ok is false if not all of them have one of the
+// forms in docs/format.md.
+func sessionsOf(refs []name.Ref) (sessions []name.Session, ok bool) {
+	strays := 0
+	for _, ref := range refs {
+		if session, _, ok := SplitRef(ref); ok {
 			sessions = append(sessions, session)
 		} else {
-			strays = append(strays, r)
+			strays++
 		}
 	}
 	// The refs are sorted, so those of one session stand together.
-	return slices.Compact(sessions), strays, nil
+	return slices.Compact(sessions), strays == 0
 }
 
 // SplitRef splits the ref of a checkpoint, a journal or an archive. leaf is the id, "journal" or
@@ -89,7 +108,7 @@ func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.
 
 // CheckTwin returns a TwinError if another session's name differs from this one in case only.
 func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
-	sessions, _, err := s.Sessions(ctx)
+	sessions, err := s.Sessions(ctx)
 	if err != nil {
 		return err
 	}
