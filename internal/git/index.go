@@ -26,7 +26,6 @@ type Index struct {
 	Sparse  bool     // a sparse index: an entry may stand for a whole directory
 	Flagged bool     // some entry has a stage other than 0, or a flag
 	further bool     // there are extensions that cannot be recomputed from the entries
-	text    string   // the file as a string, so that paths need no copies
 	data    []byte   // the file without its checksum
 	trees   []byte   // content of the TREE extension
 	hashLen int      // bytes of a binary id: 20 or 32
@@ -244,36 +243,50 @@ func (ix *Index) Entries() ([]IndexEntry, error) {
 	return out, err
 }
 
-// each decodes the entries one by one, without ids. In versions 2 and 3 paths are substrings of one
-// copy of the file. In version 4 each path is built from the previous one.
+// each decodes the entries one by one, without ids, each into the same IndexEntry. In version 4 a path is
+// built from the previous one.
 func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	// Entries begin after the signature, the version and the count.
 	at := 12
 	var path []byte
-	if ix.text == "" && ix.Version < 4 {
-		ix.text = string(ix.data)
-	}
+	var texts texts
+	var e IndexEntry
 	for i := 0; i < ix.Count; i++ {
 		h, err := ix.header(at)
 		if err != nil {
 			return err
 		}
 		at = h.end
-		var e IndexEntry
 		if ix.Version < 4 {
-			e = ix.entry(h, ix.text[h.path:h.pathEnd])
+			path = ix.data[h.path:h.pathEnd]
 		} else {
 			if h.strip > len(path) {
 				return fmt.Errorf("index entry %d: its path drops more than there is", i)
 			}
 			path = append(path[:len(path)-h.strip], ix.data[h.path:h.pathEnd]...)
-			e = ix.entry(h, string(path))
 		}
+		e = ix.entry(h, texts.of(path))
 		if err := fn(&e, h); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// texts makes strings of bytes. Many of them share one piece of memory, because an allocation for each
+// path of an index takes as long as reading it.
+type texts struct{ strings.Builder }
+
+// of returns b as a string.
+func (t *texts) of(b []byte) string {
+	const room = 64 << 10
+	if t.Cap()-t.Len() < len(b) {
+		t.Builder = strings.Builder{}
+		t.Grow(max(room, len(b)))
+	}
+	start := t.Len()
+	t.Write(b) //nolint:errcheck // never fails
+	return t.String()[start:]
 }
 
 func (ix *Index) oidAt(at int) name.OID {
