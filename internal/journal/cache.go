@@ -26,7 +26,7 @@ import (
 
 // cacheHeader is the first line of the file. Its number must change with every change of the
 // payloads, including the order of the table in texts.
-const cacheHeader = "checkpoint journal cache 6\n"
+const cacheHeader = "checkpoint journal cache 7\n"
 
 // maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.
 const maxRecord = MaxMessage * 2

@@ -1,6 +1,7 @@
 package journal
 
 // This file encodes a whole event for the cache: every member in a fixed order, also the empty ones.
+// What the fold asks of every create comes first, so that loading a journal need not read on.
 
 import (
 	"encoding/binary"
@@ -12,17 +13,18 @@ import (
 // appendEvent appends everything that Parse gets from a message, and the actor. Numbers are
 // varints, the time is in milliseconds.
 func appendEvent(dst []byte, e *Event) []byte {
-	dst = appendText(dst, string(e.Kind))
 	dst = binary.AppendVarint(dst, e.Time.UnixMilli())
 	dst = binary.AppendVarint(dst, int64(e.Step))
 	dst = append(dst, 0)
 	if e.Milestone {
 		dst[len(dst)-1] = 1
 	}
-	dst = appendText(dst, e.Actor)
-	for _, t := range texts(e) {
-		dst = appendText(dst, *t.value)
+	values := texts(e)
+	for _, k := range cacheOrder {
+		dst = appendText(dst, *values[k].value)
 	}
+	dst = appendText(dst, string(e.Kind))
+	dst = appendText(dst, e.Actor)
 	dst = appendIDs(dst, e.Discard)
 	dst = appendIDs(dst, e.Restore)
 	dst = binary.AppendUvarint(dst, uint64(len(e.Tombstones)))
@@ -51,14 +53,15 @@ func appendIDs(dst []byte, ids []name.ID) []byte {
 func (r *reader) event(oid name.OID, parents []name.OID) *Event {
 	r.whole = string(r.rest)
 	e := &Event{OID: oid, Parents: parents}
-	e.Kind = Kind(r.text())
 	e.Time = time.UnixMilli(r.int()).UTC()
 	e.Step = int(r.int())
 	e.Milestone = r.uint() != 0
-	e.Actor = r.text()
-	for _, t := range texts(e) {
-		*t.value = r.text()
+	values := texts(e)
+	for _, k := range cacheOrder {
+		*values[k].value = r.text()
 	}
+	e.Kind = Kind(r.text())
+	e.Actor = r.text()
 	e.Discard = r.ids()
 	e.Restore = r.ids()
 	for n := r.count(); n > 0 && !r.broken; n-- {

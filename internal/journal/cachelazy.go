@@ -23,25 +23,23 @@ const (
 	textPrevious   = 11
 )
 
+// cacheOrder is the order of the table's texts in the cache.
+var cacheOrder = [textCount]int{
+	textSession, textCheckpoint, textTrigger, // what create reads
+	1, textWorktreeID, textLabel, textStepName, textIteration, 8, 9, 10, textPrevious,
+	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+}
+
 // create scans the beginning of a create for what the fold asks of every node. session is that of
 // the node before, whose text is mostly the same and need not be copied again.
 func (r reader) create(n *node, session name.Session) error {
-	isCreate := string(r.raw()) == string(KindCreate)
 	n.class, n.time, n.step, n.milestone = classCreate, r.int(), int32(r.int()), r.uint() != 0
-	r.raw() // the actor
-	for k := range textTrigger + 1 {
-		switch text := r.raw(); k {
-		case textSession:
-			if n.session = session; string(text) != string(session) {
-				n.session = name.Session(text)
-			}
-		case textCheckpoint:
-			isCreate, n.hash = isCreate && len(text) > 0, uint32(maphash.Bytes(seed(), text))
-		case textTrigger:
-			n.safety = string(text) == TriggerSafety
-		}
+	if text := r.raw(); string(text) != string(session) {
+		session = name.Session(text)
 	}
-	if !isCreate || r.broken {
+	id := r.raw()
+	n.session, n.hash, n.safety = session, uint32(maphash.Bytes(seed(), id)), string(r.raw()) == TriggerSafety
+	if len(id) == 0 || r.broken {
 		return errors.New("it is no create")
 	}
 	return nil
@@ -91,15 +89,15 @@ func (l *Log) text(i int32, k int) string {
 }
 
 // kept returns one text of a create that is in the cache only.
-func (l *Log) kept(i int32, k int) []byte {
+func (l *Log) kept(i int32, k int) (text []byte) {
 	r, _, _ := l.head(i)
-	r.raw()  // the kind
 	r.int()  // the time
 	r.int()  // the step
 	r.uint() // whether it is a milestone
-	r.raw()  // the actor
-	for range k {
-		r.raw()
+	for _, next := range cacheOrder {
+		if text = r.raw(); next == k {
+			break
+		}
 	}
-	return r.raw()
+	return text
 }
