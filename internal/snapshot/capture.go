@@ -128,7 +128,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			unseen++
 		}
 	}
-	spareMemory(len(files), 20)
+	spareMemory(unseen, 20)
 	if unseen >= packFrom {
 		err = s.repo.InPacks(ctx, keep)
 	} else {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -123,9 +124,14 @@ func (f *finder) walk(dir string) {
 	}
 }
 
-// readDir lists a directory without following a link in its last component.
+// readDir lists a directory without following a link in its last component. The entries know their
+// types, but Info must not be called. The directory is opened through root only if it must be, since
+// an os.File from an os.Root looks at each file that it lists.
 func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
-	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
+	f, err := w.enter(dir)
+	if errors.Is(err, errSlow) {
+		f, err = w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

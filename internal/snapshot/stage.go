@@ -142,7 +142,10 @@ func (s *Shot) Sweep(age time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && IsStaging(e.Name()) && time.Since(info.ModTime()) > age {
+		if !IsStaging(e.Name()) {
+			continue
+		}
+		if info, err := s.tree.lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
 			if err := s.tree.root.RemoveAll(e.Name()); err != nil {
 				return err
 			}
