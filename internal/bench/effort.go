@@ -10,6 +10,8 @@ type Effort struct {
 	Starts int
 	// Numbers of checkpoints of the sessions, ascending.
 	Lengths []int
+	// Checkpoints of the session that is imported; 0: leave it out.
+	Long int
 	// Objects of the large repository; 0: leave it out.
 	Packed int
 	Day    int // checkpoints of an agent's day
@@ -21,7 +23,7 @@ type Effort struct {
 func Full() Effort {
 	return Effort{
 		Name: "full", Sizes: []int{1000, 20000, 100000}, Rounds: 25, Starts: 60,
-		Lengths: []int{10, 1000, 10000}, Packed: 2_000_000, Day: 2000, Counted: 100,
+		Lengths: []int{10, 1000, 10000}, Long: 100_000, Packed: 2_000_000, Day: 2000, Counted: 100,
 	}
 }
 

@@ -27,10 +27,7 @@ func operations() []operation {
 	ask := func(args ...string) func(*repository) step {
 		// A command that only reads needs no preparation.
 		return func(r *repository) step {
-			return step{run: func(ctx context.Context) error {
-				_, err := r.git(ctx, nil, append([]string{"checkpoint"}, args...)...)
-				return err
-			}}
+			return r.checkpoint(args...)
 		}
 	}
 	return []operation{
