@@ -31,8 +31,8 @@ const (
 // warns.
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
-	var only *discardedError
-	if s.names != NamesOfAny || !errors.As(err, &only) || len(only.entries) != 1 {
+	only, is := errors.AsType[*discardedError](err)
+	if s.names != NamesOfAny || !is || len(only.entries) != 1 {
 		return found, err
 	}
 	found = only.in

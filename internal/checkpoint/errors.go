@@ -49,8 +49,7 @@ func Lines(err error) (lines []string) {
 		return nil
 	}
 	lines = append(lines, err.Error())
-	var known *Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*Error](err); is {
 		for _, hint := range known.Hints {
 			lines = append(lines, "hint: "+hint)
 		}
@@ -60,8 +59,7 @@ func Lines(err error) (lines []string) {
 
 // KindOf returns the kind of any error. An error without a kind is KindFailed.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		return e.Kind
 	}
 	return KindFailed

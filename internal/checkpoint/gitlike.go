@@ -61,7 +61,7 @@ func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path s
 	// A discarded checkpoint also counts: the caller reports that error better than "no such
 	// checkpoint".
 	_, err := s.Resolve(ctx, session, ref)
-	if discarded := (*discardedError)(nil); err != nil && !errors.As(err, &discarded) {
+	if err != nil && !isA[*discardedError](err) {
 		return typed, "", false
 	}
 	return ref, path, true
@@ -70,8 +70,7 @@ func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path s
 // fileHint extends an unknown-session error. In "<session>:<ref>" the part before the colon looks
 // like a checkpoint, so the user may have meant a file of that checkpoint.
 func fileHint(err error, session, ref string) error {
-	var known *Error
-	if errors.As(err, &known) && (numberPattern().MatchString(session) || parentPattern().MatchString(session) || strings.HasPrefix(session, "cp-")) {
+	if known, is := errors.AsType[*Error](err); is && (numberPattern().MatchString(session) || parentPattern().MatchString(session) || strings.HasPrefix(session, "cp-")) {
 		known.Hints = append(known.Hints, fmt.Sprintf("a file of checkpoint %s: `git checkpoint rollback %s -- %s`", session, session, ref))
 	}
 	return err

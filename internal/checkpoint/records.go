@@ -98,10 +98,7 @@ func DamagedError(e *journal.Entry, err error) error {
 const newerReads = "it is not damaged: a newer git-checkpoint made it, and can read it"
 
 // isLater reports whether err says that a record has a later format than this program knows.
-func isLater(err error) bool {
-	later := (*record.FormatError)(nil)
-	return errors.As(err, &later)
-}
+func isLater(err error) bool { return isA[*record.FormatError](err) }
 
 // VerifyObjects returns an error if an object that the commit reaches is missing or cannot be
 // opened. Objects that HEAD's commit also reaches are not looked at: they are the user's history,
@@ -113,12 +110,9 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 	}
 	listed, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--")})
 	// A positive exit code means that git found damage. Its first line names the object.
-	if code := git.ExitCode(err); err != nil && code >= 0 {
-		var failed *git.Error
-		if errors.As(err, &failed) {
-			first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
-			return errors.New(strings.TrimPrefix(first, "fatal: "))
-		}
+	if failed, is := errors.AsType[*git.Error](err); is && failed.Code >= 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+		return errors.New(strings.TrimPrefix(first, "fatal: "))
 	}
 	if err != nil {
 		return err

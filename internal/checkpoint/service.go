@@ -203,14 +203,6 @@ func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 	e.Extra = importTrailers(r)
 }
 
-// brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.
-func brokenHints(e *store.DamagedError) []string {
-	if e.What != "journal" {
-		return nil
-	}
-	return []string{journalHint}
-}
-
 // journalHint helps when the journal of a session is damaged or gone.
 const journalHint = "`git checkpoint rebuild --all` brings back what can be proven of it"
 
@@ -218,65 +210,64 @@ const journalHint = "`git checkpoint rebuild --all` brings back what can be prov
 // for the user. It returns nil for nil, and an error that already is an *Error as it is. The order
 // of the cases matters: an error may match several of them.
 func Classify(err error) error {
-	var known *Error
-	var missing *snapshot.MissingError
-	var hostile *snapshot.HostileError
-	var large *snapshot.TooLargeError
-	var twin *store.TwinError
-	// The pointers below are targets of errors.As, one for each error type of the lower layers.
-	var lost *store.LostError
-	var broken *store.DamagedError
-	var locked *snapshot.LockedError
-	var changed *snapshot.ChangedError
-	var busy *store.BusyError
-	var spoilt *snapshot.IntentError
-	var elsewhere *snapshot.ElsewhereError
-	switch {
-	case err == nil, errors.As(err, &known):
+	if err == nil || isA[*Error](err) {
 		return err
+	}
+	as := func(kind Kind, hints ...string) error { return &Error{Kind: kind, Err: err, Hints: hints} }
+	broken, isBroken := errors.AsType[*store.DamagedError](err)
+	large, isLarge := errors.AsType[*snapshot.TooLargeError](err)
+	busy, isBusy := errors.AsType[*store.BusyError](err)
+	spoilt, isSpoilt := errors.AsType[*snapshot.IntentError](err)
+	switch {
 	case errors.Is(err, context.Canceled):
-		return &Error{Kind: KindInterrupt, Message: "interrupted", Hints: nil}
+		return &Error{Kind: KindInterrupt, Message: "interrupted"}
 	case errors.Is(err, git.ErrUnusable):
-		return &Error{Kind: KindUnusable, Err: err, Hints: unusableHints(err)}
-	case errors.As(err, &missing):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; `git fsck` shows what else is missing"}}
+		return as(KindUnusable, unusableHints(err)...)
+	case isA[*snapshot.MissingError](err):
+		return as(KindInvalid, "nothing was changed; `git fsck` shows what else is missing")
 	case errors.Is(err, git.ErrUnreadable), errors.Is(err, git.ErrGarbled), errors.Is(err, git.ErrBrokenRef):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{damageHint(err)}}
-	case errors.As(err, &twin):
-		return &Error{Kind: KindUsage, Err: err, Hints: []string{"use the existing session, or a name that differs in more than case"}}
-	case errors.As(err, &lost):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{journalHint}}
-	case errors.As(err, &broken):
-		return &Error{Kind: KindInvalid, Err: err, Hints: brokenHints(broken)}
-	case errors.As(err, &hostile):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it"}}
-	case errors.As(err, &large):
+		return as(KindInvalid, damageHint(err))
+	case isA[*store.TwinError](err):
+		return as(KindUsage, "use the existing session, or a name that differs in more than case")
+	case isA[*store.LostError](err), isBroken && broken.What == "journal":
+		return as(KindInvalid, journalHint)
+	case isBroken: // nothing general helps for other parts
+		return as(KindInvalid)
+	case isA[*snapshot.HostileError](err):
+		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
+	case isLarge:
 		hints := []string{"add what does not belong in a checkpoint to .gitignore, or use --large"}
 		for _, d := range large.Directories {
 			hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
 		}
-		return &Error{Kind: KindRefused, Err: err, Hints: hints}
-	case errors.As(err, &busy) && busy.Lock != "":
-		return &Error{Kind: KindFailed, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
-	case errors.As(err, &spoilt):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{SpoiltHint(spoilt.Path)}}
-	case errors.As(err, &elsewhere):
-		return &Error{Kind: KindRefused, Err: err, Hints: []string{"run the command there; if that worktree is of no use any more, remove it first"}}
-	case errors.As(err, &locked):
-		return &Error{Kind: KindRefused, Err: err, Hints: []string{"wait for the other git process; if none is running, remove that file"}}
+		return as(KindRefused, hints...)
+	case isBusy && busy.Lock != "":
+		return as(KindFailed, "wait for the other git process; if none is running, remove that file")
+	case isSpoilt:
+		return as(KindInvalid, SpoiltHint(spoilt.Path))
+	case isA[*snapshot.ElsewhereError](err):
+		return as(KindRefused, "run the command there; if that worktree is of no use any more, remove it first")
+	case isA[*snapshot.LockedError](err):
+		return as(KindRefused, "wait for the other git process; if none is running, remove that file")
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
-		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again"}}
-	case errors.As(err, &changed):
-		return &Error{Kind: KindRefused, Err: err, Hints: []string{"nothing was changed; run the command again when nothing else writes to the worktree"}}
+		return as(KindRefused, "nothing was changed; run the command again")
+	case isA[*snapshot.ChangedError](err):
+		return as(KindRefused, "nothing was changed; run the command again when nothing else writes to the worktree")
 	case errors.Is(err, git.ErrMissing):
-		return &Error{Kind: KindInvalid, Err: err, Hints: []string{"`git checkpoint validate --deep` shows what is damaged"}}
+		return as(KindInvalid, "`git checkpoint validate --deep` shows what is damaged")
 	}
-	return &Error{Kind: KindFailed, Err: err}
+	return as(KindFailed)
+}
+
+// isA reports whether err is, or wraps, an error of the type E.
+func isA[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
 }
 
 // damageHint returns what to do about an object, a ref or an index that git cannot read.
 func damageHint(err error) string {
-	if index := (*git.IndexError)(nil); errors.As(err, &index) {
+	if isA[*git.IndexError](err) {
 		return "remove that file; `git reset` then makes it again from HEAD, and leaves your files alone"
 	}
 	if errors.Is(err, git.ErrBrokenRef) {

@@ -14,6 +14,6 @@ const Attempts = 3
 // need them were written, and the refs were removed again. Nothing is left behind then, so the
 // operation can be tried again.
 func Vanished(err error) bool {
-	var missing *store.MissingObjectsError
-	return errors.As(err, &missing) && missing.TakenBack
+	missing, is := errors.AsType[*store.MissingObjectsError](err)
+	return is && missing.TakenBack
 }

@@ -51,8 +51,7 @@ func (c *creation) checkTrigger() error {
 // options.
 func (c *creation) accept() error {
 	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
-		var size *record.SizeError
-		if errors.As(err, &size) {
+		if _, is := errors.AsType[*record.SizeError](err); is {
 			return tooLarge(checkpoint.DefaultMaxRecordSize)
 		}
 		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)

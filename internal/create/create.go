@@ -415,8 +415,7 @@ func (c *creation) write(ctx context.Context) error {
 	}
 	d.Limits.Size = limit
 	c.written, err = c.s.Store.WriteCheckpoint(ctx, d)
-	var size *record.SizeError
-	if errors.As(err, &size) {
+	if _, is := errors.AsType[*record.SizeError](err); is {
 		return tooLarge(limit)
 	}
 	return err

@@ -17,8 +17,8 @@ import (
 // all objects are there, the create has succeeded. Otherwise the checkpoint is removed again and
 // the create fails; Checkpoint then makes another try.
 func (c *creation) repair(ctx context.Context, err error) error {
-	var missing *store.MissingObjectsError
-	if !errors.As(err, &missing) {
+	missing, is := errors.AsType[*store.MissingObjectsError](err)
+	if !is {
 		return checkpoint.Classify(err)
 	}
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})

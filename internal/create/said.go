@@ -46,8 +46,8 @@ func (c *creation) about() map[string]any {
 // also contains the error itself; its line is left out, because the error is printed anyway. A NUL
 // marks that line.
 func (c *creation) failed(err error) error {
-	var known *checkpoint.Error
-	if !checkpoint.HasMessage(c.def, "create_failed") || !errors.As(err, &known) || !checkpoint.IsFailure(known.Kind) {
+	known, is := errors.AsType[*checkpoint.Error](err)
+	if !is || !checkpoint.HasMessage(c.def, "create_failed") || !checkpoint.IsFailure(known.Kind) {
 		return err
 	}
 	said := c.about()

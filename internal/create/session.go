@@ -30,8 +30,8 @@ func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, er
 		// systems that ignore case would mix their refs.
 		st, err := s.Store.State(ctx, session)
 		if errors.Is(err, store.ErrNoSession) {
-			var twin *store.TwinError
-			if err = s.Store.CheckTwin(ctx, session); errors.As(err, &twin) {
+			err = s.Store.CheckTwin(ctx, session)
+			if _, twin := errors.AsType[*store.TwinError](err); twin {
 				continue // another branch's session, whose name differs in case only
 			}
 			return session, checkpoint.Classify(err)

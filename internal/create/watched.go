@@ -44,7 +44,7 @@ func Rules(s *checkpoint.Service) (rules snapshot.Rules, err error) {
 // checkpoint.exclude.
 func Take(ctx context.Context, shot *snapshot.Shot, rules snapshot.Rules) (*snapshot.Capture, error) {
 	got, err := shot.Take(ctx, rules)
-	if pathspec := (*snapshot.PathspecError)(nil); errors.As(err, &pathspec) {
+	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude in git's configuration"}}
 	}
 	return got, checkpoint.Classify(err)

@@ -60,8 +60,8 @@ func firstInvalid(data []byte) int {
 // encoding/json accepts. ParseValue has to distinguish these from texts that are not JSON at all,
 // so only the latter get the syntax flag.
 func strictError(data []byte, err error) error {
-	var found *jsontext.SyntacticError
-	if !json.Valid(data) || !errors.As(err, &found) {
+	found, is := errors.AsType[*jsontext.SyntacticError](err)
+	if !is || !json.Valid(data) {
 		return syntaxError(data)
 	}
 	reason := "text with half of a surrogate pair"
@@ -81,7 +81,7 @@ func syntaxError(data []byte) error {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
 	e := jsonError(data, len(data), "", "not JSON")
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		// Offset is the number of bytes read, so the offending byte is the one before it, except
 		// for a text that ends too early.
 		if e = jsonError(data, int(syntax.Offset)-1, "", "not JSON: "+syntax.Error()); strings.HasPrefix(syntax.Error(), "unexpected end") {

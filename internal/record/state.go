@@ -30,7 +30,7 @@ func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
 // JSON that exceeds a limit or has duplicate members is an error, not a string.
 func ParseValue(text string) (json.RawMessage, error) {
 	value, err := ParseJSON([]byte(text), Limits{})
-	if fault := (*JSONError)(nil); errors.As(err, &fault) && fault.syntax {
+	if fault, is := errors.AsType[*JSONError](err); is && fault.syntax {
 		return json.RawMessage(appendText(nil, text)), nil
 	}
 	return value, err

@@ -121,7 +121,7 @@ func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
 // unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
 // is damaged.
 func unplanned(ctx context.Context, r *Plan, err error) error {
-	if missing := (*snapshot.MissingError)(nil); errors.As(err, &missing) || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 		return damaged(ctx, r, r.files, err)
 	}
 	return checkpoint.Classify(err)

@@ -159,8 +159,7 @@ func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 		if err == nil {
 			answer, err = leg.Apply(ctx)
 		}
-		var known *checkpoint.Error
-		if errors.As(err, &known) && done > 0 {
+		if known, is := errors.AsType[*checkpoint.Error](err); is && done > 0 {
 			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction(), len(r.levels)-done))
 		}
 		if err != nil {

@@ -20,8 +20,8 @@ func (r *Plan) said(moment string) string {
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(err error) error {
-	var known *checkpoint.Error
-	if r.undoes != nil || !checkpoint.HasMessage(r.def, "rollback_failed") || !errors.As(err, &known) {
+	known, is := errors.AsType[*checkpoint.Error](err)
+	if !is || r.undoes != nil || !checkpoint.HasMessage(r.def, "rollback_failed") {
 		return err
 	}
 	said := r.about()

@@ -26,7 +26,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string {
 	// A record of a newer format cannot be read either, but it is whole.
-	if later := (*record.FormatError)(nil); errors.As(e.Err, &later) {
+	if later, is := errors.AsType[*record.FormatError](e.Err); is {
 		return later.Error()
 	}
 	return fmt.Sprintf("the %s at %s is damaged: %v", e.What, e.OID.Short(), e.Err)

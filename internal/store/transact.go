@@ -66,8 +66,7 @@ func (s *Store) transact(ctx context.Context, session name.Session, build func(c
 		// A lost race means that another writer made progress, so races are limited by number. A
 		// lock that stays means that nobody makes progress, so that is limited by time, too.
 		busy := &BusyError{Session: session, Tries: try, Elapsed: time.Since(start), Err: err}
-		var locked *git.LockedError
-		if errors.As(err, &locked) {
+		if locked, is := errors.AsType[*git.LockedError](err); is {
 			busy.Lock = locked.Path
 		}
 		if try >= s.tries || busy.Lock != "" && busy.Elapsed >= s.patience {
@@ -82,8 +81,7 @@ func (s *Store) transact(ctx context.Context, session name.Session, build func(c
 // finish checks that the objects which the refs need exist. If not, it tries to set the refs back.
 func (a *attempt) finish(ctx context.Context) (Result, error) {
 	err := a.verify(ctx)
-	var missing *MissingObjectsError
-	if errors.As(err, &missing) && !a.change.Mends && a.takeBack(ctx) == nil {
+	if missing, is := errors.AsType[*MissingObjectsError](err); is && !a.change.Mends && a.takeBack(ctx) == nil {
 		missing.TakenBack = true
 		return Result{Tries: a.result.Tries}, err
 	}
