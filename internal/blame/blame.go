@@ -72,9 +72,9 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
-	var links []link
 	// Writing the chain needs a place for objects, also where the repository is read-only.
-	if err := s.RetryBorrowed(func() error { links, err = chain(ctx, s, found); return err }); err != nil {
+	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
+	if err != nil {
 		return nil, err
 	}
 	tip := links[len(links)-1]
@@ -184,8 +184,8 @@ func Log(ctx context.Context, s *checkpoint.Service, session string, options, pa
 	if err != nil {
 		return 1, err
 	}
-	var links []link
-	if err := s.RetryBorrowed(func() error { links, err = chain(ctx, s, found); return err }); err != nil {
+	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
+	if err != nil {
 		return 1, err
 	}
 	args := []string{"--no-pager", "log", "--first-parent"}

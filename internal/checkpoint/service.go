@@ -141,10 +141,10 @@ func (s *Service) Shot() (*snapshot.Shot, error) {
 // RetryBorrowed runs do, which must be an operation that only compares: it writes objects, but no
 // refs. If that fails because the repository is read-only, RetryBorrowed runs do once more with new
 // objects going to a temporary directory.
-func (s *Service) RetryBorrowed(do func() error) error {
-	err := do()
+func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
+	got, err := do()
 	if !git.Unwritable(err) || s.Repo.Borrowed() != "" || s.Repo.Borrow() != nil {
-		return err
+		return got, err
 	}
 	// The Shot writes to the repository's own object directory, so it has to be opened again.
 	if s.shot != nil {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -152,11 +153,10 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	}
 	sn := &c.record.Snapshot
 	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
-	for p, m := range c.capture.Modes {
-		sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
-	}
-	for p, m := range c.modes {
-		sn.Modes[p] = m
+	for _, modes := range []map[string]fs.FileMode{c.capture.Modes, c.modes} {
+		for p, m := range modes {
+			sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
+		}
 	}
 	// This member says that a file that Modes does not list had the permissions that git would give
 	// it. Without it they are not known.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,12 +41,13 @@ type creation struct {
 	document *workflow.Accepted     // the parsed --state document; nil without one
 	aside    *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
 	safety   bool                   // made by a rollback: no rule of a workflow applies
-	modes    map[record.Path]string // permission bits of files that the rollback replaces
+	modes    map[string]fs.FileMode // permission bits of files that the rollback replaces
 	made     []MadeFile             // ignored files that the rollback creates
 	learned  func() error           // waits for learn and returns its error
 	watch    *clearance.Watch       // the secret scanner; nil: it is off
 
 	// Set by each build.
+	event   journal.Event // the members that all events of this create share
 	spot    workflow.Place
 	record  *record.Record
 	stated  json.RawMessage // the state before the workflow derived members
@@ -77,7 +79,10 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 		return nil, err
 	}
 	if req.DryRun {
-		return lookAhead(ctx, s, req)
+		return checkpoint.RetryBorrowed(s, func() (*checkpoint.Detail, error) { return createNow(ctx, s, req) })
+	}
+	if err := s.RefuseHalfRolledBack(); err != nil {
+		return nil, err
 	}
 	return createNow(ctx, s, req)
 }
@@ -85,11 +90,6 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 // createNow makes the checkpoint of one try, or with DryRun only computes it. A failure is
 // remembered for a retry.
 func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
-	if !req.DryRun {
-		if err := s.RefuseHalfRolledBack(); err != nil {
-			return nil, err
-		}
-	}
 	c, err := creationFor(ctx, s, req)
 	if err != nil {
 		return nil, err
@@ -117,13 +117,17 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		return nil, err
 	}
 	if c.req.DryRun {
-		return c.dryRun(ctx)
+		v, err := c.view(ctx)
+		if err == nil {
+			err = c.draft(ctx, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.detail(false), nil
 	}
 	s.Trace("captured")
-	res, err := s.Store.Transact(ctx, c.session, c.build)
-	if err != nil {
-		err = c.repair(ctx, err)
-	}
+	res, err := c.transact(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +149,15 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	activate(c)
 	pruneOver(ctx, c)
 	return c.detail(true), nil
+}
+
+// transact writes the checkpoint, and repairs it if objects vanished meanwhile.
+func (c *creation) transact(ctx context.Context) (store.Result, error) {
+	res, err := c.s.Store.Transact(ctx, c.session, c.build)
+	if err != nil {
+		err = c.repair(ctx, err)
+	}
+	return res, err
 }
 
 // activate makes the session active if none is active, or if the document belongs to another
@@ -310,43 +323,30 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 // each try.
 func (c *creation) build(ctx context.Context, v store.View) (store.Change, error) {
 	var change store.Change
-	prev, err := c.previous(ctx, v)
+	err := c.draft(ctx, v)
+	if err == nil {
+		err = c.write(ctx)
+	}
 	if err != nil {
-		return change, err
-	}
-	if err := c.compose(ctx, v, prev); err != nil {
-		return change, err
-	}
-	if err := c.refuseUnchanged(ctx, prev); err != nil {
-		return change, err
-	}
-	if err := c.write(ctx); err != nil {
 		return change, err
 	}
 	c.s.Trace("written")
+	if c.event, err = c.s.NewEvent("", c.session); err != nil {
+		return change, err
+	}
+	c.event.Time = c.at
 	if v.State == nil || c.workflow != "" && isBlank(v.State) {
-		if change.Events, err = starting(c); err != nil {
-			return change, err
-		}
+		change.Events = starting(c)
 	}
-	if err := c.reopen(v, &change); err != nil {
-		return change, err
-	}
-	e, err := c.s.NewEvent(journal.KindCreate, c.session)
-	if err != nil {
-		return change, err
-	}
-	e.Time = c.at
+	c.reopen(v, &change)
+	e := c.eventOf(journal.KindCreate)
 	checkpoint.NameIn(&e, c.record, c.written.Commit)
 	e.Extra = ownIDs(c)
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
 	if c.req.Pinned {
-		pin, err := c.s.NewEvent(journal.KindPin, c.session)
-		if err != nil {
-			return change, err
-		}
-		pin.Time, pin.Checkpoint, pin.Label = c.at, c.record.ID, c.record.Label
+		pin := c.eventOf(journal.KindPin)
+		pin.Checkpoint, pin.Label = c.record.ID, c.record.Label
 		change.Events = append(change.Events, pin)
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
@@ -359,20 +359,36 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	return change, err
 }
 
-// reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
-// would soon prune the new checkpoint.
-func (c *creation) reopen(v store.View, change *store.Change) error {
-	c.opened = ""
-	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety {
-		return nil
-	}
-	e, err := c.s.NewEvent(journal.KindStatus, c.session)
+// draft composes the record, and refuses it if nothing has changed. It may write objects, but no
+// refs.
+func (c *creation) draft(ctx context.Context, v store.View) error {
+	prev, err := c.previous(ctx, v)
 	if err != nil {
 		return err
 	}
-	e.Time, e.Status, c.opened = c.at, checkpoint.StatusOpen, v.State.Status
+	if err := c.compose(ctx, v, prev); err != nil {
+		return err
+	}
+	return c.refuseUnchanged(ctx, prev)
+}
+
+// eventOf returns an event of this create.
+func (c *creation) eventOf(kind journal.Kind) journal.Event {
+	e := c.event
+	e.Kind = kind
+	return e
+}
+
+// reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
+// would soon prune the new checkpoint.
+func (c *creation) reopen(v store.View, change *store.Change) {
+	c.opened = ""
+	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety {
+		return
+	}
+	e := c.eventOf(journal.KindStatus)
+	e.Status, c.opened = checkpoint.StatusOpen, v.State.Status
 	change.Events = append(change.Events, e)
-	return nil
 }
 
 // ownIDs returns trailers with the ids that the document's own system has for the checkpoint and

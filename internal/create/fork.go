@@ -43,7 +43,7 @@ func placeAsForked(c *creation, from base) {
 // forking completes the events that start an attempt. The start event says where the attempt came
 // from. A skip event for each step that was done or skipped before keeps a workflow that checks the
 // order of steps from asking for them again.
-func forking(c *creation, start journal.Event) ([]journal.Event, error) {
+func forking(c *creation, start journal.Event) []journal.Event {
 	from := c.req.Fork.From
 	start.Topic = from.State.Topic
 	start.Extra = []journal.Trailer{
@@ -54,41 +54,32 @@ func forking(c *creation, start journal.Event) ([]journal.Event, error) {
 	// known holds the steps that need no skip event: the step of the copied checkpoint is done
 	// here.
 	events, known := []journal.Event{start}, map[int]bool{c.record.Step: true}
-	skip := func(step int, reason string) error {
+	skip := func(step int, reason string) {
 		if known[step] {
-			return nil
+			return
 		}
 		known[step] = true
-		e, err := c.s.NewEvent(journal.KindSkip, c.session)
-		e.Time, e.Step, e.Reason = c.at, step, reason
+		e := c.eventOf(journal.KindSkip)
+		e.Step, e.Reason = step, reason
 		events = append(events, e)
-		return err
 	}
 	for e := range from.State.LineTo(from.Entry) {
-		if !e.Milestone {
-			continue
-		}
-		if err := skip(e.Step, fmt.Sprintf("done as %s in session %s", e.Label, from.Session)); err != nil {
-			return nil, err
+		if e.Milestone {
+			skip(e.Step, fmt.Sprintf("done as %s in session %s", e.Label, from.Session))
 		}
 	}
 	for _, step := range slices.Sorted(maps.Keys(from.State.Skipped)) {
-		if err := skip(step, from.State.Skipped[step].Reason); err != nil {
-			return nil, err
-		}
+		skip(step, from.State.Skipped[step].Reason)
 	}
-	return events, nil
+	return events
 }
 
 // starting returns the events that start the session.
-func starting(c *creation) ([]journal.Event, error) {
-	start, err := c.s.NewStart(c.session, c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch))
-	if err != nil {
-		return nil, err
-	}
-	start.Time = c.at
+func starting(c *creation) []journal.Event {
+	start := c.eventOf(journal.KindStart)
+	start.Workflow, start.Topic, start.Branch = c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch)
 	if c.req.Fork == nil {
-		return []journal.Event{start}, nil
+		return []journal.Event{start}
 	}
 	return forking(c, start)
 }

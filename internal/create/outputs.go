@@ -38,57 +38,47 @@ type KeptOutput struct {
 func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]KeptOutput, error) {
 	out := map[string]KeptOutput{}
 	for _, o := range list {
-		if len(o.Data) > 0 {
-			kept, err := KeepOutput(ctx, s, o.Name, "", o.Data)
-			if err != nil {
-				return nil, err
-			}
-			out[o.Name] = kept
-			continue
-		}
-		if o.File == "" {
+		data, source := o.Data, ""
+		var err error
+		if len(data) == 0 && o.File == "" {
 			out[o.Name] = KeptOutput{drop: true}
 			continue
 		}
-		file := o.File
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, file)
+		if len(data) == 0 {
+			if data, source, err = readOutput(ctx, s, o); err != nil {
+				return nil, err
+			}
 		}
-		data, err := Patiently(ctx, func() ([]byte, error) { return readOutput(file) })
-		if ctx.Err() != nil {
-			return nil, checkpoint.Classify(err)
-		}
-		if err != nil {
-			return nil, checkpoint.Usage("--output NAME=FILE needs a readable file; --output NAME= drops an output", "output %q: %v", o.Name, err)
-		}
-		// A file in the worktree is recorded relative to its top, so that the record means the same
-		// in every clone.
-		source := o.File
-		if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
-			source = filepath.ToSlash(rel)
-		}
-		kept, err := KeepOutput(ctx, s, o.Name, source, data)
-		if err != nil {
+		if out[o.Name], err = KeepOutput(ctx, s, o.Name, source, data); err != nil {
 			return nil, err
 		}
-		out[o.Name] = kept
 	}
 	return out, nil
+}
+
+// readOutput reads the file of an output. The source is what the record says of where it comes
+// from: for a file in the worktree its path from the top, which means the same in every clone.
+func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []byte, source string, err error) {
+	file := o.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, file)
+	}
+	data, err = Patiently(ctx, func() ([]byte, error) { return readAtMost(file, longestOutput) })
+	if ctx.Err() != nil {
+		return nil, "", checkpoint.Classify(err)
+	}
+	if err != nil {
+		return nil, "", checkpoint.Usage("--output NAME=FILE needs a readable file; --output NAME= drops an output", "output %q: %v", o.Name, err)
+	}
+	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
+		return data, filepath.ToSlash(rel), nil
+	}
+	return data, o.File, nil
 }
 
 // longestOutput is the most bytes of an output. A file is read into memory, and a device such as
 // /dev/zero never ends.
 const longestOutput = 1 << 30
-
-// readOutput reads a file of at most longestOutput bytes.
-func readOutput(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAtMost(f, longestOutput)
-}
 
 // Patiently calls do, which may block, and returns early when ctx is cancelled. Opening a named
 // pipe blocks until another process opens it for writing, and cannot be interrupted. The goroutine
@@ -112,9 +102,14 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// readAtMost reads f. It returns an error if f has more than most bytes, also when its size is not
-// known before.
-func readAtMost(f *os.File, most int64) ([]byte, error) {
+// readAtMost reads a file. It returns an error if that has more than most bytes, also when its size
+// is not known before.
+func readAtMost(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > most {
 		return nil, fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), most)
 	}

@@ -1,6 +1,8 @@
 package create
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,12 +16,10 @@ func TestReadAtMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{file: "", os.DevNull: "", "/dev/zero": "it has more than 6 bytes"} {
-		f, err := os.Open(name)
-		if err != nil {
+		data, err := readAtMost(name, 6)
+		if errors.Is(err, fs.ErrNotExist) {
 			t.Skip(err)
 		}
-		defer f.Close()
-		data, err := readAtMost(f, 6)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}

@@ -42,11 +42,8 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 		c.s.Warn("automatic prune: " + err.Error())
 		return
 	}
-	e, err := c.s.NewEvent(journal.KindPrune, c.session)
-	if err != nil {
-		return
-	}
-	e.Time, e.Reason = made.Time, "pruned"
+	e := c.eventOf(journal.KindPrune)
+	e.Reason = "pruned"
 	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
 	for _, verdict := range verdicts {
 		entry := v.State.Entry(name.ID(verdict.ID))

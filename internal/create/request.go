@@ -24,7 +24,7 @@ func checkRequest(req Request) error {
 		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; the limit is 1 MiB", len(req.Message))
 	}
 	for _, o := range req.Outputs {
-		if !outputPattern().MatchString(o.Name) {
+		if !IsOutputName(o.Name) {
 			return checkpoint.Usage("a name is "+outputNames, "invalid output name %q", name.Clip(o.Name, name.Said))
 		}
 	}

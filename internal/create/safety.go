@@ -2,7 +2,6 @@ package create
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 
 	"git-checkpoint/internal/checkpoint"
@@ -27,14 +26,8 @@ type SafetyRequest struct {
 // of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	c := &creation{
-		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, aside: req.Aside, made: req.Made,
+		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, aside: req.Aside, modes: req.Modes, made: req.Made,
 		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
-	}
-	if len(req.Modes) > 0 {
-		c.modes = map[record.Path]string{}
-		for p, m := range req.Modes {
-			c.modes[record.Path(p)] = fmt.Sprintf("%04o", m)
-		}
 	}
 	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
 	// to the transaction.
@@ -42,11 +35,6 @@ func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*rec
 	if c.git, err = gitNow(ctx, s); err != nil {
 		return nil, err
 	}
-	if _, err = s.Store.Transact(ctx, c.session, c.build); err != nil {
-		err = c.repair(ctx, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.record, nil
+	_, err = c.transact(ctx)
+	return c.record, err
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
@@ -45,19 +46,14 @@ func (b base) same(ctx context.Context, c *creation) (bool, error) {
 	if b.record == nil {
 		return false, nil
 	}
-	same := b.tree == c.capture.Tree && b.record.Git.Index == c.capture.Index.Tree && b.sameHead(c) &&
-		b.sameState(c) && sameOutputs(b.record.Outputs, c.record.Outputs) &&
+	before, now := b.record.Git, c.record.Git // a commit or a checkout is a change, too
+	same := b.tree == c.capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
+		b.sameState(c) && maps.EqualFunc(b.record.Outputs, c.record.Outputs, sameContent) &&
 		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
 	if !same {
 		return false, nil
 	}
 	return b.sameBytes(ctx, c)
-}
-
-// sameHead reports whether HEAD is at the same commit and on the same branch. A commit or a
-// checkout is a change.
-func (b base) sameHead(c *creation) bool {
-	return b.record.Git.Head == c.record.Git.Head && b.record.Git.Branch == c.record.Git.Branch
 }
 
 // sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
@@ -74,15 +70,7 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 	if err != nil {
 		return false, checkpoint.Classify(err)
 	}
-	if len(kept) != len(c.capture.Raw) {
-		return false, nil
-	}
-	for p, e := range kept {
-		if c.capture.Raw[p] != e.OID {
-			return false, nil
-		}
-	}
-	return true, nil
+	return maps.EqualFunc(kept, c.capture.Raw, func(e git.Entry, now name.OID) bool { return e.OID == now }), nil
 }
 
 // sameError reports whether two errors of a job are equal. Absent and null are the same.
@@ -112,12 +100,5 @@ func Compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// sameOutputs reports whether two sets of outputs have the same names and contents.
-func sameOutputs(a, b map[string]record.Output) bool {
-	for n, o := range a {
-		if b[n].OID != o.OID {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
+// sameContent compares two outputs of the same name.
+func sameContent(a, b record.Output) bool { return a.OID == b.OID }

@@ -122,24 +122,22 @@ func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (n
 
 // Capture captures the worktree and the index. It writes objects, to a temporary place if the
 // repository is read-only, and no ref.
-func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (got *snapshot.Capture, err error) {
-	err = s.RetryBorrowed(func() error {
+func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
+	return checkpoint.RetryBorrowed(s, func() (*snapshot.Capture, error) {
 		shot, err := s.Shot()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// There is no limit for the amount of new data: nothing is kept.
 		rules, err := create.Rules(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if like != nil {
 			rules.Force = IgnoredOf(like)
 		}
-		got, err = create.Take(ctx, shot, rules)
-		return err
+		return create.Take(ctx, shot, rules)
 	})
-	return got, err
 }
 
 // diffRecords compares the states and the outputs. The workflow's identities tell which elements of

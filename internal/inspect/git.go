@@ -29,13 +29,9 @@ type IO struct {
 // PrintDiff lets git print the differing files, with the given flags and paths. It returns git's
 // exit code. An empty side is the empty tree.
 func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
-	var empty name.OID
-	err := s.RetryBorrowed(func() (err error) {
-		empty, err = s.Repo.WriteTree(ctx, nil)
-		return checkpoint.Classify(err)
-	})
+	empty, err := checkpoint.RetryBorrowed(s, func() (name.OID, error) { return s.Repo.WriteTree(ctx, nil) })
 	if err != nil {
-		return 1, err
+		return 1, checkpoint.Classify(err)
 	}
 	args := append([]string{"--no-pager", "diff"}, flags...)
 	if to.Color != "" {

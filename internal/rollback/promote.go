@@ -44,20 +44,14 @@ type Promoted struct {
 // PrepareLanding plans to move HEAD's branch to commits that were made from checkpoints. No file
 // changes; the function target returns the new index.
 func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, target func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
-	r := &Plan{
+	return plan(ctx, Plan{
 		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
 		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label}, Merge: target, branch: &branch},
-	}
-	return r, r.think(ctx)
+	})
 }
 
 // PreparePromotion plans a promotion, as Prepare plans a rollback.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
 	req.Branch = BranchKeep
-	var r *Plan
-	err := thinkOver(s, req.DryRun, func() error {
-		r = &Plan{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p}
-		return r.think(ctx)
-	})
-	return r, err
+	return plan(ctx, Plan{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p})
 }

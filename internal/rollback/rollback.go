@@ -81,19 +81,18 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		}
 	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
-	var r *Plan
-	err = thinkOver(s, req.DryRun, func() error {
-		r = &Plan{s: s, req: req, to: to, files: files}
-		return r.think(ctx)
-	})
-	return r, err
+	return plan(ctx, Plan{s: s, req: req, to: to, files: files})
 }
 
-// thinkOver runs think. For a dry run it also works in a repository that can only be read, and may
-// run think twice then.
-func thinkOver(s *checkpoint.Service, dryRun bool, think func() error) error {
-	if dryRun {
-		return s.RetryBorrowed(think)
+// plan completes a plan of which only the request is known. For a dry run it also works in a
+// repository that can only be read, and may begin twice then.
+func plan(ctx context.Context, asked Plan) (*Plan, error) {
+	think := func() (*Plan, error) {
+		r := asked
+		return &r, r.think(ctx)
+	}
+	if asked.req.DryRun {
+		return checkpoint.RetryBorrowed(asked.s, think)
 	}
 	return think()
 }

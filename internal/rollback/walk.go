@@ -79,19 +79,12 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &Plan{s: s, walk: w, levels: levels, redo: req.Redo}
+	r := Plan{s: s, walk: w, levels: levels, redo: req.Redo}
 	if err := r.prepareUndo(ctx); err != nil {
 		return nil, err
 	}
 	r.req.DryRun = req.DryRun
-	// RetryBorrowed may call think twice, so each call starts from its own copy.
-	planned := *r
-	think := func() error {
-		planned = *r
-		return planned.think(ctx)
-	}
-	err = thinkOver(s, req.DryRun, think)
-	return &planned, err
+	return plan(ctx, r)
 }
 
 // direction returns the list that the request works on.

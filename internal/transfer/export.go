@@ -76,12 +76,8 @@ func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest)
 // pack decides what the bundle holds. The notes commit is a new object, so in a repository
 // that cannot be written a second try keeps new objects in a place of their own, see
 // RetryBorrowed.
-func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (p *parcel, err error) {
-	err = s.RetryBorrowed(func() error {
-		p, err = packOnce(ctx, s, req)
-		return err
-	})
-	return p, err
+func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
+	return checkpoint.RetryBorrowed(s, func() (*parcel, error) { return packOnce(ctx, s, req) })
 }
 
 func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
