@@ -286,23 +286,16 @@ func (c *creation) look(ctx context.Context) error {
 
 // capture captures the worktree by the configured rules.
 func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
-	shot, err := s.Shot()
-	if err != nil {
-		return nil, err
-	}
-	always, err := Rules(s)
-	if err != nil {
-		return nil, err
-	}
-	rules.IncludeIgnored, rules.Exclude, rules.MaxFileSize = req.IncludeIgnored, append(always.Exclude, req.Exclude...), always.MaxFileSize
+	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, req.Exclude
 	if !req.Large {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
+		var err error
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
 			return nil, err
 		}
 		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
 	}
-	return Take(ctx, shot, rules)
+	return Take(ctx, s, rules)
 }
 
 // CurrentTree returns the tree of the session's current checkpoint, or "" if there is none that can

@@ -32,17 +32,18 @@ func captureWatched(ctx context.Context, c *creation) error {
 	return c.watch.Judge(ctx)
 }
 
-// Rules returns the configured rules about what a capture leaves out. Each capture of a worktree has
-// them, or a file that no create takes would count as changed forever.
-func Rules(s *checkpoint.Service) (rules snapshot.Rules, err error) {
-	rules.Exclude = ExcludedAlways(s)
-	rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize)
-	return rules, err
-}
-
-// Take captures by rules. A pathspec that git refuses is a usage error: it stands in an option or in
-// checkpoint.exclude.
-func Take(ctx context.Context, shot *snapshot.Shot, rules snapshot.Rules) (*snapshot.Capture, error) {
+// Take captures the worktree by rules and the configured ones about what is left out. Each capture
+// has the latter, or a file that no create takes would count as changed forever. A pathspec that git
+// refuses is a usage error: it stands in an option or in checkpoint.exclude.
+func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*snapshot.Capture, error) {
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	rules.Exclude = append(ExcludedAlways(s), rules.Exclude...)
+	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+		return nil, err
+	}
 	got, err := shot.Take(ctx, rules)
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude in git's configuration"}}

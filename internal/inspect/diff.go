@@ -124,19 +124,11 @@ func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (n
 // repository is read-only, and no ref.
 func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
 	return checkpoint.RetryBorrowed(s, func() (*snapshot.Capture, error) {
-		shot, err := s.Shot()
-		if err != nil {
-			return nil, err
-		}
-		// There is no limit for the amount of new data: nothing is kept.
-		rules, err := create.Rules(s)
-		if err != nil {
-			return nil, err
-		}
+		rules := snapshot.Rules{} // no limit for the amount of new data: nothing is kept
 		if like != nil {
 			rules.Force = IgnoredOf(like)
 		}
-		return create.Take(ctx, shot, rules)
+		return create.Take(ctx, s, rules)
 	})
 }
 

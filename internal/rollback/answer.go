@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/workflow"
@@ -22,7 +23,6 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: string(r.req.Mode),
 		State: r.goal.State, Pending: json.RawMessage("[]"),
-		Plan: PlanFiles{Write: []checkpoint.Path{}, Delete: []checkpoint.Path{}, Mode: []checkpoint.Path{}, Risk: []Risk{}, Discard: []string{}, Skipped: []checkpoint.Path{}, Unsaved: []checkpoint.Path{}},
 	}
 	r.answer = a
 	if r.promote != nil {
@@ -35,8 +35,8 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		if r.undoes == nil && r.files.Safety {
 			a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
 		}
-		a.Plan.Write, a.Plan.Delete, a.Plan.Mode = paths(r.plan.Paths("write")), paths(r.plan.Paths("delete")), paths(r.plan.Paths("mode"))
-		a.Plan.Skipped = paths(r.plan.Kept)
+		a.Plan = changes(r.plan.Paths)
+		a.Plan.Skipped = create.ToPaths(r.plan.Kept)
 		for _, k := range r.plan.Risk {
 			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 		}
@@ -56,6 +56,12 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	}
 	a.Said, a.Empty = r.said("rollback_plan"), changesNothing(r)
 	return nil
+}
+
+// changes returns the paths that a plan or an unfinished rollback changes. of returns those of one
+// kind.
+func changes(of func(kind string) []string) PlanFiles {
+	return PlanFiles{Write: create.ToPaths(of("write")), Delete: create.ToPaths(of("delete")), Mode: create.ToPaths(of("mode"))}
 }
 
 // commandFiles returns the files of a plan that agents or editors run commands from. The user
@@ -93,15 +99,6 @@ func indexStays(r *Plan) bool {
 	flags := *after
 	flags.Tree = before.Tree // compared above
 	return sameIndex(before, flags)
-}
-
-// paths converts file names to the type that answers use.
-func paths(names []string) []checkpoint.Path {
-	out := make([]checkpoint.Path, len(names))
-	for i, p := range names {
-		out[i] = checkpoint.Path(p)
-	}
-	return out
 }
 
 // warnSession warns if the next checkpoint will go to another session than the one that was rolled

@@ -310,18 +310,12 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 		Message: "before the rollback to " + r.answer.ToLabel,
 	}
 	if r.undoes != nil {
-		req.Message = "before the " + string(r.direction()) + " of the rollback to " + r.levels[0].Rollback.ToLabel
+		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
 	}
 	if r.promote != nil && r.promote.branch != nil {
 		req.Message = "before " + r.promote.What.Label + " was landed"
 	} else if r.promote != nil {
 		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
-	}
-	if req.Definition == nil { // the plan has looked it up, and warned, already
-		var err error
-		if req.Definition, err = r.s.ReadableDefinition(ctx, r.to.State); err != nil {
-			return nil, err
-		}
 	}
 	return create.Safety(ctx, r.s, req)
 }
@@ -334,7 +328,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
-	answer.Plan = PlanFiles{Write: paths(staged.PathsTo("write")), Delete: paths(staged.PathsTo("delete")), Mode: paths(staged.PathsTo("mode"))}
+	answer.Plan = changes(staged.PathsTo)
 	if e := st.Entry(meta.To); e != nil {
 		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
 			answer.State = rec.State
@@ -346,7 +340,8 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return answer, checkpoint.Classify(staged.Finish())
 	}
 	if meta.Branch.Moved {
-		if now := refNow(ctx, s, headOf(meta)); now != meta.Branch.To && now != oldOf(meta) {
+		ref, old := moved(meta)
+		if now := refNow(ctx, s, ref); now != meta.Branch.To && now != old {
 			what := "HEAD"
 			if meta.Branch.Target != "" {
 				what = "branch " + short(meta.Branch.Target)
@@ -378,7 +373,7 @@ func isWritten(st *journal.State, meta checkpoint.Intent) bool {
 // discardedSince returns the labels of what the event with this safety checkpoint and the later
 // ones discarded: an undo of several levels writes several events, and only the first names it.
 func discardedSince(st *journal.State, safety name.ID) []string {
-	labels := []string{}
+	var labels []string
 	from := slices.IndexFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Safety == safety })
 	events := st.Rollbacks[max(from, 0):]
 	for i, now := range st.Standings() {
@@ -449,6 +444,9 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	if err := refuseSkipped(half.cur, staged.Paths()); err != nil {
+		return nil, meta, nil, err
+	}
+	if half.def, err = s.ReadableDefinition(ctx, st); err != nil {
 		return nil, meta, nil, err
 	}
 	if _, err := half.makeSafety(ctx, nil, nil); err != nil {

@@ -216,16 +216,8 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 // take captures the worktree as it is. Paths in force are captured although they are ignored, and
 // those in always although they are excluded.
 func (r *Plan) take(ctx context.Context, force []string, always ...string) error {
-	rules, err := create.Rules(r.s)
-	if err != nil {
-		return err
-	}
-	rules.Force, rules.Always = force, always
-	shot, err := r.s.Shot()
-	if err != nil {
-		return err
-	}
-	r.cur, err = create.Take(ctx, shot, rules)
+	var err error
+	r.cur, err = create.Take(ctx, r.s, snapshot.Rules{Force: force, Always: always})
 	r.forced, r.taken = force, time.Now()
 	if err != nil {
 		return err

@@ -41,27 +41,20 @@ func refNow(ctx context.Context, s *checkpoint.Service, ref name.Ref) name.OID {
 	return name.OID(now)
 }
 
-// headOf returns the ref that a rollback moves: a branch, or HEAD itself when it is detached.
-func headOf(meta checkpoint.Intent) name.Ref {
+// moved returns the ref that a rollback moves, and where it was before: a branch, or HEAD itself when
+// it is detached.
+func moved(meta checkpoint.Intent) (ref name.Ref, old name.OID) {
 	if meta.Branch.Target == "" {
-		return "HEAD"
+		return "HEAD", meta.OldHead
 	}
-	return meta.Branch.Target
-}
-
-// oldOf returns where the ref of headOf was before the rollback.
-func oldOf(meta checkpoint.Intent) name.OID {
-	if meta.Branch.Target == "" {
-		return meta.OldHead
-	}
-	return meta.TargetOld
+	return meta.Branch.Target, meta.TargetOld
 }
 
 // moveHead moves the branch and puts HEAD on it. It fails if the branch is neither where the plan
 // found it nor, with --continue, where the rollback has put it already.
 func moveHead(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
-	old := oldOf(meta)
-	if refNow(ctx, s, headOf(meta)) == meta.Branch.To {
+	ref, old := moved(meta)
+	if refNow(ctx, s, ref) == meta.Branch.To {
 		old = meta.Branch.To
 	}
 	return s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Old: old, Reason: meta.Reason})

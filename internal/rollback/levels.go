@@ -16,7 +16,7 @@ func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel,
 	if err != nil {
 		return nil, err
 	}
-	d := UndoRequest{Redo: redo}.direction()
+	d := directionOf(redo)
 	levels := []UndoLevel{}
 	for i, l := range w.levels(d) {
 		shown := w.shown(d, i+1, l)
@@ -83,14 +83,11 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	return &count, nil
 }
 
-// direction returns the list that the plan works on: undo or redo.
-func (r *Plan) direction() direction { return UndoRequest{Redo: r.redo}.direction() }
-
 // answerLevels fills in the levels that an undo or redo covers, and what other worktrees did since
 // the oldest of them in each session.
 func (r *Plan) answerLevels() {
 	for i, l := range r.levels {
-		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction(), i+1, l))
+		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction, i+1, l))
 	}
 	for _, in := range bySession(r.levels) {
 		// The levels of a session are ordered from the newest to the oldest.

@@ -64,7 +64,7 @@ func (r *Plan) chooseParts(ctx context.Context) error {
 	safety := func(at int) (*journal.Entry, error) {
 		e := r.walk.entry(r.levels[at].Head.Safety)
 		if isGone(e) {
-			return nil, r.walk.withoutSafety(r.direction(), at+1)
+			return nil, r.walk.withoutSafety(r.direction, at+1)
 		}
 		return e, nil
 	}
@@ -115,7 +115,7 @@ func divide(ctx context.Context, r *Plan) (legs []int, err error) {
 			}
 		}
 		if isGone(r.walk.entry(r.levels[i-1].Head.Safety)) {
-			return nil, r.walk.withoutSafety(r.direction(), i)
+			return nil, r.walk.withoutSafety(r.direction, i)
 		}
 		legs = append(legs, i-first)
 		first = i
@@ -154,13 +154,13 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 	done := 0
 	for _, count := range r.legs {
-		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.redo, Levels: count})
+		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count})
 		var answer *Answer
 		if err == nil {
 			answer, err = leg.Apply(ctx)
 		}
 		if known, is := errors.AsType[*checkpoint.Error](err); is && done > 0 {
-			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction(), len(r.levels)-done))
+			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction, len(r.levels)-done))
 		}
 		if err != nil {
 			return nil, err
@@ -197,7 +197,7 @@ func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
 	}
 	e := r.walk.entry(r.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, r.walk.withoutSafety(r.direction(), level+1)
+		return held{}, r.walk.withoutSafety(r.direction, level+1)
 	}
 	rec, got, err := readTarget(ctx, r.s, e)
 	if err != nil {

@@ -59,7 +59,7 @@ type Plan struct {
 	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
 	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
 	legs      []int           // how many levels each transaction undoes; see divide
-	redo      bool
+	direction direction
 
 	walk *walked // the worktree's undo and redo lists; nil until needed
 }

@@ -79,7 +79,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	r := Plan{s: s, walk: w, levels: levels, redo: req.Redo}
+	r := Plan{s: s, walk: w, levels: levels, direction: directionOf(req.Redo)}
 	if err := r.prepareUndo(ctx); err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	return plan(ctx, r)
 }
 
-// direction returns the list that the request works on.
-func (r UndoRequest) direction() direction {
-	if r.Redo {
+// directionOf returns the list that a redo, or else an undo, works on.
+func directionOf(redo bool) direction {
+	if redo {
 		return forward
 	}
 	return back
@@ -97,7 +97,8 @@ func (r UndoRequest) direction() direction {
 
 // chooseLevels returns the levels to undo, in the order in which they are undone.
 func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) ([]journal.Level, error) {
-	levels := w.levels(req.direction())
+	direction := directionOf(req.Redo)
+	levels := w.levels(direction)
 	if len(levels) == 0 {
 		return nil, nothingThere(ctx, s, w, req)
 	}
@@ -111,8 +112,8 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 		count = at + 1
 	}
 	if count > len(levels) {
-		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", req.direction())
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), req.direction())
+		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", direction)
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), direction)
 	}
 	return levels[:count], nil
 }
