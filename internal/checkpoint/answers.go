@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/proof"
@@ -34,6 +35,15 @@ type Detail struct {
 // Path is a path in the worktree. In JSON, a path that is not valid UTF-8 is an object instead of a
 // string.
 type Path = record.Path
+
+// Time is a time that is written to JSON as records write it: RFC 3339 in UTC, always with three
+// digits after the second. time.Time itself would drop trailing zeros.
+type Time struct{ time.Time }
+
+// MarshalJSON writes the time in the format of a record.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
+}
 
 // FileChange is one path that differs between two trees.
 type FileChange struct {

@@ -32,12 +32,13 @@ const (
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
 	only, is := errors.AsType[*discardedError](err)
-	if s.names != NamesOfAny || !is || len(only.entries) != 1 {
+	if s.options.Names != NamesOfAny || !is || len(only.entries) != 1 {
 		return found, err
 	}
 	found = only.in
 	found.Entry = only.entries[0]
-	s.Warn(fmt.Sprintf("%s, and is meant here: its id is %s", lossOf(ctx, s, found.State, found.Entry).sentence(s), found.Entry.Checkpoint))
+	how, _ := howLost(ctx, s, found.State, found.Entry)
+	s.Warn(fmt.Sprintf("%s was %s, and is meant here: its id is %s", found.Entry.Label, how, found.Entry.Checkpoint))
 	return found, nil
 }
 
@@ -94,12 +95,12 @@ func isNumbered(e *journal.Entry, number []string) bool {
 func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, discarded []*journal.Entry) error {
 	e := &Error{Kind: KindNotFound}
 	if len(discarded) == 1 {
-		lost := lossOf(ctx, s, in.State, discarded[0])
-		e.Message = lost.sentence(s)
+		how, undo := howLost(ctx, s, in.State, discarded[0])
+		e.Message = discarded[0].Label + " was " + how
 		e.Hints = append(e.Hints, fmt.Sprintf("its id is %s", discarded[0].Checkpoint))
-		if lost.undo != "" {
-			e.Message += " (" + lost.undo + " brings it back as it was)"
-			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s` brings it back", lost.undo))
+		if undo != "" {
+			e.Message += " (" + undo + " brings it back as it was)"
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s` brings it back", undo))
 		}
 		return &discardedError{e, in, discarded}
 	}
@@ -110,57 +111,45 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", i+1))
 			break
 		}
-		lost := lossOf(ctx, s, in.State, c)
-		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, c.Label, lost.how(s))
-		if lost.undo != "" {
-			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", lost.undo)
+		how, undo := howLost(ctx, s, in.State, c)
+		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, c.Label, how)
+		if undo != "" {
+			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", undo)
 		}
 		e.Hints = append(e.Hints, hint)
 	}
 	return &discardedError{e, in, discarded}
 }
 
-// loss tells how a checkpoint was discarded, in words for a message.
-type loss struct {
-	label string         // of the checkpoint
-	event *journal.Event // the event that discarded it; nil when the journal does not say
-	verb  string         // "a rollback", "an undo" or "a redo"
-	undo  string         // the command that brings it back in this worktree, such as "undo 2"; empty: none does
-}
-
-func (l loss) sentence(s *Service) string { return l.label + " was " + l.how(s) }
-
-func (l loss) how(s *Service) string {
-	if l.event == nil {
-		return "discarded"
-	}
-	return "discarded by " + l.verb + " " + render.Ago(l.event.Time, s.Now())
-}
-
-// lossOf finds out how c was discarded. The number of undos depends on all sessions, because the
-// undo list of a worktree spans them. Sessions that cannot be read are left out.
-func lossOf(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) loss {
-	l := loss{label: c.Label, event: st.DiscardedBy(c.Checkpoint), verb: "a rollback"}
-	if l.event != nil && l.event.Kind == journal.KindUndo {
-		if l.verb = "an undo"; st.IsRedo(l.event) {
-			l.verb = "a redo"
+// howLost says in words how c was discarded, and which command brings it back in this worktree, such
+// as "undo 2", or "" if none does. The number of undos depends on all sessions, because the undo list
+// of a worktree spans them. Sessions that cannot be read are left out.
+func howLost(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) (how, undo string) {
+	how = "discarded"
+	if by := st.DiscardedBy(c.Checkpoint); by != nil {
+		verb := "a rollback"
+		switch {
+		case st.IsRedo(by):
+			verb = "a redo"
+		case by.Kind == journal.KindUndo:
+			verb = "an undo"
 		}
+		how += " by " + verb + " " + render.Ago(by.Time, s.Now())
 	}
 	id, err := s.Store.WorktreeID()
 	if err != nil {
-		return l
+		return how, ""
 	}
 	others, err := s.States(ctx, "")
 	if err != nil {
-		return l
+		return how, ""
 	}
 	others = slices.DeleteFunc(others, func(other *journal.State) bool { return other.Session == st.Session })
-	states := append(others, st)
-	switch levels := journal.NewWalk(id, states...).UndosTo(c); {
+	switch levels := journal.NewWalk(id, append(others, st)...).UndosTo(c); {
 	case levels == 1:
-		l.undo = "undo"
+		undo = "undo"
 	case levels > 1:
-		l.undo = fmt.Sprintf("undo %d", levels)
+		undo = fmt.Sprintf("undo %d", levels)
 	}
-	return l
+	return how, undo
 }

@@ -35,7 +35,7 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 			continue
 		}
 		format, dir, ok := strings.Cut(v, ":")
-		if !ok || dir == "" || s.mirrorPaths(format, ".") == nil {
+		if !ok || dir == "" || s.options.MirrorPaths(format, ".") == nil {
 			return out, Usage("`git config checkpoint.mirror FORMAT:DIR`, such as go-team:../old-project", "configuration checkpoint.mirror: %q is not FORMAT:DIR", name.Clip(v, name.Said))
 		}
 		if !filepath.IsAbs(dir) {
@@ -60,7 +60,7 @@ func (s *Service) mirrored() []string {
 		// Both spellings, because a capture sees the path that a symbolic link leads to.
 		for _, dir := range []string{m.Dir, resolved(m.Dir)} {
 			if rel, err := filepath.Rel(s.Repo.WorkTree, dir); err == nil && filepath.IsLocal(rel) {
-				out = append(out, s.mirrorPaths(m.Format, filepath.ToSlash(rel))...)
+				out = append(out, s.options.MirrorPaths(m.Format, filepath.ToSlash(rel))...)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
 )
 
@@ -124,6 +125,28 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 		}
 		return nil
 	})
+}
+
+// UnknownSince explains a failed comparison with the tree of a checkpoint. If that tree cannot be
+// read, it returns a warning that says so. It returns "" if the tree is whole, because then the
+// comparison failed for another reason.
+func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) string {
+	if _, err := s.Repo.DiffTrees(ctx, "", tree); err == nil || ctx.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so it is unknown what changed since; `git checkpoint rebuild %s` says what can be repaired", label, tree, label)
+}
+
+// Attempts is how often an operation is tried when a concurrent git gc removes objects while they
+// arrive.
+const Attempts = 3
+
+// Vanished reports whether a transaction failed because objects disappeared while the refs that
+// need them were written, and the refs were removed again. Nothing is left behind then, so the
+// operation can be tried again.
+func Vanished(err error) bool {
+	missing, is := errors.AsType[*store.MissingObjectsError](err)
+	return is && missing.TakenBack
 }
 
 // A workflow may say some things in its own words. HasMessage tells whether it does: the default

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,26 +62,23 @@ type Service struct {
 	Warn     func(string)
 	Settings *Settings
 
-	mirrorPaths func(format, at string) []string
-	names       Names
-	mayAsk      bool
-
 	Between func(step string) // see Options.Between
+
+	options Options // as given to Open, with the defaults
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The
 // new Service has its own settings and git processes, and the caller must close it. Everything else
 // is as Open was given it for s.
 func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
-	env := make([]string, 0, len(s.Env))
-	for _, kv := range s.Env {
-		switch key, _, _ := strings.Cut(kv, "="); key {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CHECKPOINT_SESSION", "GIT_CHECKPOINT_STEP", "GIT_CHECKPOINT_STATE": // they are about the worktree of s
-		default:
-			env = append(env, kv)
-		}
-	}
-	return Open(ctx, Options{Dir: dir, Env: env, Now: s.Now, Random: s.Store.Random, Warn: s.Warn, MayAsk: s.mayAsk, Names: s.names, Between: s.Between, MirrorPaths: s.mirrorPaths})
+	own := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CHECKPOINT_SESSION", "GIT_CHECKPOINT_STEP", "GIT_CHECKPOINT_STATE"}
+	o := s.options
+	o.Dir = dir
+	o.Env = slices.DeleteFunc(slices.Clone(s.Env), func(variable string) bool {
+		key, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(own, key) // it is about the worktree of s
+	})
+	return Open(ctx, o)
 }
 
 // Open finds the repository from o.Dir and reads its settings. It returns an error of KindUnusable
@@ -105,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, mirrorPaths: o.MirrorPaths, names: o.Names, mayAsk: o.MayAsk, Between: o.Between}
+	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, Between: o.Between, options: o}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.Settings = s.readSettings(ctx)
 	s.Store.Signer = s.signer()
@@ -152,6 +150,26 @@ func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
 		s.shot = nil
 	}
 	return do()
+}
+
+// Failpoints are the names of the steps at which a killed process must have lost nothing. Crash
+// tests pass an Options.Between that ends the process at one of them.
+var Failpoints = []string{
+	"captured", "written", "recorded", // create
+	"planned", "secured", "staged", "safety", "begun", // rollback and undo
+	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "finished",
+	// Steps of package snapshot while it moves files, and of package rollback after that.
+	"doomed", "dropped", // delete and prune
+	"arrived", "fetched", "united", // fetch
+	"planned push", "sent", "journal sent", "notes sent", // push
+}
+
+// Trace reports to Options.Between that a step was reached. It is called between any two steps of
+// an operation that must survive a kill.
+func (s *Service) Trace(step string) {
+	if s.Between != nil {
+		s.Between(step)
+	}
 }
 
 // Getenv returns the value of an environment variable, or "" when it is not set.

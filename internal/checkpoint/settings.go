@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/gitconfig"
@@ -119,8 +120,8 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 // lookupEnv returns the last value of a variable: in an environment with duplicates the last one
 // counts.
 func lookupEnv(env []string, key string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
+	for _, variable := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(variable, key+"="); ok {
 			return v
 		}
 	}

@@ -19,7 +19,7 @@ func (s *Service) signer() *store.Signer {
 	}
 	switch format := strings.ToLower(value); format {
 	case "openpgp", "ssh", "x509":
-		return &store.Signer{Format: format, MayAsk: s.mayAsk}
+		return &store.Signer{Format: format, MayAsk: s.options.MayAsk}
 	}
 	on, err := gitconfig.ParseBool(value)
 	if err != nil {
@@ -29,5 +29,5 @@ func (s *Service) signer() *store.Signer {
 	if !on {
 		return nil
 	}
-	return &store.Signer{MayAsk: s.mayAsk}
+	return &store.Signer{MayAsk: s.options.MayAsk}
 }
