@@ -406,7 +406,7 @@ func (c *creation) write(ctx context.Context) error {
 		d.Outputs[n] = o.OID
 	}
 	for _, u := range c.capture.Index.Unmerged {
-		d.Conflicts = append(d.Conflicts, store.Conflict{Stage: u.Stage, Path: u.Path, Entry: u.Entry})
+		d.Conflicts = append(d.Conflicts, store.Conflict(u))
 	}
 	if len(c.capture.Index.SkipWorktree) > 0 {
 		oid, err := c.s.Repo.WriteObject(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))

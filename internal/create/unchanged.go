@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
@@ -70,7 +69,7 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 	if err != nil {
 		return false, checkpoint.Classify(err)
 	}
-	return maps.EqualFunc(kept, c.capture.Raw, func(e git.Entry, now name.OID) bool { return e.OID == now }), nil
+	return maps.Equal(kept, c.capture.Raw), nil
 }
 
 // sameError reports whether two errors of a job are equal. Absent and null are the same.

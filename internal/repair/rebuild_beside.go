@@ -233,14 +233,12 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 	b.draft.IndexTree, b.draft.Flags = tree.At("index").OID, tree.At("index-flags").OID
 	r.Git.Index = b.draft.IndexTree
 	m := b.broken.Parts.RecordCommit
-	raw, err := b.s.Store.Raw(ctx, m)
-	if err != nil {
+	var err error
+	if b.draft.Raw, err = b.s.Store.Raw(ctx, m); err != nil {
 		b.lost("exact bytes")
 	}
-	b.draft.Raw = map[string]name.OID{}
 	r.Snapshot.Raw = nil
-	for p, e := range raw {
-		b.draft.Raw[p] = e.OID
+	for p := range b.draft.Raw {
 		r.Snapshot.Raw = append(r.Snapshot.Raw, record.Path(p))
 	}
 	slices.Sort(r.Snapshot.Raw)

@@ -25,16 +25,44 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/snapshot"
-	"git-checkpoint/internal/store"
 )
 
+// contents is what a rollback needs of a record commit besides the record. See "The record commit M"
+// in docs/format.md.
+type contents struct {
+	index *snapshot.IndexState // nil for an imported checkpoint whose index is not known
+	raw   map[string]name.OID  // exact bytes by path, where git's conversions would not reproduce them
+}
+
 // readTarget reads the record of a checkpoint and what else its record commit holds.
-func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*record.Record, contents, error) {
+func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (rec *record.Record, got contents, err error) {
 	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
-		return nil, contents{}, err
+		return nil, got, err
 	}
-	got, err := readContents(ctx, s, m)
+	index := &snapshot.IndexState{
+		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
+		SparsePresent: create.FromPaths(rec.Git.SparsePresent),
+	}
+	if index.Tree, err = s.Store.IndexTree(ctx, m); err != nil {
+		return nil, got, err
+	}
+	conflicts, err := s.Store.Conflicts(ctx, m)
+	if err != nil {
+		return nil, got, err
+	}
+	for _, c := range conflicts {
+		index.Unmerged = append(index.Unmerged, snapshot.Stage(c))
+	}
+	flags, err := s.Store.Flags(ctx, m)
+	if err != nil {
+		return nil, got, err
+	}
+	index.SkipWorktree = create.DecodeFlags(flags)
+	if rec.Git.Index != "" {
+		got.index = index
+	}
+	got.raw, err = s.Store.Raw(ctx, m)
 	return rec, got, err
 }
 
@@ -53,41 +81,13 @@ func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (sna
 	if err != nil {
 		return snapshot.Target{}, checkpoint.DamagedError(e, err)
 	}
-	return (&Plan{files: e, record: rec}).target(got)
+	return targetOf(e, rec, got)
 }
 
-// contents is what a record commit holds besides the record and the outputs. See "The record commit
-// M" in docs/format.md.
-type contents struct {
-	index     name.OID            // the tree of what was staged
-	conflicts []store.Conflict    // unmerged entries
-	raw       map[string]name.OID // exact bytes by path, where git's conversions would not reproduce them
-	flags     []byte              // the blob index-flags
-}
-
-func readContents(ctx context.Context, s *checkpoint.Service, m name.OID) (c contents, err error) {
-	if c.index, err = s.Store.IndexTree(ctx, m); err != nil {
-		return c, err
-	}
-	if c.conflicts, err = s.Store.Conflicts(ctx, m); err != nil {
-		return c, err
-	}
-	if c.flags, err = s.Store.Flags(ctx, m); err != nil {
-		return c, err
-	}
-	raw, err := s.Store.Raw(ctx, m)
-	c.raw = make(map[string]name.OID, len(raw))
-	for p, e := range raw {
-		c.raw[p] = e.OID
-	}
-	return c, err
-}
-
-// target returns what is to be restored. A mode in the record that is not octal permission bits is
-// damage.
-func (r *Plan) target(got contents) (snapshot.Target, error) {
-	rec := r.record
-	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Modes: map[string]fs.FileMode{}}
+// targetOf returns what is to be restored of a checkpoint. A mode in the record that is not octal
+// permission bits is damage.
+func targetOf(e *journal.Entry, rec *record.Record, got contents) (snapshot.Target, error) {
+	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Index: got.index, Modes: map[string]fs.FileMode{}}
 	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
 	for _, sk := range rec.Snapshot.Skipped {
 		t.Skipped = append(t.Skipped, string(sk.Path))
@@ -95,27 +95,11 @@ func (r *Plan) target(got contents) (snapshot.Target, error) {
 	for p, text := range rec.Snapshot.Modes {
 		mode, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || mode > 0o777 {
-			return t, checkpoint.DamagedError(r.files, fmt.Errorf("the mode of %q is %q", p, text))
+			return t, checkpoint.DamagedError(e, fmt.Errorf("the mode of %q is %q", p, text))
 		}
 		t.Modes[string(p)] = fs.FileMode(mode)
 	}
-	t.Index = indexOf(rec, got)
 	return t, nil
-}
-
-// indexOf returns the recorded index, or nil for an imported checkpoint whose index is not known.
-func indexOf(rec *record.Record, got contents) *snapshot.IndexState {
-	if rec.Git.Index == "" {
-		return nil
-	}
-	ix := &snapshot.IndexState{
-		Tree: got.index, IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
-		SparsePresent: create.FromPaths(rec.Git.SparsePresent), SkipWorktree: create.DecodeFlags(got.flags),
-	}
-	for _, c := range got.conflicts {
-		ix.Unmerged = append(ix.Unmerged, snapshot.Stage{Stage: c.Stage, Path: c.Path, Entry: c.Entry})
-	}
-	return ix
 }
 
 // unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
@@ -129,17 +113,17 @@ func unplanned(ctx context.Context, r *Plan, err error) error {
 
 // planFiles captures the worktree as it is and plans the changes to the target.
 func (r *Plan) planFiles(ctx context.Context, got contents) error {
-	target, err := r.target(got)
+	target, err := targetOf(r.files, r.record, got)
 	if err != nil {
 		return err
 	}
 	// Undoing several levels may restore files and index from different safety checkpoints.
 	if r.indexFrom != nil {
-		rec, got, err := readTarget(ctx, r.s, r.indexFrom)
+		_, got, err := readTarget(ctx, r.s, r.indexFrom)
 		if err != nil {
 			return damaged(ctx, r, r.indexFrom, err)
 		}
-		target.Index = indexOf(rec, got)
+		target.Index = got.index
 	}
 	scope, err := r.scope(ctx)
 	if err != nil {

@@ -204,8 +204,8 @@ func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
 		return held{}, checkpoint.DamagedError(e, err)
 	}
 	h := held{branch: name.Ref(rec.Git.Branch), commit: rec.Git.Head}
-	if ix := indexOf(rec, got); ix != nil {
-		h.index = *ix
+	if got.index != nil {
+		h.index = *got.index
 	}
 	return h, nil
 }

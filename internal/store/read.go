@@ -121,15 +121,15 @@ func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 	return out, nil
 }
 
-// Raw returns the files whose exact bytes were stored, by path.
-func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]git.Entry, error) {
+// Raw returns the blobs with the exact bytes of files, by path.
+func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error) {
 	files, err := s.files(ctx, m, RawPath)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]git.Entry, len(files))
+	out := make(map[string]name.OID, len(files))
 	for _, f := range files {
-		out[f.Path] = f.New
+		out[f.Path] = f.New.OID
 	}
 	return out, nil
 }

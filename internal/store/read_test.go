@@ -121,7 +121,7 @@ func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
 		}
 	}
 	kept, err := f.Raw(t.Context(), m)
-	if err != nil || len(kept) != 2 || kept["new\nline"].OID != d.Raw["new\nline"] || kept["dir/crlf.txt"].OID != d.Raw["dir/crlf.txt"] {
+	if err != nil || len(kept) != 2 || kept["new\nline"] != d.Raw["new\nline"] || kept["dir/crlf.txt"] != d.Raw["dir/crlf.txt"] {
 		t.Errorf("%+v %v", kept, err)
 	}
 	sums, err := f.Summaries(t.Context(), "demo")
