@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,9 +25,7 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 		last = e.Place // steps finished later were not finished at this checkpoint
 	}
 	in.Live, in.Named = FinishedSteps(st, func(i int, c journal.Standing) bool { return c.Live && i <= last })
-	for n := range st.Skipped {
-		in.Skipped = append(in.Skipped, n)
-	}
+	in.Skipped = slices.Collect(maps.Keys(st.Skipped))
 	return in
 }
 

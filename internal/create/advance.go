@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -254,9 +255,7 @@ func (c *creation) number(v store.View) error {
 			}
 			return iterations, named
 		}
-		for n := range v.State.Skipped {
-			req.Skipped = append(req.Skipped, n)
-		}
+		req.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
 	}
 	p, err := c.def.Place(req)
 	if err != nil {
@@ -346,9 +345,7 @@ func (c *creation) change(v store.View) workflow.Change {
 			change.Live = append(change.Live, c.Step)
 		}
 	}
-	for n := range v.State.Skipped {
-		change.Skipped = append(change.Skipped, n)
-	}
+	change.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
 	return change
 }
 

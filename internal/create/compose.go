@@ -166,10 +166,7 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	for _, sk := range c.capture.Skipped {
 		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
 	}
-	for p := range c.capture.Raw {
-		sn.Raw = append(sn.Raw, record.Path(p))
-	}
-	slices.Sort(sn.Raw)
+	sn.Raw = ToPaths(slices.Sorted(maps.Keys(c.capture.Raw)))
 	for _, risk := range c.capture.AtRisk {
 		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
 	}

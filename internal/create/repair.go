@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/retain"
 	"git-checkpoint/internal/snapshot"
@@ -25,16 +24,7 @@ func (c *creation) repair(ctx context.Context, err error) error {
 	commit := c.written.Commit
 	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
 		// The same content has the same ids, so writing again restores the missing objects.
-		still := false
-		specs := make([]string, len(missing.OIDs))
-		for i, oid := range missing.OIDs {
-			specs[i] = string(oid)
-		}
-		infoErr := c.s.Repo.Batch().Info(ctx, specs, func(_ int, _ git.Object, err error) error {
-			still = still || err != nil
-			return nil
-		})
-		if infoErr == nil && !still {
+		if still, err := c.s.Repo.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
 			return nil
 		}
 	}

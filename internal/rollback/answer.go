@@ -178,8 +178,9 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 		if isDead(r, id) { // the event lists it, but for users it is gone
 			continue
 		}
+		label := string(id)
 		if e := entry(id); e != nil {
-			label := e.Label
+			label = e.Label
 			// An undo of several levels may discard checkpoints of other sessions, too.
 			if of := e.Event().Session; of != r.to.Session {
 				label = string(of) + ":" + label
@@ -189,10 +190,8 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 			if unknown == nil && e.Event().WorktreeID != here {
 				label += " (made in worktree " + e.Event().Worktree + ")"
 			}
-			r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
-		} else {
-			r.answer.Plan.Discard = append(r.answer.Plan.Discard, string(id))
 		}
+		r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.

@@ -39,61 +39,49 @@ func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 	}
-	if len(r.legs) > 1 {
-		return applyLegs(ctx, r)
+	var err error
+	switch {
+	case len(r.legs) > 1:
+		err = applyLegs(ctx, r)
+	case r.plan == nil:
+		err = r.applyState(ctx)
+	default:
+		err = r.applyFiles(ctx)
 	}
-	if r.plan == nil {
-		return r.applyState(ctx)
+	if err != nil {
+		return nil, err
 	}
+	r.answerNext(ctx)
+	r.answer.Said = r.said("rolled_back")
+	return r.answer, nil
+}
+
+// applyFiles carries out a plan that moves files.
+func (r *Plan) applyFiles(ctx context.Context) error {
 	r.s.Trace("planned")
 	shot, err := r.s.Shot()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// Keep the exact bytes of the files that go, so that an undo restores them exactly.
 	modes, err := shot.Secure(ctx, r.plan)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return checkpoint.Classify(err)
 	}
 	r.s.Trace("secured")
 	// Stage takes the lock of the index and writes the new files beside the old ones.
 	staged, err := shot.Stage(ctx, r.plan)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return checkpoint.Classify(err)
 	}
 	r.s.Trace("staged")
-	if r.answer.Branch.Moved {
-		err = sameHead(ctx, r)
-	}
-	var made []create.MadeFile
-	if err == nil {
-		made, err = r.made(ctx)
-	}
-	var safety *record.Record
-	if err == nil {
-		safety, err = r.makeSafety(ctx, modes, made)
-	}
+	meta, err := r.begin(ctx, staged, modes)
 	if err != nil {
 		staged.Cancel()
-		return nil, err
+		return checkpoint.Classify(err)
 	}
-	r.s.Trace("safety")
-	meta, err := r.meta(ctx, safety)
-	if err == nil {
-		err = r.begin(staged, meta)
-	}
-	r.s.Trace("begun")
-	if err != nil {
-		staged.Cancel()
-		return nil, checkpoint.Classify(err)
-	}
-	done, err := finish(ctx, r.s, staged, meta, r.answer)
-	if err != nil {
-		return nil, r.failed(err)
-	}
-	r.answerNext(ctx)
-	done.Said = r.said("rolled_back")
-	return done, nil
+	_, err = finish(ctx, r.s, staged, meta, r.answer)
+	return r.failed(err)
 }
 
 // lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
@@ -110,15 +98,33 @@ func lookAgain(ctx context.Context, r *Plan) error {
 	return sameHead(ctx, r)
 }
 
-// begin writes the intent file. From here on a killed rollback is finished by --continue or
-// reverted by --abort.
-func (r *Plan) begin(staged *snapshot.Restore, meta checkpoint.Intent) error {
+// begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
+// finished by --continue or reverted by --abort.
+func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[string]fs.FileMode) (meta checkpoint.Intent, err error) {
+	if r.answer.Branch.Moved {
+		if err := sameHead(ctx, r); err != nil {
+			return meta, err
+		}
+	}
+	made, err := r.made(ctx)
+	if err != nil {
+		return meta, err
+	}
+	safety, err := r.makeSafety(ctx, modes, made)
+	if err != nil {
+		return meta, err
+	}
+	r.s.Trace("safety")
+	defer r.s.Trace("begun")
+	if meta, err = r.meta(ctx, safety); err != nil {
+		return meta, err
+	}
 	data, err := json.Marshal(meta)
 	if err != nil {
-		return err
+		return meta, err
 	}
 	staged.Trace = r.s.Trace
-	return staged.Begin(data)
+	return meta, staged.Begin(data)
 }
 
 // finish carries out a restore that has begun: files and index, then HEAD, then the event. On
@@ -282,25 +288,20 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
-func (r *Plan) applyState(ctx context.Context) (*Answer, error) {
+func (r *Plan) applyState(ctx context.Context) error {
 	if err := r.take(ctx, nil); err != nil {
-		return nil, err
+		return err
 	}
 	safety, err := r.makeSafety(ctx, nil, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
 		r.answer.From, err = recordMove(ctx, r.s, meta)
 	}
-	if err != nil {
-		return nil, checkpoint.Classify(err)
-	}
 	r.answer.DryRun, r.answer.Safety = false, meta.Safety
-	r.answerNext(ctx)
-	r.answer.Said = r.said("rolled_back")
-	return r.answer, nil
+	return checkpoint.Classify(err)
 }
 
 // makeSafety makes the safety checkpoint from the capture that the plan is based on.

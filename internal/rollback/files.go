@@ -247,11 +247,11 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	if isGone(then) {
 		return nil, nil
 	}
-	commit, err := r.s.Repo.ReadCommit(ctx, string(then.Event().Commit))
+	tree, err := treeOf(ctx, r.s, then)
 	if err != nil {
-		return nil, checkpoint.DamagedError(then, err)
+		return nil, err
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, commit.Tree)
+	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, tree)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}
@@ -369,20 +369,16 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 	}
 	// Not in any tree, but known: unmerged and intent-to-add entries of the index, and skipped
 	// files.
-	beside := slices.Concat(r.record.Git.Unmerged, r.record.Git.IntentToAdd)
-	for _, p := range r.cur.Index.IntentToAdd {
-		beside = append(beside, record.Path(p))
-	}
+	beside := slices.Concat(create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
 	for _, st := range r.cur.Index.Unmerged {
-		beside = append(beside, record.Path(st.Path))
+		beside = append(beside, st.Path)
 	}
-	out := r.cur.Skipped
+	out := slices.Clone(r.cur.Skipped)
 	for _, sk := range r.record.Snapshot.Skipped {
-		// Cap the capacity, so that append copies and does not write into the capture's own list.
-		out = append(out[:len(out):len(out)], snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})
+		out = append(out, snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})
 	}
 	for _, sk := range out {
-		beside = append(beside, record.Path(sk.Path))
+		beside = append(beside, sk.Path)
 		switch sk.Reason {
 		case snapshot.ReasonNested, snapshot.ReasonUnborn, snapshot.ReasonFormat, snapshot.ReasonSubmodule:
 			continue // files below it belong to another repository
@@ -391,7 +387,7 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 			return true, nil
 		}
 	}
-	return slices.ContainsFunc(beside, func(b record.Path) bool { return strings.HasPrefix(string(b)+"/", p+"/") }), nil
+	return slices.ContainsFunc(beside, func(b string) bool { return strings.HasPrefix(b+"/", p+"/") }), nil
 }
 
 // scope converts mode and paths into a function that selects paths.
@@ -414,17 +410,6 @@ func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
 // target: what the job's steps produced. Files that changed otherwise are not included.
 func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
-	trees := map[name.ID]name.OID{}
-	tree := func(e *journal.Entry) (name.OID, error) {
-		if trees[e.Checkpoint] == "" {
-			commit, err := r.s.Repo.ReadCommit(ctx, string(e.Event().Commit))
-			if err != nil {
-				return "", checkpoint.DamagedError(e, err)
-			}
-			trees[e.Checkpoint] = commit.Tree
-		}
-		return trees[e.Checkpoint], nil
-	}
 	after := false
 	for _, e := range r.to.State.Checkpoints() {
 		after = after || e.Checkpoint == r.files.Checkpoint
@@ -433,11 +418,11 @@ func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
 			continue
 		}
-		a, err := tree(before)
+		a, err := treeOf(ctx, r.s, before)
 		if err != nil {
 			return nil, err
 		}
-		b, err := tree(e)
+		b, err := treeOf(ctx, r.s, e)
 		if err != nil {
 			return nil, err
 		}
@@ -450,4 +435,13 @@ func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 		}
 	}
 	return out, nil
+}
+
+// treeOf returns the tree of a checkpoint's files.
+func treeOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
+	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	if err != nil {
+		return "", checkpoint.DamagedError(e, err)
+	}
+	return commit.Tree, nil
 }

@@ -103,15 +103,15 @@ func branchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 	if branch == "" {
 		return nil
 	}
-	now := refNow(ctx, s, branch)
-	args := []string{"update-ref", "-m", backReason, string(branch), string(meta.TargetOld), string(to)}
-	switch {
+	switch now := refNow(ctx, s, branch); {
 	case now == meta.TargetOld:
 		return nil
 	case now != to:
 		s.Warn(fmt.Sprintf("branch %s stays where it is: it has moved since", short(branch)))
 		return nil
-	case meta.TargetOld == "":
+	}
+	args := []string{"update-ref", "-m", backReason, string(branch), string(meta.TargetOld), string(to)}
+	if meta.TargetOld == "" {
 		args = []string{"update-ref", "-m", backReason, "-d", string(branch), string(to)}
 	}
 	_, err := s.Repo.Output(ctx, args...)

@@ -67,15 +67,15 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 			return nil, nil
 		}
 	}
-	from, err := s.Repo.ReadCommit(ctx, string(a.Event().Commit))
+	from, err := treeOf(ctx, s, a)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
 	}
-	to, err := s.Repo.ReadCommit(ctx, string(b.Event().Commit))
+	to, err := treeOf(ctx, s, b)
 	if err != nil {
 		return nil, nil //nolint:nilerr // likewise
 	}
-	changes, err := s.Repo.DiffTrees(ctx, from.Tree, to.Tree)
+	changes, err := s.Repo.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, checkpoint.Classify(err)
 	}

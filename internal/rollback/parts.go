@@ -151,7 +151,7 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 // applyLegs applies an undo of more than one leg. Each leg is planned when the one before it is
 // done. If it stops early, the worktree is between two legs, as if the user had undone only the
 // first ones.
-func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
+func applyLegs(ctx context.Context, r *Plan) error {
 	done := 0
 	for _, count := range r.legs {
 		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count})
@@ -163,7 +163,7 @@ func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction, len(r.levels)-done))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if done == 0 {
 			r.answer.Safety = answer.Safety
@@ -172,8 +172,7 @@ func applyLegs(ctx context.Context, r *Plan) (*Answer, error) {
 		done += count
 	}
 	r.answer.DryRun = false
-	r.answerNext(ctx)
-	return r.answer, nil
+	return nil
 }
 
 // isGone reports whether a checkpoint is unknown or pruned.
