@@ -32,29 +32,27 @@ type base struct {
 }
 
 // previous reads the current checkpoint. State and outputs of the new one start from it.
-func (c *creation) previous(ctx context.Context, v store.View) (base, error) {
-	b := base{}
+func (c *creation) previous(ctx context.Context, v store.View) (b base, err error) {
 	if c.req.Fork != nil {
 		return forked(ctx, c, v)
 	}
-	// The first checkpoint: its changes are those since HEAD.
-	if v.State == nil || v.State.CurrentEntry() == nil {
-		var err error
-		b.tree, err = c.headTree(ctx)
-		return b, err
+	if v.State != nil {
+		b.entry = v.State.CurrentEntry()
 	}
-	b.entry = v.State.CurrentEntry()
-	rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
-	if err != nil && len(c.req.State) > 0 { // a whole document replaces the damaged state
-		c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
-		b.tree, err = c.headTree(ctx)
-		return b, err
+	if b.entry != nil {
+		rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
+		switch {
+		case err == nil:
+			b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
+		case len(c.req.State) > 0: // a whole document replaces the damaged state
+			c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
+		default:
+			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
+		}
 	}
-	if err != nil {
-		return b, c.s.CorruptError(ctx, v.State, b.entry, err)
-	}
-	b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
-	if b.tree == "" { // imported without files
+	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
+	// since HEAD.
+	if b.tree == "" {
 		b.tree, err = c.headTree(ctx)
 	}
 	return b, err

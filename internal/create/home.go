@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -39,17 +40,52 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 		return home{}, err
 	}
 	h := home{session: named}
-	switch {
 	// A document goes to its own session unless the user chose one.
-	case d != nil && (named == "" || !isChosen(s, req, named)):
+	if d != nil && (named == "" || !isChosen(s, req, named)) {
 		h.session, h.moved, err = d.find(ctx, s, named)
-	case named == "":
+	}
+	if err == nil && h.session == "" {
 		h.session, err = branchSession(ctx, s)
 	}
 	if err != nil || d == nil && req.Workflow == "" {
 		return h, err
 	}
 	return h, h.settle(ctx, s, req, d)
+}
+
+// branchSession returns the session named after the current branch, started or not. If a session of
+// that name belongs to another branch, as after two branches whose names are cleaned to the same
+// one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its
+// commit.
+func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
+	if s.Repo.Head.Branch == "" {
+		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
+	}
+	short := strings.TrimPrefix(string(s.Repo.Head.Branch), "refs/heads/")
+	base := name.SessionFromBranch(short)
+	for n := 1; ; n++ {
+		session := base
+		if n > 1 {
+			session = name.Session(fmt.Sprintf("%s-%d", base, n))
+		}
+		// A free name is taken, unless it differs from an existing session only in case: file
+		// systems that ignore case would mix their refs.
+		st, err := s.Store.State(ctx, session)
+		if errors.Is(err, store.ErrNoSession) {
+			err = s.Store.CheckTwin(ctx, session)
+			if _, twin := errors.AsType[*store.TwinError](err); twin {
+				continue // another branch's session, whose name differs in case only
+			}
+			return session, checkpoint.Classify(err)
+		}
+		if err != nil {
+			return "", checkpoint.Classify(err)
+		}
+		// The session was started on this branch.
+		if st.Branch == string(s.Repo.Head.Branch) {
+			return session, nil
+		}
+	}
 }
 
 // isChosen reports whether the session was chosen on purpose. A session that is active only because
@@ -153,7 +189,7 @@ func ownerIn(def *workflow.Definition, document json.RawMessage) string {
 
 // find returns the session that the document belongs to. This is the active one if it has documents
 // of the same owner already, or of none yet. Otherwise it is the session named after the owner, or
-// one that has the owner's documents under another name.
+// one that has the owner's documents under another name. It returns "" for the branch's session.
 func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active name.Session) (session name.Session, moved bool, err error) {
 	if active != "" {
 		st, err := s.Store.State(ctx, active)
@@ -165,11 +201,7 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		}
 	}
 	if d.owner == "" {
-		if active != "" {
-			return active, false, nil
-		}
-		session, err = branchSession(ctx, s)
-		return session, false, err
+		return active, false, nil
 	}
 	session = name.SessionFor(d.owner)
 	sessions, err := checkpoint.SessionNames(ctx, s)
