@@ -1,0 +1,11 @@
+//go:build darwin || freebsd || netbsd
+
+package snapshot
+
+import (
+	"syscall"
+	"time"
+)
+
+// ctimeOf returns the time of the last change of content or metadata.
+func ctimeOf(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctimespec.Unix()) }

@@ -1,9 +1,0 @@
-package snapshot
-
-import (
-	"syscall"
-	"time"
-)
-
-// ctimeOf returns the time of the last change of content or metadata.
-func ctimeOf(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctimespec.Sec, st.Ctimespec.Nsec) }
