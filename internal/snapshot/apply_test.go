@@ -56,6 +56,45 @@ func TestModeComesBackAfterAKill(t *testing.T) {
 	}
 }
 
+// A file without any permission bits, which only root can capture, gets none again.
+func TestNoPermissionBitsComeBack(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can read such a file")
+	}
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	file := filepath.Join(repo.WorkTree, "file")
+	put(t, file, "text\n")
+	if err := os.Chmod(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	then, err := shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	now, err := shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := shot.Plan(t.Context(), now, Target{Tree: then.Tree, Modes: then.Modes, ModesKnown: true}, Scope{SkipIndex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := shot.Stage(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Cancel()
+	hasPerm(t, r.intent.newFile(0), 0)
+}
+
 func hasPerm(t *testing.T, file string, want fs.FileMode) {
 	t.Helper()
 	if info, err := os.Lstat(file); err != nil || info.Mode().Perm() != want {

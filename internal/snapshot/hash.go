@@ -472,16 +472,16 @@ func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
 	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
 		return true
 	}
-	seen := map[string]bool{}
+	dirs := map[string]bool{}
 	for _, f := range files {
 		if holdsAttributes(f.path) {
 			return true
 		}
-		for dir := path.Dir(f.path); !seen[dir]; dir = path.Dir(dir) {
-			seen[dir] = true
-			if info, err := s.tree.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
-				return true
-			}
+		addAbove(dirs, f.path)
+	}
+	for dir := range dirs {
+		if info, err := s.tree.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+			return true
 		}
 	}
 	return false

@@ -10,8 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +31,7 @@ type Intent struct {
 	LockInode   uint64                 // its inode, by which it is recognised; 0: not known
 	IndexTree   name.OID               // the staged tree afterwards
 	Index       *IndexState            // the rest of the index afterwards; nil: the index stays
-	Directories map[string]fs.FileMode // permission bits of directories that deletions may empty
+	Directories map[string]fs.FileMode // permission bits of directories that deletions may empty; Back restores them
 	OldModes    map[string]fs.FileMode // permission bits of files of which only these change
 	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
 	Parents     map[string]bool        // directories that new files go into and that exist already
@@ -175,26 +175,6 @@ func (r *Restore) Paths() []string {
 	return out
 }
 
-// directoryModes returns the permission bits of the directories that deletions may leave empty,
-// so that Back can restore them.
-func (r *Restore) directoryModes() map[string]fs.FileMode {
-	out := map[string]fs.FileMode{}
-	for _, o := range r.intent.Ops {
-		if o.kind() != "delete" {
-			continue
-		}
-		for d := path.Dir(o.Path); d != "."; d = path.Dir(d) {
-			if _, known := out[d]; known {
-				break
-			}
-			if info, err := r.shot.tree.lstat(d); err == nil && info != nil {
-				out[d] = info.Mode().Perm()
-			}
-		}
-	}
-	return out
-}
-
 // oldModes returns the permission bits of the files of which nothing else changes, so that Back
 // can restore them.
 func (r *Restore) oldModes() map[string]fs.FileMode {
@@ -209,19 +189,14 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 
 // parents returns the directories that new files go into and that exist already.
 func (r *Restore) parents() map[string]bool {
-	out, missing := map[string]bool{}, map[string]bool{}
-	for _, o := range r.intent.Ops {
-		if o.kind() != "write" {
-			continue
-		}
-		for d := path.Dir(o.Path); d != "." && !out[d] && !missing[d]; d = path.Dir(d) {
-			if info, err := r.shot.tree.lstat(d); err == nil && info != nil && info.IsDir() {
-				out[d] = true
-			} else {
-				missing[d] = true
-			}
-		}
+	out := map[string]bool{}
+	for _, p := range r.PathsTo("write") {
+		addAbove(out, p)
 	}
+	maps.DeleteFunc(out, func(d string, _ bool) bool {
+		info, err := r.shot.tree.lstat(d)
+		return err != nil || info == nil || !info.IsDir()
+	})
 	return out
 }
 

@@ -61,7 +61,7 @@ type Op struct {
 	// OldRaw and NewRaw are blobs with the exact bytes, for content that git's conversions would
 	// not give back. If NewRaw is empty, the file is a checkout of New.
 	OldRaw, NewRaw name.OID
-	// Perm is the permission bits of a regular file to write; 0 stands for what the umask gives.
+	// Perm is the permission bits of a regular file to write.
 	Perm fs.FileMode
 	// Split says that only the mode differs but the file has several hard links. It is replaced
 	// by a new file, because chmod would change the mode under its other names too.
@@ -370,7 +370,7 @@ func (o Op) content() name.OID {
 // next the bits that the file has now, if they are usual or nothing is known about the target;
 // and those of a new file otherwise.
 func (s *Shot) permissions(p *Plan) error {
-	plain, exec, err := s.defaultModes()
+	usual, err := s.usualModes()
 	if err != nil {
 		return err
 	}
@@ -379,17 +379,13 @@ func (s *Shot) permissions(p *Plan) error {
 		if !regular(o.New.Mode) {
 			continue
 		}
-		usual := plain
-		if o.New.Mode == git.ModeExec {
-			usual = exec
-		}
 		info := p.seen[o.Path]
 		perm, known := p.Target.Modes[o.Path]
 		switch {
 		case known:
 			o.Perm = perm
 		case info == nil || !info.Mode().IsRegular(), p.Target.ModesKnown && unusual(info.Mode().Perm()):
-			o.Perm = usual
+			o.Perm = usual(o.New.Mode)
 		default:
 			o.Perm = info.Mode().Perm() &^ 0o111
 			if o.New.Mode == git.ModeExec {

@@ -32,7 +32,7 @@ func (e *ChangedError) Error() string {
 // that may go, for the safety checkpoint; the names of directories end in "/".
 func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
 	modes := map[string]fs.FileMode{}
-	plain, exec, err := s.defaultModes()
+	usual, err := s.usualModes()
 	if err != nil {
 		return nil, err
 	}
@@ -45,15 +45,15 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 		}
 		files = append(files, candidate{path: o.Path, mode: modeOf(info), size: info.Size()})
 		entries[o.Path] = o.Old
-		want := plain
-		if o.Old.Mode == git.ModeExec {
-			want = exec
-		}
-		if info.Mode().IsRegular() && info.Mode().Perm() != want {
+		if info.Mode().IsRegular() && info.Mode().Perm() != usual(o.Old.Mode) {
 			modes[o.Path] = info.Mode().Perm()
 		}
 	}
-	s.directoryModes(p, modes)
+	for d, perm := range s.emptied(p.Ops) {
+		if unusual(perm) {
+			modes[d+"/"] = perm
+		}
+	}
 	attrs, err := s.attributes(ctx, p.Cur.Tree, entries)
 	if err != nil {
 		return nil, err
@@ -71,17 +71,19 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 	return modes, nil
 }
 
-// directoryModes adds the unusual permission bits of directories that deletions may empty.
-func (s *Shot) directoryModes(p *Plan, modes map[string]fs.FileMode) {
-	seen := map[string]bool{}
-	for _, o := range p.Ops {
-		for d := path.Dir(o.Path); o.kind() == "delete" && d != "." && !seen[d]; d = path.Dir(d) {
-			seen[d] = true
-			if info, err := s.tree.lstat(d); err == nil && info != nil && info.IsDir() && unusual(info.Mode().Perm()) {
-				modes[d+"/"] = info.Mode().Perm()
-			}
+// emptied returns the directories that deletions may leave empty, with their permission bits.
+func (s *Shot) emptied(ops []Op) map[string]fs.FileMode {
+	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
+	for _, p := range pathsTo(ops, "delete") {
+		addAbove(dirs, p)
+	}
+	delete(dirs, ".")
+	for d := range dirs {
+		if info, err := s.tree.lstat(d); err == nil && info != nil && info.IsDir() {
+			out[d] = info.Mode().Perm()
 		}
 	}
+	return out
 }
 
 // secureConverted is the comparison where git may convert files. Those that a checkout converts are
@@ -144,18 +146,18 @@ func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, en
 // their directories and all directories above.
 func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
 	out := map[string]git.Entry{}
-	seen := map[string]bool{}
+	dirs := map[string]bool{}
 	for p := range paths {
-		for dir := path.Dir(p); !seen[dir]; dir = path.Dir(dir) {
-			seen[dir] = true
-			file := path.Join(dir, ".gitattributes")
-			e, ok, err := s.repo.Lookup(ctx, tree, file)
-			if err != nil {
-				return nil, err
-			}
-			if ok && regular(e.Mode) {
-				out[file] = e
-			}
+		addAbove(dirs, p)
+	}
+	for dir := range dirs {
+		file := path.Join(dir, ".gitattributes")
+		e, ok, err := s.repo.Lookup(ctx, tree, file)
+		if err != nil {
+			return nil, err
+		}
+		if ok && regular(e.Mode) {
+			out[file] = e
 		}
 	}
 	return out, nil
@@ -190,20 +192,24 @@ func entryLines(entries map[string]git.Entry) string {
 	return in.String()
 }
 
-// defaultModes returns the permission bits that new files get here, without and with the
-// executable bits. It creates a file to find out, as reading the umask would have to change it
-// for a moment.
-func (s *Shot) defaultModes() (plain, exec fs.FileMode, err error) {
+// usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
+// a file to find out, as reading the umask would have to change it for a moment.
+func (s *Shot) usualModes() (func(git.Mode) fs.FileMode, error) {
 	name := s.scratch + "/tmp-mode-" + randomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	if err != nil {
-		return 0, 0, fmt.Errorf("probe the umask: %w", err)
+		return nil, fmt.Errorf("probe the umask: %w", err)
 	}
 	defer os.Remove(name) //nolint:errcheck // disposable
 	info, err := f.Stat()
 	f.Close() //nolint:errcheck // empty
 	if err != nil {
-		return 0, 0, fmt.Errorf("probe the umask: %w", err)
+		return nil, fmt.Errorf("probe the umask: %w", err)
 	}
-	return info.Mode().Perm() &^ 0o111, info.Mode().Perm(), nil
+	return func(m git.Mode) fs.FileMode {
+		if m == git.ModeExec {
+			return info.Mode().Perm()
+		}
+		return info.Mode().Perm() &^ 0o111
+	}, nil
 }

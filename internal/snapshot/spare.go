@@ -72,12 +72,9 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 	}
 	written, parents := map[string]bool{}, map[string]bool{}
 	for _, o := range p.Ops {
-		if o.New.Mode == 0 {
-			continue
-		}
-		written[o.Path] = true
-		for d := path.Dir(o.Path); d != "."; d = path.Dir(d) {
-			parents[d] = true
+		if o.New.Mode != 0 {
+			written[o.Path] = true
+			addAbove(parents, o.Path)
 		}
 	}
 	inTheWay := func(q string) bool {
@@ -279,13 +276,13 @@ func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) err
 			return err
 		}
 	}
-	seen := map[string]bool{}
+	dirs := map[string]bool{}
 	for _, p := range paths {
-		for d := path.Dir(p); !seen[d]; d = path.Dir(d) {
-			seen[d] = true
-			if err := lay(path.Join(d, ".gitignore")); err != nil {
-				return err
-			}
+		addAbove(dirs, p)
+	}
+	for d := range dirs {
+		if err := lay(path.Join(d, ".gitignore")); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -42,9 +42,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []
 	}
 	for _, list := range [][]string{scan.Untracked, scan.Nested} {
 		for _, p := range list {
-			for d := path.Dir(p); d != "." && !f.holds[d]; d = path.Dir(d) {
-				f.holds[d] = true
-			}
+			addAbove(f.holds, p)
 		}
 	}
 	for _, d := range dirs {
@@ -205,9 +203,7 @@ func special(t fs.FileMode) bool { return t&^(fs.ModeDir|fs.ModeSymlink) != 0 }
 func (s *gitScanner) aroundTracked(entries []git.IndexEntry) (dirs, found []string) {
 	known := map[string]bool{}
 	for _, e := range entries {
-		for d := path.Dir(e.Path); d != "." && !known[d]; d = path.Dir(d) {
-			known[d] = true
-		}
+		addAbove(known, e.Path)
 	}
 	entry := func(p string) git.Mode {
 		i := sort.Search(len(entries), func(i int) bool { return entries[i].Path >= p })

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -32,10 +31,10 @@ type Restore struct {
 	cur   *Capture          // what was there before; nil after a kill
 	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
 
-	large     map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
-	converted map[string]bool     // paths whose new content went through git's conversions
-	staged    map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
-	placed    map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
+	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
+	converts bool                // new content without raw bytes went through git's conversions
+	staged   map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
+	placed   map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
 }
 
 // resumed reports whether the restore was begun by another process, which was killed.
@@ -47,7 +46,7 @@ func (r *Restore) resumed() bool { return r.seen == nil }
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, converted: map[string]bool{}, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -73,7 +72,7 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 		return nil, err
 	}
 	in.NewModes = p.Target.Modes
-	in.Directories, in.OldModes, in.Parents = r.directoryModes(), r.oldModes(), r.parents()
+	in.Directories, in.OldModes, in.Parents = s.emptied(in.Ops), r.oldModes(), r.parents()
 	return r, nil
 }
 
@@ -220,10 +219,10 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 			return fmt.Errorf("read the new contents of %q: %w", o.Path, err)
 		}
 		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
-			if err = os.Symlink(string(obj.Data), r.intent.newFile(i)); err == nil {
-				r.staged[i], err = os.Lstat(r.intent.newFile(i))
+			if err := os.Symlink(string(obj.Data), r.intent.newFile(i)); err != nil {
+				return err
 			}
-			return err
+			return r.ready(i)
 		}
 		return r.create(i, func(f *os.File) error {
 			_, err := f.Write(obj.Data)
@@ -232,26 +231,29 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	})
 }
 
-// create makes new/<i> as a regular file that fill writes to, with the permission bits that the
-// plan asks for. If it asks for none, they are those from the umask.
+// create makes new/<i> as a regular file that fill writes to.
 func (r *Restore) create(i int, fill func(*os.File) error) error {
-	o := r.intent.Ops[i]
-	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, permOf(o.New.Mode))
+	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // closed below, unless there is an error already
-	if err := fill(f); err != nil {
+	if err := errors.Join(fill(f), f.Close()); err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil && o.Perm != 0 && o.Perm != info.Mode().Perm() {
-		if err = f.Chmod(o.Perm); err == nil {
-			info, err = f.Stat()
+	return r.ready(i)
+}
+
+// ready gives new/<i>, which is written, the permission bits that the plan asks for.
+func (r *Restore) ready(i int) error {
+	file, o := r.intent.newFile(i), r.intent.Ops[i]
+	info, err := os.Lstat(file)
+	if err == nil && regular(o.New.Mode) && info.Mode().Perm() != o.Perm {
+		if err = os.Chmod(file, o.Perm); err == nil {
+			info, err = os.Lstat(file)
 		}
 	}
 	r.staged[i] = info
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // stream has git write a large blob to its file, without conversions.
@@ -260,14 +262,6 @@ func (r *Restore) stream(ctx context.Context, i int) error {
 		_, err := r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
 		return err
 	})
-}
-
-// permOf returns the permission bits to create a file with; the umask is applied to them.
-func permOf(m git.Mode) fs.FileMode {
-	if m == git.ModeExec {
-		return 0o777
-	}
-	return 0o666
 }
 
 // makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
@@ -289,10 +283,6 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	plain, exec, err := r.shot.defaultModes()
-	if err != nil {
-		return err
-	}
 	// git may stop at the first path that it cannot write. Sorted, the error names the same one
 	// each time.
 	paths := slices.Sorted(maps.Keys(at))
@@ -306,15 +296,14 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 		if !ok {
 			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
 		}
-		perm := plain
-		if r.intent.Ops[i].New.Mode == git.ModeExec {
-			perm = exec
-		}
-		if err := r.adopt(filepath.Join(dir, file), i, perm); err != nil {
+		if err := os.Rename(filepath.Join(dir, file), r.intent.newFile(i)); err != nil {
 			return err
 		}
-		r.converted[p] = true
+		if err := r.ready(i); err != nil {
+			return err
+		}
 	}
+	r.converts = true
 	return nil
 }
 
@@ -327,12 +316,8 @@ func (r *Restore) spareEqual() error {
 		if o.kind() != "write" || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
 			continue
 		}
-		staged, err := os.Lstat(r.intent.newFile(i))
-		if err != nil {
-			return err
-		}
 		now := r.seen[o.Path]
-		if now == nil || now.Size() != staged.Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converted[o.Path] {
+		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
 			continue
 		}
 		data, info, err := r.shot.tree.readWhole(o.Path)
@@ -346,18 +331,4 @@ func (r *Restore) spareEqual() error {
 		o.Same = bytes.Equal(data, want)
 	}
 	return nil
-}
-
-// adopt renames a temporary file of git to new/<i>. git creates these with mode 0600, so it also
-// sets the permission bits: those that the plan asks for, or else perm.
-func (r *Restore) adopt(from string, i int, perm fs.FileMode) error {
-	to := r.intent.newFile(i)
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	err := os.Chmod(to, cmp.Or(r.intent.Ops[i].Perm, perm))
-	if err == nil {
-		r.staged[i], err = os.Lstat(to)
-	}
-	return err
 }

@@ -243,6 +243,13 @@ func (w *worktree) parent(p string) (*os.File, error) {
 	return w.root.Open(path.Dir(p))
 }
 
+// addAbove adds the directories above p to dirs, the top (".") included.
+func addAbove(dirs map[string]bool, p string) {
+	for d := path.Dir(p); !dirs[d]; d = path.Dir(d) {
+		dirs[d] = true
+	}
+}
+
 // abs returns p as an absolute path. It may be longer than the system accepts.
 func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
 
