@@ -157,10 +157,8 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 		}
 	}
 	// This member says that a file that Modes does not list had the permissions that git would give
-	// it. Without it they are not known.
-	if c.capture.ModesKnown {
-		AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
-	}
+	// it. Without it, as in the records of early versions, they are not known.
+	AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
 	for _, sk := range c.capture.Skipped {
 		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
 	}

@@ -109,10 +109,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, ModesKnown: scan.ModesKnown, look: rules.Look}
-	if c.Modes == nil {
-		c.Modes = map[string]fs.FileMode{}
-	}
+	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, look: rules.Look}
 	edits := map[string]git.Entry{}
 	files, err := s.choose(ctx, private, scan, rules, c, edits)
 	if err != nil {

@@ -2,10 +2,7 @@ package snapshot
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 )
@@ -122,21 +119,6 @@ func (f *finder) walk(dir string) {
 			f.add(p, "exists and is not captured")
 		}
 	}
-}
-
-// readDir lists a directory without following a link in its last component. The entries know their
-// types, but Info must not be called. The directory is opened through root only if it must be, since
-// an os.File from an os.Root looks at each file that it lists.
-func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
-	f, err := w.enter(dir)
-	if errors.Is(err, errSlow) {
-		f, err = w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	return f.ReadDir(-1)
 }
 
 // markIgnored marks the collisions that the current ignore rules match. The caller can capture

@@ -8,28 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// direntBuffers is a pool of buffers for directory entries. They have 32 KiB, as in the C
-// library.
-type direntBuffers struct{ pool sync.Pool }
-
-func (b *direntBuffers) get() *[32 << 10]byte {
-	if buf, ok := b.pool.Get().(*[32 << 10]byte); ok {
-		return buf
-	}
-	return new([32 << 10]byte)
-}
+// direntBuffer holds directory entries. It has 32 KiB, as in the C library.
+type direntBuffer [32 << 10]byte
 
 // readDirents calls each with the name and type of every entry of an open directory, except "."
 // and "..". The name is valid until each returns. os.File.ReadDir allocates a string and an
 // object for each entry, which was half of the time of a scan.
-func (b *direntBuffers) readDirents(fd int, each func(name []byte, typ fs.FileMode) error) error {
-	buf := b.get()
-	defer b.pool.Put(buf)
+func (buf *direntBuffer) readDirents(fd int, each func(name []byte, typ fs.FileMode) error) error {
 	for {
 		n, err := unix.Getdents(fd, buf[:])
 		if errors.Is(err, unix.EINTR) {
@@ -97,13 +86,5 @@ func typeAt(fd int, name string) (fs.FileMode, error) {
 	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return 0, err
 	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		return 0, nil
-	case unix.S_IFDIR:
-		return fs.ModeDir, nil
-	case unix.S_IFLNK:
-		return fs.ModeSymlink, nil
-	}
-	return fs.ModeIrregular, nil
+	return fileType(byte(st.Mode & unix.S_IFMT >> 12)), nil // IFTODT in the C library
 }

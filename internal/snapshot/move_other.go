@@ -14,6 +14,7 @@ const openNoFollow = 0
 func (w *worktree) aside(p, to string) error   { return os.Rename(w.abs(p), to) }
 func (w *worktree) keep(p, to string) error    { return os.Link(w.abs(p), to) }
 func (w *worktree) place(from, p string) error { return os.Rename(from, w.abs(p)) }
+func (w *worktree) drop(dir string) error      { return w.root.Remove(dir) }
 
 // There is no ctime here, so the mtime stands for it.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

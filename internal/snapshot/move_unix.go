@@ -18,57 +18,71 @@ import (
 // replaced since, a symbolic link is not followed and a pipe does not block.
 const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// aside renames p to the absolute path to. If something is mounted inside the worktree, p may be
-// on another file system; then it is copied and removed.
-func (w *worktree) aside(p, to string) error {
-	dir, err := w.parent(p)
+// in calls do with the open directory that holds p and the name of p in it, for a call that renames,
+// links or removes p. It fails if that directory is reached through a symbolic link. An error of do
+// gets the operation and the path.
+func (w *worktree) in(op, p string, do func(dir int, leaf string) error) error {
+	w.moved()
+	dir, err := w.openDir(path.Dir(p))
 	if err != nil {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to)
-	if errors.Is(err, unix.EXDEV) {
-		if err = copyAt(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to); err == nil {
-			err = unix.Unlinkat(int(dir.Fd()), path.Base(p), 0)
-		}
+	if err := do(int(dir.Fd()), path.Base(p)); err != nil {
+		return &fs.PathError{Op: op, Path: p, Err: err}
 	}
-	return pathError("rename", p, err)
+	return nil
+}
+
+// drop removes an empty directory.
+func (w *worktree) drop(dir string) error {
+	return w.in("rmdir", dir, func(parent int, leaf string) error { return unix.Unlinkat(parent, leaf, unix.AT_REMOVEDIR) })
+}
+
+// aside renames p to the absolute path to. If something is mounted inside the worktree, p may be
+// on another file system; then it is copied and removed.
+func (w *worktree) aside(p, to string) error {
+	return w.in("rename", p, func(dir int, leaf string) error {
+		err := unix.Renameat(dir, leaf, unix.AT_FDCWD, to)
+		if errors.Is(err, unix.EXDEV) {
+			if err = copyAt(dir, leaf, unix.AT_FDCWD, to); err == nil {
+				err = unix.Unlinkat(dir, leaf, 0)
+			}
+		}
+		return err
+	})
 }
 
 // keep links p to the absolute path to, so that p can be replaced in one rename and still be
 // there. On another file system it makes a copy. It fails where there are no hard links.
 func (w *worktree) keep(p, to string) error {
-	dir, err := w.parent(p)
-	if err != nil {
+	return w.in("link", p, func(dir int, leaf string) error {
+		err := unix.Linkat(dir, leaf, unix.AT_FDCWD, to, 0)
+		if errors.Is(err, unix.EXDEV) {
+			err = copyAt(dir, leaf, unix.AT_FDCWD, to)
+		}
 		return err
-	}
-	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Linkat(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to, 0)
-	if errors.Is(err, unix.EXDEV) {
-		err = copyAt(int(dir.Fd()), path.Base(p), unix.AT_FDCWD, to)
-	}
-	return pathError("link", p, err)
+	})
 }
 
 // place renames the absolute path from to p and replaces a file that is there. From another file
 // system the content is first copied next to p, so that p still changes in one rename.
 func (w *worktree) place(from, p string) error {
-	dir, err := w.parent(p)
-	if err != nil {
-		return err
-	}
-	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), path.Base(p))
-	if errors.Is(err, unix.EXDEV) {
-		near := stagingPrefix + randomHex()
-		if err = copyAt(unix.AT_FDCWD, from, int(dir.Fd()), near); err == nil {
-			if err = unix.Renameat(int(dir.Fd()), near, int(dir.Fd()), path.Base(p)); err == nil {
-				return os.Remove(from)
-			}
-			unix.Unlinkat(int(dir.Fd()), near, 0) //nolint:errcheck // the error says more
+	return w.in("rename", p, func(dir int, leaf string) error {
+		err := unix.Renameat(unix.AT_FDCWD, from, dir, leaf)
+		if !errors.Is(err, unix.EXDEV) {
+			return err
 		}
-	}
-	return pathError("rename", p, err)
+		near := stagingPrefix + randomHex()
+		if err := copyAt(unix.AT_FDCWD, from, dir, near); err != nil {
+			return err
+		}
+		if err := unix.Renameat(dir, near, dir, leaf); err != nil {
+			unix.Unlinkat(dir, near, 0) //nolint:errcheck // the error says more
+			return err
+		}
+		return os.Remove(from)
+	})
 }
 
 // copyAt copies a file or symbolic link with its permission bits and mtime. Each path is relative
@@ -107,14 +121,6 @@ func copyAt(fromDir int, from string, toDir int, to string) error {
 		unix.Unlinkat(toDir, to, 0) //nolint:errcheck // the error says more
 	}
 	return err
-}
-
-// pathError adds the operation and the path to an error of a system call.
-func pathError(op, p string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &fs.PathError{Op: op, Path: p, Err: err}
 }
 
 // changeTime returns the ctime of a file: when its content or metadata last changed.

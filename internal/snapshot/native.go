@@ -23,7 +23,6 @@ import (
 // have, because ignore rules are git's business, and about submodules.
 type nativeScanner struct {
 	git *gitScanner
-	top string
 }
 
 // newNative returns nil if the configuration makes git compare files in other ways than by mode
@@ -32,13 +31,17 @@ func newNative(g *gitScanner) Scanner {
 	if ignoreCase, err := g.core("core.ignoreCase", false); err != nil || ignoreCase || !g.keepsModes() {
 		return nil
 	}
-	return &nativeScanner{g, g.repo.WorkTree}
+	return &nativeScanner{g}
 }
 
 // Scan implements Scanner.
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
-	w := &walk{top: s.top, index: p, entries: p.entries, present: setOf(p.state.SparsePresent), scan: Scan{Modes: map[string]fs.FileMode{}, ModesKnown: true}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	w.met = make([]bool, len(w.entries))
+	w := &walk{
+		tree: s.git.tree, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: setOf(p.state.SparsePresent),
+		scan:    Scan{Modes: map[string]fs.FileMode{}},
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		buffers: sync.Pool{New: func() any { return new(direntBuffer) }},
+	}
 	w.group.Add(1)
 	w.dir(ctx, "", 0, len(w.entries))
 	w.group.Wait()
@@ -64,7 +67,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 // and then goes through the range: an entry that was not met is deleted, a file is compared, and
 // a subdirectory is walked in turn.
 type walk struct {
-	top     string
+	tree    *worktree
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
 	present map[string]bool // skip-worktree entries whose file exists all the same
@@ -72,7 +75,7 @@ type walk struct {
 	// subdirectory it says first that the subdirectory was found; compare resets it before it
 	// descends. Each walk of a directory writes only to its own range, so no lock is needed.
 	met     []bool
-	buffers direntBuffers
+	buffers sync.Pool     // of *direntBuffer
 	slots   chan struct{} // limits the number of goroutines
 	group   sync.WaitGroup
 
@@ -99,7 +102,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 		return
 	}
 	var f dirFound
-	fd, err := openBelow(w.top, prefix)
+	fd, err := w.open(prefix)
 	if err == nil {
 		defer unix.Close(fd) //nolint:errcheck // read only
 		err = w.list(fd, prefix, lo, hi, &f)
@@ -107,7 +110,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, prefix)
-	case absent(err) || errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
+	case absent(err), errors.Is(err, unix.ELOOP):
 		f.gone(w, lo, hi)
 	case err != nil:
 		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
@@ -115,19 +118,12 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	if err == nil {
 		w.compare(ctx, prefix, lo, hi, fd, &f)
 	}
-	if f.empty() {
-		return
-	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.scan.Tracked = append(w.scan.Tracked, f.tracked...)
 	w.scan.Unreadable = append(w.scan.Unreadable, f.unreadable...)
 	maps.Copy(w.scan.Modes, f.modes)
 	w.names, w.special = append(w.names, f.names...), append(w.special, f.special...)
-	w.mu.Unlock()
-}
-
-func (f *dirFound) empty() bool {
-	return len(f.tracked)+len(f.names)+len(f.special)+len(f.unreadable)+len(f.modes) == 0
 }
 
 // gone reports entries lo to hi as deleted.
@@ -168,7 +164,9 @@ func (w *walk) fail(err error) {
 // the other names by type. A directory that has the name of a tracked file matches nothing, nor
 // does a file that has the name of a tracked directory. A submodule matches whatever it is.
 func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
-	return w.buffers.readDirents(fd, func(name []byte, typ fs.FileMode) error {
+	buf := w.buffers.Get().(*direntBuffer) //nolint:forcetypeassert // nothing else is in the pool
+	defer w.buffers.Put(buf)
+	return buf.readDirents(fd, func(name []byte, typ fs.FileMode) error {
 		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
 			w.met[i] = true
 			return nil
@@ -212,27 +210,21 @@ func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
 	return -1, false
 }
 
-// openBelow opens a directory without following a symbolic link in its last component. The walk
-// has already seen that the others are directories. A path that is too long for the system is
-// opened one component at a time.
-func openBelow(top, prefix string) (int, error) {
+// open opens a directory without following a symbolic link in its last component. The walk has
+// already seen that the others are directories.
+func (w *walk) open(prefix string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
-	fd, err := unix.Open(top+"/"+strings.TrimSuffix(prefix, "/"), flags, 0)
-	if !errors.Is(err, unix.ENAMETOOLONG) {
-		return fd, err
-	}
-	if fd, err = unix.Open(top, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-		return fd, err
-	}
-	for _, part := range strings.Split(strings.TrimSuffix(prefix, "/"), "/") {
-		next, err := unix.Openat(fd, part, flags, 0)
-		unix.Close(fd) //nolint:errcheck // read only
+	dir := strings.TrimSuffix(prefix, "/")
+	fd, err := unix.Open(w.tree.top+"/"+dir, flags, 0)
+	if errors.Is(err, unix.ENAMETOOLONG) {
+		long, err := w.tree.openDir(dir)
 		if err != nil {
 			return -1, err
 		}
-		fd = next
+		defer long.Close() //nolint:errcheck // read only
+		return unix.Openat(int(long.Fd()), ".", flags, 0)
 	}
-	return fd, nil
+	return fd, err
 }
 
 // compare goes through the entries of one directory, after list has marked them.
@@ -349,7 +341,7 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 			dirs = append(dirs, n)
 		}
 	}
-	return s.git.findSpecial(ctx, &w.scan, dirs, w.special)
+	return s.git.findSpecial(ctx, &w.scan, nil, dirs, w.special)
 }
 
 // submodules adds the submodules that git finds changed. It looks for their commit and, as far as

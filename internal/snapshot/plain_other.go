@@ -22,13 +22,9 @@ func fileStat(fs.FileInfo) (git.FileStat, bool) { return git.FileStat{}, false }
 // errSlow says that a path must be checked one component at a time, which is always so here.
 var errSlow = errors.New("one component at a time")
 
-func openTop(string) (int, error) { return -1, nil }
-func closeTop(int)                {}
-
 func (w *worktree) reach(string, uint64) (*os.File, error) { return nil, errSlow }
 func (w *worktree) glance(string) (fs.FileInfo, error)     { return nil, errSlow }
 func (w *worktree) enter(string) (*os.File, error)         { return nil, errSlow }
-func (w *worktree) drop(dir string) error                  { return w.root.Remove(dir) }
 
 func (w *worktree) swap(string, string) error     { return errNoSwap }
 func (w *worktree) placeNew(string, string) error { return errNoSwap }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,7 +18,7 @@ var errSlow = errors.New("one component at a time")
 func (w *worktree) reach(p string, flags uint64) (*os.File, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for range 100 { // EAGAIN: a rename somewhere made the kernel unsure
-		fd, err := unix.Openat2(w.fd, p, &how)
+		fd, err := unix.Openat2(int(w.dir.Fd()), p, &how)
 		switch {
 		case err == nil:
 			return os.NewFile(uintptr(fd), p), nil
@@ -50,23 +49,3 @@ func (w *worktree) glance(p string) (fs.FileInfo, error) {
 func (w *worktree) enter(dir string) (*os.File, error) {
 	return w.reach(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 }
-
-// drop removes an empty directory.
-func (w *worktree) drop(dir string) error {
-	parent, err := w.enter(path.Dir(dir))
-	if errors.Is(err, errSlow) {
-		return w.root.Remove(dir)
-	}
-	if err != nil {
-		return err
-	}
-	defer parent.Close() //nolint:errcheck // only a directory handle
-	return pathError("rmdir", dir, unix.Unlinkat(int(parent.Fd()), path.Base(dir), unix.AT_REMOVEDIR))
-}
-
-// openTop opens the top of the worktree as the starting point of reach.
-func openTop(top string) (int, error) {
-	return unix.Open(top, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-}
-
-func closeTop(fd int) { unix.Close(fd) } //nolint:errcheck // only a directory handle

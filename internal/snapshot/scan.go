@@ -27,10 +27,8 @@ type Scan struct {
 	Unreadable []string // directories, ending in "/", and tracked files
 	Special    []string // sockets, pipes and devices, which git never lists
 
-	// Modes has the unusual permission bits of tracked files that did not change. ModesKnown is
-	// true if every tracked file was checked for them.
-	Modes      map[string]fs.FileMode
-	ModesKnown bool
+	// Modes has the unusual permission bits of tracked files that did not change.
+	Modes map[string]fs.FileMode
 }
 
 // Tracked is an index entry whose file does not match it, or does not exist.
@@ -68,8 +66,7 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err := s.addDoubtful(&scan, private); err != nil {
 		return scan, err
 	}
-	dirs, special := s.aroundTracked(private.entries)
-	return scan, s.findSpecial(ctx, &scan, dirs, special)
+	return scan, s.findSpecial(ctx, &scan, private.entries, []string{"."}, nil)
 }
 
 // addDoubtful adds entries that git takes for unchanged because of their stat data, but that may
@@ -89,14 +86,11 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 		}
 		return nil
 	})
-	scan.Modes, scan.ModesKnown = map[string]fs.FileMode{}, true
+	scan.Modes = map[string]fs.FileMode{}
 	for i, e := range private.entries {
-		switch {
-		case looks[i].gone:
+		if looks[i].differs {
 			scan.Tracked = append(scan.Tracked, Tracked{e.Path, e.Mode})
-		case looks[i].differs:
-			scan.Tracked = append(scan.Tracked, Tracked{e.Path, e.Mode})
-		case looks[i].bits != 0:
+		} else if looks[i].bits != 0 {
 			scan.Modes[e.Path] = looks[i].bits
 		}
 	}
@@ -105,8 +99,8 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 
 // look is what lstat says about a file that git did not list.
 type look struct {
-	differs, gone bool        // differs: its content may not be that of the entry
-	bits          fs.FileMode // permission bits, if they are unusual
+	differs bool        // it is gone, or its content may not be that of the entry
+	bits    fs.FileMode // permission bits, if they are unusual
 }
 
 // unseen looks at the file of an entry that git takes for unchanged.
@@ -115,9 +109,7 @@ func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	switch {
 	case err != nil:
 		return l // git reports these errors itself
-	case info == nil:
-		return look{gone: true}
-	case private.doubtful(e):
+	case info == nil, private.doubtful(e):
 		return look{differs: true}
 	case info.Mode().IsRegular() && unusual(info.Mode().Perm()):
 		l.bits = info.Mode().Perm()

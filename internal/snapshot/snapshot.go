@@ -116,10 +116,9 @@ type Capture struct {
 	Began time.Time
 
 	// Modes maps a path to permission bits that no usual umask produces, such as 0600. git keeps
-	// only the executable bit, so these are stored in the record. ModesKnown is true if every
-	// file was checked, so that a file missing from Modes is known to have had usual bits.
-	Modes      map[string]fs.FileMode
-	ModesKnown bool
+	// only the executable bit, so these are stored in the record. A file that is missing from Modes
+	// has usual bits.
+	Modes map[string]fs.FileMode
 }
 
 // unusual reports whether permission bits say more than the executable bit that git keeps. The

@@ -3,7 +3,7 @@ package snapshot
 // git lists no sockets, pipes and devices, and no directory that holds nothing else. A capture
 // has to report them as skipped, so this file looks for them. Reading every directory would be
 // slow where a large ignored one such as node_modules is. So only a directory below which git
-// listed something is read in any case. In another one fewer than glanced names are read before
+// listed or tracks something is read in any case. In another one fewer than glanced names are read before
 // git is asked whether it is ignored.
 
 import (
@@ -12,7 +12,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -24,21 +23,28 @@ const glanced = 500
 
 // specialFinder looks for special files below the directories that the index does not have.
 type specialFinder struct {
-	git    *gitScanner
-	holds  map[string]bool // directories with something below them that git listed
-	nested map[string]bool // repositories, which are not entered
-	found  []string        // special files, ignored ones included
-	wide   []string        // directories with glanced names or more, of which nothing else is known
-
+	git     *gitScanner
+	holds   map[string]bool // directories with something below them that git listed or tracks
+	nested  map[string]bool // repositories, which are not entered
+	tracked map[string]bool // paths in the index
+	found   []string        // special files, ignored ones included
+	wide    []string        // directories with glanced names or more, of which nothing else is known
 	ignores map[string]bool // names that are ignored for sure; see plainIgnores
 }
 
-// findSpecial adds special files to scan unless they are ignored. It looks below dirs, which are
-// directories that the index does not have, and takes over the special files in found.
-func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []string) error {
-	f := &specialFinder{git: s, holds: map[string]bool{}, nested: setOf(scan.Nested), found: found}
+// findSpecial adds special files to scan unless they are ignored. It looks below dirs, and takes over
+// the special files in found. Those of entries are no news.
+func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.IndexEntry, dirs, found []string) error {
+	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: setOf(scan.Nested), tracked: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
 		f.ignores = s.tree.plainIgnores()
+	}
+	for _, e := range entries {
+		addAbove(f.holds, e.Path)
+		f.tracked[e.Path] = true
+		if e.Mode == git.ModeGitlink {
+			f.nested[e.Path] = true
+		}
 	}
 	for _, list := range [][]string{scan.Untracked, scan.Nested} {
 		for _, p := range list {
@@ -60,12 +66,10 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, dirs, found []
 	return err
 }
 
-// look reads a directory as far down as git listed something, and takes a short look at the rest.
+// look reads a directory as far down as git knows something, and takes a short look at the rest.
 func (f *specialFinder) look(dir string) {
 	switch {
-	case f.nested[dir]:
-		return
-	case !f.holds[dir] && f.ignored(dir):
+	case f.nested[dir], !f.holds[dir] && f.ignored(dir):
 		return
 	case !f.holds[dir]:
 		if found, left := f.below(dir, glanced); left > 0 {
@@ -78,7 +82,7 @@ func (f *specialFinder) look(dir string) {
 	for _, e := range f.read(dir) {
 		if p := path.Join(dir, e.Name()); e.IsDir() {
 			f.look(p)
-		} else if special(e.Type()) {
+		} else if special(e.Type()) && !f.tracked[p] {
 			f.found = append(f.found, p)
 		}
 	}
@@ -196,43 +200,3 @@ func (f *specialFinder) read(dir string) []fs.DirEntry {
 
 // special reports whether a type is neither that of a file, a directory nor a symbolic link.
 func special(t fs.FileMode) bool { return t&^(fs.ModeDir|fs.ModeSymlink) != 0 }
-
-// aroundTracked reads the directories that hold tracked files, one level at a time. It returns
-// the directories in them that hold no tracked file, and the special files that the index does
-// not have.
-func (s *gitScanner) aroundTracked(entries []git.IndexEntry) (dirs, found []string) {
-	known := map[string]bool{}
-	for _, e := range entries {
-		addAbove(known, e.Path)
-	}
-	entry := func(p string) git.Mode {
-		i := sort.Search(len(entries), func(i int) bool { return entries[i].Path >= p })
-		if i < len(entries) && entries[i].Path == p {
-			return entries[i].Mode
-		}
-		return 0
-	}
-	f := &specialFinder{git: s}
-	for level := []string{"."}; len(level) > 0; {
-		read := make([][]fs.DirEntry, len(level))
-		git.Each(len(level), func(i int) error { //nolint:errcheck // it has none
-			read[i] = f.read(level[i])
-			return nil
-		})
-		var next []string
-		for i, dir := range level {
-			for _, e := range read[i] {
-				switch p := path.Join(dir, e.Name()); {
-				case known[p] && e.IsDir():
-					next = append(next, p)
-				case e.IsDir() && entry(p) != git.ModeGitlink:
-					dirs = append(dirs, p)
-				case special(e.Type()) && entry(p) == 0:
-					found = append(found, p)
-				}
-			}
-		}
-		level = next
-	}
-	return dirs, found
-}

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"errors"
-	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,14 +15,11 @@ func (w *worktree) swap(from, p string) error { return w.rename2(from, p, unix.R
 func (w *worktree) placeNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
 
 func (w *worktree) rename2(from, p string, flags uint) error {
-	dir, err := w.parent(p)
-	if err != nil {
+	return w.in("rename", p, func(dir int, leaf string) error {
+		err := unix.Renameat2(unix.AT_FDCWD, from, dir, leaf, flags)
+		if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV) {
+			return errNoSwap
+		}
 		return err
-	}
-	defer dir.Close() //nolint:errcheck // only a directory handle
-	err = unix.Renameat2(unix.AT_FDCWD, from, int(dir.Fd()), path.Base(p), flags)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV) {
-		return errNoSwap
-	}
-	return pathError("rename", p, err)
+	})
 }

@@ -31,9 +31,8 @@ const stagingPrefix = ".git-checkpoint-staging-"
 // where that is not possible, the path is checked one component at a time (realDir).
 type worktree struct {
 	root *os.Root
-	// fd is a handle of the top for openat2; -1 where the system has no such call.
-	fd  int
-	top string
+	dir  *os.File // the top, for openat2
+	top  string
 
 	mu   sync.Mutex
 	real map[string]bool // directories known not to be links; cleared when something is moved
@@ -45,16 +44,16 @@ func openWorktree(top string) (*worktree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: open the worktree: %w", git.ErrUnusable, err)
 	}
-	fd, err := openTop(top)
+	dir, err := root.Open(".")
 	if err != nil {
 		root.Close() //nolint:errcheck // only a directory handle
 		return nil, fmt.Errorf("open the worktree: %w", err)
 	}
-	return &worktree{root: root, fd: fd, top: top, real: map[string]bool{}}, nil
+	return &worktree{root: root, dir: dir, top: top, real: map[string]bool{}}, nil
 }
 
 func (w *worktree) close() {
-	closeTop(w.fd)
+	w.dir.Close()  //nolint:errcheck // only a directory handle
 	w.root.Close() //nolint:errcheck // only a directory handle
 }
 
@@ -224,23 +223,31 @@ func modeOf(info fs.FileInfo) git.Mode {
 	return git.ModeFile
 }
 
-// parent opens the directory that holds p, for calls that rename, link or remove p. It fails if
-// that directory is reached through a symbolic link. As the caller is about to move something,
-// the cache of real directories is cleared. The caller must close the result.
-func (w *worktree) parent(p string) (*os.File, error) {
-	if dir, err := w.enter(path.Dir(p)); !errors.Is(err, errSlow) {
-		w.moved() // the caller is about to move something
-		return dir, err
+// openDir opens a directory for reading. It fails if dir is a symbolic link or is reached through one.
+func (w *worktree) openDir(dir string) (*os.File, error) {
+	f, err := w.enter(dir)
+	if !errors.Is(err, errSlow) {
+		return f, err
 	}
-	ok, err := w.realDir(path.Dir(p))
+	ok, err := w.realDir(dir)
 	if err == nil && !ok {
-		err = &fs.PathError{Op: "open", Path: path.Dir(p), Err: fs.ErrNotExist}
+		err = &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
 	}
-	w.moved()
 	if err != nil {
 		return nil, err
 	}
-	return w.root.Open(path.Dir(p))
+	return w.root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
+}
+
+// readDir lists a directory, as openDir opens it. The entries know their types, but Info must not be
+// called.
+func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
+	f, err := w.openDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return f.ReadDir(-1)
 }
 
 // addAbove adds the directories above p to dirs, the top (".") included.
