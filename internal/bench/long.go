@@ -33,7 +33,7 @@ func (b *bench) long() []job {
 		}},
 		{row("create", fmt.Sprintf("`create` number %d ÷ number %d", n, short), 1.5), func(ctx context.Context) (samples, error) {
 			return b.longAndShort(ctx, n, short, func(r *repository) step {
-				s := r.checkpoint("create", "--quiet", "--always", "--session", longSession)
+				s := r.checkpoint("create", "--quiet", "--always", "--session", longSession, "--step", "4")
 				s.ready = r.change
 				return s
 			})
