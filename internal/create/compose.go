@@ -151,7 +151,7 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	}
 	sn := &c.record.Snapshot
 	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
-	for _, modes := range []map[string]fs.FileMode{c.capture.Modes, c.modes} {
+	for _, modes := range []map[string]fs.FileMode{c.capture.Modes, c.move.Modes} {
 		for p, m := range modes {
 			sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
 		}
@@ -233,8 +233,8 @@ func (c *creation) composeGit() {
 	c.record.Git = c.git
 	g, ix := &c.record.Git, c.capture.Index
 	g.Extra = maps.Clone(g.Extra)
-	if c.aside != nil {
-		AddExtra(&g.Extra, MemberAside, c.aside)
+	if c.move.Aside != nil {
+		AddExtra(&g.Extra, MemberAside, c.move.Aside)
 	}
 	g.Head, g.Index = c.head, ix.Tree
 	// A path has up to three unmerged entries, one for each stage.
@@ -249,8 +249,8 @@ func (c *creation) composeGit() {
 	if len(c.capture.Ignored) > 0 {
 		AddExtra(&c.record.Snapshot.Extra, "ignored", ToPaths(c.capture.Ignored))
 	}
-	if c.made != nil {
-		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.made)
+	if c.move.Made != nil {
+		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.move.Made)
 	}
 }
 

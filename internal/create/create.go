@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,15 +36,13 @@ type creation struct {
 	at       time.Time // the time of the checkpoint
 	head     name.OID  // the commit of HEAD; empty without one
 	capture  *snapshot.Capture
-	git      record.Git             // branch, operation and worktrees
-	outputs  map[string]KeptOutput  // already written as blobs
-	document *workflow.Accepted     // the parsed --state document; nil without one
-	aside    *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
-	safety   bool                   // made by a rollback: no rule of a workflow applies
-	modes    map[string]fs.FileMode // permission bits of files that the rollback replaces
-	made     []MadeFile             // ignored files that the rollback creates
-	learned  func() error           // waits for learn and returns its error
-	watch    *clearance.Watch       // the secret scanner; nil: it is off
+	git      record.Git            // branch, operation and worktrees
+	outputs  map[string]KeptOutput // already written as blobs
+	document *workflow.Accepted    // the parsed --state document; nil without one
+	safety   bool                  // made by a rollback: no rule of a workflow applies
+	move     SafetyRequest         // what that rollback is about to do
+	learned  func() error          // waits for learn and returns its error
+	watch    *clearance.Watch      // the secret scanner; nil: it is off
 
 	// Set by each build.
 	event   journal.Event // the members that all events of this create share
@@ -343,7 +341,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 		change.Events = append(change.Events, pin)
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
-	change.Verify = append(append([]name.OID(nil), c.capture.New...), c.written.NewObjects...)
+	change.Verify = slices.Concat(c.capture.New, c.written.NewObjects)
 	change.Mends = true // on missing objects repair, as another process may have read the journal
 	if c.req.NoTag {
 		change.Tags = store.TagsNone

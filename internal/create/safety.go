@@ -26,7 +26,7 @@ type SafetyRequest struct {
 // of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	c := &creation{
-		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, aside: req.Aside, modes: req.Modes, made: req.Made,
+		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, move: req,
 		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
 	}
 	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight

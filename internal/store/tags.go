@@ -283,9 +283,7 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 // from the newest to the oldest. A checkpoint that is live in the journal may still be missing
 // here, because its ref was not fetched or its object is lost.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
-	entries := d.after[k]
-	for i := len(entries) - 1; i >= 0; i-- {
-		e := entries[i]
+	for _, e := range slices.Backward(d.after[k]) {
 		if d.removed[e.Checkpoint] {
 			continue
 		}
