@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/journal"
@@ -61,8 +60,7 @@ func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, er
 	if s.Repo.Head.Branch == "" {
 		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
 	}
-	short := strings.TrimPrefix(string(s.Repo.Head.Branch), "refs/heads/")
-	base := name.SessionFromBranch(short)
+	base := name.SessionFromBranch(s.Repo.Head.Branch.Short())
 	for n := 1; ; n++ {
 		session := base
 		if n > 1 {

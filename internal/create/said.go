@@ -33,7 +33,7 @@ func (c *creation) triggerOff(by string) string {
 
 // about returns the values that a workflow's message may refer to.
 func (c *creation) about() map[string]any {
-	said := map[string]any{"session": string(c.session), "workflow": c.def.Name, "branch": strings.TrimPrefix(string(c.s.Repo.Head.Branch), "refs/heads/")}
+	said := map[string]any{"session": string(c.session), "workflow": c.def.Name, "branch": c.s.Repo.Head.Branch.Short()}
 	if r := c.record; r != nil {
 		// There is no record if the create failed early.
 		said["label"], said["id"], said["step"], said["step_name"] = r.Label, string(r.ID), r.Step, r.StepName

@@ -107,13 +107,10 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		if len(steps) == 0 {
 			hint = "`git checkpoint save TEXT` makes a step of what has changed since the last land"
 		}
-		return nil, checkpoint.Failure(checkpoint.KindNothing, hint, "nothing to land: %s already has everything in the steps", short(p.Answer.Branch))
+		return nil, checkpoint.Failure(checkpoint.KindNothing, hint, "nothing to land: %s already has everything in the steps", p.Answer.Branch.Short())
 	}
 	return p, p.untracked(ctx)
 }
-
-// short returns the name of a branch for messages.
-func short(branch name.Ref) string { return strings.TrimPrefix(string(branch), "refs/heads/") }
 
 // refuse returns an error for what cannot be landed now: an operation of git in progress,
 // no commit or branch to land on, no identity, or a branch that exists.
@@ -358,7 +355,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	}
 	// The commits will be pushed with the branch at some time, and no gate sees that push.
 	err = clearance.MayLeave(ctx, p.s, clearance.Sending{
-		To: "branch " + short(a.Branch), Tips: []name.OID{a.To}, Held: []name.OID{a.From}, Labels: clearance.Holders(log), Unscanned: p.req.Unscanned,
+		To: "branch " + a.Branch.Short(), Tips: []name.OID{a.To}, Held: []name.OID{a.From}, Labels: clearance.Holders(log), Unscanned: p.req.Unscanned,
 	})
 	if err != nil {
 		return nil, err
@@ -375,7 +372,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 // checkpoint of the result. An undo discards that checkpoint and moves the branch back.
 func (p *Plan) move(ctx context.Context) error {
 	a := p.Answer
-	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, short(a.Branch))
+	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, a.Branch.Short())
 	plan, err := rollback.PrepareLanding(ctx, p.s, p.at, checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch}, p.indexed, said)
 	if err != nil {
 		return err

@@ -29,6 +29,9 @@ func (r Ref) IsOurs() bool { return r.isIn(Roots()) }
 // Travels reports whether a ref is in one of our places that remotes have, too.
 func (r Ref) Travels() bool { return r.isIn(travelling()) }
 
+// Short returns the name of a branch as people type it, without refs/heads/.
+func (r Ref) Short() string { return strings.TrimPrefix(string(r), "refs/heads/") }
+
 func (r Ref) isIn(roots []string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		return string(r) == root || strings.HasSuffix(root, "/") && strings.HasPrefix(string(r), root)

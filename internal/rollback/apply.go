@@ -345,7 +345,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if now := refNow(ctx, s, ref); now != meta.Branch.To && now != old {
 			what := "HEAD"
 			if meta.Branch.Target != "" {
-				what = "branch " + short(meta.Branch.Target)
+				what = "branch " + meta.Branch.Target.Short()
 			}
 			hint := "`git checkpoint rollback --abort` restores the files and leaves the branch there"
 			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())

@@ -106,11 +106,11 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	}
 	if lost != "0" {
 		return &checkpoint.Error{
-			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds its commits after the one of the checkpoint", short(b.Target), was.Short()),
-			Hints: []string{"`git switch " + short(b.Target) + "` first, then the safety checkpoint keeps them", "--keep-branch leaves HEAD and branches where they are"},
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds its commits after the one of the checkpoint", b.Target.Short(), was.Short()),
+			Hints: []string{"`git switch " + b.Target.Short() + "` first, then the safety checkpoint keeps them", "--keep-branch leaves HEAD and branches where they are"},
 		}
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", short(b.Target), was))
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", b.Target.Short(), was))
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (r *Plan) planBack(ctx context.Context) error {
 		return nil
 	}
 	stays := func(why string) {
-		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", short(was.Name), why))
+		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why))
 	}
 	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
 	switch {
@@ -173,7 +173,7 @@ func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.Br
 		return
 	}
 	if err := moveBranch(ctx, s, b.Name, b.From, b.To); err != nil {
-		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", short(b.Name), err))
+		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
@@ -27,7 +26,7 @@ func sameHead(ctx context.Context, r *Plan) error {
 	}
 	b := r.answer.Branch
 	if b.Moved && b.Target != "" && refNow(ctx, r.s, b.Target) != r.was {
-		return changedSince(fmt.Sprintf("branch %s has moved", short(b.Target)))
+		return changedSince(fmt.Sprintf("branch %s has moved", b.Target.Short()))
 	}
 	return nil
 }
@@ -107,7 +106,7 @@ func branchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 	case now == meta.TargetOld:
 		return nil
 	case now != to:
-		s.Warn(fmt.Sprintf("branch %s stays where it is: it has moved since", short(branch)))
+		s.Warn(fmt.Sprintf("branch %s stays where it is: it has moved since", branch.Short()))
 		return nil
 	}
 	args := []string{"update-ref", "-m", backReason, string(branch), string(meta.TargetOld), string(to)}
@@ -117,6 +116,3 @@ func branchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 	_, err := s.Repo.Output(ctx, args...)
 	return err
 }
-
-// short returns the name of a branch for messages.
-func short(branch name.Ref) string { return strings.TrimPrefix(string(branch), "refs/heads/") }

@@ -39,7 +39,7 @@ func (r *Plan) about() map[string]any {
 		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),
 		"step": rec.Step, "step_name": rec.StepName, "status": rec.Status, "trigger": rec.Trigger,
 		"reverted": len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode), "discarded": a.Plan.Discard,
-		"left_behind": a.Branch.CommitsLeft, "branch": short(a.Branch.Name),
+		"left_behind": a.Branch.CommitsLeft, "branch": a.Branch.Name.Short(),
 	}
 	if e := r.to.State.Entry(a.From); e != nil {
 		said["from"] = e.Label

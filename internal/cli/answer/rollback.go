@@ -141,7 +141,7 @@ func branchName(ref name.Ref) string {
 	if ref == "" {
 		return "HEAD (detached)"
 	}
-	return strings.TrimPrefix(string(ref), "refs/heads/")
+	return ref.Short()
 }
 
 // pending writes the tasks that are still to do according to the state, which may be an array or an
