@@ -56,12 +56,12 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	known.Hints = append(known.Hints,
 		"`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings,
 		"`git checkpoint delete "+string(e.Checkpoint)+"` removes it")
-	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil && HasMessage(def, "corrupt") {
+	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil {
 		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
 		if last != nil {
 			said["last_valid"] = last.Label
 		}
-		known.Hints = append(strings.Split(def.Message("corrupt", said), "\n"), known.Hints...)
+		known.Hints = append(OwnWords(def, "corrupt", said), known.Hints...)
 	}
 	return known
 }
@@ -149,12 +149,12 @@ func Vanished(err error) bool {
 	return is && missing.TakenBack
 }
 
-// A workflow may say some things in its own words. HasMessage tells whether it does: the default
-// messages are printed by the program itself, which adds colours and columns.
-
-// HasMessage reports whether the definition has a message for this moment that differs from the
-// default workflow's.
-func HasMessage(d *workflow.Definition, moment string) bool {
-	words, has := d.Messages[moment]
-	return has && words != workflow.Default().Messages[moment]
+// OwnWords returns the lines of a workflow's message for a moment, or none if the message is that of
+// the default workflow: these are printed by the program itself, which adds colors and columns.
+// The message may refer to the values.
+func OwnWords(d *workflow.Definition, moment string, values map[string]any) []string {
+	if words, has := d.Messages[moment]; !has || words == workflow.Default().Messages[moment] {
+		return nil
+	}
+	return strings.Split(d.Message(moment, values), "\n")
 }

@@ -24,12 +24,11 @@ import (
 
 // trigger returns the trigger that the request names, else the document's, else manual.
 func (c *creation) trigger() string {
-	documents := ""
-	if c.document != nil {
-		documents = c.document.Trigger
-	}
-	return cmp.Or(c.req.Trigger, documents, workflow.TriggerManual)
+	return cmp.Or(c.req.Trigger, c.document.Trigger, workflow.TriggerManual)
 }
+
+// handed reports whether the request has a state document.
+func (c *creation) handed() bool { return len(c.req.State) > 0 }
 
 // checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
 // switched off (KindNothing).
@@ -69,7 +68,7 @@ func (c *creation) accept() error {
 	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
 		return checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
 	}
-	c.document = &a
+	c.document = a
 	return c.checkTrigger()
 }
 
@@ -85,7 +84,7 @@ func (c *creation) composeState(prev base) error {
 	if from := c.req.Promote; from != nil {
 		r.State, r.Status = from.State, from.Status
 	}
-	if c.document != nil {
+	if c.handed() {
 		r.State, r.Status = c.document.State, ""
 	}
 	if c.req.Edited != nil {
@@ -106,11 +105,9 @@ func (c *creation) composeState(prev base) error {
 	if err != nil {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
-	if c.document != nil {
-		facts.Status = cmp.Or(facts.Status, c.document.Status) // what an edit set comes before the document
-		if facts.Error == nil {
-			facts.Error = c.document.Error
-		}
+	facts.Status = cmp.Or(facts.Status, c.document.Status) // what an edit set comes before the document
+	if facts.Error == nil {
+		facts.Error = c.document.Error
 	}
 	r.Status = cmp.Or(c.req.Status, facts.Status, r.Status, c.def.Statuses.Initial, checkpoint.StatusOpen)
 	r.Error = facts.Error
@@ -126,13 +123,11 @@ func (c *creation) composeState(prev base) error {
 func (c *creation) placeSaid(prev base) error {
 	in, state := c.def.State.Members, c.record.State
 	if in.Status != "" && c.req.Status != "" {
-		was, now := "", gjson.GetBytes(state, in.Status).String()
+		was, now := c.document.Status, gjson.GetBytes(state, in.Status).String()
 		// Without a document, a status in the state that is the old one was carried over and may be
 		// replaced.
-		if c.document == nil && prev.record != nil {
+		if !c.handed() && prev.record != nil {
 			was = gjson.GetBytes(prev.record.State, in.Status).String()
-		} else if c.document != nil {
-			was = c.document.Status
 		}
 		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
 		if (now != was || edited) && now != c.req.Status {
@@ -240,7 +235,7 @@ func (c *creation) number(v store.View) error {
 	req := workflow.PlaceRequest{
 		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
 	}
-	if c.document != nil {
+	if c.handed() {
 		req.Document = &c.document.Facts
 	}
 	if v.State != nil {
@@ -316,13 +311,9 @@ func (c *creation) check(v store.View, prev base) error {
 	if prev.record != nil {
 		change.Old, change.OldStatus = prev.record.State, prev.record.Status
 	}
-	var given json.RawMessage
-	if c.document != nil {
-		given = c.document.State
-	}
 	// A member that the document itself has is not derived: what was said wins over what is
 	// computed.
-	state, err := c.def.Derive(change, given)
+	state, err := c.def.Derive(change, c.document.State)
 	if err != nil {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
@@ -333,7 +324,7 @@ func (c *creation) check(v store.View, prev base) error {
 // change describes the checkpoint for the workflow's rules.
 func (c *creation) change(v store.View) workflow.Change {
 	change := workflow.Change{
-		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.document != nil,
+		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.handed(),
 		Place: c.spot, Now: c.at, Started: c.at,
 	}
 	if v.State == nil {

@@ -44,7 +44,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (b base, err erro
 		switch {
 		case err == nil:
 			b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
-		case len(c.req.State) > 0: // a whole document replaces the damaged state
+		case c.handed(): // a whole document replaces the damaged state
 			c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
 		default:
 			return b, c.s.CorruptError(ctx, v.State, b.entry, err)

@@ -38,7 +38,7 @@ type creation struct {
 	capture  *snapshot.Capture
 	git      record.Git            // branch, operation and worktrees
 	outputs  map[string]KeptOutput // already written as blobs
-	document *workflow.Accepted    // the parsed --state document; nil without one
+	document workflow.Accepted     // the parsed --state document, if there is one
 	safety   bool                  // made by a rollback: no rule of a workflow applies
 	move     SafetyRequest         // what that rollback is about to do
 	learned  func() error          // waits for learn and returns its error
@@ -245,12 +245,12 @@ func (c *creation) learn(ctx context.Context) {
 
 // look captures the worktree, stores the outputs and parses the document.
 func (c *creation) look(ctx context.Context) error {
-	if len(c.req.State)+len(c.req.Outputs) > 0 {
+	if c.handed() || len(c.req.Outputs) > 0 {
 		if err := c.learned(); err != nil {
 			return err
 		}
 	}
-	if len(c.req.State) > 0 {
+	if c.handed() {
 		if err := c.accept(); err != nil {
 			return err
 		}
@@ -385,11 +385,11 @@ func (c *creation) reopen(v store.View, change *store.Change) {
 // ownIDs returns trailers with the ids that the document's own system has for the checkpoint and
 // the session.
 func ownIDs(c *creation) []journal.Trailer {
-	if c.document == nil || !c.def.Knows(c.req.State) {
+	if !c.handed() || !c.def.Knows(c.req.State) {
 		return nil
 	}
-	return append(checkpoint.DocumentTrailer(checkpoint.TrailerDocument, c.def.CheckpointOf(*c.document)),
-		checkpoint.DocumentTrailer(checkpoint.TrailerOwner, c.def.SessionOf(*c.document))...)
+	return append(checkpoint.DocumentTrailer(checkpoint.TrailerDocument, c.def.CheckpointOf(c.document)),
+		checkpoint.DocumentTrailer(checkpoint.TrailerOwner, c.def.SessionOf(c.document))...)
 }
 
 // write writes the record commit and the checkpoint commit. It writes no ref.

@@ -41,7 +41,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 	if err != nil {
 		return nil, err
 	}
-	if len(req.State) > 0 {
+	if c.handed() {
 		if err := c.accept(); err != nil {
 			return nil, err
 		}

@@ -144,9 +144,6 @@ const mostStated = 100
 // keepStated writes the outputs that the document contains. An output given by --output takes
 // precedence. An empty one is ignored, so an older output of that name is carried over.
 func (c *creation) keepStated(ctx context.Context) error {
-	if c.document == nil {
-		return nil
-	}
 	for n, output := range SortedKeys(c.document.Outputs) {
 		content := OutputContent(c.document.Outputs[output])
 		if _, given := c.outputs[output]; given || len(content) == 0 {

@@ -12,23 +12,20 @@ import (
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
 func (c *creation) confirmation() string {
-	if !checkpoint.HasMessage(c.def, "created") {
-		return ""
-	}
 	said := c.about()
 	said["files"], said["commit"] = c.record.Files.Total(), c.written.Commit.Short()
-	return c.def.Message("created", said)
+	return strings.Join(checkpoint.OwnWords(c.def, "created", said), "\n")
 }
 
 // triggerOff returns the message that the trigger is switched off by a key or the workflow, in the
 // workflow's words if it has some.
 func (c *creation) triggerOff(by string) string {
-	if !checkpoint.HasMessage(c.def, "trigger_off") {
-		return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", c.trigger(), by)
-	}
 	said := c.about()
 	said["trigger"], said["key"] = c.trigger(), by
-	return c.def.Message("trigger_off", said)
+	if words := checkpoint.OwnWords(c.def, "trigger_off", said); words != nil {
+		return strings.Join(words, "\n")
+	}
+	return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", c.trigger(), by)
 }
 
 // about returns the values that a workflow's message may refer to.
@@ -47,13 +44,12 @@ func (c *creation) about() map[string]any {
 // marks that line.
 func (c *creation) failed(err error) error {
 	known, is := errors.AsType[*checkpoint.Error](err)
-	if !is || !checkpoint.HasMessage(c.def, "create_failed") || !checkpoint.IsFailure(known.Kind) {
+	if !is || !checkpoint.IsFailure(known.Kind) {
 		return err
 	}
 	said := c.about()
 	said["error"] = "\x00"
-	words := c.def.Message("create_failed", said)
-	for _, line := range strings.Split(words, "\n") {
+	for _, line := range checkpoint.OwnWords(c.def, "create_failed", said) {
 		if line != "" && !strings.Contains(line, "\x00") {
 			known.Hints = append(known.Hints, line)
 		}

@@ -81,7 +81,7 @@ func sameError(a, b json.RawMessage) bool {
 // sameState compares what the user or the job said. Members that the workflow derives, such as an
 // elapsed time, are no change.
 func (b base) sameState(c *creation) bool {
-	if c.document == nil {
+	if !c.handed() {
 		// stated was edited from b's whole state, derived members included, so it is compared
 		// before the new ones are derived.
 		return bytes.Equal(Compact(b.record.State), Compact(c.stated))

@@ -12,22 +12,22 @@ import (
 // said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none.
 func (r *Plan) said(moment string) string {
-	if r.undoes != nil || !checkpoint.HasMessage(r.def, moment) {
+	if r.undoes != nil {
 		return ""
 	}
-	return r.def.Message(moment, r.about())
+	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about()), "\n")
 }
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(err error) error {
 	known, is := errors.AsType[*checkpoint.Error](err)
-	if !is || r.undoes != nil || !checkpoint.HasMessage(r.def, "rollback_failed") {
+	if !is || r.undoes != nil {
 		return err
 	}
 	said := r.about()
 	// error is the whole text, state only what condition the worktree is in.
 	said["error"], said["state"] = known.Error(), known.Message
-	known.Hints = append(strings.Split(r.def.Message("rollback_failed", said), "\n"), known.Hints...)
+	known.Hints = append(checkpoint.OwnWords(r.def, "rollback_failed", said), known.Hints...)
 	return known
 }
 
