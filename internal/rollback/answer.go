@@ -32,7 +32,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
 	}
 	if r.plan != nil {
-		if r.undoes == nil && r.files.Safety {
+		if !r.isUndo() && r.files.Safety {
 			a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
 		}
 		a.Plan = changes(r.plan.Paths)
@@ -105,7 +105,7 @@ func indexStays(r *Plan) bool {
 // back. A rollback does not change which session is active.
 func (r *Plan) warnSession() {
 	active, err := r.s.NamedSession("")
-	if err != nil || active == "" || active == r.to.Session || r.undoes != nil {
+	if err != nil || active == "" || active == r.to.Session || r.isUndo() {
 		return
 	}
 	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session))
@@ -135,7 +135,7 @@ func (r *Plan) warnConflicts() {
 func (r *Plan) lists() (discard, restore []name.ID, err error) {
 	switch {
 	case r.promote != nil: // a promotion leaves the session where it is
-	case r.undoes != nil:
+	case r.isUndo():
 		for _, in := range bySession(r.levels) {
 			plans := make([]journal.Plan, len(in))
 			for i, at := range in {
@@ -171,7 +171,7 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	// Without an id of its own, this worktree cannot tell whose work is discarded.
 	here, unknown := r.s.Store.WorktreeID()
 	entry := r.to.State.Entry
-	if r.undoes != nil {
+	if r.isUndo() {
 		entry = r.walk.entry // with several levels it may be another session's
 	}
 	for _, id := range discard {

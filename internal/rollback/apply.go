@@ -194,7 +194,7 @@ func lockHints(err error) []string {
 // are computed when it is written.
 func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
 	kind := journal.KindRollback
-	if r.undoes != nil {
+	if r.isUndo() {
 		kind = journal.KindUndo
 	}
 	e, err := r.s.NewEvent(kind, r.to.Session)
@@ -236,10 +236,10 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 			e.Branch = "HEAD"
 		}
 	}
-	if r.undoes == nil && r.files.Safety {
+	if !r.isUndo() && r.files.Safety {
 		e.Files = r.files.Checkpoint
 	}
-	if r.undoes != nil {
+	if r.isUndo() {
 		e.Undoes = r.levels[0].Head.OID
 		m.Levels, err = undone(ctx, r, e.Safety, e.Branch)
 	}
@@ -310,7 +310,7 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 		Session: r.to.Session, Definition: r.def, Capture: r.cur, Aside: r.aside, Modes: modes, Made: made,
 		Message: "before the rollback to " + r.answer.ToLabel,
 	}
-	if r.undoes != nil {
+	if r.isUndo() {
 		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
 	}
 	if r.promote != nil && r.promote.branch != nil {

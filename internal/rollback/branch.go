@@ -118,11 +118,11 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 // branch stays if it has moved since, and if the rollback created it: deleting it could lose
 // commits.
 func (r *Plan) planBack(ctx context.Context) error {
-	if r.undoes == nil || r.s.Repo.Operation() != "" {
+	if !r.isUndo() || r.s.Repo.Operation() != "" {
 		return nil
 	}
 	was := asideOf(r.record)
-	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.undoes.Branch || was.Name == r.answer.Branch.Target {
+	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == r.answer.Branch.Target {
 		return nil
 	}
 	stays := func(why string) {

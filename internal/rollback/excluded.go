@@ -34,7 +34,7 @@ func sayExcluded(r *Plan, paths []string, scope snapshot.Scope) error {
 	}
 	said := fmt.Sprintf("%s stays as it is, because checkpoint.exclude matches it", name.Clip(paths[first], name.Said))
 	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.files.Event().Commit.Short())
-	if r.undoes != nil {
+	if r.isUndo() {
 		r.s.Warn(said + "; " + how)
 	} else if len(r.req.Paths) > 0 && len(r.plan.Ops) == 0 {
 		return checkpoint.Failure(checkpoint.KindRefused, how, "%s; nothing else differs", said)

@@ -329,7 +329,7 @@ const OverwriteHint = "--overwrite-ignored captures ignored files in the safety 
 func (r *Plan) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {
-		if c.Ignored && (r.req.OverwriteIgnored || r.undoes != nil) {
+		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo()) {
 			out = append(out, c.Path)
 		}
 	}

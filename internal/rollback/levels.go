@@ -100,7 +100,7 @@ func (r *Plan) answerLevels() {
 
 // answerNext fills in what the next undo and the next redo would do, after this one is done.
 func (r *Plan) answerNext(ctx context.Context) {
-	if r.undoes == nil {
+	if !r.isUndo() {
 		return
 	}
 	// Read the lists again: the undo has just changed them.

@@ -40,7 +40,6 @@ type Plan struct {
 	files  *journal.Entry    // the checkpoint whose files are restored
 	record *record.Record    // the record of files
 	goal   *record.Record    // the record of to: gives the state and the next step
-	undoes *journal.Event    // the oldest event that is undone; nil for a rollback
 	plan   *snapshot.Plan    // nil for ModeState
 	cur    *snapshot.Capture // the capture that plan is based on; its tree becomes the safety checkpoint's
 	forced []string          // ignored paths that were captured too
@@ -53,7 +52,7 @@ type Plan struct {
 	promote *Promotion // nil unless this is a promotion or a landing
 
 	// For an undo or redo only.
-	levels    []journal.Level // the levels that are undone, the newest first
+	levels    []journal.Level // the levels that are undone, the newest first; never empty
 	plans     []journal.Plan  // for each level, what it discards and restores
 	filesStay bool            // no level wrote a file, so files does not say what the worktree gets
 	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
@@ -63,6 +62,9 @@ type Plan struct {
 
 	walk *walked // the worktree's undo and redo lists; nil until needed
 }
+
+// isUndo reports whether the plan is that of an undo or a redo.
+func (r *Plan) isUndo() bool { return len(r.levels) > 0 }
 
 // Answer returns what the plan will do, for display. Apply completes it.
 func (r *Plan) Answer() *Answer { return r.answer }
@@ -144,7 +146,7 @@ func (r *Plan) think(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.undoes != nil {
+	if r.isUndo() {
 		if r.legs, err = divide(ctx, r); err != nil {
 			return err
 		}
@@ -191,7 +193,7 @@ func (r *Plan) refuseEarly() error {
 		}
 		e := checkpoint.Failure(checkpoint.KindRefused, "`"+end+"` ends it", "a %s is in progress in this worktree", op)
 		// An undo has no --force: sameOperation decides.
-		if r.undoes == nil {
+		if !r.isUndo() {
 			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")
 		}
 		return e

@@ -12,7 +12,7 @@ import (
 // said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none.
 func (r *Plan) said(moment string) string {
-	if r.undoes != nil {
+	if r.isUndo() {
 		return ""
 	}
 	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about()), "\n")
@@ -21,7 +21,7 @@ func (r *Plan) said(moment string) string {
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(err error) error {
 	known, is := errors.AsType[*checkpoint.Error](err)
-	if !is || r.undoes != nil {
+	if !is || r.isUndo() {
 		return err
 	}
 	said := r.about()

@@ -195,7 +195,6 @@ func (r *Plan) prepareUndo(ctx context.Context) error {
 	}
 	// The last plan says where the undo ends, all plans together what it discards and restores.
 	goal := r.plans[len(r.plans)-1]
-	r.undoes = last.Head
 	r.to = &checkpoint.Found{Session: last.State.Session, State: last.State, Entry: last.State.Entry(goal.Target)}
 	return r.chooseParts(ctx)
 }
