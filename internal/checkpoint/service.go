@@ -247,18 +247,14 @@ func Classify(err error) error {
 		return as(KindInvalid, damageHint(err))
 	case isA[*store.TwinError](err):
 		return as(KindUsage, "use the existing session, or a name that differs in more than case")
-	case isA[*store.LostError](err), isBroken && broken.What == "journal":
+	case isA[*store.LostError](err):
 		return as(KindInvalid, journalHint)
-	case isBroken: // nothing general helps for other parts
-		return as(KindInvalid)
+	case isBroken:
+		return as(KindInvalid, brokenHints(broken)...)
 	case isA[*snapshot.HostileError](err):
 		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
 	case isLarge:
-		hints := []string{"add what does not belong in a checkpoint to .gitignore, or use --large"}
-		for _, d := range large.Directories {
-			hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
-		}
-		return as(KindRefused, hints...)
+		return as(KindRefused, largeHints(large)...)
 	case isBusy && busy.Lock != "":
 		return as(KindFailed, "wait for the other git process; if none is running, remove that file")
 	case isSpoilt:
@@ -281,6 +277,23 @@ func Classify(err error) error {
 func isA[E error](err error) bool {
 	_, is := errors.AsType[E](err)
 	return is
+}
+
+// brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.
+func brokenHints(e *store.DamagedError) []string {
+	if e.What != "journal" {
+		return nil
+	}
+	return []string{journalHint}
+}
+
+// largeHints says what to do about an unusual amount of new data, and where most of it is.
+func largeHints(e *snapshot.TooLargeError) []string {
+	hints := []string{"add what does not belong in a checkpoint to .gitignore, or use --large"}
+	for _, d := range e.Directories {
+		hints = append(hints, fmt.Sprintf("%s: %d files, %d MiB", d.Path, d.Files, d.Bytes>>20))
+	}
+	return hints
 }
 
 // damageHint returns what to do about an object, a ref or an index that git cannot read.
