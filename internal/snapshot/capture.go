@@ -109,16 +109,15 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, look: rules.Look}
-	edits := map[string]git.Entry{}
-	files, err := s.choose(ctx, private, scan, rules, c, edits)
+	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	files, err := s.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.guardSize(ctx, files, rules); err != nil {
 		return nil, err
 	}
-	keep := func() error { return s.keep(ctx, private, files, c, edits) }
+	keep := func() error { return s.keep(ctx, private, files, c) }
 	unseen := 0
 	for _, f := range files {
 		if f.seen.oid == "" {
@@ -142,9 +141,15 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 // keepUnchanged must come after hash, because only then does the private index have the
 // .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
 // keeps them alive.
-func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
+func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
 	converts := s.mayConvert(private, files)
-	if err := s.hash(ctx, private, files, converts, c, edits); err != nil {
+	var err error
+	if converts {
+		err = s.hashConverting(ctx, private, files, c)
+	} else {
+		_, err = s.hashPlain(ctx, files, c)
+	}
+	if err != nil {
 		return err
 	}
 	if converts || s.convertedBefore() {
@@ -153,13 +158,13 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 			return err
 		}
 	}
-	beyond, err := s.writeTrees(ctx, c, edits)
+	beyond, err := s.writeTrees(ctx, c)
 	if errors.Is(err, git.ErrMissing) {
 		// A directory that the index names is lost. If git cannot write the directories again, the first
 		// error says more.
 		if staged, failed := s.writeStaged(ctx, private, "--ignore-cache-tree"); failed == nil {
 			c.Index.Tree = staged
-			beyond, err = s.writeTrees(ctx, c, edits)
+			beyond, err = s.writeTrees(ctx, c)
 		}
 	}
 	// If trees cannot be compared, HEAD is damaged already, and the checkpoint is no worse than HEAD.
@@ -206,11 +211,11 @@ type candidate struct {
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
-// and gitlinks to edits, and lists everything else in c.Skipped.
+// and gitlinks to c.edits, and lists everything else in c.Skipped.
 //
 // Files in Rules.Force are handled after the other untracked files, with those of
 // Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
-func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
+func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
 	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
 	if err != nil {
 		return nil, err
@@ -237,11 +242,11 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 			c.Skipped = append(c.Skipped, Skip{Path: d + "/", Reason: ReasonExcluded})
 			continue
 		}
-		if err := s.nested(ctx, d, c, edits); err != nil {
+		if err := s.nested(ctx, d, c); err != nil {
 			return nil, err
 		}
 	}
-	files, open, err := s.chooseTracked(ctx, private, scan.Tracked, excluded, rules, c, edits)
+	files, open, err := s.chooseTracked(ctx, private, scan.Tracked, excluded, rules, c)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +264,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		return err
 	})
 	if err == nil {
-		err = s.settle(ctx, private, withoutReplaced(open, found, edits), c)
+		err = s.settle(ctx, private, c.withoutReplaced(open, found), c)
 	}
 	for i, f := range found {
 		if f.mode != 0 {
@@ -309,7 +314,7 @@ func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
 // leaves out is returned in open instead of being skipped at once: settle checks whether its
 // content is what is staged, in which case the tree has it after all.
-func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture, edits map[string]git.Entry) (files []candidate, open []leftOut, err error) {
+func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
 		info, err := s.tree.lstat(p)
 		o := leftOut{Skip{Path: p, Reason: reason}, info}
@@ -331,14 +336,14 @@ func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked
 			continue
 		}
 		if t.Mode == git.ModeGitlink {
-			if err := s.submodule(ctx, t, c, edits); err != nil {
+			if err := s.submodule(ctx, t, c); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
 		f, err := s.consider(t.Path, rules, c)
 		if err == nil && f.gone {
-			err = s.gone(ctx, f, c, edits)
+			err = s.gone(ctx, f, c)
 		}
 		if err == nil && f.large {
 			err = leave(t.Path, ReasonLarge)

@@ -32,32 +32,14 @@ func spareMemory(files, percent int) {
 	}
 }
 
-// hash writes the content of files as blobs and adds their entries to edits. converts says whether
-// git may convert some of them.
-func (s *Shot) hash(ctx context.Context, private *privateIndex, files []candidate, converts bool, c *Capture, edits map[string]git.Entry) error {
-	if converts {
-		return s.hashConverting(ctx, private, files, c, edits)
-	}
-	_, err := s.hashPlain(ctx, files, c, edits)
-	return err
-}
-
-// hashPlain hashes files without conversions: small ones in this process, several at a time, and
-// large ones by git hash-object. It returns the files that are marked inOnly and that git would
-// convert all the same, because they have CR characters; it has not hashed these.
-func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) (crlf []candidate, err error) {
-	var large, small []candidate
-	for _, f := range files {
-		if f.mode != git.ModeSymlink && f.size >= largeFile && !s.knows(f) {
-			large = append(large, f)
-		} else {
-			small = append(small, f)
-		}
-	}
-	hashed := make([]hashedFile, len(small))
-	remember := len(small) <= maxHashed
-	err = git.Each(len(small), func(i int) (err error) {
-		hashed[i], err = s.hashFile(ctx, small[i], c)
+// hashPlain writes the content of files as blobs without conversions, several at a time, and adds
+// their entries to c.edits. It returns the files that are marked inOnly and that git may convert all
+// the same; it has not hashed these.
+func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
+	hashed := make([]hashedFile, len(files))
+	remember := len(files) <= maxHashed
+	err = git.Each(len(files), func(i int) (err error) {
+		hashed[i], err = s.hashFile(ctx, files[i], c)
 		if !remember {
 			hashed[i].info = nil
 		}
@@ -72,16 +54,16 @@ func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture, edi
 	for i, h := range hashed {
 		switch {
 		case h.crlf:
-			crlf = append(crlf, small[i])
+			crlf = append(crlf, files[i])
 			continue
-		case h.entry.Mode == 0 || h.entry != small[i].index:
-			c.record(small[i].path, h.entry, edits)
+		case h.entry.Mode == 0 || h.entry != files[i].index:
+			c.record(files[i].path, h.entry)
 		}
 		if remember {
-			c.hashed[small[i].path] = h
+			c.hashed[files[i].path] = h
 		}
 	}
-	return crlf, s.hashLarge(ctx, large, c, edits)
+	return crlf, nil
 }
 
 // hashedFile is the entry of a file that was read, and what lstat said of it. The zero value
@@ -95,19 +77,19 @@ type hashedFile struct {
 // maxHashed limits how many hashed files a capture remembers, and so its memory.
 const maxHashed = 4096
 
-// record adds an entry to edits. The zero entry is a deletion.
-func (c *Capture) record(p string, e git.Entry, edits map[string]git.Entry) {
-	edits[p] = e
+// record adds an entry to c.edits. The zero entry is a deletion.
+func (c *Capture) record(p string, e git.Entry) {
+	c.edits[p] = e
 	if e.Mode != 0 {
 		c.New = append(c.New, e.OID)
 	}
 }
 
 // hashOne hashes one file in this process, without conversions.
-func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
+func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture) error {
 	h, err := s.hashFile(ctx, f, c)
 	if err == nil {
-		c.record(f.path, h.entry, edits)
+		c.record(f.path, h.entry)
 	}
 	return err
 }
@@ -127,22 +109,39 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFil
 		c.seen.add(f.path, f.info, f.seen)
 		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
 	}
-	data, info, err := s.tree.readWhole(f.path)
+	var data []byte
+	var oid name.OID
+	var large bool
+	info, err := s.tree.steady(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+		large = before.Mode().IsRegular() && before.Size() >= largeFile
+		switch {
+		case !large:
+			data, after, err = s.tree.read(f.path, before)
+		case f.inOnly:
+			after = before // it is left to git
+		default:
+			data = nil
+			oid, after, err = s.streamBlob(ctx, f.path)
+		}
+		return after, err
+	})
 	if err != nil {
 		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
 	}
-	if info == nil || !info.Mode().IsRegular() && modeOf(info) != git.ModeSymlink {
+	if info == nil || !content(info) {
 		return hashedFile{}, nil
 	}
 	mode := modeOf(info)
-	cr := bytes.IndexByte(data, '\r') >= 0
+	cr := large || bytes.IndexByte(data, '\r') >= 0
 	if f.inOnly && mode != git.ModeSymlink && cr {
 		return hashedFile{crlf: true}, nil
 	}
-	oid := git.HashObject(s.repo.Format, "blob", data)
-	if oid != f.index.OID || !s.repo.Batch().Has(oid) {
-		if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
-			return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+	if !large {
+		oid = git.HashObject(s.repo.Format, "blob", data)
+		if oid != f.index.OID || !s.repo.Batch().Has(oid) {
+			if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
+				return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+			}
 		}
 	}
 	if c.look != nil && mode != git.ModeSymlink {
@@ -152,100 +151,28 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFil
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
+// streamBlob has git write the content of a large file as a blob. after is what the file was once git
+// had read it.
+func (s *Shot) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
+	f, err := s.tree.open(p)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
+	if err == nil {
+		oid, err = name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+	}
+	if err == nil {
+		after, err = f.Stat()
+	}
+	return oid, after, err
+}
+
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
 func (s *Shot) knows(f candidate) bool {
 	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
-}
-
-// hashLarge has git hash large files. A file that changes while git reads it is read again, up to
-// three times in all; after the third time the last version is taken. What is no file any more is
-// left to hashOne.
-func (s *Shot) hashLarge(ctx context.Context, files []candidate, c *Capture, edits map[string]git.Entry) error {
-	for try := 1; len(files) > 0; try++ {
-		var there []candidate
-		var seen []fs.FileInfo
-		for _, f := range files {
-			info, err := s.tree.lstat(f.path)
-			if err != nil {
-				return fmt.Errorf("look at %q: %w", f.path, err)
-			}
-			if info == nil || !info.Mode().IsRegular() {
-				if err := s.hashOne(ctx, f, c, edits); err != nil {
-					return err
-				}
-				continue
-			}
-			there, seen = append(there, f), append(seen, info)
-		}
-		oids, err := s.hashStreamed(ctx, there)
-		if err != nil && (try == 3 || ctx.Err() != nil) {
-			return err
-		}
-		files = nil
-		for i, f := range there {
-			info, lookErr := s.tree.lstat(f.path)
-			if err != nil || lookErr != nil || info == nil || !same(info, seen[i]) && try < 3 {
-				files = append(files, f)
-				continue
-			}
-			c.record(f.path, git.Entry{Mode: modeOf(info), OID: oids[i]}, edits)
-			c.seen.add(f.path, info, sighting{oids[i], true})
-		}
-		if try == 3 && len(files) > 0 {
-			return fmt.Errorf("keep %q: it keeps appearing and disappearing", files[0].path)
-		}
-	}
-	return nil
-}
-
-// hashStreamed writes files as blobs with git hash-object, and returns their ids in the same
-// order.
-func (s *Shot) hashStreamed(ctx context.Context, files []candidate) ([]name.OID, error) {
-	if len(files) == 0 {
-		return nil, nil
-	}
-	var in strings.Builder
-	for _, f := range files {
-		in.WriteString(quotePath(f.path) + "\n")
-	}
-	res, err := s.repo.Run(ctx, git.Cmd{
-		Args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"}, Stdin: strings.NewReader(in.String()),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("keep large files: %w", err)
-	}
-	lines := strings.Fields(string(res.Stdout))
-	if len(lines) != len(files) {
-		return nil, fmt.Errorf("keep large files: only %d of %d were kept", len(lines), len(files))
-	}
-	oids := make([]name.OID, len(lines))
-	for i, line := range lines {
-		if oids[i], err = name.ParseOID(line); err != nil {
-			return nil, fmt.Errorf("keep %q: %w", files[i].path, err)
-		}
-	}
-	return oids, nil
-}
-
-// quotePath writes a path in git's C-style quotes. hash-object --stdin-paths has no -z option, so
-// a newline in a path must be quoted.
-func quotePath(p string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // hashConverting hashes files of which git may convert some. Those that git only cleans of CR
@@ -253,8 +180,8 @@ func quotePath(p string) string {
 //
 // Attributes files go first and through git, even if they are not converted: with them in the index
 // git applies them to the other files.
-func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture, edits map[string]git.Entry) error {
-	index, err := s.conversionIndex(ctx, private, files, edits)
+func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+	index, err := s.conversionIndex(ctx, private, files, c)
 	if err != nil {
 		return err
 	}
@@ -268,7 +195,7 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 			others = append(others, f)
 		}
 	}
-	entries, err := s.clean(ctx, index, attrs, c, edits)
+	entries, err := s.clean(ctx, index, attrs, c)
 	if err != nil {
 		return err
 	}
@@ -289,24 +216,24 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 	var plain, convert []candidate
 	for _, f := range others {
 		by, is := converted[f.path]
-		if is && (!by.inOnly || f.size >= largeFile) {
+		if is && !by.inOnly {
 			convert = append(convert, f)
 			continue
 		}
 		f.inOnly = is
 		plain = append(plain, f)
 	}
-	crlf, err := s.hashPlain(ctx, plain, c, edits)
+	crlf, err := s.hashPlain(ctx, plain, c)
 	if err != nil {
 		return err
 	}
-	if entries, err = s.clean(ctx, index, append(convert, crlf...), c, edits); err != nil {
+	if entries, err = s.clean(ctx, index, append(convert, crlf...), c); err != nil {
 		return err
 	}
 	if err := s.keepRawOf(ctx, index, affected, entries, c); err != nil {
 		return err
 	}
-	return s.renewAttributes(ctx, private, edits)
+	return s.renewAttributes(ctx, private, c)
 }
 
 // conversionIndex makes an index for conversions and returns its path; the caller must remove it. It
@@ -314,9 +241,9 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 // because a file that is staged with CRLF keeps its line endings. The entries have no stat data, so
 // git takes every file for changed and hashes it. The private index of a large worktree would take
 // each git process longer to read than the rest of its work.
-func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, edits map[string]git.Entry) (string, error) {
+func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
 	wanted := setOf(private.attrs)
-	for p, e := range edits {
+	for p, e := range c.edits {
 		if e.Mode == 0 {
 			delete(wanted, p)
 		}
@@ -334,10 +261,10 @@ func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files
 }
 
 // renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
-func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, edits map[string]git.Entry) error {
+func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
 	var gone []string
 	there := map[string]git.Entry{}
-	for p, e := range edits {
+	for p, e := range c.edits {
 		switch {
 		case !holdsAttributes(p):
 		case e.Mode == 0:
@@ -361,11 +288,11 @@ func (s *Shot) update(ctx context.Context, index, paths string) error {
 
 // clean has git convert and hash files by adding them to the index, and records their entries. It
 // returns the entries of the files that git accepted, by path.
-func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Capture, edits map[string]git.Entry) (map[string]git.Entry, error) {
+func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	files, err := s.cleanAll(ctx, index, files, c, edits)
+	files, err := s.cleanAll(ctx, index, files, c)
 	if err != nil {
 		return nil, err
 	}
@@ -389,7 +316,7 @@ func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Ca
 		} else if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
 			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)
 		}
-		c.record(f.path, e, edits)
+		c.record(f.path, e)
 		if c.look != nil && regular(e.Mode) {
 			c.look(f.path, e.OID, nil)
 		}
@@ -400,7 +327,7 @@ func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Ca
 // cleanAll adds files to the index. If git fails for one of them, that file is handled apart and the
 // rest is tried again: a file whose required filter fails is skipped, and a file that is not in the
 // encoding that its attributes claim is kept as it is. It returns the files that git accepted.
-func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c *Capture, edits map[string]git.Entry) ([]candidate, error) {
+func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
 	for {
 		var in strings.Builder
 		for _, f := range files {
@@ -422,7 +349,7 @@ func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c 
 		}
 		if filter {
 			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
-		} else if err := s.keepAsIs(ctx, index, files[failed], c, edits); err != nil {
+		} else if err := s.keepAsIs(ctx, index, files[failed], c); err != nil {
 			return nil, err
 		}
 		files = slices.Concat(files[:failed], files[failed+1:])
@@ -432,11 +359,11 @@ func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
 // that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
 // the index, too: if it is an attributes file, a checkout of the tree will obey it.
-func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Capture, edits map[string]git.Entry) error {
-	if err := s.hashOne(ctx, f, c, edits); err != nil {
+func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
+	if err := s.hashOne(ctx, f, c); err != nil {
 		return err
 	}
-	e := edits[f.path]
+	e := c.edits[f.path]
 	if e.Mode == 0 {
 		return nil
 	}

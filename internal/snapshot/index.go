@@ -327,10 +327,10 @@ func (s *Shot) writeStaged(ctx context.Context, p *privateIndex, flags ...string
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }
 
-// writeTrees writes the tree of the worktree: that of what is staged, with edits. It returns the trees
+// writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
 // of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
-func (s *Shot) writeTrees(ctx context.Context, c *Capture, edits map[string]git.Entry) (beyond []name.OID, err error) {
-	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, edits); err != nil {
+func (s *Shot) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
+	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
 		c.Tree = ""
 		return nil, err
 	}

@@ -13,20 +13,20 @@ import (
 // gone records that a tracked file is gone, and the repository that may stand in its place. The
 // scan does not find that one: git does not list a directory as untracked while the index has a
 // file of that name.
-func (s *Shot) gone(ctx context.Context, f candidate, c *Capture, edits map[string]git.Entry) error {
-	edits[f.path] = git.Entry{}
+func (s *Shot) gone(ctx context.Context, f candidate, c *Capture) error {
+	c.edits[f.path] = git.Entry{}
 	if !f.dir {
 		return nil
 	}
 	if info, err := s.tree.lstat(f.path + "/.git"); err != nil || info == nil {
 		return err
 	}
-	return s.nested(ctx, f.path, c, edits)
+	return s.nested(ctx, f.path, c)
 }
 
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
 // they are the business of that repository.
-func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[string]git.Entry) error {
+func (s *Shot) nested(ctx context.Context, dir string, c *Capture) error {
 	if refusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
@@ -43,7 +43,7 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[str
 	case len(head) != 2*s.repo.HashLen():
 		reason = ReasonFormat
 	default:
-		edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
+		c.edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
 	}
 	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
 	return nil
@@ -51,13 +51,13 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture, edits map[str
 
 // submodule records the commit that a changed submodule is at. Changes inside the submodule are
 // not captured, so the path is also listed as skipped.
-func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[string]git.Entry) error {
+func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture) error {
 	info, err := s.tree.lstat(t.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", t.Path, err)
 	}
 	if info == nil {
-		edits[t.Path] = git.Entry{}
+		c.edits[t.Path] = git.Entry{}
 		return nil
 	}
 	if !info.IsDir() { // a file took the place of the submodule
@@ -65,14 +65,14 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture, edits map[s
 		if err != nil || f.mode == 0 {
 			return err
 		}
-		return s.hashOne(ctx, f, c, edits)
+		return s.hashOne(ctx, f, c)
 	}
 	head, err := s.repo.HeadOf(ctx, s.tree.abs(t.Path))
 	if err != nil {
 		return err
 	}
 	if head != "" && len(head) == 2*s.repo.HashLen() {
-		edits[t.Path] = git.Entry{Mode: git.ModeGitlink, OID: head}
+		c.edits[t.Path] = git.Entry{Mode: git.ModeGitlink, OID: head}
 	}
 	c.Skipped = append(c.Skipped, Skip{Path: t.Path + "/", Reason: ReasonSubmodule})
 	return nil

@@ -20,7 +20,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/name"
 )
 
 // convertsOutside reports whether git may convert content because of settings, or because of
@@ -108,7 +107,7 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smud
 		return err
 	}
 	if err == nil && bytes.Equal(data, got) {
-		if f.filter && hashBlob(s.repo.Format, got) == e.OID {
+		if f.filter && git.HashObject(s.repo.Format, "blob", got) == e.OID {
 			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter returns the stored form; the content that this stands for is not kept here"})
 		}
 		return nil
@@ -292,6 +291,3 @@ func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string
 	}
 	return m, nil
 }
-
-// hashBlob returns the id of a blob with this content.
-func hashBlob(format string, data []byte) name.OID { return git.HashObject(format, "blob", data) }

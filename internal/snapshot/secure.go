@@ -129,11 +129,11 @@ func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, en
 		if modeOf(info) == git.ModeSymlink || changeTime(info).After(p.Cur.Began) {
 			return &ChangedError{f.path}
 		}
-		oids, err := s.hashStreamed(ctx, []candidate{f})
+		oid, _, err := s.streamBlob(ctx, f.path)
 		if err != nil {
 			return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
 		}
-		if oids[0] != got {
+		if oid != got {
 			return &ChangedError{f.path}
 		}
 		p.Cur.Raw[f.path] = got

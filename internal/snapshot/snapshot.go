@@ -110,6 +110,8 @@ type Capture struct {
 	seen   *sightings // what the previous capture read, and what this one did
 	// look is Rules.Look.
 	look func(string, name.OID, []byte)
+	// edits are the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion.
+	edits map[string]git.Entry
 
 	// Began is when the capture started. It comes from the clock of this machine but is compared
 	// with times of files, so it is only as good as the clock of the file system agrees with it.

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -20,17 +21,17 @@ type leftOut struct {
 
 // withoutReplaced returns the files of open without those that a directory has replaced in which
 // something is captured. The tree cannot hold both, so such a file is deleted, not left out.
-func withoutReplaced(open []leftOut, found []candidate, edits map[string]git.Entry) []leftOut {
+func (c *Capture) withoutReplaced(open []leftOut, found []candidate) []leftOut {
 	return slices.DeleteFunc(open, func(o leftOut) bool {
 		if o.info == nil || !o.info.IsDir() {
 			return false
 		}
 		replaced := slices.ContainsFunc(found, func(f candidate) bool { return f.mode != 0 && strings.HasPrefix(f.path, o.Path+"/") })
-		for p, e := range edits {
+		for p, e := range c.edits {
 			replaced = replaced || e.Mode != 0 && strings.HasPrefix(p, o.Path+"/")
 		}
 		if replaced {
-			edits[o.Path] = git.Entry{}
+			c.edits[o.Path] = git.Entry{}
 		}
 		return replaced
 	})
@@ -91,7 +92,7 @@ func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftO
 			in.WriteString(quotePath(f.Path) + "\n")
 			asked = append(asked, i)
 		} else if data, info, err := s.tree.readWhole(f.Path); err == nil && info != nil {
-			out[i] = hashBlob(s.repo.Format, data)
+			out[i] = git.HashObject(s.repo.Format, "blob", data)
 		}
 	}
 	if len(asked) == 0 {
@@ -106,4 +107,24 @@ func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftO
 		out[asked[n]] = name.OID(line)
 	}
 	return out, nil
+}
+
+// quotePath writes a path in git's C-style quotes. hash-object --stdin-paths has no -z option, so
+// a newline in a path must be quoted.
+func quotePath(p string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

@@ -149,49 +149,57 @@ func (w *worktree) read(p string, before fs.FileInfo) (data []byte, after fs.Fil
 	return content.Bytes(), after, err
 }
 
-// readWhole reads a file that another program may be writing to. It reads again, three times at
-// most, until size and times are the same before and after. If the file never holds still, the
-// last version that could be read is returned. The info is nil if nothing is at p; if p is a
-// directory, info says so and data is nil.
-func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
+// steady has read look at a file that another program may be writing to. It is called again, three
+// times at most, until size and times are the same before and after. If the file never holds still,
+// the last version that could be read counts. The info is nil if nothing is at p, and that of a
+// directory if there is one; what read has found is then of no use.
+func (w *worktree) steady(p string, read func(before fs.FileInfo) (after fs.FileInfo, err error)) (info fs.FileInfo, err error) {
 	for range 3 {
 		if info, err = w.lstat(p); err != nil || info == nil || info.IsDir() {
-			return nil, info, err
+			return info, err
 		}
 		var after fs.FileInfo
-		data, after, err = w.read(p, info)
-		if err == nil && after != nil && same(info, after) {
-			return data, info, nil
+		if after, err = read(info); err == nil && after != nil && same(info, after) {
+			return info, nil
 		}
 	}
 	if absent(err) {
-		return nil, nil, nil
+		return nil, nil
+	}
+	return info, err
+}
+
+// readWhole reads a file as steady does. data is nil if there is no file.
+func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
+	info, err = w.steady(p, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+		data, after, err = w.read(p, before)
+		return after, err
+	})
+	if info == nil || info.IsDir() {
+		data = nil
 	}
 	return data, info, err
 }
 
-// hashWhole returns the blob id of a file's content, or of a link's target. A large file is
-// streamed, so that it is not held in memory, and is read only once even if it changes meanwhile:
-// the caller must compare the returned info with the one that it expects.
-func (w *worktree) hashWhole(format, p string) (name.OID, fs.FileInfo, error) {
-	info, err := w.lstat(p)
-	if err != nil || info == nil || info.Size() < largeFile || !info.Mode().IsRegular() {
-		data, info, err := w.readWhole(p)
-		return hashBlob(format, data), info, err
-	}
-	f, err := w.open(p)
-	if absent(err) {
-		return "", nil, nil
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	oid, err := git.HashBlob(format, info.Size(), f)
-	if err != nil {
-		return "", nil, err
-	}
-	info, err = w.lstat(p)
+// hashWhole returns the blob id of a file's content, or of a link's target, as steady reads it. A
+// large file is streamed, so that it is not held in memory.
+func (w *worktree) hashWhole(format, p string) (oid name.OID, info fs.FileInfo, err error) {
+	info, err = w.steady(p, func(before fs.FileInfo) (fs.FileInfo, error) {
+		if before.Size() < largeFile || !before.Mode().IsRegular() {
+			data, after, err := w.read(p, before)
+			oid = git.HashObject(format, "blob", data)
+			return after, err
+		}
+		f, err := w.open(p)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() //nolint:errcheck // read only
+		if oid, err = git.HashBlob(format, before.Size(), f); err != nil {
+			return nil, err
+		}
+		return f.Stat()
+	})
 	return oid, info, err
 }
 
