@@ -89,6 +89,12 @@ func (r *Repo) ReadIndex(path string) (*Index, error) {
 	return ix, nil
 }
 
+// InfoLine returns a line of input for `git update-index -z --index-info`: it puts an entry at a path
+// and a stage. An entry with mode 0 removes the path; its id has to have the right length.
+func InfoLine(e Entry, stage int, path string) string {
+	return fmt.Sprintf("%o %s %d\t%s\x00", uint32(e.Mode), e.OID, stage, path)
+}
+
 // ParseIndex decodes the structure of an index. hashLen is 20 or 32. Nothing in the file is
 // trusted: all lengths are checked. The checksum at the end is not verified, because git may leave
 // it out (index.skipHash).

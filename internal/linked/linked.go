@@ -147,7 +147,7 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 			return checkpoint.Classify(err)
 		}
 		if known {
-			fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(e.Mode), e.OID, p)
+			in.WriteString(git.InfoLine(e, 0, p))
 		}
 	}
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String())})

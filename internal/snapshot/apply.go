@@ -113,8 +113,7 @@ func (r *Restore) unchanged(p string) error {
 // sameLinked is the weaker form of same for a file with several hard links: moving or linking one
 // of the names changes the ctime of all.
 func sameLinked(info, was fs.FileInfo) bool {
-	return info.Mode().IsRegular() && links(was) > 1 && os.SameFile(info, was) &&
-		info.Size() == was.Size() && info.Mode() == was.Mode() && info.ModTime().Equal(was.ModTime())
+	return info.Mode().IsRegular() && links(was) > 1 && info.Mode() == was.Mode() && sameContent(info, was)
 }
 
 // takeAside moves a file that is to be deleted to old/<n>.

@@ -317,31 +317,29 @@ func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
 		info, err := s.tree.lstat(p)
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", p, err)
+		}
 		o := leftOut{Skip{Path: p, Reason: reason}, info}
 		if info != nil && reason == ReasonLarge {
 			o.Size = info.Size()
 		}
 		open = append(open, o)
-		return err
+		return nil
 	}
 	for _, t := range tracked {
 		c.Touched[t.Path] = true
-		if reason := ReasonExcluded; excluded[t.Path] || s.left(t.Path) != "" {
-			if !excluded[t.Path] {
-				reason = ReasonMirror
-			}
-			if err := leave(t.Path, reason); err != nil {
-				return nil, nil, fmt.Errorf("look at %q: %w", t.Path, err)
-			}
-			continue
+		var f candidate
+		switch {
+		case excluded[t.Path]:
+			err = leave(t.Path, ReasonExcluded)
+		case s.left(t.Path) != "":
+			err = leave(t.Path, ReasonMirror)
+		case t.Mode == git.ModeGitlink:
+			err = s.submodule(ctx, t, c)
+		default:
+			f, err = s.consider(t.Path, rules, c)
 		}
-		if t.Mode == git.ModeGitlink {
-			if err := s.submodule(ctx, t, c); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		f, err := s.consider(t.Path, rules, c)
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c)
 		}

@@ -8,6 +8,7 @@ package snapshot
 import (
 	"context"
 	"io/fs"
+	"os"
 
 	"git-checkpoint/internal/git"
 )
@@ -161,7 +162,5 @@ func (r *Restore) read(p string) (written, bool) {
 // sameContent reports whether a file was not written to. It may have been renamed or have other
 // permissions, as those do not change the mtime.
 func sameContent(a, b fs.FileInfo) bool {
-	_, x, ok := inode(a)
-	_, y, _ := inode(b)
-	return ok && x == y && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -7,7 +7,6 @@ package snapshot
 // files that were found exact are remembered in <git dir>/checkpoint/exact (verdicts).
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -151,12 +150,9 @@ type verdicts struct {
 // conversions.
 func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
 	v := &verdicts{path: filepath.Join(s.dir, "exact"), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
-	data, err := os.ReadFile(v.path)
-	if err != nil || len(data) < 32 || !bytes.Equal(data[:32], v.digest[:]) || len(data)%16 != 0 {
-		return v
-	}
-	for at := 32; at < len(data); at += 16 {
-		v.exact[verdictKey(data[at:at+16])] = true
+	same := func([]byte) [32]byte { return v.digest }
+	for key := range slices.Chunk(readCache(v.path, len(verdictKey{}), same), len(verdictKey{})) {
+		v.exact[verdictKey(key)] = true
 	}
 	return v
 }
@@ -166,12 +162,11 @@ func (v *verdicts) save() {
 	if !v.fresh {
 		return
 	}
-	data := make([]byte, 0, 32+16*len(v.exact))
-	data = append(data, v.digest[:]...)
+	var records []byte
 	for k := range v.exact {
-		data = append(data, k[:]...)
+		records = append(records, k[:]...)
 	}
-	replaceFile(v.path, data)
+	writeCache(v.path, v.digest, records)
 }
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,

@@ -254,7 +254,7 @@ func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files
 	var lines strings.Builder
 	for _, e := range private.entries {
 		if wanted[e.Path] {
-			fmt.Fprintf(&lines, "%o %s %d\t%s\x00", uint32(e.Mode), private.index.OIDOf(e), e.Stage, e.Path)
+			lines.WriteString(git.InfoLine(git.Entry{Mode: e.Mode, OID: private.index.OIDOf(e)}, e.Stage, e.Path))
 		}
 	}
 	return s.scratchIndex(ctx, lines.String())

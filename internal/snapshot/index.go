@@ -76,40 +76,37 @@ func (p *privateIndex) remove() {
 // link keeps this version. The link also keeps the mtime, which matters: a copy with a new mtime
 // would make git trust entries that are as young as the original, and hide edits of the same size
 // that were made in the second of the index write.
-func (s *Shot) openIndex(ctx context.Context) (*privateIndex, error) {
-	p := &privateIndex{}
-	var err error
+func (s *Shot) openIndex(ctx context.Context) (p *privateIndex, err error) {
+	p = &privateIndex{}
 	if p.path, err = s.privateCopy(s.repo.IndexPath); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			p.remove()
+		}
+	}()
 	if info, err := os.Stat(p.path); err == nil {
 		p.was = info
 		t := info.ModTime()
 		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())}
 	}
 	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
-		p.remove()
 		// The private name is gone, and says nothing to the user.
 		if damaged := (*git.IndexError)(nil); errors.As(err, &damaged) {
 			damaged.Path = s.repo.IndexPath
 		}
-		return nil, err
+		return p, err
 	}
 	if p.index.Split || p.index.Sparse {
 		if err := s.normalise(ctx, p); err != nil {
-			p.remove()
-			return nil, err
+			return p, err
 		}
 	}
 	if err := p.readState(s.tree); err != nil {
-		p.remove()
-		return nil, err
+		return p, err
 	}
-	if err := s.clearBits(ctx, p); err != nil {
-		p.remove()
-		return nil, err
-	}
-	return p, nil
+	return p, s.clearBits(ctx, p)
 }
 
 // privateCopy links from to a new name in the scratch directory, or copies it with its times if
@@ -213,9 +210,10 @@ func (s *Shot) putInfo(ctx context.Context, index, lines string) error {
 
 // removals returns lines for putInfo that remove paths at every stage.
 func (s *Shot) removals(paths []string) string {
+	none := git.Entry{OID: name.OID(strings.Repeat("0", 2*s.repo.HashLen()))}
 	var in strings.Builder
 	for _, p := range paths {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", 2*s.repo.HashLen()), p)
+		in.WriteString(git.InfoLine(none, 0, p))
 	}
 	return in.String()
 }

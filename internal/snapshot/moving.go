@@ -49,7 +49,7 @@ const (
 // settled waits until no running process moves files in this worktree. It does not wait for one
 // that was killed. If files are still being moved after settleTime it fails with ErrBusy.
 func (s *Shot) settled(ctx context.Context) error {
-	for end := time.Now().Add(settleTime); s.moving(); {
+	for end := time.Now().Add(settleTime); Moving(s.dir); {
 		if time.Now().After(end) {
 			return fmt.Errorf("capture the worktree: %w", ErrBusy)
 		}
@@ -61,9 +61,6 @@ func (s *Shot) settled(ctx context.Context) error {
 	}
 	return nil
 }
-
-// moving reports whether another, running process is in the middle of a rollback.
-func (s *Shot) moving() bool { return Moving(s.dir) }
 
 // cutOff reports whether a rollback was cut off here that this process does not own.
 func (s *Shot) cutOff() bool {
@@ -78,14 +75,14 @@ func (s *Shot) cutOff() bool {
 func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	for tries := 0; ; tries++ {
 		// The mark is read first: a rollback that begins after this line changes it or is seen by
-		// moving.
+		// Moving.
 		mark := s.mark()
 		if err := s.settled(ctx); err != nil {
 			return nil, err
 		}
 		half := s.cutOff()
 		c, err := s.take(ctx, rules)
-		if !s.moving() && s.mark() == mark {
+		if !Moving(s.dir) && s.mark() == mark {
 			if c != nil {
 				c.mark, c.Half = mark, half || s.cutOff()
 			}

@@ -31,22 +31,27 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture) error {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
 	}
+	reason, err := s.link(ctx, dir, c)
+	if err == nil {
+		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
+	}
+	return err
+}
+
+// link records the commit that a repository inside is at, if a tree here can name it. It returns the
+// reason for which the files in it are left out.
+func (s *Shot) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
 	head, err := s.repo.HeadOf(ctx, s.tree.abs(dir))
-	if err != nil {
-		return err
-	}
-	reason := ReasonNested
 	switch {
+	case err != nil:
+		return "", err
 	case head == "":
-		reason = ReasonUnborn
-	// A SHA-1 tree cannot name a SHA-256 commit, and the other way round.
-	case len(head) != 2*s.repo.HashLen():
-		reason = ReasonFormat
-	default:
-		c.edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
+		return ReasonUnborn, nil
+	case len(head) != 2*s.repo.HashLen(): // SHA-1 and SHA-256
+		return ReasonFormat, nil
 	}
-	c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
-	return nil
+	c.edits[dir] = git.Entry{Mode: git.ModeGitlink, OID: head}
+	return ReasonNested, nil
 }
 
 // submodule records the commit that a changed submodule is at. Changes inside the submodule are
@@ -67,12 +72,8 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture) error {
 		}
 		return s.hashOne(ctx, f, c)
 	}
-	head, err := s.repo.HeadOf(ctx, s.tree.abs(t.Path))
-	if err != nil {
+	if _, err := s.link(ctx, t.Path, c); err != nil {
 		return err
-	}
-	if head != "" && len(head) == 2*s.repo.HashLen() {
-		c.edits[t.Path] = git.Entry{Mode: git.ModeGitlink, OID: head}
 	}
 	c.Skipped = append(c.Skipped, Skip{Path: t.Path + "/", Reason: ReasonSubmodule})
 	return nil

@@ -96,7 +96,7 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 	var in strings.Builder
 	in.WriteString(s.removals(want.unmerged()))
 	for _, u := range want.Unmerged {
-		fmt.Fprintf(&in, "%o %s %d\t%s\x00", uint32(u.Entry.Mode), u.Entry.OID, u.Stage, u.Path)
+		in.WriteString(git.InfoLine(u.Entry, u.Stage, u.Path))
 	}
 	if err := s.putInfo(ctx, p.path, in.String()); err != nil {
 		return err

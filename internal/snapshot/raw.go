@@ -81,28 +81,33 @@ func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered,
 	if len(affected) == 0 {
 		return nil
 	}
-	smudged, err := s.smudge(ctx, index, pathsOf(affected))
+	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
+	if err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
+	made, err := s.smudge(ctx, index, dir, pathsOf(affected))
 	if err != nil {
 		return err
 	}
-	defer smudged.remove()
 	for _, f := range affected {
-		if err := s.compareSmudged(ctx, f, entries[f.path], smudged, c); err != nil {
+		if err := s.compareSmudged(ctx, f, entries[f.path], made[f.path], c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compareSmudged compares one file with its checkout. If they are equal and the blob has the same
+// compareSmudged compares one file with its checkout in a temporary file, which is "" if there is none.
+// If they are equal and the blob has the same
 // bytes too, an external filter did nothing. The file may be a git-lfs pointer whose content is
 // not here, so it is listed as at risk.
-func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, smudged *smudged, c *Capture) error {
+func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil || info == nil {
 		return err
 	}
-	got, err := smudged.read(f.path)
+	got, err := os.ReadFile(made)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -241,37 +246,10 @@ func (s *Shot) writesCRLF() bool {
 	return s.autocrlf() && !strings.EqualFold(auto, "input") || strings.EqualFold(eol, "crlf") || runtime.GOOS == "windows"
 }
 
-// smudged holds files as git would check them out, in a temporary directory.
-type smudged struct {
-	dir   string
-	files map[string]string // path → file name in dir
-}
-
-func (m *smudged) remove() { os.RemoveAll(m.dir) } //nolint:errcheck // disposable, swept by age
-
-// read returns the checked out content of p, or fs.ErrNotExist if git did not write it.
-func (m *smudged) read(p string) ([]byte, error) {
-	f, ok := m.files[p]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return os.ReadFile(filepath.Join(m.dir, f))
-}
-
-// smudge checks paths out of a private index into temporary files. git applies the attributes in
-// that index. A path for which git fails is missing from the result.
-func (s *Shot) smudge(ctx context.Context, index string, paths []string) (*smudged, error) {
-	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
-	if err != nil {
-		return nil, fmt.Errorf("make a directory: %w", err)
-	}
-	return s.smudgeInto(ctx, dir, index, paths)
-}
-
-// smudgeInto is smudge into an existing directory, which belongs to the result from then on. It
-// sets GIT_WORK_TREE to that directory so that no attributes file of the real worktree has a say.
-func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string) (*smudged, error) {
-	m := &smudged{dir: dir, files: map[string]string{}}
+// smudge checks paths out of a private index into temporary files in dir, and returns these by path.
+// git applies the attributes in that index: GIT_WORK_TREE is dir, so that no attributes file of the
+// real worktree has a say. A path for which git fails is missing from the result.
+func (s *Shot) smudge(ctx context.Context, index, dir string, paths []string) (map[string]string, error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
 		Stdin: strings.NewReader(joined(paths)), Config: s.config,
@@ -279,15 +257,15 @@ func (s *Shot) smudgeInto(ctx context.Context, dir, index string, paths []string
 	})
 	// A positive exit code means that git failed for some paths. The others were written.
 	if err != nil && git.ExitCode(err) < 0 {
-		m.remove()
 		return nil, fmt.Errorf("convert files: %w", err)
 	}
 	// Each line is the temporary file's name, a tab, and the path. The name is "." if git wrote
 	// nothing.
+	made := map[string]string{}
 	for _, line := range splitPaths(res.Stdout) {
 		if file, p, ok := strings.Cut(line, "\t"); ok && file != "." && path.Base(file) == file {
-			m.files[p] = file
+			made[p] = filepath.Join(dir, file)
 		}
 	}
-	return m, nil
+	return made, nil
 }

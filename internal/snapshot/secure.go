@@ -187,7 +187,7 @@ func (s *Shot) scratchIndex(ctx context.Context, lines string) (string, error) {
 func entryLines(entries map[string]git.Entry) string {
 	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
-		fmt.Fprintf(&in, "%o %s\t%s\x00", uint32(entries[p].Mode), entries[p].OID, p)
+		in.WriteString(git.InfoLine(entries[p], 0, p))
 	}
 	return in.String()
 }

@@ -5,13 +5,13 @@ package snapshot
 // to read all of them each time. sightings remembers what the previous capture read in them.
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,16 +44,7 @@ func (s *Shot) openSightings(began time.Time) *sightings {
 		path: filepath.Join(s.dir, "seen"), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
 		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
 	}
-	data, err := os.ReadFile(v.path)
-	if err != nil || len(data) < sha256.Size {
-		return v
-	}
-	records, size := data[sha256.Size:], v.size()
-	if sum := sha256.Sum256(records); !bytes.Equal(sum[:], data[:sha256.Size]) || len(records)%size != 0 {
-		return v
-	}
-	for at := 0; at < len(records); at += size {
-		r := records[at : at+size]
+	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {
 		v.previous[verdictKey(r[:16])] = sighting{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
 	}
 	return v
@@ -99,24 +90,32 @@ func (v *sightings) save() {
 	if maps.Equal(v.now, v.previous) {
 		return
 	}
-	data := make([]byte, sha256.Size, sha256.Size+len(v.now)*v.size())
+	records := make([]byte, 0, len(v.now)*v.size())
 	for key, s := range v.now {
 		cr := byte(0)
 		if s.cr {
 			cr = 1
 		}
 		oid, _ := hex.DecodeString(string(s.oid)) //nolint:errcheck // an id is hexadecimal
-		data = append(append(append(data, key[:]...), cr), oid...)
+		records = append(append(append(records, key[:]...), cr), oid...)
 	}
-	sum := sha256.Sum256(data[sha256.Size:])
-	copy(data, sum[:])
-	replaceFile(v.path, data)
+	writeCache(v.path, sha256.Sum256(records), records)
 }
 
-// replaceFile writes a cache. An error is no loss.
-func replaceFile(path string, data []byte) {
+// readCache returns the content of a cache after its first 32 bytes: records of size bytes. It returns
+// nothing if the cache does not begin with what sum returns for them.
+func readCache(path string, size int, sum func(records []byte) [32]byte) []byte {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) < 32 || (len(data)-32)%size != 0 || sum(data[32:]) != [32]byte(data) {
+		return nil
+	}
+	return data[32:]
+}
+
+// writeCache writes what readCache reads. An error is no loss.
+func writeCache(path string, sum [32]byte, records []byte) {
 	temp := path + ".tmp-" + randomHex()
-	if os.WriteFile(temp, data, 0o666) != nil || os.Rename(temp, path) != nil {
+	if os.WriteFile(temp, slices.Concat(sum[:], records), 0o666) != nil || os.Rename(temp, path) != nil {
 		os.Remove(temp) //nolint:errcheck // disposable
 	}
 }

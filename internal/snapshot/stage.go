@@ -286,17 +286,17 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	// git may stop at the first path that it cannot write. Sorted, the error names the same one
 	// each time.
 	paths := slices.Sorted(maps.Keys(at))
-	made, err := r.shot.smudgeInto(ctx, dir, index, paths)
+	made, err := r.shot.smudge(ctx, index, dir, paths)
 	if err != nil {
 		return err
 	}
 	for _, p := range paths {
 		i := at[p]
-		file, ok := made.files[p]
+		file, ok := made[p]
 		if !ok {
 			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
 		}
-		if err := os.Rename(filepath.Join(dir, file), r.intent.newFile(i)); err != nil {
+		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
 			return err
 		}
 		if err := r.ready(i); err != nil {

@@ -26,28 +26,15 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == "write" {
-			v.specs, v.paths = append(v.specs, string(oid)), append(v.paths, o.Path)
+			v.add(o.Path, oid)
 		}
 	}
-	bad, large := make([]bool, len(v.specs)), make([]bool, len(v.specs))
-	err := s.repo.ProveApart(ctx, v.specs, 0, func(i int, got git.Object, err error) error {
-		bad[i], large[i] = err != nil || got.Type != "blob", got.Size >= largeFile
-		if stopped(err) {
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	err := s.repo.ProveApart(ctx, v.specs, 0, v.answer)
 	p.large = map[name.OID]bool{}
 	for i, spec := range v.specs {
-		if bad[i] {
-			v.lacks(i)
-		}
-		p.large[name.OID(spec)] = large[i]
+		p.large[name.OID(spec)] = v.got[i].Size >= largeFile
 	}
-	return v.result()
+	return v.result(err)
 }
 
 // verifyStaged checks that the blobs exist that the index is to name and does not name now. Their
@@ -64,7 +51,7 @@ func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 	v := &verification{}
 	add := func(path string, e git.Entry) {
 		if e.Mode != 0 && e.Mode != git.ModeGitlink {
-			v.specs, v.paths = append(v.specs, string(e.OID)), append(v.paths, path)
+			v.add(path, e.OID)
 		}
 	}
 	for _, c := range changes {
@@ -73,39 +60,42 @@ func (s *Shot) verifyStaged(ctx context.Context, p *Plan) error {
 	for _, u := range p.Index.Unmerged {
 		add(u.Path, u.Entry)
 	}
-	err = s.repo.Batch().Info(ctx, v.specs, func(i int, got git.Object, err error) error {
-		if stopped(err) {
-			return err
-		}
-		if err != nil || got.Type != "blob" {
-			v.lacks(i)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return v.result()
+	return v.result(s.repo.Batch().Info(ctx, v.specs, v.answer))
 }
 
-// verification checks a list of blobs and collects what is wrong. specs are object ids, paths the
-// files that need them, in the same order.
+// verification is a list of blobs that files need, and what was found out about each.
 type verification struct {
 	specs, paths []string
-	missing      MissingError
+	got          []git.Object // of another type, or of none, if the blob is missing or damaged
 }
 
-// lacks records that blob i is missing or damaged.
-func (v *verification) lacks(i int) {
-	v.missing.OIDs, v.missing.Paths = append(v.missing.OIDs, name.OID(v.specs[i])), append(v.missing.Paths, v.paths[i])
+func (v *verification) add(path string, oid name.OID) {
+	v.specs, v.paths, v.got = append(v.specs, string(oid)), append(v.paths, path), append(v.got, git.Object{})
 }
 
-// result returns the MissingError, or nil if nothing is wrong.
-func (v *verification) result() error {
-	if len(v.missing.OIDs) == 0 {
-		return nil
+// answer notes the answer about blob i. It may be called for several at a time.
+func (v *verification) answer(i int, got git.Object, err error) error {
+	switch {
+	case stopped(err):
+		return err
+	case err == nil:
+		v.got[i] = git.Object{Type: got.Type, Size: got.Size}
 	}
-	return &v.missing
+	return nil
+}
+
+// result returns err, or a MissingError if a blob is missing or damaged.
+func (v *verification) result(err error) error {
+	missing := &MissingError{}
+	for i, got := range v.got {
+		if got.Type != "blob" {
+			missing.OIDs, missing.Paths = append(missing.OIDs, name.OID(v.specs[i])), append(missing.Paths, v.paths[i])
+		}
+	}
+	if err != nil || len(missing.OIDs) == 0 {
+		return err
+	}
+	return missing
 }
 
 // stopped reports whether an error says that the work was given up, which tells nothing about an

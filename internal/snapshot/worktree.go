@@ -206,8 +206,7 @@ func (w *worktree) hashWhole(format, p string) (oid name.OID, info fs.FileInfo, 
 // same reports whether two results of lstat describe the same version of a file. The ctime is
 // compared too, since a program can set the mtime back but not the ctime.
 func same(a, b fs.FileInfo) bool {
-	return a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) &&
-		changeTime(a).Equal(changeTime(b)) && os.SameFile(a, b)
+	return sameContent(a, b) && a.Mode() == b.Mode() && changeTime(a).Equal(changeTime(b))
 }
 
 // readable reports whether a regular file can be opened for reading.
