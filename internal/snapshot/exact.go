@@ -26,7 +26,6 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 	known := s.openVerdicts(private, c)
 	var open []candidate
 	entries := map[string]git.Entry{}
-	sizes := map[string]uint32{}
 	keys := map[string]verdictKey{}
 	present := setOf(private.state.SparsePresent)
 	for _, e := range private.entries {
@@ -34,18 +33,19 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 			continue
 		}
 		e.OID = private.index.OIDOf(e)
-		if present[e.Path] {
+		f := candidate{path: e.Path, mode: e.Mode, size: int64(e.Size)}
+		switch key := keyOf(e); {
+		case present[e.Path]:
 			// git keeps no stat data of these, so nothing identifies the version, and it is not
 			// remembered.
-			open = append(open, candidate{path: e.Path, mode: e.Mode})
-			entries[e.Path], sizes[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, math.MaxUint32
+			f.size = math.MaxUint32
+		case known.exact[key]:
 			continue
+		default:
+			keys[e.Path] = key
 		}
-		key := keyOf(e)
-		if !known.exact[key] {
-			open = append(open, candidate{path: e.Path, mode: e.Mode, size: int64(e.Size)})
-			entries[e.Path], sizes[e.Path], keys[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}, e.Size, key
-		}
+		open = append(open, f)
+		entries[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}
 	}
 	if len(open) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 		return err
 	}
 	affected = append(affected, unaffected(open, affected)...)
-	doubtful, err := s.doubtful(ctx, affected, entries, sizes)
+	doubtful, err := s.doubtful(ctx, affected, entries)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func unaffected(files []candidate, affected []filtered) []filtered {
 // doubtful returns the files whose bytes must be compared. If the only conversion is from CRLF to
 // LF on the way into the repository, every converted line makes the blob smaller, so a file that
 // has the size of its blob was not converted.
-func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry, sizes map[string]uint32) ([]filtered, error) {
+func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry) ([]filtered, error) {
 	var out, plain []filtered
 	for _, f := range files {
 		if f.inOnly {
@@ -114,7 +114,7 @@ func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[strin
 		specs[i] = string(entries[f.path].OID)
 	}
 	err := s.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
-		if err != nil || uint32(o.Size) != sizes[plain[i].path] {
+		if err != nil || int64(uint32(o.Size)) != plain[i].size {
 			out = append(out, plain[i])
 		}
 		return nil

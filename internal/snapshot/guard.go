@@ -31,16 +31,15 @@ func (e *TooLargeError) Error() string {
 // node_modules directory that is not ignored. Files in the previous checkpoint's tree do not
 // count, even if they changed.
 func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) error {
-	var bytes int64
+	over := func(e *TooLargeError) bool {
+		return rules.MaxNewFiles > 0 && e.Files > rules.MaxNewFiles || rules.MaxNewSize > 0 && e.Bytes > rules.MaxNewSize
+	}
+	all := &TooLargeError{Files: len(files)}
 	for _, f := range files {
-		bytes += f.size
+		all.Bytes += f.size
 	}
-	over := func(n int, bytes int64) bool {
-		return rules.MaxNewFiles > 0 && n > rules.MaxNewFiles || rules.MaxNewSize > 0 && bytes > rules.MaxNewSize
-	}
-	// The usual case: no need to read the tree of the previous checkpoint.
-	if !over(len(files), bytes) {
-		return nil
+	if !over(all) {
+		return nil // the usual case: no need to read the tree of the previous checkpoint
 	}
 	known := map[string]bool{}
 	if rules.Known != nil {
@@ -70,15 +69,13 @@ func (s *Shot) guardSize(ctx context.Context, files []candidate, rules Rules) er
 		weights[dir].Files++
 		weights[dir].Bytes += f.size
 	}
-	if !over(e.Files, e.Bytes) {
+	if !over(e) {
 		return nil
 	}
 	for _, w := range weights {
 		e.Directories = append(e.Directories, *w)
 	}
 	sort.Slice(e.Directories, func(i, j int) bool { return e.Directories[i].Bytes > e.Directories[j].Bytes })
-	if len(e.Directories) > 5 {
-		e.Directories = e.Directories[:5]
-	}
+	e.Directories = e.Directories[:min(len(e.Directories), 5)]
 	return e
 }

@@ -197,12 +197,12 @@ func entryLines(entries map[string]git.Entry) string {
 func (s *Shot) usualModes() (func(git.Mode) fs.FileMode, error) {
 	name := s.scratch + "/tmp-mode-" + randomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
-	if err != nil {
-		return nil, fmt.Errorf("probe the umask: %w", err)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+		f.Close()       //nolint:errcheck // empty
+		os.Remove(name) //nolint:errcheck // disposable
 	}
-	defer os.Remove(name) //nolint:errcheck // disposable
-	info, err := f.Stat()
-	f.Close() //nolint:errcheck // empty
 	if err != nil {
 		return nil, fmt.Errorf("probe the umask: %w", err)
 	}

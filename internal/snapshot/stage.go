@@ -90,20 +90,16 @@ func (r *Restore) makeStage() error {
 	} else {
 		dir, err = os.MkdirTemp(r.shot.dir, "tmp-stage-")
 	}
+	if err == nil {
+		r.intent.Stage = dir
+		err = errors.Join(os.Mkdir(filepath.Join(dir, "new"), 0o700), os.Mkdir(filepath.Join(dir, "old"), 0o700))
+	}
+	if err == nil && apart {
+		// Until a kill's leftovers are swept, nobody commits them with `git add -A`.
+		err = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
+	}
 	if err != nil {
 		return fmt.Errorf("make a staging directory: %w", err)
-	}
-	r.intent.Stage = dir
-	if apart {
-		// Until a kill's leftovers are swept, nobody commits them with `git add -A`.
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-			return fmt.Errorf("make a staging directory: %w", err)
-		}
-	}
-	for _, sub := range []string{"new", "old"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
-			return fmt.Errorf("make a staging directory: %w", err)
-		}
 	}
 	return nil
 }
