@@ -262,18 +262,13 @@ func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files
 
 // renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
 func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
-	var gone []string
-	there := map[string]git.Entry{}
+	attrs := map[string]git.Entry{}
 	for p, e := range c.edits {
-		switch {
-		case !holdsAttributes(p):
-		case e.Mode == 0:
-			gone = append(gone, p)
-		default:
-			there[p] = e
+		if holdsAttributes(p) {
+			attrs[p] = e
 		}
 	}
-	return s.putInfo(ctx, private.path, s.removals(gone)+entryLines(there))
+	return s.putInfo(ctx, private.path, s.entryLines(attrs))
 }
 
 // holdsAttributes reports whether p is the path of an attributes file.
@@ -368,7 +363,7 @@ func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Captu
 		return nil
 	}
 	c.Raw[f.path] = e.OID
-	return s.putInfo(ctx, index, entryLines(map[string]git.Entry{f.path: e}))
+	return s.putInfo(ctx, index, s.entryLines(map[string]git.Entry{f.path: e}))
 }
 
 // failedFile returns the index of the file that a fatal message of git names, or -1. filter says

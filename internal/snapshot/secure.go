@@ -170,7 +170,7 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 	for _, list := range lists {
 		maps.Copy(all, list)
 	}
-	return s.scratchIndex(ctx, entryLines(all))
+	return s.scratchIndex(ctx, s.entryLines(all))
 }
 
 // scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
@@ -183,13 +183,19 @@ func (s *Shot) scratchIndex(ctx context.Context, lines string) (string, error) {
 	return index, nil
 }
 
-// entryLines returns lines for putInfo that set entries.
-func entryLines(entries map[string]git.Entry) string {
+// entryLines returns lines for putInfo that set entries. Those with mode 0 are removed first, since a
+// directory may be in the place of such a file.
+func (s *Shot) entryLines(entries map[string]git.Entry) string {
+	var gone []string
 	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
-		in.WriteString(git.InfoLine(entries[p], 0, p))
+		if entries[p].Mode == 0 {
+			gone = append(gone, p)
+		} else {
+			in.WriteString(git.InfoLine(entries[p], 0, p))
+		}
 	}
-	return in.String()
+	return s.removals(gone) + in.String()
 }
 
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates

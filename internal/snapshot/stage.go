@@ -165,33 +165,28 @@ func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", 
 // without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
 // there are no attributes and no settings that convert, all blobs are written as they are.
 func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
-	var plain []int
-	convert := map[string]git.Entry{}
-	at := map[string]int{}
+	var plain, convert []int
+	entries := map[string]git.Entry{}
 	for i, o := range r.intent.Ops {
-		if o.kind() != "write" {
-			continue
-		}
-		if o.NewRaw == "" && regular(o.New.Mode) {
-			convert[o.Path], at[o.Path] = o.New, i
-		} else {
+		switch {
+		case o.kind() != "write":
+		case o.NewRaw == "" && regular(o.New.Mode):
+			convert, entries[o.Path] = append(convert, i), o.New
+		default:
 			plain = append(plain, i)
 		}
 	}
-	attrs, err := r.shot.attributes(ctx, attributesOf, convert)
+	attrs, err := r.shot.attributes(ctx, attributesOf, entries)
 	if err != nil {
 		return err
 	}
 	if len(attrs) == 0 && !r.shot.convertsOutside() {
-		for _, i := range at {
-			plain = append(plain, i)
-		}
-		return r.fillPlain(ctx, plain)
+		plain, convert = append(plain, convert...), nil
 	}
-	if err := r.fillPlain(ctx, plain); err != nil {
+	if err := r.fillPlain(ctx, plain); err != nil || len(convert) == 0 {
 		return err
 	}
-	return r.fillConverted(ctx, convert, attrs, at)
+	return r.fillConverted(ctx, convert, entries, attrs)
 }
 
 // fillPlain writes blobs without conversions. Small ones are read in one batch.
@@ -267,9 +262,9 @@ func (s *Shot) makesLinks() bool {
 	return on || err != nil
 }
 
-// fillConverted has git check blobs out with its conversions and filters. attrs are the
-// attributes files that apply, and at maps each path to its operation.
-func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]git.Entry, at map[string]int) error {
+// fillConverted has git check blobs out with its conversions and filters: entries, which belong to the
+// operations in which. attrs are the attributes files that apply.
+func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs map[string]git.Entry) error {
 	index, err := r.shot.listIndex(ctx, attrs, entries)
 	if err != nil {
 		return err
@@ -279,15 +274,12 @@ func (r *Restore) fillConverted(ctx context.Context, entries, attrs map[string]g
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	// git may stop at the first path that it cannot write. Sorted, the error names the same one
-	// each time.
-	paths := slices.Sorted(maps.Keys(at))
-	made, err := r.shot.smudge(ctx, index, dir, paths)
+	made, err := r.shot.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
 	if err != nil {
 		return err
 	}
-	for _, p := range paths {
-		i := at[p]
+	for _, i := range which {
+		p := r.intent.Ops[i].Path
 		file, ok := made[p]
 		if !ok {
 			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
