@@ -261,13 +261,20 @@ func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, i
 	if doc, err := yamlToJSON(was); was != nil && err == nil {
 		o = members(doc)
 	}
-	stays := func(id string) bool { return !slices.Contains(a.Gone, id) }
+	// A pruned checkpoint keeps its entry if another one has its id.
+	named := map[string]bool{}
+	for _, e := range entries {
+		named[text(gjson.ParseBytes(e), "checkpoint_id")] = true
+	}
+	stays := func(id string) bool { return !slices.Contains(a.Gone, id) || named[id] }
 	all := merged(o.values["checkpoints"], "checkpoint_id", stays, entries)
 	o.missing("issue_number", json.RawMessage(issueNumber(issue)))
 	o.set("checkpoints", all)
 	if there {
 		name, _ := stem(newest, ".yaml", ".yml")
 		o.set("latest", name)
+	} else if latest := gjson.ParseBytes(o.values["latest"]); !stays(latest.String()) {
+		o.set("latest", nil)
 	}
 	o.set("total_checkpoints", len(all))
 	w.derive(path.Join(root, indexFile), jsonToYAML(o.json()))

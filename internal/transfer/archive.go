@@ -38,7 +38,7 @@ type Archive struct {
 	// Without those that an import derived.
 	Rollbacks []ArchivedReturn
 	Events    []inspect.HistoryLine
-	// Keys of imported checkpoints that were pruned here.
+	// Keys of imported checkpoints that were pruned here, and the ids in their documents.
 	Gone []string
 	// Something happened here after the import that the layout should show.
 	Touched bool
@@ -118,8 +118,10 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	for _, e := range st.Checkpoints() {
 		if e.Dead {
-			if key := checkpoint.Trailer(e.Event(), checkpoint.TrailerKey); key != "" {
-				a.Gone = append(a.Gone, key)
+			for _, trailer := range []string{checkpoint.TrailerKey, checkpoint.TrailerDocument} {
+				if id := checkpoint.Trailer(e.Event(), trailer); id != "" {
+					a.Gone = append(a.Gone, id)
+				}
 			}
 			continue
 		}
