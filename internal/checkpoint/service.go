@@ -232,6 +232,7 @@ func Classify(err error) error {
 		return err
 	}
 	as := func(kind Kind, hints ...string) error { return &Error{Kind: kind, Err: err, Hints: hints} }
+	later, isLater := errors.AsType[*store.ReadOnlyError](err)
 	broken, isBroken := errors.AsType[*store.DamagedError](err)
 	large, isLarge := errors.AsType[*snapshot.TooLargeError](err)
 	busy, isBusy := errors.AsType[*store.BusyError](err)
@@ -249,6 +250,8 @@ func Classify(err error) error {
 		return as(KindUsage, "use the existing session, or a name that differs in more than case")
 	case isA[*store.LostError](err):
 		return as(KindInvalid, journalHint)
+	case isLater:
+		return as(readOnly(later))
 	case isBroken:
 		return as(KindInvalid, brokenHints(broken)...)
 	case isA[*snapshot.HostileError](err):
@@ -277,6 +280,14 @@ func Classify(err error) error {
 func isA[E error](err error) bool {
 	_, is := errors.AsType[E](err)
 	return is
+}
+
+// readOnly returns the kind of a journal's error, and what helps.
+func readOnly(e *store.ReadOnlyError) (Kind, string) {
+	if e.Forged {
+		return KindInvalid, journalHint
+	}
+	return KindFailed, "it is not damaged: a newer git-checkpoint can write to it"
 }
 
 // brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.

@@ -114,13 +114,15 @@ func (c *Chain) all() []journal.Node {
 	return c.nodes
 }
 
-// Sound returns the newest commits, of all the chains together, whose ancestors are all readable.
-// The journal can go on from them when its tip is broken. They are sorted.
-func Sound(chains ...*Chain) []name.OID {
+// Sound returns the newest commits, of all the chains together, whose ancestors are all readable and
+// of the session. The journal can go on from them when its tip is broken. They are sorted.
+func Sound(session name.Session, chains ...*Chain) []name.OID {
 	all := map[name.OID]journal.Node{}
 	for _, c := range chains {
 		for _, n := range c.all() {
-			all[n.OID] = n
+			if n.Event == nil || n.Event.Session == session {
+				all[n.OID] = n
+			}
 		}
 	}
 	sound := soundOf(all)

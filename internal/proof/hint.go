@@ -38,13 +38,13 @@ func hintOf(kind Kind, id name.ID) string {
 		return "`git checkpoint workflow show` shows the current rules; files and state can still be restored"
 	case Unsigned, SignatureBad, SignatureUnchecked:
 		return "`git verify-commit` shows more; with `checkpoint.sign`, checkpoints are signed from now on"
-	case JournalDeleted, JournalRewound, JournalReplaced, JournalMissing, JournalGarbled:
+	case JournalDeleted, JournalRewound, JournalReplaced, JournalMissing, JournalGarbled, JournalForged:
 		return "`git checkpoint rebuild --all` brings back what can be proven of it"
 	case ArchiveUnreadable:
 		return rebuild + "makes refs of the checkpoints that it held, as far as their commits are here, and deletes it"
 	case RefsGarbled:
 		return "compare the file packed-refs of the git directory with a clone or backup, and repair that line by hand"
-	case JournalForged, JournalOrder:
+	case JournalOrder:
 		return "compare it with a clone or backup: `git checkpoint history --verify` shows the first break"
 	}
 	return ""

@@ -143,9 +143,10 @@ func (r *rebuilding) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	// The journal needs repair if it cannot be folded, or if this worktree saw events that it does
-	// not have any more. For a single checkpoint the latter can wait.
-	if r.p.State == nil || r.only == "" && len(r.p.Lost) > 0 {
+	// The journal needs repair if it cannot be folded, if it has events of another session, or if this
+	// worktree saw events that it does not have any more. For a single checkpoint only the first
+	// matters.
+	if r.p.State == nil || r.only == "" && (len(r.p.Lost) > 0 || len(r.p.State.Strangers()) > 0) {
 		if err := r.journal(ctx); err != nil {
 			return err
 		}
@@ -321,7 +322,7 @@ func (r *rebuilding) sound(ctx context.Context, tips []name.OID) ([]name.OID, er
 		}
 		chains = append(chains, c)
 	}
-	return proof.Sound(chains...), nil
+	return proof.Sound(r.session, chains...), nil
 }
 
 // regenerate writes missing or garbled commits of the journal again from this worktree's cache. A
@@ -381,7 +382,7 @@ func (r *rebuilding) goOnFrom(ctx context.Context, l *Rebuilt, heads []name.OID)
 		f.Kind = proof.JournalGarbled
 		l.mended(f, "nothing of the journal can be read; it begins anew, and what it told beside the checkpoints is lost")
 		l.Missing = append(l.Missing, "events before this rebuild")
-	case r.p.Chain.State == nil:
+	case r.p.Chain.State == nil || len(r.p.Chain.State.Strangers()) > 0:
 		f.Kind = proof.JournalGarbled
 		l.mended(f, "the journal goes on from %s, the newest part that is whole", tip.Short())
 		l.Missing = append(l.Missing, "events after "+tip.Short())

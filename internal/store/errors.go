@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
@@ -56,10 +57,16 @@ func (e *LostError) Error() string {
 }
 
 // ReadOnlyError refuses to write on top of a journal that this version does not fully understand,
-// for example because a later version wrote to it.
+// for example because a later version wrote to it, or because it was forged.
 type ReadOnlyError struct {
 	Session name.Session
 	Reason  string
+	Forged  bool // it has events of another session
+}
+
+// ReadOnly returns the ReadOnlyError for a journal that has a reason for one.
+func ReadOnly(session name.Session, st *journal.State) *ReadOnlyError {
+	return &ReadOnlyError{Session: session, Reason: st.ReadOnly, Forged: len(st.Strangers()) > 0}
 }
 
 func (e *ReadOnlyError) Error() string {

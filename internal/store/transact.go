@@ -259,7 +259,7 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 // writable returns a ReadOnlyError if the journal has events that this version does not understand.
 func (a *attempt) writable(st *journal.State) error {
 	if st.ReadOnly != "" {
-		return &ReadOnlyError{Session: a.session, Reason: st.ReadOnly}
+		return ReadOnly(a.session, st)
 	}
 	return nil
 }

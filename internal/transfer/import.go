@@ -215,7 +215,7 @@ func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in
 	case err != nil:
 		return nil, checkpoint.Classify(err)
 	case v.State.ReadOnly != "":
-		return nil, checkpoint.Classify(&store.ReadOnlyError{Session: im.session, Reason: v.State.ReadOnly})
+		return nil, checkpoint.Classify(store.ReadOnly(im.session, v.State))
 	}
 	// A session that exists keeps its workflow. The layout's counts for a new one only.
 	workflow := in.Workflow

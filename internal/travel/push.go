@@ -264,6 +264,11 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 // be sent. There are four cases: the remote has no journal, mine contains theirs, theirs contains
 // mine, and both have events that the other lacks. Only the last one makes a merge commit.
 func (c *consignment) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
+	if mine != nil {
+		if err := unforged(session, mine.log.Tip().OID, mine.Fold()); err != nil {
+			return nil, false, err
+		}
+	}
 	switch {
 	case mine == nil && theirTip == "":
 		return nil, false, nil

@@ -7,7 +7,6 @@ package travel
 // again.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +30,19 @@ func joinable(session name.Session, theirs *journal.Log, mine *journal.State) er
 	if mine == nil {
 		return nil
 	}
-	if reason := cmp.Or(st.ReadOnly, mine.ReadOnly); reason != "" {
-		return &store.ReadOnlyError{Session: session, Reason: reason}
+	for _, st := range []*journal.State{st, mine} {
+		if st.ReadOnly != "" {
+			return store.ReadOnly(session, st)
+		}
+	}
+	return nil
+}
+
+// unforged returns an error if a journal has events of another session. Nobody could write on top of
+// it, so it is not sent, and does not replace one that is whole.
+func unforged(session name.Session, tip name.OID, st *journal.State) error {
+	for _, e := range st.Strangers() {
+		return &store.DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("event %s is of session %q, not of %q", e.OID.Short(), e.Session, session)}
 	}
 	return nil
 }

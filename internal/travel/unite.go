@@ -135,6 +135,11 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	if err != nil {
 		return nil, err
 	}
+	if v.State != nil && v.State.ReadOnly == "" {
+		if err := unforged(u.session, u.tip, theirs.Fold()); err != nil {
+			return nil, err
+		}
+	}
 	merges := v.State
 	if v.State != nil && theirs.Contains(v.Tip) {
 		merges = nil
