@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,10 +193,40 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 			return err
 		}
 		if !known {
-			return checkpoint.Usage("a path must be a file or directory, not a pattern", "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
+			hint := "a path must be a file or directory, not a pattern"
+			if _, err := os.Lstat(filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(p))); err == nil {
+				hint = "a checkpoint has no empty directories, and ignored files only with --include-ignored"
+			}
+			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
+		}
+		lacks, err := r.lacks(ctx, p)
+		if err != nil {
+			return err
+		}
+		if lacks {
+			hint := "a rollback leaves alone what that checkpoint ignores or leaves out; remove it yourself if it has to go"
+			return checkpoint.Usage(hint, "%s does not have %q", r.files.Label, typed)
 		}
 	}
 	return nil
+}
+
+// lacks reports whether the target does not have a path, and the plan leaves what is there alone.
+func (r *Plan) lacks(ctx context.Context, p string) (bool, error) {
+	below := func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") }
+	if !slices.ContainsFunc(r.plan.Kept, below) || slices.ContainsFunc(r.plan.Ops, func(o snapshot.Op) bool { return below(o.Path) }) {
+		return false, nil
+	}
+	for _, tree := range []name.OID{r.record.Snapshot.Tree, r.record.Git.Index} {
+		if _, has, err := r.s.Repo.Lookup(ctx, tree, p); has || err != nil {
+			return false, checkpoint.Classify(err)
+		}
+	}
+	leftOut := func(sk record.Skipped) bool {
+		at := strings.TrimSuffix(string(sk.Path), "/")
+		return below(at) || strings.HasPrefix(p, at+"/")
+	}
+	return !slices.ContainsFunc(r.record.Snapshot.Skipped, leftOut), nil
 }
 
 // take captures the worktree as it is. Paths in force are captured although they are ignored, and
