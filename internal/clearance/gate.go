@@ -8,12 +8,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 )
@@ -105,7 +107,8 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	var kept []Found
 	var committed []string
 	for _, f := range stopped {
-		where := holder(ctx, s, f, what.Labels)
+		where, at := holder(ctx, s, f, what.Labels)
+		f.Path = at
 		if f.Rule != RuleExpunged {
 			refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
 			kept = append(kept, f)
@@ -173,10 +176,11 @@ const maxHolders = 1000
 // inHistory is where an object is that no checkpoint holds, but what it is sent with.
 const inHistory = "commits that the checkpoints are based on"
 
-// holder returns the label of the oldest checkpoint that holds the object, for a message.
-func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) string {
+// holder returns the label of the oldest checkpoint that holds the object, for a message, and the
+// whole path of it there.
+func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) (label, at string) {
 	for _, l := range labels[:min(len(labels), maxHolders)] {
-		commit, label := l.Commit, l.Label
+		commit := l.Commit
 		record, err := s.Store.RecordCommit(ctx, commit)
 		if err != nil {
 			continue
@@ -184,22 +188,55 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 		// A finding without a path is in a message, which belongs to either of the two
 		// commits.
 		if f.Path == "" && (f.OID == commit || f.OID == record) {
-			return label
+			return l.Label, ""
 		}
 		for _, oid := range []name.OID{commit, record} {
 			c, err := s.Repo.ReadCommit(ctx, string(oid))
 			if err != nil {
 				continue
 			}
-			if e, found, err := s.Repo.Lookup(ctx, c.Tree, f.Path); err == nil && found && e.OID == f.OID {
-				return label
+			if at, found := pathIn(ctx, s.Repo, c.Tree, f); found {
+				return l.Label, at
 			}
 		}
 	}
 	if f.Path == "" {
-		return "a message"
+		return "a message", ""
 	}
-	return inHistory
+	return inHistory, f.Path
+}
+
+// pathIn returns the path that a finding has in a tree. git rev-list ends a path at the first newline in
+// it, so that a name may go on after the one that it gave.
+func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string, bool) {
+	if e, found, err := repo.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
+		return f.Path, true
+	}
+	dir, begins := path.Split(f.Path)
+	if dir != "" {
+		e, found, err := repo.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
+		if err != nil || !found || !e.IsTree() {
+			return "", false
+		}
+		tree = e.OID
+	}
+	entries, err := repo.ReadTree(ctx, tree)
+	if err != nil {
+		return "", false
+	}
+	for _, e := range entries {
+		switch {
+		case !strings.HasPrefix(e.Name, begins+"\n"):
+		case e.OID == f.OID:
+			return dir + e.Name, true
+		case e.IsTree():
+			below, err := repo.DiffTrees(ctx, "", e.OID)
+			if i := slices.IndexFunc(below, func(c git.Change) bool { return c.New.OID == f.OID }); err == nil && i >= 0 {
+				return dir + e.Name + "/" + below[i].Path, true
+			}
+		}
+	}
+	return "", false
 }
 
 // Holders returns the checkpoints of a session, in the order of its journal. One that is gone

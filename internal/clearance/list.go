@@ -104,9 +104,10 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	out := &Answer{Looked: report.Looked}
 	slices.SortStableFunc(report.Found, byPlace)
 	for _, f := range report.Found {
+		where, at := holder(ctx, s, f, labels)
 		out.Secrets = append(out.Secrets, Secret{
-			Path: checkpoint.Path(f.Path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
-			Blob: f.OID, Checkpoint: holder(ctx, s, f, labels), Allowed: f.Allowed, user: f.User,
+			Path: checkpoint.Path(at), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
+			Blob: f.OID, Checkpoint: where, Allowed: f.Allowed, user: f.User,
 		})
 	}
 	for _, g := range report.Gaps {
