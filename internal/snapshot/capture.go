@@ -159,10 +159,10 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 		}
 	}
 	beyond, err := s.writeTrees(ctx, c)
-	if errors.Is(err, git.ErrMissing) {
-		// A directory that the index names is lost. If git cannot write the directories again, the first
-		// error says more.
-		if staged, failed := s.writeStaged(ctx, private, "--ignore-cache-tree"); failed == nil {
+	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) || errors.Is(err, git.ErrGarbled) {
+		// A directory that the index names is lost or damaged. If the directories cannot be written again,
+		// the first error says more.
+		if staged, failed := s.rewriteStaged(ctx, private); failed == nil {
 			c.Index.Tree = staged
 			beyond, err = s.writeTrees(ctx, c)
 		}

@@ -307,8 +307,8 @@ func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error
 }
 
 // writeStaged has git write the tree of what is staged. git takes the directories that did not change
-// from the cache tree of the index, unless the flag --ignore-cache-tree is given.
-func (s *Shot) writeStaged(ctx context.Context, p *privateIndex, flags ...string) (name.OID, error) {
+// from the cache tree of the index.
+func (s *Shot) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
 	// A copy, because the scan runs on p.path at the same time and must not see the changes.
 	private, err := s.privateCopy(p.path)
 	if err != nil {
@@ -318,11 +318,23 @@ func (s *Shot) writeStaged(ctx context.Context, p *privateIndex, flags ...string
 	if err := s.putInfo(ctx, private, s.removals(p.state.unmerged())); err != nil {
 		return "", fmt.Errorf("leave unmerged entries out: %w", err)
 	}
-	res, err := s.onIndex(ctx, private, "", append([]string{"write-tree"}, flags...)...)
+	res, err := s.onIndex(ctx, private, "", "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
 	}
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
+// also replaces a tree that is there but damaged.
+func (s *Shot) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+	staged := map[string]git.Entry{}
+	for _, e := range p.entries {
+		if e.Stage == 0 && !e.IntentToAdd {
+			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)} // a sparse index has directories
+		}
+	}
+	return s.repo.EditTree(ctx, "", staged)
 }
 
 // writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
