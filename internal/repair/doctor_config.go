@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/retain"
+	"git-checkpoint/internal/store"
 	"git-checkpoint/internal/workflow"
 )
 
@@ -206,19 +208,17 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 
 // longest returns the sessions, those with the most checkpoints first.
 func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
-	sessions, err := s.Store.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}
 	held := map[name.Session]int{}
-	for _, r := range listed {
-		session, _, _ := name.SplitCheckpointRef(r.Ref)
-		held[session]++
+	for _, r := range refs {
+		if session, _, ours := store.SplitRef(r.Ref); ours {
+			held[session]++
+		}
 	}
+	sessions := slices.Sorted(maps.Keys(held))
 	slices.SortStableFunc(sessions, func(a, b name.Session) int { return cmp.Compare(held[b], held[a]) })
 	return sessions, nil
 }
