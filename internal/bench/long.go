@@ -14,7 +14,7 @@ const longSession = "7b0c1c9e-1d2f-4f55-9a52-0e6f3f3f8a11"
 
 // long measures a session of so many checkpoints that creating them one by one would take
 // hours. They are imported as documents of go-team.
-func (b *bench) long() []job {
+func long(b *bench) []job {
 	n := b.Effort.Long
 	if n == 0 {
 		return nil
@@ -25,21 +25,21 @@ func (b *bench) long() []job {
 	}
 	return []job{
 		{row("list", fmt.Sprintf("milliseconds of `list --limit 50` among %d", n), 50), func(ctx context.Context) (samples, error) {
-			r, err := b.imported(ctx, n)
+			r, err := imported(ctx, b, n)
 			if err != nil {
 				return samples{}, err
 			}
 			return alone(ctx, b.Effort.Rounds, r.checkpoint("list", "--limit", "50", "--session", longSession))
 		}},
 		{row("create", fmt.Sprintf("`create` number %d ÷ number %d", n, short), 1.5), func(ctx context.Context) (samples, error) {
-			return b.longAndShort(ctx, n, short, func(r *repository) step {
+			return longAndShort(ctx, b, n, short, func(r *repository) step {
 				s := r.checkpoint("create", "--quiet", "--always", "--session", longSession, "--step", "4")
 				s.ready = r.change
 				return s
 			})
 		}},
 		{row("validate", fmt.Sprintf("`validate` of %d ÷ ten times that of %d", n, n/10), 1.2), func(ctx context.Context) (samples, error) {
-			found, err := b.longAndShort(ctx, n, n/10, func(r *repository) step {
+			found, err := longAndShort(ctx, b, n, n/10, func(r *repository) step {
 				return r.checkpoint("validate", "--session", longSession)
 			})
 			for i := range found.theirs {
@@ -54,12 +54,12 @@ func (b *bench) long() []job {
 const longRounds = 7
 
 // longAndShort compares the same work in two imported sessions.
-func (b *bench) longAndShort(ctx context.Context, n, short int, work func(*repository) step) (samples, error) {
-	late, err := b.imported(ctx, n)
+func longAndShort(ctx context.Context, b *bench, n, short int, work func(*repository) step) (samples, error) {
+	late, err := imported(ctx, b, n)
 	if err != nil {
 		return samples{}, err
 	}
-	early, err := b.imported(ctx, short)
+	early, err := imported(ctx, b, short)
 	if err != nil {
 		return samples{}, err
 	}
@@ -75,7 +75,7 @@ func (r *repository) checkpoint(args ...string) step {
 }
 
 // imported returns a repository with an imported session of n checkpoints.
-func (b *bench) imported(ctx context.Context, n int) (*repository, error) {
+func imported(ctx context.Context, b *bench, n int) (*repository, error) {
 	name := fmt.Sprintf("imported-%d", n)
 	if r := b.made[name]; r != nil {
 		return r, nil

@@ -40,7 +40,7 @@ func operations() []operation {
 	}
 }
 
-// sessions compares the same work late and early in a session.
+// sessions compares the same work late and early in a session, and in one that is longer still.
 func (b *bench) sessions() []job {
 	var jobs []job
 	short := b.Effort.Lengths[0]
@@ -62,7 +62,7 @@ func (b *bench) sessions() []job {
 			})
 		}
 	}
-	return jobs
+	return append(jobs, long(b)...)
 }
 
 // session returns a repository with a session of n checkpoints.

@@ -232,8 +232,6 @@ func Classify(err error) error {
 		return err
 	}
 	as := func(kind Kind, hints ...string) error { return &Error{Kind: kind, Err: err, Hints: hints} }
-	later, isLater := errors.AsType[*store.ReadOnlyError](err)
-	broken, isBroken := errors.AsType[*store.DamagedError](err)
 	large, isLarge := errors.AsType[*snapshot.TooLargeError](err)
 	busy, isBusy := errors.AsType[*store.BusyError](err)
 	spoilt, isSpoilt := errors.AsType[*snapshot.IntentError](err)
@@ -248,12 +246,9 @@ func Classify(err error) error {
 		return as(KindInvalid, damageHint(err))
 	case isA[*store.TwinError](err):
 		return as(KindUsage, "use the existing session, or a name that differs in more than case")
-	case isA[*store.LostError](err):
-		return as(KindInvalid, journalHint)
-	case isLater:
-		return as(readOnly(later))
-	case isBroken:
-		return as(KindInvalid, brokenHints(broken)...)
+	case isA[*store.LostError](err), isA[*store.ReadOnlyError](err), isA[*store.DamagedError](err):
+		kind, hints := storeAdvice(err)
+		return as(kind, hints...)
 	case isA[*snapshot.HostileError](err):
 		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
 	case isLarge:
@@ -282,20 +277,16 @@ func isA[E error](err error) bool {
 	return is
 }
 
-// readOnly returns the kind of a journal's error, and what helps.
-func readOnly(e *store.ReadOnlyError) (Kind, string) {
-	if e.Forged {
-		return KindInvalid, journalHint
+// storeAdvice returns the kind of an error about what the store holds, and what helps. Nothing general
+// helps if something else than a journal is damaged.
+func storeAdvice(err error) (Kind, []string) {
+	if e, is := errors.AsType[*store.ReadOnlyError](err); is && !e.Forged {
+		return KindFailed, []string{"it is not damaged: a newer git-checkpoint can write to it"}
 	}
-	return KindFailed, "it is not damaged: a newer git-checkpoint can write to it"
-}
-
-// brokenHints returns what helps if a journal is damaged. Nothing general helps for other parts.
-func brokenHints(e *store.DamagedError) []string {
-	if e.What != "journal" {
-		return nil
+	if e, is := errors.AsType[*store.DamagedError](err); is && e.What != "journal" {
+		return KindInvalid, nil
 	}
-	return []string{journalHint}
+	return KindInvalid, []string{journalHint}
 }
 
 // largeHints says what to do about an unusual amount of new data, and where most of it is.

@@ -199,7 +199,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 			}
 			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
 		}
-		lacks, err := r.lacks(ctx, p)
+		lacks, err := lacks(ctx, r, p)
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 }
 
 // lacks reports whether the target does not have a path, and the plan leaves what is there alone.
-func (r *Plan) lacks(ctx context.Context, p string) (bool, error) {
+func lacks(ctx context.Context, r *Plan, p string) (bool, error) {
 	below := func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") }
 	if !slices.ContainsFunc(r.plan.Kept, below) || slices.ContainsFunc(r.plan.Ops, func(o snapshot.Op) bool { return below(o.Path) }) {
 		return false, nil
