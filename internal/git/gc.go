@@ -38,7 +38,7 @@ func (r *Repo) AwaitGC(ctx context.Context) error {
 
 // GCDropsAll reports whether a running gc may delete unreachable objects however young they are. It
 // assumes that when gc.pruneExpire is set to anything but "never" or the default, or when the gc
-// was started with --prune. If the arguments of the process cannot be read (only Linux has /proc),
+// was started with --prune or `git -c gc.pruneExpire`. If the arguments of the process cannot be read (only Linux has /proc),
 // it reports false.
 func (r *Repo) GCDropsAll() bool {
 	args := r.gcAtWork()
@@ -48,7 +48,7 @@ func (r *Repo) GCDropsAll() bool {
 	if v := r.pruneExpire(); v != "never" && v != defaultExpire {
 		return true
 	}
-	return strings.Contains(args, "\x00--prune")
+	return strings.Contains(args, "\x00--prune") || strings.Contains(strings.ToLower(args), "\x00gc.pruneexpire=")
 }
 
 // gcAtWork returns the command line of the process that gc.pid names, with NULs between the
