@@ -236,6 +236,11 @@ func (w *repairs) write(ctx context.Context) error {
 		return nil
 	}
 	w.retag = w.retag || len(missing) > 0
+	if len(w.notes) > 0 {
+		for _, f := range w.p.Notes.Findings {
+			w.line("", "").mended(f, "what cannot be read of the notes was left out; checkpoints have their notes again")
+		}
+	}
 	res, err := w.s.Transact(ctx, w.session, w.build)
 	for _, t := range res.Tags {
 		if e := missing[t.Ref]; e != nil {
@@ -244,6 +249,16 @@ func (w *repairs) write(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// lostNotes returns the directories of the notes tree that cannot be read.
+func (w *repairs) lostNotes() (lost []name.OID) {
+	for _, f := range w.p.Notes.Findings {
+		if oid, err := name.ParseOID(f.Object); err == nil {
+			lost = append(lost, oid)
+		}
+	}
+	return lost
 }
 
 // missingTags returns the tags that should exist and do not, and the checkpoints that they name.
@@ -301,7 +316,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 // build returns the change for the journal as it is now.
 func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	// TagsRebuilt makes all tags of the session again, TagsDerived only those of what changes.
-	change := store.Change{Notes: w.notes, Create: w.create, Verify: w.verify, Tags: store.TagsDerived, Anew: true}
+	change := store.Change{Notes: w.notes, LostNotes: w.lostNotes(), Create: w.create, Verify: w.verify, Tags: store.TagsDerived, Anew: true}
 	if w.retag {
 		change.Tags = store.TagsRebuilt
 	}

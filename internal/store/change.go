@@ -32,7 +32,10 @@ type Change struct {
 	// Archive adds checkpoints to the session's archive and deletes their refs.
 	Archive map[name.ID]name.OID
 	Notes   []NewNote // in addition to those of Create and Remove
-	Tags    TagPolicy
+	// LostNotes are directories of the notes tree that cannot be read. If notes are written, these are
+	// left out.
+	LostNotes []name.OID
+	Tags      TagPolicy
 
 	// Verify lists objects that must exist after the refs are written.
 	Verify []name.OID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
@@ -53,7 +54,11 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	edited, err := a.editNotes(ctx, tree, changes)
+	readable, err := a.readableNotes(ctx, tree)
+	if err != nil {
+		return err
+	}
+	edited, err := a.editNotes(ctx, readable, changes)
 	if err != nil {
 		return err
 	}
@@ -96,6 +101,18 @@ func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, pa
 	}
 	a.lostNotes(err)
 	return "", nil, nil
+}
+
+// readableNotes returns the notes tree without Change.LostNotes.
+func (a *attempt) readableNotes(ctx context.Context, tree name.OID) (name.OID, error) {
+	if tree == "" || len(a.change.LostNotes) == 0 {
+		return tree, nil
+	}
+	entries, err := a.store.Repo.ReadTree(ctx, tree)
+	if err != nil {
+		return "", fmt.Errorf("read notes: %w", err)
+	}
+	return a.store.Repo.WriteTree(ctx, slices.DeleteFunc(entries, func(e git.Entry) bool { return slices.Contains(a.change.LostNotes, e.OID) }))
 }
 
 // lostNotes adds the warning about unreadable notes.
