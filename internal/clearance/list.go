@@ -2,7 +2,6 @@ package clearance
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +59,10 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 		return nil, err
 	}
 	report, err := desk.Sent(ctx, what.Tips, nil)
-	if err = errors.Join(err, desk.Close()); err != nil {
+	if closeErr := desk.Close(); closeErr != nil {
+		s.Warn(closeErr.Error()) // the verdicts are computed again next time
+	}
+	if err != nil {
 		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
 	return guarded(ctx, s, report, what.Labels), nil

@@ -52,11 +52,10 @@ func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 	path := brokenFile(s, session)
 	if len(b) == 0 {
-		err := os.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil // a file system that can only be read would refuse to remove it
 		}
-		return checkpoint.Classify(err)
+		return checkpoint.Classify(os.Remove(path))
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

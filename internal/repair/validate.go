@@ -16,6 +16,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
@@ -169,7 +170,16 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 	if err != nil {
 		return err
 	}
-	return inspect.WriteBroken(v.s, session, now)
+	v.remember(session, now)
+	return nil
+}
+
+// remember stores what was found, for `list`. Where that is impossible, as in a repository that can
+// only be read, the answer counts all the same.
+func (v *validation) remember(session name.Session, b inspect.Broken) {
+	if err := inspect.WriteBroken(v.s, session, b); err != nil {
+		v.s.Warn(fmt.Sprintf("remember what was found in session %s: %v", session, err))
+	}
 }
 
 // OpenProof reads a session so that its checkpoints can be judged. Without a view it reads the refs
@@ -221,9 +231,7 @@ func (v *validation) one(ctx context.Context) error {
 	// Only this checkpoint was validated, so only its entry in the list changes.
 	delete(known, line.Checkpoint)
 	note(known, line)
-	if err := inspect.WriteBroken(v.s, session, known); err != nil {
-		return err
-	}
+	v.remember(session, known)
 	return v.each(line)
 }
 
