@@ -240,13 +240,15 @@ func (c *creation) number(v store.View) error {
 	}
 	if v.State != nil {
 		req.Last = lastMilestone(v.State)
-		// Oldest first, so the name that remains is the newest milestone's.
 		req.Milestones = func(step int) (iterations []string, named string) {
+			newest := -1
 			for i, c := range v.State.Standings() {
 				if c.Live && c.Milestone && c.Step == step {
-					e := v.State.At(i).Event()
-					iterations, named = append(iterations, e.Iteration), e.StepName
+					iterations, newest = append(iterations, v.State.IterationOf(i)), i
 				}
+			}
+			if newest >= 0 {
+				named = v.State.StepName(newest)
 			}
 			return iterations, named
 		}

@@ -25,9 +25,9 @@ type tagKey struct {
 // tag name that git refuses would make the whole transaction fail.
 var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// candidates holds, for each tag, the live milestones that it could point to, in the order of the
-// journal: the newest is last.
-type candidates map[tagKey][]*journal.Entry
+// candidates holds, for each tag, the places of the live milestones that it could point to, in the
+// order of the journal: the newest is last.
+type candidates map[tagKey][]int
 
 // candidatesOf collects the candidates for the tags in only.
 func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
@@ -45,7 +45,7 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 		}
 		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
 			if _, in := only[k]; in {
-				c[k] = append(c[k], st.At(i))
+				c[k] = append(c[k], i)
 			}
 		}
 	}
@@ -61,12 +61,12 @@ func keysOf(step int, iteration string) []tagKey {
 	return keys
 }
 
-// newestID returns the id of the last entry, or "".
-func newestID(entries []*journal.Entry) name.ID {
-	if len(entries) == 0 {
+// newestID returns the id of the checkpoint at the last place, or "".
+func newestID(st *journal.State, places []int) name.ID {
+	if len(places) == 0 {
 		return ""
 	}
-	return entries[len(entries)-1].Checkpoint
+	return st.At(places[len(places)-1]).Checkpoint
 }
 
 // deriveTags adds the updates of all tags that the change affects. A tag points to the newest live
@@ -136,7 +136,7 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	d.after = candidatesOf(d.result.State, touched)
 	var out []tagKey
 	for k, always := range touched {
-		if always || newestID(before[k]) != newestID(d.after[k]) {
+		if always || newestID(d.before, before[k]) != newestID(d.result.State, d.after[k]) {
 			out = append(out, k)
 		}
 	}
@@ -208,8 +208,8 @@ func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 		refs := []name.Ref{root, own}
 		for _, k := range keys {
 			refs = append(refs, name.TagRef(d.session, k.step, k.iteration))
-			if n := len(d.after[k]); n > 0 {
-				refs = append(refs, name.CheckpointRef(d.session, d.after[k][n-1].Checkpoint))
+			if id := newestID(d.result.State, d.after[k]); id != "" {
+				refs = append(refs, name.CheckpointRef(d.session, id))
 			}
 		}
 		d.held, err = d.store.Repo.Batch().ResolveAll(ctx, refs...)
@@ -290,7 +290,8 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 // from the newest to the oldest. A checkpoint that is live in the journal may still be missing
 // here, because its ref was not fetched or its object is lost.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
-	for _, e := range slices.Backward(d.after[k]) {
+	for _, at := range slices.Backward(d.after[k]) {
+		e := d.result.State.At(at)
 		if d.removed[e.Checkpoint] {
 			continue
 		}
