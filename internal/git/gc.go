@@ -38,8 +38,8 @@ func (r *Repo) AwaitGC(ctx context.Context) error {
 
 // GCDropsAll reports whether a running gc may delete unreachable objects however young they are. It
 // assumes that when gc.pruneExpire is set to anything but "never" or the default, or when the gc
-// was started with --prune or `git -c gc.pruneExpire`. If the arguments of the process cannot be read (only Linux has /proc),
-// it reports false.
+// was started with --prune or `git -c gc.pruneExpire`. If the arguments of the process cannot be
+// read (only Linux has /proc), it reports false.
 func (r *Repo) GCDropsAll() bool {
 	args := r.gcAtWork()
 	if !strings.Contains(args, "git") {

@@ -3,8 +3,8 @@ package snapshot
 // git lists no sockets, pipes and devices, and no directory that holds nothing else. A capture
 // has to report them as skipped, so this file looks for them. Reading every directory would be
 // slow where a large ignored one such as node_modules is. So only a directory below which git
-// listed or tracks something is read in any case. In another one fewer than glanced names are read before
-// git is asked whether it is ignored.
+// listed or tracks something is read in any case. In another one fewer than glanced names are read
+// before git is asked whether it is ignored.
 
 import (
 	"context"
