@@ -69,8 +69,9 @@ func hostileBytes() *regexp.Regexp {
 	return regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]|\x{80}|[\x{81}-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 }
 
-// forge puts a record into checkpoint 2, with commits and a journal that fit it.
-func (w *world) forge(record string) {
+// forge puts a record into checkpoint 2, with commits and a journal that fit it. edits are options of
+// sed that change all messages.
+func (w *world) forge(record string, edits ...string) {
 	w.t.Helper()
 	const forging = `
 C=$(git rev-parse refs/tags/checkpoint/main/step-2)
@@ -78,12 +79,12 @@ M=$(git rev-parse "$C^@" | tail -n 1)
 B=$(git hash-object -w ../record)
 T=$(git ls-tree "$M" | sed "s/ [0-9a-f]*	checkpoint.json$/ $B	checkpoint.json/" | git mktree)
 N=$(echo record | git commit-tree "$T")
-F=$(git show -s --format=%B "$C" | git commit-tree "$C^{tree}" -p "$N")
+F=$(git show -s --format=%B "$C" | sed -e '' "$@" | git commit-tree "$C^{tree}" -p "$N")
 ref=$(git for-each-ref --format='%(refname)' --points-at="$C" 'refs/checkpoints/main/cp-*')
 parent=
 for e in $(git rev-list --reverse refs/checkpoints/main/journal); do
 	at=$(git show -s --format=%at "$e")
-	parent=$(git show -s --format=%B "$e" | sed "s/$C/$F/" | GIT_AUTHOR_DATE=$at GIT_COMMITTER_DATE=$at git commit-tree "$e^{tree}" ${parent:+-p $parent})
+	parent=$(git show -s --format=%B "$e" | sed -e "s/$C/$F/" "$@" | GIT_AUTHOR_DATE=$at GIT_COMMITTER_DATE=$at git commit-tree "$e^{tree}" ${parent:+-p $parent})
 done
 git update-ref "$ref" "$F"
 git update-ref refs/tags/checkpoint/main/step-2 "$F"
@@ -93,7 +94,7 @@ rm -f .git/checkpoint/journal-* .git/checkpoint/left-* .git/checkpoint/broken-*
 	if err := os.WriteFile(filepath.Join(filepath.Dir(w.dir), "record"), []byte(record), 0o666); err != nil {
 		w.t.Fatal(err)
 	}
-	w.run("sh", "-ec", forging)
+	w.run(append([]string{"sh", "-ec", forging, "forge"}, edits...)...)
 }
 
 func (w *world) pipe(in string, args ...string) {

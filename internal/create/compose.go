@@ -44,8 +44,15 @@ func (c *creation) previous(ctx context.Context, v store.View) (b base, err erro
 		switch {
 		case err == nil:
 			b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
+			if err := leaveOut(ctx, c, b); err != nil {
+				return b, err
+			}
+		case ctx.Err() != nil:
+			return b, context.Cause(ctx)
 		case c.handed(): // a whole document replaces the damaged state
 			c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
+		case c.safety || goesOn(c.req, err):
+			c.s.Warn(fmt.Sprintf("%s cannot be read, so its state and outputs are not carried over: %v", b.entry.Label, err))
 		default:
 			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
 		}

@@ -423,6 +423,9 @@ func (c *creation) write(ctx context.Context) error {
 	d.Limits.Size = limit
 	c.written, err = c.s.Store.WriteCheckpoint(ctx, d)
 	if _, is := errors.AsType[*record.SizeError](err); is {
+		if lighten(c) {
+			return c.write(ctx)
+		}
 		return tooLarge(limit)
 	}
 	return err

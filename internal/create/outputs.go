@@ -13,20 +13,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
-
-var outputPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
-
-// outputNames describes outputPattern in words, for messages.
-const outputNames = "1 to 100 of A-Z a-z 0-9 . _ -, starting with a letter or digit"
 
 // KeptOutput is an output whose blob was written, or the mark that an output is to be dropped.
 type KeptOutput struct {
@@ -150,7 +144,7 @@ func (c *creation) keepStated(ctx context.Context) error {
 			continue
 		}
 		if n >= mostStated || !IsOutputName(output) {
-			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, outputNames, mostStated))
+			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, name.OutputRule, mostStated))
 			continue
 		}
 		kept, err := KeepOutput(ctx, c.s, output, "", content)
@@ -199,4 +193,7 @@ func countLines(data []byte) int {
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // IsOutputName reports whether s is a valid name for an output.
-func IsOutputName(s string) bool { return outputPattern().MatchString(s) }
+func IsOutputName(s string) bool {
+	_, err := name.ParseOutput(s)
+	return err == nil
+}

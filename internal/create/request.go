@@ -17,15 +17,15 @@ func checkRequest(req Request) error {
 	if req.Name != "" && !strings.ContainsFunc(req.Name, nameable) {
 		return checkpoint.Usage("use letters or digits", "step name %q has no letters or digits", name.Clip(req.Name, name.Said))
 	}
-	if req.Iteration != "" && name.Slug(req.Iteration) != req.Iteration {
-		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "iteration %q cannot stand in a label", name.Clip(req.Iteration, name.Said))
+	if _, err := name.ParseIteration(req.Iteration); err != nil {
+		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "%v", err)
 	}
 	if len(req.Message) > 1<<20 {
 		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; the limit is 1 MiB", len(req.Message))
 	}
 	for _, o := range req.Outputs {
 		if !IsOutputName(o.Name) {
-			return checkpoint.Usage("a name is "+outputNames, "invalid output name %q", name.Clip(o.Name, name.Said))
+			return checkpoint.Usage("a name is "+name.OutputRule, "invalid output name %q", name.Clip(o.Name, name.Said))
 		}
 	}
 	return nil

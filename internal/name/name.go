@@ -81,6 +81,27 @@ func isWord(s string, most int) bool {
 	return true
 }
 
+// OutputRule describes in words what ParseOutput accepts, for messages.
+const OutputRule = "1 to 100 of A-Z a-z 0-9 . _ -, starting with a letter or digit"
+
+// ParseOutput parses the name of an output, which becomes a name in a tree and may become that of a
+// file: no such name is "..", ".git" or an option.
+func ParseOutput(s string) (string, error) {
+	if !isWord(s, 100) {
+		return "", fmt.Errorf("invalid output name %q: it must be %s", Clip(s, Said), OutputRule)
+	}
+	return s, nil
+}
+
+// ParseIteration parses the iteration of a step, which is a part of its label and tag. It may be
+// empty.
+func ParseIteration(s string) (string, error) {
+	if Slug(s) != s {
+		return "", fmt.Errorf("iteration %q cannot stand in a label", Clip(s, Said))
+	}
+	return s, nil
+}
+
 // ParseSession parses the name of a session, by the grammar in docs/format.md ("Session"). The
 // rules are such that the name can be one part of a ref.
 func ParseSession(s string) (Session, error) {

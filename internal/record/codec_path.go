@@ -123,12 +123,12 @@ func (m modes) appendTo(dst []byte) ([]byte, error) {
 			texts[text] = mode
 		}
 	}
-	return dict[string]{&texts, modeText}.appendTo(dst)
+	return dict[string]{at: &texts, bind: modeText}.appendTo(dst)
 }
 
 func (m modes) parse(raw []byte) error {
 	var texts map[string]string
-	if err := (dict[string]{&texts, modeText}).parse(raw); err != nil {
+	if err := (dict[string]{at: &texts, bind: modeText}).parse(raw); err != nil {
 		return err
 	}
 	given := make(map[Path]string, len(texts))

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,19 +146,33 @@ func (l list[T]) parse(raw []byte) error {
 	return nil
 }
 
-// dict is an object whose member names are data. It is written sorted by name.
+// dict is an object whose member names are data. It is written sorted by name. accept checks the
+// grammar of a name; nil accepts any.
 type dict[T any] struct {
-	at   *map[string]T
-	bind func(*T) codec
+	at     *map[string]T
+	bind   func(*T) codec
+	accept func(string) (string, error)
 }
 
 func (d dict[T]) appendTo(dst []byte) ([]byte, error) {
 	items := object{extra: new(map[string]json.RawMessage)}
 	for _, name := range slices.Sorted(maps.Keys(*d.at)) {
+		if err := d.check(name); err != nil {
+			return nil, err
+		}
 		item := (*d.at)[name]
 		items.members = append(items.members, member{name, d.bind(&item)})
 	}
 	return items.appendTo(dst)
+}
+
+// check returns an error for a member name that is not accepted.
+func (d dict[T]) check(name string) error {
+	if d.accept == nil {
+		return nil
+	}
+	_, err := d.accept(name)
+	return err
 }
 
 func (d dict[T]) parse(raw []byte) error {
@@ -167,7 +182,7 @@ func (d dict[T]) parse(raw []byte) error {
 	*d.at = nil
 	for name, value := range members(raw) {
 		var item T
-		if err := d.bind(&item).parse(value); err != nil {
+		if err := cmp.Or(d.check(name), d.bind(&item).parse(value)); err != nil {
 			return within(name, err)
 		}
 		if *d.at == nil {

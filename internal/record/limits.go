@@ -40,6 +40,65 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%d bytes of JSON; the limit is %d", e.Size, e.Limit)
 }
 
+// storedSize returns how many bytes a record has when it is written as Marshal writes it: indented,
+// and with control characters escaped. A compact text may grow a hundredfold, and what it holds could
+// not be carried over to the next record. data must have passed check.
+func storedSize(data []byte) int64 {
+	size, depth, empty := int64(1), 0, false // the newline at the end
+	line := func() { size += 1 + 2*int64(depth) }
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '{', '[':
+			if empty {
+				line()
+			}
+			depth, empty = depth+1, true
+			size++
+			continue
+		case '}', ']':
+			depth--
+			if !empty {
+				line()
+			}
+			size++
+		case ',':
+			size++
+			line()
+		case ':':
+			size += 2
+		default:
+			if empty {
+				line()
+			}
+			n := 1
+			if c == '"' {
+				n = quoted(data[i:])
+				size += int64(len(escapeControls(data[i : i+n])))
+			} else {
+				size++
+			}
+			i += n - 1
+		}
+		empty = false
+	}
+	return size
+}
+
+// quoted returns the length of the string that a text begins with.
+func quoted(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
 // JSONError reports where and why a JSON text was rejected.
 type JSONError struct {
 	Path    string // of the bad value, in gjson's syntax; empty: the top, or not known

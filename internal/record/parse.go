@@ -37,6 +37,11 @@ func read(data []byte) (*Record, error) {
 	if err := check(data, Limits{MaxSize, MaxDepth}); err != nil {
 		return nil, err
 	}
+	if len(data) > MaxSize/256 { // a byte adds at most a new line with 2*MaxDepth spaces
+		if size := storedSize(data); size > MaxSize {
+			return nil, &SizeError{Size: size, Limit: MaxSize}
+		}
+	}
 	text := bytes.TrimSpace(data)
 	if text[0] != '{' {
 		return nil, jsonError(data, bytes.Index(data, text), "", wrongType("an object", text).Error())

@@ -137,8 +137,14 @@ func (r *Plan) think(ctx context.Context) error {
 	// The state comes from the checkpoint that becomes current, the files from another one: an
 	// undo, or a rollback to a safety checkpoint.
 	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
-		if r.goal, _, _, err = r.s.ReadRecord(ctx, r.to.Entry); err != nil {
-			return damaged(ctx, r, r.to.Entry, err)
+		goal, _, _, err := r.s.ReadRecord(ctx, r.to.Entry)
+		switch {
+		case err == nil:
+			r.goal = goal
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		default: // the files do not need it, and they must come back
+			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", r.to.Entry.Label, err))
 		}
 	}
 	if r.req.Mode != ModeState {

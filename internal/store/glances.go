@@ -37,7 +37,7 @@ type glances struct {
 // maxGlances is the size in bytes of the largest cache file that is read.
 const (
 	glancePrefix = "list-"
-	glanceHeader = "checkpoint list cache 1 "
+	glanceHeader = "checkpoint list cache 2 " // 1 remembers records that are refused now
 	checksumSize = 32
 	maxGlances   = 256 << 20
 )
