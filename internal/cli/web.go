@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
@@ -81,14 +84,17 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	if err != nil {
 		return err
 	}
-	address := server.Address()
-	if err := app.say("%s", address); err != nil {
+	if err := app.say("%s", server.Address()); err != nil {
 		return err
 	}
 	if !c.NoOpen {
-		if err := app.serve(ctx, func(s *checkpoint.Service) error { return browse(ctx, s, address) }); err != nil {
+		door, err := c.open(ctx, app, server)
+		if err != nil {
 			app.warn("no browser could be started; open the address yourself")
 		}
+		shut := time.AfterFunc(web.DoorLife, door)
+		defer door()
+		defer shut.Stop()
 	}
 	if app.Terminal.Interactive() {
 		// A read from the terminal cannot be interrupted, so this goroutine is left behind when the
@@ -102,16 +108,41 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	return server.Serve(ctx, l)
 }
 
-// browse opens a URL in the user's browser with git's own web--browse. Without a display git would
-// start a text browser that takes over the terminal, so it is called only with a display or with
-// web.browser set.
-func browse(ctx context.Context, s *checkpoint.Service, address string) error {
+// open opens the user's browser with git's own web--browse, at a file that leads to the server. shut
+// removes that file; it may be called more than once. Without a display git would start a text browser
+// that takes over the terminal, so it is called only with a display or with web.browser set.
+func (c *WebCmd) open(ctx context.Context, app *App, server *web.Server) (shut func(), err error) {
+	shut = func() {}
+	err = app.serve(ctx, func(s *checkpoint.Service) error {
+		if err := hasBrowser(s); err != nil {
+			return err
+		}
+		dir, err := s.Repo.Dir()
+		var door string
+		if err == nil {
+			door, err = server.Door(dir)
+		}
+		if err != nil { // the repository can only be read
+			door, err = server.Door(os.TempDir())
+		}
+		if err != nil {
+			return err
+		}
+		shut = func() { os.Remove(door) } //nolint:errcheck // its address has expired by itself
+		file := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(door), "/")}
+		_, err = s.Repo.Output(ctx, "web--browse", file.String())
+		return err
+	})
+	return shut, err
+}
+
+// hasBrowser returns an error if git would start no browser, or one in the terminal.
+func hasBrowser(s *checkpoint.Service) error {
 	_, chosen := s.Repo.Config.Get("web.browser")
 	if !chosen && runtime.GOOS == "linux" && s.Getenv("DISPLAY") == "" && s.Getenv("WAYLAND_DISPLAY") == "" {
 		return errors.New("there is no graphical display")
 	}
-	_, err := s.Repo.Output(ctx, "web--browse", address)
-	return err
+	return nil
 }
 
 // write writes the file, after the secret scanner has passed what it contains. A failure leaves no

@@ -2,7 +2,12 @@ package web
 
 import (
 	"crypto/subtle"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
 	"net/http"
+	"os"
 	"strings"
 )
 
@@ -42,12 +47,12 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 			http.Error(w, "this server answers to "+s.host+" only", http.StatusMisdirectedRequest)
 			return
 		}
-		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-			http.Error(w, "another page sent this request", http.StatusForbidden)
+		if r.URL.Query().Has("t") { // from a file, the browser calls it cross-site
+			s.letIn(w, r)
 			return
 		}
-		if r.URL.Query().Has("t") {
-			s.letIn(w, r)
+		if fromElsewhere(r) {
+			http.Error(w, "another page sent this request", http.StatusForbidden)
 			return
 		}
 		if cookie, err := r.Cookie(s.cookieName()); err != nil || !same(cookie.Value, s.secret) {
@@ -75,8 +80,47 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{
 		Name: s.cookieName(), Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	})
+	if fromElsewhere(r) {
+		// After a redirect this would still count as a request of the file, without the cookie.
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, onward("/")) // the browser may have gone
+		return
+	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
+
+// fromElsewhere reports whether the browser says that another page sent the request.
+func fromElsewhere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "" && site != "same-origin" && site != "none"
+}
+
+// onward is a page that only leads to an address, without a script.
+func onward(address string) string {
+	to := template.HTMLEscapeString(address)
+	return `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>git checkpoint</title>` +
+		`<meta http-equiv="refresh" content="0; url=` + to + `"><p><a href="` + to + `">Open the page</a></p>` + "\n"
+}
+
+// Door is the file that leads a browser to a new address of the server. Everybody on this machine can
+// read the arguments of a process, such as an address that a browser is started with. Only its owner can
+// read this file. Remove it when the address has expired, after DoorLife. Of a killed process, the sweep
+// of the program's own directory removes what begins with tmp-.
+func (s *Server) Door(dir string) (file string, err error) {
+	f, err := os.CreateTemp(dir, "tmp-web-*.html") // mode 0600
+	if err != nil {
+		return "", fmt.Errorf("write the file for the browser: %w", err)
+	}
+	_, err = f.WriteString(onward(s.Address()))
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // disposable
+		return "", fmt.Errorf("write the file for the browser: %w", err)
+	}
+	return f.Name(), nil
+}
+
+// DoorLife is how long the file of Door is of use.
+const DoorLife = ticketLife
 
 // cookieName contains the port, because cookies do not distinguish ports: two servers on this
 // machine would overwrite each other's cookie.

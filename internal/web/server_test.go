@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +101,46 @@ func TestTicket(t *testing.T) {
 	*now = now.Add(ticketLife)
 	if code, _ := enter(late); code != http.StatusForbidden {
 		t.Errorf("after a minute: %d", code)
+	}
+}
+
+// TestDoor checks the file for the browser: only its owner may read it, and its address works once.
+func TestDoor(t *testing.T) {
+	s, now := asked(t, false)
+	door := func() string {
+		file, err := s.Door(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info.Mode(), err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "url=http://"+host)
+		target, _, _ := strings.Cut(rest, `"`)
+		return target
+	}
+	enter := func(target string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, request("GET", target, func(r *http.Request) {
+			r.Header.Del("Cookie")
+			r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser does for a file
+		}))
+		return w
+	}
+	first, late := door(), door()
+	// A redirect would still count as cross-site, and the cookie would not be sent with it.
+	if w := enter(first); w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Set-Cookie"), "checkpoint-4242=secret") || !strings.Contains(w.Body.String(), `content="0; url=/"`) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := enter(first); w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("a second use: %d", w.Code)
+	}
+	if *now = now.Add(DoorLife); enter(late).Code != http.StatusForbidden {
+		t.Error("after a minute it still works")
 	}
 }
 
