@@ -1,12 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
@@ -37,11 +38,9 @@ func (r *running) keepBefore(ctx context.Context) error {
 		return nil
 	}
 	asked := r.req.Create
-	// The first line, short enough for a list. Half a secret would not be recognized as one.
-	line, _, _ := strings.Cut(clearance.Redacted(r.s, "message", strings.Join(r.req.Command, " ")), "\n")
 	keep := create.Request{
 		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
-		Message: "before " + name.Clip(line, 60), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
+		Message: cmp.Or(asked.Message, "before "+nameOf(r.req.Command)), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.
@@ -65,6 +64,20 @@ func (r *running) keepBefore(ctx context.Context) error {
 	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
 	r.answer.Before, r.answer.Start = r.before, r.before
 	return nil
+}
+
+// nameOf names a command by its program and the number of its arguments. The arguments themselves
+// may hold passwords, and a checkpoint travels.
+func nameOf(command []string) string {
+	program := name.Clip(strings.Join(strings.Fields(filepath.Base(command[0])), " "), 60)
+	switch n := len(command) - 1; n {
+	case 0:
+		return program
+	case 1:
+		return program + " (1 argument)"
+	default:
+		return fmt.Sprintf("%s (%d arguments)", program, n)
+	}
 }
 
 // restore rolls back to a checkpoint and prints that. What the failed try left is kept in
