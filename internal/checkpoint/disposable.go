@@ -23,6 +23,7 @@ func (s *Service) Forget(files ...string) error {
 const (
 	ChatFile   = "chat.json"   // what chat commands remember between two lines
 	FailedFile = "failed.json" // the last failure that is to be reported
+	BitsFile   = "bits.json"   // the records made here that open files to more people than the umask does
 	chosenFile = "chosen.json" // the session that a user chose, see Choose
 
 	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed

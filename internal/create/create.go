@@ -155,6 +155,9 @@ func (c *creation) transact(ctx context.Context) (store.Result, error) {
 	if err != nil {
 		err = c.repair(ctx, err)
 	}
+	if err == nil {
+		rememberBits(c.s, c.record, c.capture.Modes, c.move.Modes)
+	}
 	return res, err
 }
 

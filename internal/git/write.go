@@ -192,6 +192,13 @@ func sharedMode(c *gitconfig.Config) sharing {
 	return sharing{bits: fs.FileMode(mode) & 0o666, exact: true}
 }
 
+// SharedBits returns the permission bits that core.sharedRepository gives group and others on top of
+// what the umask leaves, those to run or enter where they may read included.
+func (r *Repo) SharedBits() fs.FileMode {
+	bits := sharedMode(r.Config).bits
+	return (bits | bits&0o444>>2) & 0o077
+}
+
 // processWriter has git write, with one process per object.
 type processWriter struct{ repo *Repo }
 

@@ -83,23 +83,28 @@ func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (sna
 	if err != nil {
 		return snapshot.Target{}, checkpoint.DamagedError(e, err)
 	}
-	return targetOf(e, rec, got)
+	return targetOf(s, e, rec, got)
 }
 
 // targetOf returns what is to be restored of a checkpoint. A mode in the record that is not octal
-// permission bits is damage.
-func targetOf(e *journal.Entry, rec *record.Record, got contents) (snapshot.Target, error) {
+// permission bits is damage. A record that was not made here opens no file to more people than a new
+// file would be open to.
+func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got contents) (snapshot.Target, error) {
 	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Index: got.index, Modes: map[string]fs.FileMode{}}
 	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
 	for _, sk := range rec.Snapshot.Skipped {
 		t.Skipped = append(t.Skipped, string(sk.Path))
+	}
+	allowed, err := create.AllowedBits(s, rec)
+	if err != nil {
+		return t, checkpoint.Classify(err)
 	}
 	for p, text := range rec.Snapshot.Modes {
 		mode, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || mode > 0o777 {
 			return t, checkpoint.DamagedError(e, fmt.Errorf("the mode of %q is %q", p, text))
 		}
-		t.Modes[string(p)] = fs.FileMode(mode)
+		t.Modes[string(p)] = fs.FileMode(mode) & allowed
 	}
 	return t, nil
 }
@@ -115,7 +120,7 @@ func unplanned(ctx context.Context, r *Plan, err error) error {
 
 // planFiles captures the worktree as it is and plans the changes to the target.
 func (r *Plan) planFiles(ctx context.Context, got contents) error {
-	target, err := targetOf(r.files, r.record, got)
+	target, err := targetOf(r.s, r.files, r.record, got)
 	if err != nil {
 		return err
 	}

@@ -198,6 +198,16 @@ func (s *Shot) entryLines(entries map[string]git.Entry) string {
 	return s.removals(gone) + in.String()
 }
 
+// AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of
+// group and others that the umask and core.sharedRepository leave.
+func (s *Shot) AllowedBits() (fs.FileMode, error) {
+	usual, err := s.usualModes()
+	if err != nil {
+		return 0, err
+	}
+	return 0o700 | usual(git.ModeExec) | s.repo.SharedBits(), nil
+}
+
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
 // a file to find out, as reading the umask would have to change it for a moment.
 func (s *Shot) usualModes() (func(git.Mode) fs.FileMode, error) {
