@@ -118,3 +118,40 @@ func (w *world) forgeSealed(good string, change func(map[string]any)) {
 	tree["checksum"] = sum
 	w.forge(string(encode()), "-e", "s/"+was+"/"+sum+"/")
 }
+
+// Neither a fetch nor a bundle takes a record that this program would not write, and what was taken
+// besides is no trap: save, rollback and undo work there.
+func TestHostileRecordIsNotTaken(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"one", "two"} {
+		w.write("file", name)
+		w.run("git", "checkpoint", "create", "-q", "--name", name, "--output", "spec=file")
+	}
+	good := w.run("git", "cat-file", "blob", "refs/tags/checkpoint/main/step-2^1:checkpoint.json")
+	w.forgeSealed(good, hostileRecords()["output .."])
+	forged := strings.TrimSpace(w.run("git", "rev-parse", "refs/tags/checkpoint/main/step-2"))
+	w.run("git", "bundle", "create", "-q", "../forged.bundle", "--glob=refs/checkpoints/*")
+	for what, args := range map[string][]string{"fetch": {"fetch", w.dir}, "bundle": {"import", "../forged.bundle"}} {
+		t.Run(what, func(t *testing.T) {
+			w := &world{t: t, dir: filepath.Join(filepath.Dir(w.dir), what), env: w.env}
+			if err := os.Mkdir(w.dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			w.run("git", "init", "-q", "-b", "main")
+			w.write("file", "mine")
+			out, code := w.try(append([]string{"git", "checkpoint"}, args...)...)
+			if code == 0 || !strings.Contains(out, "invalid output name") {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+			if refs := w.run("git", "for-each-ref"); strings.Contains(refs, forged) {
+				t.Errorf("it was taken: %s", refs)
+			}
+			w.run("git", "checkpoint", "save", "--session", "main", "kept")
+			w.run("git", "checkpoint", "rollback", "1", "-y")
+			w.run("git", "checkpoint", "undo", "-y")
+			if got, err := os.ReadFile(filepath.Join(w.dir, "file")); err != nil || string(got) != "mine" {
+				t.Errorf("the file has %q: %v", got, err)
+			}
+		})
+	}
+}
