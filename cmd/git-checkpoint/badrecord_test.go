@@ -76,6 +76,7 @@ func (w *world) forge(record string, edits ...string) {
 	const forging = `
 C=$(git rev-parse refs/tags/checkpoint/main/step-2)
 M=$(git rev-parse "$C^@" | tail -n 1)
+eval "$FORGING"
 B=$(git hash-object -w ../record)
 T=$(git ls-tree "$M" | sed "s/ [0-9a-f]*	checkpoint.json$/ $B	checkpoint.json/" | git mktree)
 N=$(echo record | git commit-tree "$T")

@@ -95,8 +95,9 @@ func TestHostileCurrentRecord(t *testing.T) {
 	}
 }
 
-// forgeSealed puts a changed record into checkpoint 2, with the right checksum everywhere.
-func (w *world) forgeSealed(good string, change func(map[string]any)) {
+// forgeSealed puts a changed record into checkpoint 2, with the right checksum everywhere. shell may
+// change $M, the record's tree.
+func (w *world) forgeSealed(good string, change func(map[string]any), shell ...string) {
 	w.t.Helper()
 	var tree map[string]any
 	if err := json.Unmarshal([]byte(good), &tree); err != nil {
@@ -116,6 +117,7 @@ func (w *world) forgeSealed(good string, change func(map[string]any)) {
 		w.t.Fatal(err)
 	}
 	tree["checksum"] = sum
+	w.env = append(w.env[:len(w.env):len(w.env)], "FORGING="+strings.Join(shell, "\n"))
 	w.forge(string(encode()), "-e", "s/"+was+"/"+sum+"/")
 }
 
@@ -153,5 +155,28 @@ func TestHostileRecordIsNotTaken(t *testing.T) {
 				t.Errorf("the file has %q: %v", got, err)
 			}
 		})
+	}
+}
+
+// A checkpoint that an earlier version made with an inherited output of a name that is refused now comes
+// back by a rebuild.
+func TestRebuildRefusedOutput(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"one", "two"} {
+		w.write("file", name)
+		w.run("git", "checkpoint", "create", "-q", "--name", name, "--output", "spec=file")
+	}
+	good := w.run("git", "cat-file", "blob", "refs/tags/checkpoint/main/step-2^1:checkpoint.json")
+	w.forgeSealed(good, hostileRecords()["output -x"], `M=$(git ls-tree "$M" | sed "s/ [0-9a-f]*	outputs$/ $(git ls-tree "$M:outputs" | sed s/spec/-x/ | git mktree)	outputs/" | git mktree)`)
+	if out, code := w.try("git", "checkpoint", "rollback", "2", "-y"); code != 5 || !strings.Contains(out, "rebuild") {
+		t.Fatalf("rollback: exit code %d: %s", code, out)
+	}
+	if out, _ := w.try("git", "checkpoint", "rebuild", "2"); !strings.Contains(out, "rebuilt as") {
+		t.Fatalf("rebuild: %s", out)
+	}
+	w.write("file", "three")
+	w.run("git", "checkpoint", "rollback", "2", "-y")
+	if got, err := os.ReadFile(filepath.Join(w.dir, "file")); err != nil || string(got) != "two" {
+		t.Errorf("the file has %q: %v", got, err)
 	}
 }

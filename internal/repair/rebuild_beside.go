@@ -266,7 +266,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 	}
 	for _, e := range entries {
 		o, err := b.s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
-		if err != nil {
+		if _, wrong := name.ParseOutput(e.Name); err != nil || wrong != nil {
 			b.lost("output " + e.Name)
 			delete(b.record.Outputs, e.Name)
 			continue
