@@ -180,7 +180,8 @@ func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[strin
 // addressOf returns an address in the form that is stored. A relative path becomes
 // absolute, since it means another place in another worktree.
 func addressOf(s *checkpoint.Service, url string) string {
-	if !strings.Contains(url, ":") && !filepath.IsAbs(url) {
+	host, _, remote := strings.Cut(url, ":") // git takes a colon after a slash for a part of a path
+	if (!remote || strings.Contains(host, "/")) && !filepath.IsAbs(url) {
 		return filepath.Join(s.Repo.WorkTree, url)
 	}
 	return url

@@ -24,8 +24,10 @@ import (
 type Sending struct {
 	To   string // the destination for messages
 	Tips []name.OID
-	// Commits that the other side has, which need no scan.
+	// Commits that the other side has, which need no scan. Those that are not here add nothing.
 	Held []name.OID
+	// Elsewhere returns hints for a refusal where the other side may have more than Held; may be nil.
+	Elsewhere func(context.Context) ([]string, error)
 	// Oldest first; used to name the checkpoint that holds a finding.
 	Labels    []Holder
 	Within    func(path string) bool // which paths are written; nil: all
@@ -124,6 +126,13 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 		kept = append(kept, f)
 	}
 	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, true)...), committed...)
+	if what.Elsewhere != nil {
+		hints, err := what.Elsewhere(ctx)
+		if err != nil {
+			return err
+		}
+		refused.Hints = append(refused.Hints, hints...)
+	}
 	return refused
 }
 

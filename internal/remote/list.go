@@ -20,6 +20,9 @@ type Listing struct {
 	Sessions map[name.Session]*Session
 	Notes    name.OID
 	Tags     map[name.Ref]name.OID
+
+	// Heads are all refs of a remote by their names there, branches included.
+	Heads map[name.Ref]name.OID
 }
 
 // Session holds the refs of one session in some repository.
@@ -43,8 +46,7 @@ func (s *Session) Held() map[name.ID]name.OID {
 // maxListing bounds the answer of a remote, in bytes. It is enough for more than a million refs.
 const maxListing = 256 << 20
 
-// List lists the refs of a remote with git ls-remote. It ignores refs that are not ours and names
-// outside the grammar. A remote with another object format is an error.
+// List lists the refs of a remote with git ls-remote. It ignores names outside the grammar. A remote with another object format is an error.
 func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	var out bounded
 	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
@@ -61,6 +63,10 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 		if !ok {
 			continue
 		}
+		id, err := name.ParseOID(oid)
+		if err == nil {
+			l.Heads[name.Ref(ref)] = id
+		}
 		here, ours := r.Mapping.Here(name.Ref(ref))
 		if !ours {
 			continue
@@ -68,7 +74,7 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 		if len(oid) != 2*r.Repo.HashLen() {
 			return nil, &Error{Remote: Redact(r.Name), Verb: "list", Text: fmt.Sprintf("its object ids have %d digits, but here they have %d", len(oid), 2*r.Repo.HashLen())}
 		}
-		if id, err := name.ParseOID(oid); err == nil {
+		if err == nil {
 			l.Add(here, id)
 		}
 	}
@@ -84,7 +90,7 @@ func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
 
 // NewListing returns an empty listing.
 func NewListing() *Listing {
-	return &Listing{Sessions: map[name.Session]*Session{}, Tags: map[name.Ref]name.OID{}}
+	return &Listing{Sessions: map[name.Session]*Session{}, Tags: map[name.Ref]name.OID{}, Heads: map[name.Ref]name.OID{}}
 }
 
 // Add adds one ref. A ref that is not a checkpoint, journal, archive, tag or the notes is ignored.

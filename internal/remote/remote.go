@@ -16,6 +16,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +44,10 @@ func (r *Remote) Check() error {
 	if r.Name == "" || strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\x00") {
 		return fmt.Errorf("%q is not a remote", name.Clip(r.Name, name.Said))
 	}
+	// Such a file may name several addresses, which no configuration shows.
+	if _, err := os.Lstat(filepath.Join(r.Repo.CommonDir, "remotes", r.Name)); err == nil && !strings.Contains(r.Name, "/") && !r.Configured() {
+		return fmt.Errorf("%q is a remote of git's old kind, in the directory remotes; `git remote rename %s %s` moves it to the configuration", r.Name, r.Name, r.Name)
+	}
 	return nil
 }
 
@@ -62,22 +68,50 @@ func (r *Remote) address() string { return cmp.Or(r.Place, r.Name) }
 func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
 	urls, pushed := r.Repo.Config.All("remote."+r.Name+".url"), r.Repo.Config.All("remote."+r.Name+".pushurl")
 	rewritten := slices.ContainsFunc(r.Repo.Config.Keys("url."), func(key string) bool { return strings.HasSuffix(strings.ToLower(key), ".pushinsteadof") })
-	if !r.Configured() || len(urls) < 2 && len(pushed) == 0 && !rewritten {
+	if len(urls) < 2 && len(pushed) == 0 && !rewritten {
 		return nil, nil
 	}
-	ask := func(args ...string) ([]string, error) {
-		args = append(append([]string{"remote", "get-url"}, args...), "--", r.Name)
-		res, err := r.Repo.Run(ctx, git.Cmd{Args: args})
-		return strings.Split(strings.TrimSuffix(string(res.Stdout), "\n"), "\n"), err
-	}
-	places, err := ask("--push", "--all")
-	if err != nil {
+	read, places, err := r.places(ctx)
+	if err != nil || slices.Equal(places, []string{read}) {
 		return nil, err
 	}
-	if read, err := ask(); err == nil && slices.Equal(read, places) {
-		return nil, nil
+	// From here on each place is given to git as an address. git would rewrite it once more, and what
+	// is listed could be another repository than the one that is pushed to.
+	for _, place := range places {
+		read, again, err := (&Remote{Repo: r.Repo, Name: place}).places(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if read != place || !slices.Equal(again, []string{place}) {
+			return nil, fmt.Errorf("git rewrites the push address %q of %q once more if it is used as such; change its url, or the rules url.*.insteadOf", Redact(place), Redact(r.Name))
+		}
 	}
 	return places, nil
+}
+
+// places returns the address that git fetches from and those that it pushes to, after insteadOf,
+// pushInsteadOf and pushurl. git rewrites an address like the url of a remote, so one that is
+// not configured gets a name for this call.
+func (r *Remote) places(ctx context.Context) (read string, pushed []string, err error) {
+	c := git.Cmd{Args: []string{"remote", "-v"}}
+	named := r.Name
+	if !r.Configured() {
+		named = "checkpoint-address"
+		c.Config = []string{"remote." + named + ".url=" + r.Name}
+	}
+	res, err := r.Repo.Run(ctx, c)
+	for line := range strings.Lines(string(res.Stdout)) {
+		place, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), named+"\t")
+		if !ok {
+			continue
+		}
+		if to, ok := strings.CutSuffix(place, " (push)"); ok {
+			pushed = append(pushed, to)
+		} else if i := strings.LastIndex(place, " (fetch)"); i >= 0 {
+			read = place[:i] // git 2.38 and later append the filter of a partial clone
+		}
+	}
+	return read, pushed, err
 }
 
 // PushURL returns the (first) address to which a push goes, after insteadOf and pushurl.
@@ -85,10 +119,11 @@ func (r *Remote) PushURL(ctx context.Context) (string, error) {
 	if r.Place != "" {
 		return r.Place, nil
 	}
-	if !r.Configured() {
-		return r.Repo.Output(ctx, "ls-remote", "--get-url", "--", r.Name)
+	_, pushed, err := r.places(ctx)
+	if err == nil && len(pushed) == 0 {
+		err = fmt.Errorf("git names no address to push to for %q", Redact(r.Name))
 	}
-	return r.Repo.Output(ctx, "remote", "get-url", "--push", "--", r.Name)
+	return strings.Join(pushed[:min(len(pushed), 1)], ""), err
 }
 
 // Error is a failure that git or the remote reported in place of doing what was asked.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
@@ -45,33 +46,33 @@ func (c *consignment) mayBeSent(ctx context.Context) error {
 	if len(what.Tips) == 0 {
 		return nil
 	}
-	if what.Held, err = c.heldThere(ctx); err != nil {
-		return err
-	}
+	// The name of a remote says nothing about what the push address has; its listing does.
+	what.Held = slices.Collect(maps.Values(c.there.Heads))
+	what.Elsewhere = c.unknownBranches
 	if what.Destination, err = c.destination(ctx); err != nil {
 		return err
 	}
 	return clearance.MayLeave(ctx, c.s, what)
 }
 
-// heldThere lists the commits that the remote has already: those in its listing, and its branches
-// as they were last fetched.
-func (c *consignment) heldThere(ctx context.Context) ([]name.OID, error) {
-	held := []name.OID{c.there.Notes}
-	for _, there := range c.there.Sessions {
-		held = append(held, there.Journal, there.Archive)
-		for _, oid := range there.Held() {
-			held = append(held, oid)
+// unknownBranches returns a hint if the push address lists branches that are not here. What they
+// hold is scanned as if it were new.
+func (c *consignment) unknownBranches(ctx context.Context) ([]string, error) {
+	var branches []name.OID
+	for ref, oid := range c.there.Heads {
+		if strings.HasPrefix(string(ref), "refs/heads/") {
+			branches = append(branches, oid)
 		}
 	}
-	branches, err := c.s.Repo.Refs(ctx, "refs/remotes/"+c.remote.Name+"/")
-	if err != nil {
+	missing, err := c.s.Repo.Batch().Missing(ctx, branches)
+	if err != nil || len(missing) == 0 {
 		return nil, checkpoint.Classify(err)
 	}
-	for _, r := range branches {
-		held = append(held, r.OID)
+	from := c.remote.Name
+	if c.remote.Place != "" {
+		from = c.remote.Place
 	}
-	return slices.DeleteFunc(held, func(oid name.OID) bool { return oid == "" }), nil
+	return []string{"branches there are not here yet; if one of them has it already: git fetch " + name.Quoted(remote.Redact(from))}, nil
 }
 
 // destination describes to the gate where this push goes and what private content it has: untracked
