@@ -24,12 +24,9 @@ type Quarantine struct {
 	// Got maps the fetched refs, by their names here, to the values that came. They may differ from
 	// the listing, since the remote may have moved on in between.
 	Got map[name.Ref]name.OID
+	// Left maps the refs that did not come, because git refuses an object of theirs, to the reason.
+	Left map[name.Ref]error
 }
-
-// hardened makes git check every object that comes, even where the user's own configuration has
-// switched these checks off.
-var hardened = []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.fsck.hasDotgit=error",
-	"fetch.fsck.hasDotdot=error", "fetch.fsck.hasDot=error", "fetch.fsck.fullPathname=error", "fetch.fsck.emptyName=error"}
 
 // explicit is how many refs are asked for by name. For each name git searches all refs of the
 // remote, so above this number a pattern is cheaper although it may bring more than was asked for.
@@ -40,10 +37,10 @@ func (r *Remote) room() string {
 	return fmt.Sprintf("%s%x-%08x", name.IncomingRoot, r.Now().Unix(), r.Random())
 }
 
-// Bring fetches refs, given by their names here, into a new quarantine. there is the listing that
-// the refs are from: if more than half of a session's checkpoints are wanted, one pattern fetches
-// all of them. After an error nothing stays.
-func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
+// bring fetches refs with one git fetch, all or none. there is the listing that the refs are from: if
+// more than half of a session's checkpoints are wanted, one pattern fetches all of them. With nil only
+// what is named comes. After an error nothing stays.
+func (r *Remote) bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
 	room := r.room() + "/"
 	wanted := map[name.Session]int{}
 	for _, ref := range refs {
@@ -53,7 +50,7 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 	}
 	whole := map[name.Session]bool{}
 	for session, n := range wanted {
-		whole[session] = n > explicit && n > len(there.Session(session).Checkpoints)/2
+		whole[session] = there != nil && n > explicit && n > len(there.Session(session).Checkpoints)/2
 	}
 	var in strings.Builder
 	asked := map[name.Session]bool{}
@@ -70,7 +67,7 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--no-prune", "--no-show-forced-updates", "--refmap=", "--stdin", "--", r.address()}
-	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: hardened, Stdin: strings.NewReader(in.String())})
+	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: hardened(), Stdin: strings.NewReader(in.String())})
 	q := &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}}
 	came, listErr := r.Repo.Refs(ctx, room)
 	if err == nil {
@@ -91,6 +88,10 @@ func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 	}
 	return q, nil
 }
+
+// LeftOut reports whether a ref did not come because git refuses an object of it. It may be called on
+// nil.
+func (q *Quarantine) LeftOut(ref name.Ref) bool { return q != nil && q.Left[ref] != nil }
 
 // Close deletes the refs of the quarantine. Objects that no other ref reaches go at the next gc. It
 // may be called on nil, and after the context ended.
@@ -142,7 +143,7 @@ func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--filter=blob:none", "--refmap=", "--stdin", "--", r.address()}
 	// Without noop git would first offer its own commits, which costs a round trip for nothing.
-	config := append([]string{"fetch.negotiationAlgorithm=noop"}, hardened...)
+	config := append([]string{"fetch.negotiationAlgorithm=noop"}, hardened()...)
 	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: config, Stdin: git.Revisions(oids, nil)})
 	return err
 }

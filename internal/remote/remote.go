@@ -178,6 +178,8 @@ func said(e *git.Error) string {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint:"), strings.HasPrefix(line, "To "), strings.HasPrefix(line, "Everything up-to-date"):
 			continue
+		case strings.HasPrefix(line, "warning: Skipping unknown msg id"), strings.HasPrefix(line, "warning: object "): // rules in harmless
+			continue
 		case strings.HasPrefix(line, "Please make sure you have the correct access rights"), strings.HasPrefix(line, "and the repository exists."):
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/archive"
 	"git-checkpoint/internal/checkpoint"
@@ -126,8 +127,9 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first", "the bundle builds on %s, which is not in this repository", need.Short())
 		}
 	}
+	strict := strictly(ctx, s)
 	_, err := s.Repo.Run(ctx, git.Cmd{
-		Args:  []string{"index-pack", "--stdin", "--strict", "--fix-thin", fmt.Sprintf("--max-input-size=%d", int64(maxPack))},
+		Args:  []string{"index-pack", "--stdin", strict, "--fix-thin", fmt.Sprintf("--max-input-size=%d", int64(maxPack))},
 		Stdin: pack,
 	})
 	if err != nil {
@@ -137,6 +139,27 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 		return Invalid(fmt.Errorf("the pack of the bundle is incomplete or invalid: %w", err))
 	}
 	return nil
+}
+
+// strictly returns the option for git index-pack that checks objects as a fetch does. Unlike git
+// fetch, index-pack fails at a rule that it does not know. It says so before it reads the pack, so an
+// empty one tells which rules this git lacks.
+func strictly(ctx context.Context, s *checkpoint.Service) string {
+	rules := remote.Harmless()
+	for {
+		option := "--strict=" + strings.Join(rules, "=warn,") + "=warn"
+		_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"index-pack", "--stdin", option}, Stdin: strings.NewReader("")})
+		var said *git.Error
+		if !errors.As(err, &said) {
+			return option
+		}
+		_, unknown, found := strings.Cut(said.Stderr, "Unhandled message id: ")
+		before := len(rules)
+		rules = slices.DeleteFunc(rules, func(rule string) bool { return found && strings.EqualFold(rule, strings.TrimSpace(unknown)) })
+		if len(rules) == before || len(rules) == 0 {
+			return option
+		}
+	}
 }
 
 // verifyAll verifies every session of a bundle and refuses all of them for one bad checkpoint. A

@@ -176,6 +176,9 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 // unite joins one session. A damaged or read-only session becomes a rejected line and does not stop
 // the other sessions.
 func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
+	if q.LeftOut(name.JournalRef(session)) {
+		return nil
+	}
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
 	if q != nil {
 		// The remote may have moved between the listing and the fetch. A newer journal would name

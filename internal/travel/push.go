@@ -133,6 +133,10 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	}
 	defer q.Close(ctx)
 	for _, session := range here.Names() {
+		// What the remote has of it is not known, and nothing can be joined with it.
+		if q.LeftOut(name.JournalRef(session)) || q.LeftOut(name.ArchiveRef(session)) {
+			continue
+		}
 		if err := c.plan(ctx, session, q); err != nil {
 			if why := excuse(err); why != nil {
 				t.line(name.JournalRef(session), OutcomeRejected, why.Error())

@@ -23,22 +23,32 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 		q, err := t.remote.Bring(ctx, want, there)
 		t.s.Trace("arrived")
 		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
-			return q, err
+			return t.withLines(q), err
 		}
 		if waitErr := t.s.Repo.AwaitGC(ctx); waitErr != nil {
 			q.Close(ctx)
 			return nil, waitErr
 		}
-		if err == nil {
+		if err == nil && (len(q.Left) == 0 || try >= checkpoint.Attempts) {
 			if err = connected(ctx, t.s, slices.Collect(maps.Values(q.Got))); err == nil {
-				return q, nil
+				return t.withLines(q), nil
 			}
-			q.Close(ctx)
 		}
+		q.Close(ctx)
 		if try >= checkpoint.Attempts || ctx.Err() != nil {
 			return nil, err
 		}
 	}
+}
+
+// withLines reports what a fetch left out, and returns it.
+func (t *trip) withLines(q *remote.Quarantine) *remote.Quarantine {
+	if q != nil {
+		for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
+			t.line(ref, OutcomeRejected, q.Left[ref].Error())
+		}
+	}
+	return q
 }
 
 // connected returns an error unless everything reachable from the commits is here. What the refs
