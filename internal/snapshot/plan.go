@@ -170,10 +170,8 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 		return err
 	}
 	untouched := untouchedPaths(p, nested)
-	for _, c := range changes {
-		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
-			return &HostileError{c.Path}
-		}
+	if err := Refuse(changes); err != nil {
+		return err
 	}
 	at := map[string]bool{}
 	for _, c := range changes {
@@ -348,6 +346,16 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 		}
 		return false
 	}
+}
+
+// Refuse returns a HostileError if one of the new paths is one that a restore does not write.
+func Refuse(changes []git.Change) error {
+	for _, c := range changes {
+		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
+			return &HostileError{c.Path}
+		}
+	}
+	return nil
 }
 
 // HostileError says that the target's tree has a path that git refuses. This program never

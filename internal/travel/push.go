@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
+	"git-checkpoint/internal/snapshot"
 )
 
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
@@ -239,7 +240,8 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 
 // sound returns the refs to create without those that are no valid checkpoint, or another one than
 // the journal names. Nobody could take them back: every other clone would refuse them with each
-// fetch, and the right commit would be a conflict from then on. What the journal names is not read.
+// fetch, and the right commit would be a conflict from then on. Of what the journal names only the
+// paths are read: no clone takes those that a rollback refuses.
 func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined, creates []remote.Update) []remote.Update {
 	if len(creates) == 0 {
 		return nil
@@ -250,18 +252,53 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 			named[e.Commit] = e.Checkpoint
 		}
 	}
+	var seen name.OID // a tree without such paths
 	return slices.DeleteFunc(creates, func(u remote.Update) bool {
 		_, leaf, _ := name.SplitCheckpointRef(u.Ref)
 		id := name.ID(leaf)
-		if named[u.New] == id {
-			return false
+		var err error
+		if named[u.New] != id {
+			a := c.inspect(ctx, session, id, u.New, j.Fold())
+			err = a.err
 		}
-		a := c.inspect(ctx, session, id, u.New, j.Fold())
-		if a.err != nil {
-			c.line(u.Ref, OutcomeRejected, "it was not sent: "+a.err.Error())
+		if err == nil {
+			err = c.writable(ctx, u.New, &seen)
 		}
-		return a.err != nil
+		if err != nil {
+			c.line(u.Ref, OutcomeRejected, "it was not sent: "+err.Error())
+		}
+		return err != nil
 	})
+}
+
+// writable returns an error if a rollback would refuse a path among the files of a checkpoint or
+// those that were staged. Only what differs from the tree in seen is read; without an error the
+// checkpoint's tree is put there. A tree that cannot be read is left to git, which says more when it
+// sends it.
+func (c *consignment) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
+	made, err := c.s.Repo.ReadCommit(ctx, string(commit))
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	trees := []name.OID{made.Tree}
+	if m, err := c.s.Store.RecordCommit(ctx, commit); err == nil {
+		if index, err := c.s.Store.IndexTree(ctx, m); err == nil && index != "" {
+			trees = append(trees, index)
+		}
+	}
+	from := *seen
+	for _, tree := range trees {
+		changes, err := c.s.Repo.DiffTrees(ctx, from, tree)
+		if err != nil {
+			return nil //nolint:nilerr // see above
+		}
+		if err := snapshot.Refuse(changes); err != nil {
+			return err
+		}
+		from = made.Tree
+	}
+	*seen = made.Tree
+	return nil
 }
 
 // join merges mine with the remote's journal at theirTip. The bool says whether the result has to
