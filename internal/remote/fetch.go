@@ -24,8 +24,16 @@ type Quarantine struct {
 	// Got maps the fetched refs, by their names here, to the values that came. They may differ from
 	// the listing, since the remote may have moved on in between.
 	Got map[name.Ref]name.OID
-	// Left maps the refs that did not come, because git refuses an object of theirs, to the reason.
-	Left map[name.Ref]error
+	// Left are the refs that did not come because git refuses an object of theirs.
+	Left map[name.Ref]Refusal
+}
+
+// Refusal says why a ref was left out.
+type Refusal struct {
+	Why string
+	// Sure says that git refused an object of this ref, and will do so again. Otherwise the ref was
+	// fetched with others, or the remote could not send it.
+	Sure bool
 }
 
 // explicit is how many refs are asked for by name. For each name git searches all refs of the
@@ -89,9 +97,8 @@ func (r *Remote) bring(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 	return q, nil
 }
 
-// LeftOut reports whether a ref did not come because git refuses an object of it. It may be called on
-// nil.
-func (q *Quarantine) LeftOut(ref name.Ref) bool { return q != nil && q.Left[ref] != nil }
+// LeftOut reports whether a ref is in Left. It may be called on nil.
+func (q *Quarantine) LeftOut(ref name.Ref) bool { return q != nil && q.Left[ref].Why != "" }
 
 // Close deletes the refs of the quarantine. Objects that no other ref reaches go at the next gc. It
 // may be called on nil, and after the context ended.

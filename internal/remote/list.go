@@ -159,6 +159,21 @@ func (l *Listing) Session(s name.Session) *Session {
 	return &Session{Checkpoints: map[name.ID]name.OID{}}
 }
 
+// At returns the value of a journal, an archive, a checkpoint or the notes, or "".
+func (l *Listing) At(ref name.Ref) name.OID {
+	session, leaf, ok := name.SplitCheckpointRef(ref)
+	of := l.Session(session)
+	switch {
+	case !ok:
+		return l.Notes
+	case leaf == "journal":
+		return of.Journal
+	case leaf == "archive":
+		return of.Archive
+	}
+	return of.Checkpoints[name.ID(leaf)]
+}
+
 // Names returns the sessions, sorted.
 func (l *Listing) Names() []name.Session { return slices.Sorted(maps.Keys(l.Sessions)) }
 

@@ -29,7 +29,7 @@ var harmless = []string{
 	"badFilemode", "zeroPaddedFilemode", "nulInCommit", "badTagName", "missingTaggerEntry", "extraHeaderEntry", "badGpgsig", "badHeaderContinuation",
 }
 
-// Harmless returns the rules that index-pack --strict is to demote, as its option wants them.
+// Harmless returns the rules of git fsck that are demoted to warnings.
 func Harmless() []string { return slices.Clone(harmless) }
 
 // hardened makes git check every object that comes, even where the user's own configuration has
@@ -68,8 +68,12 @@ func refused(err error) error {
 	return err
 }
 
-// maxTries bounds how often one Bring connects to the remote.
-const maxTries = 20
+// maxTries bounds how often one Bring connects to the remote. The search for sessions leaves some of
+// them to the search in the sessions that it finds.
+const (
+	maxTries     = 20
+	sessionTries = 17
+)
 
 // sifting is one Bring that may have to leave something out.
 type sifting struct {
@@ -86,7 +90,7 @@ type unit []name.Ref
 // the refs are from. Refs with an object that git refuses are left out, see Quarantine.Left; a
 // session without its journal is left out as a whole. After an error nothing stays.
 func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
-	s := &sifting{remote: r, got: &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}, Left: map[name.Ref]error{}}}
+	s := &sifting{remote: r, got: &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}, Left: map[name.Ref]Refusal{}}}
 	all, err := s.try(ctx, []unit{refs}, there)
 	if err == nil && !all {
 		err = s.sift(ctx, refs)
@@ -114,48 +118,56 @@ func (s *sifting) sift(ctx context.Context, refs []name.Ref) error {
 		}
 		sessions[at[session]] = append(sessions[at[session]], ref)
 	}
-	if err := s.search(ctx, journals, len(sessions) == 0, s.leave); err != nil {
+	if err := s.search(ctx, journals, len(sessions) == 0, sessionTries, s.leave); err != nil {
 		return err
 	}
 	guilty := len(s.got.Left) == 0
 	sessions = slices.DeleteFunc(sessions, func(u unit) bool {
 		session, _, _ := name.SplitCheckpointRef(u[0])
-		return s.got.Left[name.JournalRef(session)] != nil
+		return s.got.LeftOut(name.JournalRef(session))
 	})
 	var bad []unit
 	var why []error
-	err := s.search(ctx, sessions, guilty, func(u unit, reason error) { bad, why = append(bad, u), append(why, reason) })
+	err := s.search(ctx, sessions, guilty, sessionTries, func(u unit, reason error, sure bool) {
+		if !sure {
+			s.leave(u, reason, false)
+			return
+		}
+		bad, why = append(bad, u), append(why, reason)
+	})
 	for i := 0; i < len(bad) && err == nil; i++ {
 		s.why = why[i]
-		err = s.search(ctx, slices.Collect(slices.Chunk(bad[i], 1)), true, s.leave)
+		err = s.search(ctx, slices.Collect(slices.Chunk(bad[i], 1)), true, maxTries, s.leave)
 	}
 	return err
 }
 
-// leave leaves out refs.
-func (s *sifting) leave(u unit, why error) {
-	if s.tries >= maxTries {
-		why = fmt.Errorf("%w; or this is of another ref, as the search ended after %d tries: fetch again", why, maxTries)
+// leave leaves out refs. sure says that git refused an object of theirs, and not of others beside them.
+func (s *sifting) leave(u unit, why error, sure bool) {
+	var said *Error
+	r := Refusal{Why: why.Error(), Sure: sure && !errors.As(why, &said)}
+	if !sure {
+		r.Why += fmt.Sprintf("; or this is of another ref, as the search ended after %d tries: fetch again", s.tries)
 	}
 	for _, ref := range u {
-		s.got.Left[ref] = why
+		s.got.Left[ref] = r
 	}
 }
 
 // search fetches units and passes those that git refuses to leave. guilty says that there is such a
 // unit among them, for the reason in s.why. It halves the units until it has found one, from either
 // end in turn, and then tries the rest together: one costs as many tries as the logarithm of their
-// number. When the tries are used up, it leaves all that are not here.
-func (s *sifting) search(ctx context.Context, units []unit, guilty bool, leave func(unit, error)) error {
+// number. After limit tries it leaves all that are not here.
+func (s *sifting) search(ctx context.Context, units []unit, guilty bool, limit int, leave func(unit, error, bool)) error {
 	for turn := 0; len(units) > 0; turn++ {
-		if !guilty && s.tries < maxTries {
+		if !guilty && s.tries < limit {
 			if all, err := s.try(ctx, units, nil); all || err != nil {
 				return err
 			}
+			guilty = true
 		}
-		guilty = false
 		suspects := units
-		for len(suspects) > 1 && s.tries < maxTries {
+		for len(suspects) > 1 && s.tries < limit {
 			middle := len(suspects) / 2
 			half, other := suspects[:middle], suspects[middle:]
 			if turn%2 == 1 {
@@ -170,16 +182,18 @@ func (s *sifting) search(ctx context.Context, units []unit, guilty bool, leave f
 				clear(half)
 			}
 		}
-		if s.tries >= maxTries {
-			suspects = units
+		if guilty = guilty && len(suspects) == 1; guilty {
+			leave(suspects[0], s.why, true)
+			suspects[0], guilty = nil, false
+			units = slices.DeleteFunc(units, func(u unit) bool { return u == nil })
+			continue
 		}
-		for i, u := range suspects {
+		for _, u := range units {
 			if u != nil {
-				leave(u, s.why)
-				suspects[i] = nil
+				leave(u, s.why, false)
 			}
 		}
-		units = slices.DeleteFunc(units, func(u unit) bool { return u == nil })
+		return nil
 	}
 	return nil
 }

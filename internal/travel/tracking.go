@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
@@ -52,6 +53,11 @@ type memory struct {
 	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
 	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
 
+	// Refused are the commits with an object that git refuses, with the reason. They are not fetched
+	// again for a day, so that a fetch costs no search and gets on to others.
+	Refused      map[name.OID]string `json:"refused,omitempty"`
+	RefusedSince *checkpoint.Time    `json:"refused_since,omitempty"`
+
 	file string // its name in the checkpoint directory
 }
 
@@ -83,6 +89,29 @@ func (m *memory) settled(digest string) bool { return slices.Contains(m.Settled,
 
 // maxSettled bounds how many states are remembered. The oldest goes first.
 const maxSettled = 8
+
+// maxRefused bounds how many refused commits are remembered, and refusedFor for how long.
+const (
+	maxRefused = 1000
+	refusedFor = 24 * time.Hour
+)
+
+// refuse remembers a refused commit.
+func (m *memory) refuse(now time.Time, oid name.OID, why string) {
+	if len(m.Refused) == 0 {
+		m.Refused, m.RefusedSince = map[name.OID]string{}, &checkpoint.Time{Time: now}
+	}
+	if oid != "" && len(m.Refused) < maxRefused {
+		m.Refused[oid] = why
+	}
+}
+
+// forget drops the refused commits after a while: another version of git may take them.
+func (m *memory) forget(now time.Time) {
+	if m.RefusedSince == nil || now.Sub(m.RefusedSince.Time).Abs() > refusedFor {
+		m.Refused, m.RefusedSince = nil, nil
+	}
+}
 
 // synced stores the time of a successful trip. digest is the state in which it left nothing to do,
 // or "".

@@ -18,12 +18,16 @@ import (
 // after the fetch, wait for its end, check that everything is still here, and fetch again if not. A
 // gc that starts later sees the refs of the quarantine.
 func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
+	known := t.refusedBefore(&want, there)
+	if len(want) == 0 {
+		return t.leftOut(&remote.Quarantine{Left: map[name.Ref]remote.Refusal{}}, known, there), nil
+	}
 	for try := 1; ; try++ {
 		beside := t.s.Repo.GCDropsAll()
 		q, err := t.remote.Bring(ctx, want, there)
 		t.s.Trace("arrived")
 		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
-			return t.withLines(q), err
+			return t.leftOut(q, known, there), err
 		}
 		if waitErr := t.s.Repo.AwaitGC(ctx); waitErr != nil {
 			q.Close(ctx)
@@ -31,7 +35,7 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 		}
 		if err == nil && (len(q.Left) == 0 || try >= checkpoint.Attempts) {
 			if err = connected(ctx, t.s, slices.Collect(maps.Values(q.Got))); err == nil {
-				return t.withLines(q), nil
+				return t.leftOut(q, known, there), nil
 			}
 		}
 		q.Close(ctx)
@@ -41,11 +45,33 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 	}
 }
 
-// withLines reports what a fetch left out, and returns it.
-func (t *trip) withLines(q *remote.Quarantine) *remote.Quarantine {
-	if q != nil {
-		for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
-			t.line(ref, OutcomeRejected, q.Left[ref].Error())
+// refusedBefore takes the refs out of want of which git refused an object before, and what belongs to
+// such a journal. It returns the refs that were refused.
+func (t *trip) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
+	t.memory.forget(t.s.Now())
+	known := map[name.Ref]remote.Refusal{}
+	for _, ref := range *want {
+		if why := t.memory.Refused[there.At(ref)]; why != "" {
+			known[ref] = remote.Refusal{Why: why, Sure: true}
+		}
+	}
+	*want = slices.DeleteFunc(*want, func(ref name.Ref) bool {
+		session, _, ours := name.SplitCheckpointRef(ref)
+		return known[ref].Sure || ours && known[name.JournalRef(session)].Sure
+	})
+	return known
+}
+
+// leftOut reports and remembers what a fetch left out, known included, and returns q.
+func (t *trip) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refusal, there *remote.Listing) *remote.Quarantine {
+	if q == nil {
+		return nil
+	}
+	maps.Copy(q.Left, known)
+	for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
+		t.line(ref, OutcomeRejected, q.Left[ref].Why)
+		if q.Left[ref].Sure {
+			t.memory.refuse(t.s.Now(), there.At(ref), q.Left[ref].Why)
 		}
 	}
 	return q
