@@ -95,7 +95,7 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		made, err := create.Checkpoint(ctx, s, create.Request{Message: c.Words})
 		return unless(err, shown(answer.Created{Detail: made}, "Enter continues, *pause stops here."))
 	case "cleanup":
-		done, err := retain.Prune(ctx, s, retain.PruneRequest{})
+		done, err := retain.Prune(ctx, s, retain.PruneRequest{Unasked: true})
 		return unless(err, shown(answer.Pruned{Prune: done}, ""))
 	case "rollback":
 		return chatPlan(ctx, s, chatMemory{Target: c.A, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})

@@ -20,8 +20,8 @@ type PruneCmd struct {
 	resultFlags
 }
 
-// Run prunes and prints what was dropped and why. It asks first if flags select what goes; the
-// rules of the workflow need no confirmation.
+// Run prunes and prints what was dropped and why. It asks first if flags or a size select what
+// goes; the rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
 		Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,
@@ -33,7 +33,7 @@ func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.DryRun {
 		return app.give(planned)
 	}
-	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
+	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != "" || plan.Sized()
 	// A plan that drops nothing needs no confirmation.
 	if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
 		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {

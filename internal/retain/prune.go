@@ -13,12 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/gitconfig"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/workflow"
@@ -30,8 +28,11 @@ type PruneRequest struct {
 	All       bool   // all sessions
 	Keep      *int   // how many checkpoints to keep; nil: by the rules
 	OlderThan string // an age such as 30d; empty: by the rules
-	MaxSize   string // a limit for a session, such as 50m; empty: checkpoint.maxSize
+	MaxSize   string // a budget for a session, such as 50m; empty: checkpoint.maxSize
 	GC        bool   // run `git gc` afterwards
+	// Unasked means that nobody sees the plan before it is carried out. Then the budgets for sizes
+	// remove nothing.
+	Unasked bool
 
 	// For a prune that no user asked for.
 	Automatic bool   // keep safety checkpoints, and so every undo
@@ -75,6 +76,8 @@ type PruneAnswer struct {
 	Kept   []Judged `json:"kept"`
 	Bytes  int64    `json:"bytes"` // size of the objects that only the pruned ones hold, on disk
 	DryRun bool     `json:"dry_run"`
+	// Over are the sessions that hold more than a budget all the same.
+	Over []OverBudget `json:"over_budget,omitempty"`
 	// Levels are the rollbacks that can no longer be undone or redone afterwards.
 	Levels []LostLevel `json:"lost_levels,omitempty"`
 	// GitKeepsUntil is until when git keeps all of the objects: the grace period of git gc, counted
@@ -104,7 +107,8 @@ type PrunePlan struct {
 	s         *checkpoint.Service
 	req       PruneRequest
 	olderThan *time.Duration
-	maxSize   int64 // in bytes; 0: no limit
+	budgets   []budget
+	sized     bool // a budget removes something
 	answer    *PruneAnswer
 }
 
@@ -225,15 +229,7 @@ func (p *PrunePlan) limits() error {
 		}
 		p.olderThan = &age
 	}
-	var err error
-	if req.MaxSize == "" {
-		p.maxSize, err = p.s.Settings.Size("checkpoint.maxSize", 0)
-		return err
-	}
-	if p.maxSize, err = gitconfig.ParseSize(req.MaxSize); err != nil || p.maxSize <= 0 {
-		return checkpoint.Usage("a size is a number, with k, m or g after it", "--max-size: %q is not a size", req.MaxSize)
-	}
-	return nil
+	return p.readBudgets()
 }
 
 // session plans for one session.
@@ -257,8 +253,8 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.maxSize > 0 {
-		if err := p.fit(ctx, st, verdicts); err != nil {
+	for _, b := range p.budgets {
+		if err := p.fit(ctx, st, verdicts, b); err != nil {
 			return err
 		}
 	}
@@ -266,7 +262,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	var commits []name.OID
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
-		j := Judged{e.Checkpoint, v.Reason, e.Label, session, e.Event().Commit, e.Event().Time}
+		j := judged(e, v.Reason)
 		if v.Keep || p.req.Automatic && e.Safety {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
@@ -283,6 +279,11 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	bytes, err := onlyHeldBy(ctx, p.s, session, gone, commits)
 	p.answer.Bytes += bytes
 	return err
+}
+
+// judged returns a checkpoint with the reason why it goes or stays.
+func judged(e *journal.Entry, reason string) Judged {
+	return Judged{e.Checkpoint, reason, e.Label, e.Event().Session, e.Event().Commit, e.Event().Time}
 }
 
 // Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and
@@ -341,56 +342,6 @@ func ItemsOf(st *journal.State) []workflow.Item {
 		}
 	}
 	return items
-}
-
-// fit drops the oldest checkpoints until the session holds no more than maxSize bytes. Pinned ones,
-// the current one and those that an undo needs stay. It uses a binary search for how many, because
-// each measurement walks all objects of the session.
-func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) error {
-	needed, err := neededByUndo(ctx, p.s)
-	if err != nil {
-		return err
-	}
-	var may []int // those that may go, oldest first
-	for i, v := range verdicts {
-		if e := st.Entry(name.ID(v.ID)); v.Keep && !e.Pinned && e.Checkpoint != st.Current && !needed[e.Checkpoint] {
-			may = append(may, i)
-		}
-	}
-	// size measures what the session would hold without the oldest drop of these. Objects that
-	// others hold too do not count.
-	size := func(drop int) (int64, error) {
-		dropped := map[int]bool{}
-		for _, i := range may[:drop] {
-			dropped[i] = true
-		}
-		var commits []name.OID
-		all := map[name.ID]bool{}
-		for i, v := range verdicts {
-			e := st.Entry(name.ID(v.ID))
-			all[e.Checkpoint] = true
-			if v.Keep && !dropped[i] {
-				commits = append(commits, e.Event().Commit)
-			}
-		}
-		return onlyHeldBy(ctx, p.s, st.Session, all, commits)
-	}
-	whole, err := size(0)
-	if err != nil || whole <= p.maxSize {
-		return err
-	}
-	drop := 1 + sort.Search(len(may)-1, func(i int) bool {
-		bytes, sizeErr := size(1 + i)
-		err = errors.Join(err, sizeErr)
-		return bytes <= p.maxSize
-	})
-	if err != nil {
-		return err
-	}
-	for _, i := range may[:min(drop, len(may))] { // dropping all of them may still be too little
-		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, p.maxSize)
-	}
-	return nil
 }
 
 // gitKeeps computes until when git keeps the objects that are pruned. Objects were written, or had

@@ -52,7 +52,7 @@ func TestForeignConfiguration(t *testing.T) {
 					{"checkpoint.enabled", "true"}, {"checkpoint.auto", "false"},
 					{"checkpoint.agent_complete.enabled", "true"}, {"checkpoint.conflict_events.enabled", "false"},
 					{"checkpoint.phase_transition.keep", "-1"}, {"checkpoint.batch_complete.keep", "3"}, {"checkpoint.agent_complete.keep", "1"},
-					{"checkpoint.maxSize", "50m"},
+					{"checkpoint.maxSizeRecords", "50m"},
 				},
 				Unused: []string{"compress: git compresses every checkpoint", "triggers.a b", "triggers.nested.x"},
 			}
@@ -78,7 +78,7 @@ func TestForeignConfigurationInside(t *testing.T) {
 				Settings: []KeyValue{
 					{"checkpoint.enabled", "false"}, {"checkpoint.agent_complete.enabled", "false"}, {"checkpoint.batch_complete.enabled", "false"},
 					{"checkpoint.conflict_resolved.enabled", "true"}, {"checkpoint.conflict_start.enabled", "true"},
-					{"checkpoint.phase_transition.enabled", "true"}, {"checkpoint.maxSize", "20m"},
+					{"checkpoint.phase_transition.enabled", "true"}, {"checkpoint.maxSizeRecords", "20m"},
 				},
 				Unused: []string{"checkpoint.storage.location: checkpoints are objects and refs of git; checkpoint.mirror writes the files", "checkpoint.storage.rotate"},
 			}

@@ -47,11 +47,13 @@ type Policy struct {
 	OlderThan *time.Duration
 }
 
-// Verdict is the result for one item. Reason explains it either way.
+// Verdict is the result for one item. Reason explains it either way. Forever means that a rule
+// keeps the item whatever its age and number, so a budget for sizes must not take it either.
 type Verdict struct {
-	ID     string `json:"id"`
-	Keep   bool   `json:"-"`
-	Reason string `json:"reason"`
+	ID      string `json:"id"`
+	Keep    bool   `json:"-"`
+	Forever bool   `json:"-"`
+	Reason  string `json:"reason"`
 }
 
 // defaultAge is the age for discarded and safety checkpoints if the definition gives none.
@@ -76,6 +78,9 @@ func (d *Definition) Retain(items []Item, p Policy) ([]Verdict, error) {
 		return nil, err
 	}
 	over, reason, err := r.sessionOver(items)
+	if err == nil {
+		err = r.lasting(items)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -117,6 +122,24 @@ func (r *retainer) stay(i int, reason string) {
 	if r.verdicts[i].Keep && r.verdicts[i].Reason == "" {
 		r.verdicts[i].Reason = reason
 	}
+}
+
+// lasting marks what a rule keeps for ever: pinned checkpoints, and live ones for whose trigger,
+// number or session the workflow or the configuration says -1 or never.
+func (r *retainer) lasting(items []Item) error {
+	_, age, _ := r.sessionAge()
+	for i, item := range items {
+		keep, ruled, err := r.d.Retention.keep(item.Trigger, r.p.Config)
+		if err != nil {
+			return err
+		}
+		limit := r.d.Retention.Keep
+		all := ruled && keep.Last < 0 && keep.Steps == 0 || !ruled && limit != nil && *limit < 0
+		if item.Pinned || isLive(item) && (all || age == keepsAlways) {
+			r.verdicts[i].Forever = true
+		}
+	}
+	return nil
 }
 
 // takesPlace reports whether an item counts toward a limit. A capture of the files before a step
@@ -163,6 +186,7 @@ func (r *retainer) aged(items []Item) error {
 		case item.Trigger != TriggerSafety:
 			r.stay(i, "discarded less than "+sayAge(discarded)+" ago")
 		case newestOf[item.Worktree] == i:
+			r.verdicts[i].Forever = true
 			r.stay(i, "the newest safety checkpoint of its worktree")
 		case item.Undo:
 			r.stay(i, "an undo or a redo needs it")
@@ -205,20 +229,7 @@ func (r *retainer) flags(items []Item) {
 // status is the one that the session was closed with or the one that the current checkpoint
 // implies.
 func (r *retainer) sessionOver(items []Item) (bool, string, error) {
-	status := cmp.Or(r.p.SessionStatus, r.d.Statuses.Closes[r.p.Status])
-	text, ok := r.d.Retention.Sessions[status]
-	if !ok || status == "" {
-		text = r.d.Retention.Sessions[anyOther]
-	}
-	key, source := "checkpoint.expire", "retention of sessions in workflow "+r.d.Name
-	if status == "failed" || status == "abandoned" {
-		key = "checkpoint.failedExpire"
-	}
-	// A workflow that drops sessions of this status at once ("0d") means it. Configuration can only
-	// change an actual waiting time.
-	if value, set := r.p.Config.get(key); set && (!ok || !isNow(text)) {
-		text, source = value, "configuration "+key
-	}
+	status, text, source := r.sessionAge()
 	if text == "" || text == keepsAlways {
 		return false, "", nil
 	}
@@ -240,6 +251,26 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 		}
 	}
 	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil
+}
+
+// sessionAge returns the status of the session, the age at which all of it is dropped, and where
+// that age comes from.
+func (r *retainer) sessionAge() (status, text, source string) {
+	status = cmp.Or(r.p.SessionStatus, r.d.Statuses.Closes[r.p.Status])
+	text, ok := r.d.Retention.Sessions[status]
+	if !ok || status == "" {
+		text = r.d.Retention.Sessions[anyOther]
+	}
+	key, source := "checkpoint.expire", "retention of sessions in workflow "+r.d.Name
+	if status == "failed" || status == "abandoned" {
+		key = "checkpoint.failedExpire"
+	}
+	// A workflow that drops sessions of this status at once ("0d") means it. Configuration can only
+	// change an actual waiting time.
+	if value, set := r.p.Config.get(key); set && (!ok || !isNow(text)) {
+		text, source = value, "configuration "+key
+	}
+	return status, text, source
 }
 
 // keepsAlways is used in place of an age for sessions that are never dropped.
@@ -264,7 +295,7 @@ func (r *retainer) counted(items []Item) error {
 		if !isLive(item) {
 			continue
 		}
-		keep, err := r.d.Retention.keep(item.Trigger, r.p.Config)
+		keep, _, err := r.d.Retention.keep(item.Trigger, r.p.Config)
 		if err != nil {
 			return err
 		}
@@ -298,6 +329,9 @@ func (r *retainer) counted(items []Item) error {
 		}
 		if item.Pinned {
 			r.stay(i, "pinned")
+		}
+		if r.verdicts[i].Forever {
+			r.stay(i, "kept for ever by a rule")
 		}
 		r.stay(i, "kept by the workflow")
 	}

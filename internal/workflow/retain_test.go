@@ -143,6 +143,46 @@ func TestReasonsNameTheLimit(t *testing.T) {
 	}
 }
 
+// What a rule keeps for ever is told apart from what no rule removes now, so that a budget for sizes
+// may take only the latter. A discarded checkpoint goes by age, whatever its trigger.
+func TestKeptForEver(t *testing.T) {
+	const list = "turn turn- tool tool! manual safety safety"
+	for rules, want := range map[string]string{
+		``: "03 06",
+		`"triggers": {"turn": {"last": -1}, "tool": {"last": 9}}`:               "00 03 06",
+		`"triggers": {"turn": {"last": -1, "steps": 9}}`:                        "03 06",
+		`"keep": -1, "triggers": {"tool": {"last": 9}}`:                         "00 03 04 06",
+		`"keep": 9, "triggers": {"manual": {"last": -1}}`:                       "03 04 06",
+		`"sessions": {"*": "never"}`:                                            "00 02 03 04 06",
+		`"sessions": {"failed": "never"}, "triggers": {"safety": {"last": -1}}`: "03 06",
+	} {
+		d, err := Parse([]byte(`{"name": "x", "version": "1", "retention": {`+rules+`}}`), "x.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep := 7
+		for _, p := range []Policy{{}, {Keep: &keep}} {
+			p.Now = epoch.Add(day)
+			verdicts, err := d.Retain(items(list), p)
+			var got []string
+			for _, v := range verdicts {
+				if v.Forever {
+					got = append(got, v.ID)
+				}
+			}
+			if strings.Join(got, " ") != want || err != nil {
+				t.Errorf("%s: %q, want %q, %v", rules, got, want, err)
+			}
+		}
+	}
+	for value, want := range map[string]bool{"-1": true, "9": false} {
+		verdicts, err := Default().Retain(items("manual"), Policy{Now: epoch, Config: config("checkpoint.manual.keep", value)})
+		if err != nil || verdicts[0].Forever != want {
+			t.Errorf("%s: %+v %v", value, verdicts, err)
+		}
+	}
+}
+
 func TestRetentionByFlags(t *testing.T) {
 	d := Default()
 	n := func(n int) *int { return &n }

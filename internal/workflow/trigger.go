@@ -61,7 +61,7 @@ func (d *Definition) SwitchedOff(name string, config Config) (by string, err err
 			return "", err
 		}
 	}
-	_, err = d.Retention.keep(name, config)
+	_, _, err = d.Retention.keep(name, config)
 	return by, err
 }
 
@@ -130,23 +130,24 @@ func (t Trigger) switchedOff(name string, config Config) (by string, err error) 
 	return "", nil
 }
 
-// keep returns the retention limit of a trigger. Configuration overrides the number.
-func (r Retention) keep(trigger string, config Config) (Keep, error) {
-	keep, ok := r.Triggers[trigger]
-	if !ok {
+// keep returns the retention limit of a trigger. Configuration overrides the number. ruled is false
+// if neither has one.
+func (r Retention) keep(trigger string, config Config) (keep Keep, ruled bool, err error) {
+	keep, ruled = r.Triggers[trigger]
+	if !ruled {
 		keep = Keep{Last: -1}
 	}
 	key := "checkpoint." + trigger + ".keep"
 	value, set := config.get(key)
 	if !set {
-		return keep, nil
+		return keep, ruled, nil
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(value))
 	if err != nil || n < -1 {
-		return keep, fmt.Errorf("%s is %q, not a number of -1 or more", key, shorten(value, 60))
+		return keep, ruled, fmt.Errorf("%s is %q, not a number of -1 or more", key, shorten(value, 60))
 	}
 	keep.Last = n
-	return keep, nil
+	return keep, true, nil
 }
 
 // boolean reads a boolean in the notation of git's configuration. set is false if the key is

@@ -54,6 +54,9 @@ func (a Pruned) text(p *page) {
 	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, each(r.Levels, func(l retain.LostLevel) []render.Cell {
 		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(l.What)}
 	}))
+	for _, o := range r.Over {
+		p.judged("Session "+string(o.Session)+" holds "+render.Size(o.Bytes)+", more than "+o.Setting+" ("+render.Size(o.Budget)+"), because these stay", o.Stay)
+	}
 	if r.DryRun {
 		p.judged("Kept", r.Kept)
 	}
