@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -133,10 +134,10 @@ func (c *createFlags) documents(ctx context.Context, app *App, r *create.Request
 	}
 	var err error
 	if c.State != "" {
-		r.State, err = document(ctx, app, "state", c.State)
+		r.State, r.Original, err = document(ctx, app, "state", c.State)
 	}
 	if err == nil && c.Patch != "" {
-		r.Patch, err = document(ctx, app, "patch", c.Patch)
+		r.Patch, _, err = document(ctx, app, "patch", c.Patch)
 	}
 	return err
 }
@@ -147,13 +148,22 @@ const longestDocument = 256 << 20
 
 // document reads the document that a flag names: a file, "-" for stdin, or the document itself. The
 // parameter what is the document's name in errors. It stops waiting for a terminal or a pipe when
-// ctx ends.
-func document(ctx context.Context, app *App, what, file string) ([]byte, error) {
-	return create.Patiently(ctx, func() ([]byte, error) { return readDocument(app, what, file) })
+// ctx ends. The result is JSON: interop.Document converts YAML. original is nil unless it differs.
+func document(ctx context.Context, app *App, what, file string) (text, original []byte, err error) {
+	read, err := create.Patiently(ctx, func() ([]byte, error) { return readDocument(app, what, file) })
+	if err != nil {
+		return nil, nil, err
+	}
+	if text, err = interop.Document(read, file); err != nil {
+		return nil, nil, usage.Error(fmt.Sprintf("the %s from %q is invalid: %v", what, file, err))
+	}
+	if !bytes.Equal(text, read) {
+		original = read
+	}
+	return text, original, nil
 }
 
-// readDocument is document without the cancellation. The result is JSON: interop.Document converts
-// YAML.
+// readDocument reads the bytes of a document.
 func readDocument(app *App, what, file string) ([]byte, error) {
 	in, from := app.Terminal.In, "standard input"
 	if strings.HasPrefix(strings.TrimSpace(file), "{") { // not a name, but the document itself
@@ -176,9 +186,6 @@ func readDocument(app *App, what, file string) ([]byte, error) {
 	}
 	if len(text) == 0 {
 		return nil, usage.Error(fmt.Sprintf("the %s from %q is empty", what, from), "an empty "+what+" is {}")
-	}
-	if text, err = interop.Document(text, file); err != nil {
-		return nil, usage.Error(fmt.Sprintf("the %s from %q is invalid: %v", what, from, err))
 	}
 	return text, nil
 }

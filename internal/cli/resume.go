@@ -38,7 +38,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	request := resume.Request{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
 	var err error
 	if c.Current != "" {
-		if request.Current, err = document(ctx, app, "issue", c.Current); err != nil {
+		if request.Current, _, err = document(ctx, app, "issue", c.Current); err != nil {
 			return err
 		}
 		request.From = c.Current

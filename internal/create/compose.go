@@ -85,6 +85,9 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 			return err
 		}
 	}
+	if err := keepDocument(ctx, c); err != nil {
+		return err
+	}
 	c.composeOutputs(prev)
 	c.composeGit()
 	if err := c.composeFiles(ctx, prev); err != nil {

@@ -48,8 +48,9 @@ type creation struct {
 	event   journal.Event // the members that all events of this create share
 	spot    workflow.Place
 	record  *record.Record
-	stated  json.RawMessage // the state before the workflow derived members
-	opened  string          // the status of the closed session that this create reopens
+	stated  json.RawMessage     // the state before the workflow derived members
+	kept    map[string]name.OID // the document, if a layout may write it back; see keepDocument
+	opened  string              // the status of the closed session that this create reopens
 	written store.Written
 	tag     name.Ref
 	pruned  []checkpoint.Labelled // what the workflow's rules prune
@@ -401,7 +402,7 @@ func (c *creation) write(ctx context.Context) error {
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
 		Record:  c.record, Tree: c.capture.Tree, Head: c.head, IndexTree: c.capture.Index.Tree,
-		Outputs: map[string]name.OID{}, Raw: c.capture.Raw, Author: author, Committer: committer,
+		Outputs: map[string]name.OID{}, Import: c.kept, Raw: c.capture.Raw, Author: author, Committer: committer,
 	}
 	for n, o := range c.record.Outputs {
 		d.Outputs[n] = o.OID

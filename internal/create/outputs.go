@@ -26,6 +26,7 @@ import (
 type KeptOutput struct {
 	record.Output
 	drop bool
+	data []byte // of one that --output gives
 }
 
 // keepOutputs writes the files of --output as blobs. It returns them by name.
@@ -43,9 +44,12 @@ func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map
 				return nil, err
 			}
 		}
-		if out[o.Name], err = KeepOutput(ctx, s, o.Name, source, data); err != nil {
+		kept, err := KeepOutput(ctx, s, o.Name, source, data)
+		if err != nil {
 			return nil, err
 		}
+		kept.data = data
+		out[o.Name] = kept
 	}
 	return out, nil
 }

@@ -57,6 +57,7 @@ type Request struct {
 	Trigger        string   // empty: that of the document, else manual
 	Status         string   // of the job; empty: the state or the workflow decides
 	State          []byte   // a JSON document that replaces the state
+	Original       []byte   // the bytes that State was read from, if they differ: YAML, or a byte order mark
 	Patch          []byte   // a JSON merge patch (RFC 7396) of the state
 	Edited         []byte   // the state after the user edited it, instead of Set and Unset
 	Set            []Assign // members of the state to set

@@ -52,6 +52,9 @@ func (b base) same(ctx context.Context, c *creation) (bool, error) {
 	if !same {
 		return false, nil
 	}
+	if same, err := b.sameDocument(ctx, c); err != nil || !same {
+		return false, err
+	}
 	return b.sameBytes(ctx, c)
 }
 
@@ -70,6 +73,18 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 		return false, checkpoint.Classify(err)
 	}
 	return maps.Equal(kept, c.capture.Raw), nil
+}
+
+// sameDocument compares what the document has beside the state, such as a description, with the kept
+// document of b.
+func (b base) sameDocument(ctx context.Context, c *creation) (bool, error) {
+	var was checkpoint.ImportedFrom
+	if c.kept == nil || json.Unmarshal(b.record.Extra[checkpoint.ImportedMember], &was) != nil || was.Files[KeptJSON] == "" {
+		return true, nil // nothing is kept of one of them
+	}
+	before, err := c.s.Store.Imported(ctx, b.commit, KeptJSON)
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(Compact(a), Compact(b)) }
+	return maps.EqualFunc(c.def.Beside(before), c.def.Beside(c.req.State), same), checkpoint.Classify(err)
 }
 
 // sameError reports whether two errors of a job are equal. Absent and null are the same.

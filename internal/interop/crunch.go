@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/create"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/transfer"
 )
@@ -32,7 +33,7 @@ const (
 	crunchConfig = ".claude/checkpoint-config.yaml"
 	indexFile    = "index.yaml"
 	latestFile   = "latest"
-	keptYAML     = "document.yaml"
+	keptYAML     = create.KeptYAML
 )
 
 func (crunch) containers() []string { return []string{crunchHome} }

@@ -34,7 +34,8 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 	for _, c := range w.newest(a) {
 		f := file{made: c}
 		if content, ok := w.original(c, keptYAML); ok && safeName(c.Import.Key) {
-			f.key, f.content, f.made, f.doc = c.Import.Key, content, nil, c.Record.State
+			f.original(c, content)
+			f.key, f.doc = c.Import.Key, c.Record.State
 		} else {
 			f.key, f.doc = l.compose(a, c, issue, used, w)
 			f.content = jsonToYAML(f.doc)

@@ -281,7 +281,7 @@ func keyOf(a *transfer.Archive, id name.ID, label string) string {
 		if c.Record.ID != id {
 			continue
 		}
-		if c.Import != nil && c.Import.Format == GoTeam && safeName(c.Import.Key) {
+		if c.Import != nil && c.Import.Format == GoTeam && !c.Import.Here && safeName(c.Import.Key) {
 			return c.Import.Key
 		}
 		return c.Record.Label

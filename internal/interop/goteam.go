@@ -37,7 +37,7 @@ const (
 	goTeamBare     = "checkpoints"
 	manifestFile   = "manifest.json"
 	historyFile    = "rollback-history.json"
-	keptDocument   = "document.json"
+	keptDocument   = create.KeptJSON
 	maxOutputNames = 100
 )
 

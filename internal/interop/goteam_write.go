@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -26,8 +25,16 @@ var goTeamOutputs = [...][2]string{
 // with one name the newest live one is written.
 func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	home, dir := g.home(a, w), string(a.Session)
-	for _, c := range imported(a, GoTeam) {
-		if name := path.Base(path.Dir(c.Import.Path)); isPlainID(name) {
+	for _, c := range a.Checkpoints {
+		text, ok := w.original(c, keptDocument)
+		if !ok {
+			continue
+		}
+		name := path.Base(path.Dir(c.Import.Path))
+		if c.Import.Here {
+			name = g.told(text, "session_id")
+		}
+		if name != "" && isPlainID(name) {
 			dir = name
 		}
 	}
@@ -43,8 +50,10 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	}
 	for _, c := range newestFirst(a) {
 		f := file{key: c.Record.Label, made: c}
-		if text, ok := w.original(c, keptDocument); ok && safeName(c.Import.Key) {
-			f.key, f.content, f.made = c.Import.Key, text, nil
+		if text, ok := w.original(c, keptDocument); ok && (c.Import.Here || safeName(c.Import.Key)) {
+			if f.original(c, text); !c.Import.Here {
+				f.key = c.Import.Key
+			}
 		} else {
 			f.doc = g.compose(a, c, ids[c], dir, w)
 			f.content = create.JSONFile(f.doc)
@@ -59,6 +68,11 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	}
 	slices.SortStableFunc(w.files, func(x, y file) int { return strings.Compare(x.path, y.path) })
 	g.derived(a, w, root, dir, keys)
+}
+
+// told returns a text of a document, or "".
+func (goTeam) told(document []byte, member string) string {
+	return text(gjson.ParseBytes(unmarked(document)), "checkpoint."+member, member)
 }
 
 // home returns the directory from which the session was imported, or for a new session the one that
@@ -131,13 +145,8 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 	}
 	for _, name := range create.SortedKeys(c.Outputs) {
 		content := c.Outputs[name]
-		isList := string(o.values[name]) == "[]"
-		if raw, err := transfer.ParseDocument(content); err == nil && gjson.ParseBytes(raw).IsArray() {
+		if raw, ok := create.OutputJSON(content, string(o.values[name]) == "[]"); ok {
 			o.raw(name, raw)
-		} else if isList {
-			o.set(name, strings.Split(strings.TrimRight(string(content), "\n"), "\n"))
-		} else if utf8.Valid(content) {
-			o.set(name, string(content))
 		} else {
 			w.leave(a, c, "output %s, which is not text", name)
 		}
@@ -156,7 +165,7 @@ func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, key
 	}
 	manifest, history = unmarked(manifest), unmarked(history)
 	back := g.rollbacks(a)
-	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, manifest, dir, keys, back)))
+	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, w, manifest, dir, keys, back)))
 	// The history may be in a file of its own, as a list or in an object, or only in the manifest.
 	// The form that was imported is kept.
 	was := gjson.ParseBytes(history)
@@ -206,7 +215,7 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 // manifest returns the manifest: the imported one with additions, or a new one. Entries of
 // checkpoints that were pruned here are removed; other entries and unknown members stay as they
 // were.
-func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
+func (g goTeam) manifest(a *transfer.Archive, w *rendering, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
 	o := members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
 	o.missing("session_id", dir)
 	o.missing("topic", a.Topic)
@@ -217,7 +226,11 @@ func (g goTeam) manifest(a *transfer.Archive, was []byte, dir string, keys map[s
 	for _, c := range a.Checkpoints {
 		if key := keyOf(a, c.Record.ID, c.Record.Label); keys[key] && !named[key] {
 			named[key] = true
-			made = append(made, objectOf("id", key, "step", c.Record.Step, "timestamp", seconds(c.Record.CreatedAt), "valid", true).json())
+			at := seconds(c.Record.CreatedAt)
+			if text, ok := w.original(c, keptDocument); ok { // the document's time is in the document
+				at = cmp.Or(g.told(text, "created_at"), at)
+			}
+			made = append(made, objectOf("id", key, "step", c.Record.Step, "timestamp", at, "valid", true).json())
 		}
 	}
 	// A pruned checkpoint keeps its entry if another one has taken its name.

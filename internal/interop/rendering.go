@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -103,13 +104,13 @@ func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) boo
 func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 	older, by := map[*transfer.Archived]bool{}, map[string]string{}
 	for _, c := range newestFirst(a) {
-		if c.Import == nil || c.Import.Format != w.format {
+		if c.Import == nil || c.Import.Format != w.format || c.Import.Key == "" {
 			continue
 		}
 		key := strings.ToLower(c.Import.Key)
 		if newer, twice := by[key]; twice {
 			older[c] = true
-			w.leave(a, c, "%s is taken by %s", c.Import.Path, newer)
+			w.leave(a, c, "%s is taken by %s", cmp.Or(c.Import.Path, c.Import.Key), newer)
 			continue
 		}
 		by[key] = c.Record.Label
@@ -117,16 +118,31 @@ func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return older[c] })
 }
 
-// imported returns the checkpoints that were imported from a layout.
+// imported returns the checkpoints that were imported from a layout, not those that a create made
+// from its documents.
 func imported(a *transfer.Archive, format string) []*transfer.Archived {
-	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return c.Import == nil || c.Import.Format != format })
+	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool {
+		return c.Import == nil || c.Import.Format != format || c.Import.Here
+	})
+}
+
+// original sets the content of a file to a kept document. If a create was given that document here,
+// an import has to know it as the checkpoint's.
+func (f *file) original(c *transfer.Archived, content []byte) {
+	f.content, f.made = content, nil
+	if c.Import.Here {
+		f.made = c
+		f.doc, _ = transfer.ParseDocument(unmarked(content)) //nolint:errcheck // nil: the import takes it for a new one
+	}
 }
 
 // reserved returns the names and ids of the documents that were imported from this layout.
 func (w *rendering) reserved(a *transfer.Archive) map[string]bool {
 	used := map[string]bool{}
-	for _, c := range imported(a, w.format) {
-		used[c.Import.Key], used[c.Document] = true, true
+	for _, c := range a.Checkpoints {
+		if c.Import != nil && c.Import.Format == w.format {
+			used[c.Import.Key], used[c.Document] = true, true
+		}
 	}
 	return used
 }

@@ -26,8 +26,9 @@ import (
 func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member string, compose func() json.RawMessage) {
 	f := file{made: c}
 	named := imported(a, w.format)
-	if original, ok := w.original(c, keptDocument); ok {
-		f.content, f.made, f.key = original, nil, c.Import.Key
+	if original, ok := w.original(c, keptDocument); ok && c.Import.Key != "" {
+		f.original(c, original)
+		f.key = c.Import.Key
 		named = []*transfer.Archived{c}
 	} else {
 		f.doc = compose()

@@ -22,6 +22,10 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 	for _, c := range w.newest(a) {
 		document, hasFile := w.original(c, keptDocument)
 		row, hasRow := w.original(c, keptRow)
+		if hasFile && c.Import.Here {
+			u.given(a, c, w, document, used)
+			continue
+		}
 		if hasFile || hasRow {
 			u.again(a, c, w, document, row)
 			continue
@@ -39,6 +43,24 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 				Timestamp: new(text(gjson.ParseBytes(doc), "timestamp")),
 			})
 		}
+	}
+}
+
+// given writes back the document that a create was given, and a row for it.
+func (u ultraCreate) given(a *transfer.Archive, c *transfer.Archived, w *rendering, document []byte, used map[string]bool) {
+	id := c.Import.Key
+	if doc, err := transfer.ParseDocument(unmarked(document)); !safeName(id) && err == nil { // nothing else names the file
+		id = u.newID(c, used)
+		o := members(doc)
+		o.front("checkpoint_id", id)
+		document = create.JSONFile(o.json())
+	}
+	f := file{path: path.Join(ultraHome, id+".json"), key: id}
+	if f.original(c, document); !w.place(a, c, f) {
+		return
+	}
+	if row, ok := rowOfDocument(id, document); ok {
+		w.rows = append(w.rows, row)
 	}
 }
 
@@ -84,7 +106,10 @@ func rowOf(kept []byte) *ultraRow {
 
 // projectOf returns the project id of a session: that of its imported documents, or else its name.
 func (ultraCreate) projectOf(a *transfer.Archive) string {
-	for _, c := range imported(a, UltraCreate) {
+	for _, c := range a.Checkpoints {
+		if c.Import == nil || c.Import.Format != UltraCreate {
+			continue
+		}
 		for _, name := range []string{keptDocument, keptRow} {
 			if id := text(gjson.ParseBytes(unmarked(c.Import.Files[name])), "project_id"); id != "" {
 				return id

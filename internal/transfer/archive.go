@@ -63,6 +63,7 @@ type Archived struct {
 type ImportSource struct {
 	Format, Key, Path string
 	Files             map[string][]byte
+	Here              bool // not imported: a create was given the document, and Path is empty
 }
 
 // ArchivedReturn is a rollback or an undo. An imported one may have a label only, where the
@@ -197,7 +198,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	if json.Unmarshal(told, &im) != nil {
 		return c, nil //nolint:nilerr // somebody else's member of that name
 	}
-	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}}
+	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}, Here: im.Path == ""}
 	for n := range im.Files {
 		content, err := s.Store.Imported(ctx, m, n)
 		if err != nil {

@@ -60,18 +60,29 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 		return Accepted{}, err
 	}
 	root := gjson.ParseBytes(document)
-	for _, form := range d.Document.Forms {
-		record := root
-		if form.Record != "" {
-			record = root.Get(form.Record)
-		}
-		state := record.Get(form.State)
-		if !record.IsObject() || !state.IsObject() || !hasOne(record, form.With) {
-			continue
-		}
-		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(state.Raw))
+	if form, ok := d.Document.formOf(root); ok {
+		record := form.recordIn(root)
+		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(record.Get(form.State).Raw))
 	}
 	return Accepted{State: bytes.TrimSpace(document), Facts: d.Steps.facts(root, d.State.Members, Facts{})}, nil
+}
+
+// formOf returns the first form that a document has; ok is false if the whole document is the state.
+func (d Document) formOf(root gjson.Result) (form Form, ok bool) {
+	for _, form := range d.Forms {
+		if record := form.recordIn(root); record.IsObject() && record.Get(form.State).IsObject() && hasOne(record, form.With) {
+			return form, true
+		}
+	}
+	return Form{}, false
+}
+
+// recordIn returns the record in a document.
+func (f Form) recordIn(root gjson.Result) gjson.Result {
+	if f.Record == "" {
+		return root
+	}
+	return root.Get(f.Record)
 }
 
 // Read returns the facts of a bare state, for example after it was edited.
