@@ -63,8 +63,9 @@ type Op struct {
 	OldRaw, NewRaw name.OID
 	// Perm is the permission bits of a regular file to write.
 	Perm fs.FileMode
-	// Split says that only the mode differs but the file has several hard links. It is replaced
-	// by a new file, because chmod would change the mode under its other names too.
+	// Split says that only the mode differs in git, but that the file is replaced by a new one:
+	// it has several hard links, and chmod would change the mode under its other names too, or the
+	// target's attributes make other bytes of its blob.
 	Split bool
 	// Same says that the file already has the wanted bytes, and only the blobs differ, because
 	// other attributes were in force. Nothing is written then.
@@ -192,6 +193,9 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 		})
 	}
 	if err := s.addRaw(ctx, p, at, untouched); err != nil {
+		return err
+	}
+	if err := s.addConverted(ctx, p, changes, untouched); err != nil {
 		return err
 	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
