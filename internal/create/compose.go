@@ -246,6 +246,9 @@ func (c *creation) composeGit() {
 	if c.move.Aside != nil {
 		AddExtra(&g.Extra, MemberAside, c.move.Aside)
 	}
+	if c.move.Landed != "" {
+		AddExtra(&g.Extra, MemberLanded, c.move.Landed)
+	}
 	g.Head, g.Index = c.head, ix.Tree
 	// A path has up to three unmerged entries, one for each stage.
 	seen := map[string]bool{}
@@ -342,6 +345,10 @@ func FilesOf(changes []git.Change) record.Files {
 // MemberAside is a member of git in the record of a safety checkpoint. It names the branch that the
 // rollback moves although HEAD is not on it, so that an undo can move it back.
 const MemberAside = "aside"
+
+// MemberLanded is a member of git in the record of the safety checkpoint of a landing. It is the
+// commit that the branch moves to, by which an undo knows what was committed later.
+const MemberLanded = "landed"
 
 // MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
 // files that a rollback of some paths creates, so that an undo can remove them. It is there, if

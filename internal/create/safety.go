@@ -18,6 +18,7 @@ type SafetyRequest struct {
 	Definition *workflow.Definition   // the workflow, for the record only
 	Capture    *snapshot.Capture      // the worktree as it is
 	Aside      *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
+	Landed     name.OID               // the commit that a landing moves the branch to
 	Modes      map[string]fs.FileMode // permission bits of the files that it replaces
 	Made       []MadeFile             // the ignored files that it creates
 }

@@ -314,6 +314,7 @@ func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, mad
 		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
 	}
 	if r.promote != nil && r.promote.branch != nil {
+		req.Landed = r.promote.branch.To
 		req.Message = "before " + r.promote.What.Label + " was landed"
 	} else if r.promote != nil {
 		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"

@@ -58,6 +58,9 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
 		return err
 	}
+	if err := r.refuseBuiltOn(ctx); err != nil {
+		return err
+	}
 	return r.leaveBehind(ctx)
 }
 

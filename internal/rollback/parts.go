@@ -154,7 +154,7 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 func applyLegs(ctx context.Context, r *Plan) error {
 	done := 0
 	for _, count := range r.legs {
-		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count})
+		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count, Force: r.takeCommits})
 		var answer *Answer
 		if err == nil {
 			answer, err = leg.Apply(ctx)

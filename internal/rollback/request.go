@@ -40,5 +40,6 @@ type UndoRequest struct {
 	Redo   bool   // redo instead of undo
 	Levels int    // how many levels; 0 means 1
 	To     string // an event or a checkpoint: undo everything back to the level that it names
+	Force  bool   // take commits off the branch that were made since
 	DryRun bool   // only plan
 }

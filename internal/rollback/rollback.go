@@ -60,6 +60,8 @@ type Plan struct {
 	legs      []int           // how many levels each transaction undoes; see divide
 	direction direction
 
+	takeCommits bool // UndoRequest.Force
+
 	walk *walked // the worktree's undo and redo lists; nil until needed
 }
 

@@ -83,7 +83,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err := r.prepareUndo(ctx); err != nil {
 		return nil, err
 	}
-	r.req.DryRun = req.DryRun
+	r.req.DryRun, r.takeCommits = req.DryRun, req.Force
 	return plan(ctx, r)
 }
 
