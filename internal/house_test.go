@@ -67,7 +67,7 @@ func rooms() map[string][]string {
 		"internal/mapped":     {},
 		"internal/lockfile":   {},
 		"internal/agent":      {"internal/wholefile", "internal/name"},
-		"internal/hook":       {"internal/connect", "internal/snapshot", "internal/clearance", "internal/wholefile", "internal/lockfile", "internal/agent", "internal/chat", "internal/resume", "internal/session", "internal/create", "internal/checkpoint", "internal/store", "internal/record", "internal/journal", "internal/name"},
+		"internal/hook":       {"internal/connect", "internal/snapshot", "internal/clearance", "internal/wholefile", "internal/lockfile", "internal/agent", "internal/chat", "internal/resume", "internal/session", "internal/create", "internal/inspect", "internal/checkpoint", "internal/store", "internal/record", "internal/journal", "internal/name"},
 		"internal/connect":    {"internal/wholefile", "internal/agent", "internal/checkpoint", "internal/command", "internal/git"},
 		"internal/mcp":        {"internal/checkpoint", "internal/name"},
 		"internal/watch":      {},

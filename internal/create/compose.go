@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/store"
 )
 
@@ -169,14 +170,36 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 	// This member says that a file that Modes does not list had the permissions that git would give
 	// it. Without it, as in the records of early versions, they are not known.
 	AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
-	for _, sk := range c.capture.Skipped {
-		sn.Skipped = append(sn.Skipped, record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size})
-	}
+	sn.Skipped = SkippedOf(c.capture)
 	sn.Raw = ToPaths(slices.Sorted(maps.Keys(c.capture.Raw)))
 	for _, risk := range c.capture.AtRisk {
 		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
 	}
 	return c.composeStaged(ctx)
+}
+
+// memberSight is a member of a path in snapshot.skipped: Shot.Sight when the checkpoint was made.
+const memberSight = "sight"
+
+// SkippedOf returns what a capture left out, as a record has it.
+func SkippedOf(c *snapshot.Capture) (out []record.Skipped) {
+	for _, sk := range c.Skipped {
+		left := record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size}
+		if sk.Sight != "" {
+			AddExtra(&left.Extra, memberSight, sk.Sight)
+		}
+		out = append(out, left)
+	}
+	return out
+}
+
+// SightOf returns Shot.Sight of a path as it was when the checkpoint was made; empty: not known.
+func SightOf(sk record.Skipped) string {
+	var sight string
+	if raw, ok := sk.Extra[memberSight]; !ok || json.Unmarshal(raw, &sight) != nil {
+		return ""
+	}
+	return sight
 }
 
 // compareFiles lists the files that changed since the checkpoint before, or since the tree

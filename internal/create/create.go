@@ -125,6 +125,9 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 		}
 		return c.detail(false), nil
 	}
+	if c.req.LeftOut != nil {
+		c.req.LeftOut(SkippedOf(c.capture))
+	}
 	s.Trace("captured")
 	res, err := c.transact(ctx)
 	if err != nil {

@@ -77,4 +77,8 @@ type Request struct {
 	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
 	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
 	Tree           name.OID       // the tree of a dry run, instead of a capture
+
+	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
+	// else has changed; nil: nobody asks.
+	LeftOut func([]record.Skipped) `json:"-"`
 }

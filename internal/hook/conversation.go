@@ -36,6 +36,9 @@ type conversation struct {
 	// again, because finding that out takes seconds; prompts and ends of turns do.
 	Large bool `json:"large,omitempty"`
 
+	// LeftOut says that the person was told what checkpoints leave out here.
+	LeftOut bool `json:"left_out,omitempty"`
+
 	Transcript progress `json:"transcript"`
 
 	// The event is from a subagent's own conversation.

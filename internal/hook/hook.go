@@ -14,12 +14,14 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/agent"
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/create"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/record"
 )
@@ -45,8 +47,9 @@ type handler struct {
 	e     agent.Happening // what the payload says
 	c     *conversation   // to which it belongs
 
-	keepsPrompts bool // messages contain the words of prompts
-	keepsTalk    bool // milestones of turns keep the agent's transcript
+	leftOut      []record.Skipped // what the last capture left out
+	keepsPrompts bool             // messages contain the words of prompts
+	keepsTalk    bool             // milestones of turns keep the agent's transcript
 }
 
 // handle does what the event asks for. The answer is valid beside an error, too.
@@ -84,7 +87,28 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 	if e.Kind != agent.KindSessionStart && answer.Block == "" {
 		c.Failures, c.Told, c.Large = 0, false, false
 	}
+	h.tellLeftOut(&answer)
 	return answer, h.keep(c)
+}
+
+// maxLeftOut is how many paths the person is told.
+const maxLeftOut = 5
+
+// tellLeftOut tells the person, once in a conversation, what the checkpoints do not contain.
+func (h *handler) tellLeftOut(answer *agent.Answer) {
+	if len(h.leftOut) == 0 || h.c.LeftOut || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
+		return
+	}
+	h.c.LeftOut = true
+	var paths []string
+	for i, sk := range h.leftOut {
+		if i == maxLeftOut {
+			paths = append(paths, fmt.Sprintf("and %d more", len(h.leftOut)-i))
+			break
+		}
+		paths = append(paths, oneLine(string(sk.Path))+" ("+inspect.ReasonOf(h.s, sk)+")")
+	}
+	answer.Tell = "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
 }
 
 // do handles the event by its kind.

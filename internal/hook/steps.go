@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/resume"
 	"git-checkpoint/internal/session"
+	"git-checkpoint/internal/snapshot"
 	"git-checkpoint/internal/store"
 )
 
@@ -55,6 +57,9 @@ const workflow = "agent"
 // files as they are now.
 func (h *handler) save(ctx context.Context, request create.Request) (label string, tree name.OID, err error) {
 	request.Session, request.SkipUnchanged = string(h.c.Session), true
+	request.LeftOut = func(left []record.Skipped) {
+		h.leftOut = slices.DeleteFunc(left, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonMirror })
+	}
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}

@@ -16,25 +16,26 @@ import (
 
 // Item is one line of `list`.
 type Item struct {
-	ID        name.ID         `json:"id"`
-	Label     string          `json:"label"`
-	Session   name.Session    `json:"session"`
-	Step      int             `json:"step"`
-	StepName  string          `json:"step_name"`
-	Iteration string          `json:"iteration"`
-	Milestone bool            `json:"milestone"`
-	Trigger   string          `json:"trigger"`
-	Status    string          `json:"status"`
-	Message   string          `json:"message"`
-	CreatedAt checkpoint.Time `json:"created_at"`
-	Commit    name.OID        `json:"commit"`
-	Files     int             `json:"files"` // how many were created, modified or deleted
-	Current   bool            `json:"current"`
-	Discarded bool            `json:"discarded"`
-	Pinned    bool            `json:"pinned"`
-	Valid     bool            `json:"valid"`
-	Problem   string          `json:"problem,omitempty"` // why it is not valid
-	Redone    bool            `json:"-"`                 // a newer live milestone of the same step exists, so the step's number means that one
+	ID         name.ID         `json:"id"`
+	Label      string          `json:"label"`
+	Session    name.Session    `json:"session"`
+	Step       int             `json:"step"`
+	StepName   string          `json:"step_name"`
+	Iteration  string          `json:"iteration"`
+	Milestone  bool            `json:"milestone"`
+	Trigger    string          `json:"trigger"`
+	Status     string          `json:"status"`
+	Message    string          `json:"message"`
+	CreatedAt  checkpoint.Time `json:"created_at"`
+	Commit     name.OID        `json:"commit"`
+	Files      int             `json:"files"` // how many were created, modified or deleted
+	Current    bool            `json:"current"`
+	Discarded  bool            `json:"discarded"`
+	Pinned     bool            `json:"pinned"`
+	Valid      bool            `json:"valid"`
+	Problem    string          `json:"problem,omitempty"`    // why it is not valid
+	Incomplete bool            `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
+	Redone     bool            `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 }
 
 // Listing is what `list` shows of one session.
@@ -72,6 +73,8 @@ type Difference struct {
 	Files       []checkpoint.FileChange `json:"files"`
 	Checkpoints []checkpoint.Labelled   `json:"checkpoints"`
 	Commits     []CommitLine            `json:"commits"`
+
+	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed
 
 	FromTree, ToTree name.OID `json:"-"` // for PrintDiff
 	Paths            []string `json:"-"` // for PrintDiff: only these paths were compared; none: all
@@ -130,6 +133,9 @@ type StatusAnswer struct {
 	Discarded int          `json:"discarded,omitempty"`
 	Closed    name.Session `json:"closed,omitempty"` // the newest session, if no session is active and that one is closed
 
+	Incomplete   bool    `json:"incomplete,omitempty"`   // the current checkpoint left something out
+	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed since
+
 	// Watching is set while `git checkpoint watch` runs in this worktree.
 	Watching bool `json:"watching,omitempty"`
 }
@@ -154,6 +160,7 @@ func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem str
 	// The event has no message and no count of files.
 	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
 		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
+		item.Incomplete = Incomplete(sum.Skipped)
 	}
 	return item
 }

@@ -26,6 +26,7 @@ type side struct {
 	record *record.Record    // for the worktree that of the current checkpoint
 	tree   name.OID          // empty: imported without files
 	head   name.OID          // the commit of HEAD
+	left   []record.Skipped  // what it left out
 }
 
 // Diff answers `diff`: state, outputs, files, and the checkpoints and commits in between.
@@ -70,6 +71,9 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
 			return nil, err
 		}
+		if d.Repositories, err = movedInside(ctx, s, held{a.tree, a.left}, held{b.tree, b.left}); err != nil {
+			return nil, err
+		}
 	} else {
 		d.FromTree, d.ToTree = "", ""
 		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
@@ -89,19 +93,19 @@ func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (si
 	if err != nil {
 		return side{}, s.CorruptError(ctx, f.State, f.Entry, err)
 	}
-	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head}, nil
+	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head, rec.Snapshot.Skipped}, nil
 }
 
 // worktreeSide returns the worktree as a side. The worktree has no state of its own, so it gets the
 // current checkpoint's.
 func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, error) {
-	tree, err := TreeNow(ctx, s, a.record)
+	now, err := Capture(ctx, s, a.record)
 	if err != nil {
 		return side{}, err
 	}
 	// If the current checkpoint cannot be read, the states are not compared: the worktree gets the
 	// state of the other side.
-	b := side{tree: tree, record: a.record, head: s.Repo.Head.OID}
+	b := side{tree: now.Tree, record: a.record, head: s.Repo.Head.OID, left: create.SkippedOf(now)}
 	if e := a.found.State.CurrentEntry(); e != nil {
 		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
 			b.record = rec

@@ -152,6 +152,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	if err != nil {
 		return s.CorruptError(ctx, st, e, err)
 	}
+	a.Incomplete = Incomplete(rec.Snapshot.Skipped)
 	if a.Topic == "" {
 		a.Topic = checkpoint.TopicIn(def, rec.State)
 	}
@@ -176,7 +177,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 // changedSince fills in the files that differ from a checkpoint. If they cannot be known, status
 // answers the rest.
 func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record, a *StatusAnswer) error {
-	tree, err := TreeNow(ctx, s, rec)
+	now, err := Capture(ctx, s, rec)
 	if errors.Is(err, snapshot.ErrBusy) { // a rollback that takes long
 		a.ChangedUnknown = true
 		return nil
@@ -184,7 +185,7 @@ func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record
 	if err != nil {
 		return err
 	}
-	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, tree, nil); err != nil {
+	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, now.Tree, nil); err != nil {
 		// Damage in one checkpoint must not make `status` fail.
 		unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
 		if unknown == "" {
@@ -192,8 +193,10 @@ func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record
 		}
 		a.ChangedUnknown = true
 		s.Warn(unknown)
+		return nil
 	}
-	return nil
+	a.Repositories, err = MovedInside(ctx, s, rec, now)
+	return err
 }
 
 // nextAction is what comes next. The workflow knows best; without its word the next step is

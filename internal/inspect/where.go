@@ -138,7 +138,7 @@ func lineOf(i Item) map[string]any {
 	return map[string]any{
 		"id": string(i.ID), "label": i.Label, "session": string(i.Session), "step": i.Step, "step_name": i.StepName, "iteration": i.Iteration,
 		"milestone": i.Milestone, "trigger": i.Trigger, "status": i.Status, "message": i.Message, "created_at": render.UTC(i.CreatedAt.Time),
-		"commit": string(i.Commit), "files": i.Files, "current": i.Current, "discarded": i.Discarded, "pinned": i.Pinned, "valid": i.Valid, "problem": i.Problem,
+		"commit": string(i.Commit), "files": i.Files, "current": i.Current, "discarded": i.Discarded, "pinned": i.Pinned, "valid": i.Valid, "problem": i.Problem, "incomplete": i.Incomplete,
 	}
 }
 
@@ -147,6 +147,6 @@ func lineOf(i Item) map[string]any {
 func Marks(state *journal.State, e *journal.Entry, r *record.Record) map[string]any {
 	return map[string]any{
 		"commit": string(e.Event().Commit), "files": r.Files.Total(), "current": state.Current == e.Checkpoint,
-		"discarded": e.Discarded, "pinned": e.Pinned, "valid": true, "problem": "",
+		"discarded": e.Discarded, "pinned": e.Pinned, "valid": true, "problem": "", "incomplete": Incomplete(r.Snapshot.Skipped),
 	}
 }

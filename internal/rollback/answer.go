@@ -44,6 +44,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		if err := answerUnsaved(ctx, r); err != nil {
 			return checkpoint.Classify(err)
 		}
+		if err := answerLeftOut(ctx, r); err != nil {
+			return err
+		}
 	}
 	r.answerLevels()
 	r.warnConflicts()

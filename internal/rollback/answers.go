@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 )
 
@@ -54,6 +55,9 @@ type Answer struct {
 	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
+
+	// What the checkpoint left out, and repositories inside that changed since.
+	NotBroughtBack []inspect.LeftOut `json:"not_brought_back,omitempty"`
 
 	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
 	Empty bool   `json:"-"` // nothing to do: everything is as in the target

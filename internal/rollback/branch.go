@@ -58,7 +58,7 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
 		return err
 	}
-	if err := r.refuseBuiltOn(ctx); err != nil {
+	if err := refuseBuiltOn(ctx, r); err != nil {
 		return err
 	}
 	return r.leaveBehind(ctx)

@@ -20,7 +20,7 @@ const maxCommitsNamed = 10
 
 // refuseBuiltOn refuses an undo or redo that would take commits off a branch that were made after
 // one of the moves that it takes back, unless UndoRequest.Force allows it.
-func (r *Plan) refuseBuiltOn(ctx context.Context) error {
+func refuseBuiltOn(ctx context.Context, r *Plan) error {
 	if !r.isUndo() || r.takeCommits {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (r *Plan) refuseBuiltOn(ctx context.Context) error {
 				now.commit = refNow(ctx, r.s, goal.branch)
 			}
 		}
-		commits, err := r.builtOn(ctx, l.Head, now.commit, goal)
+		commits, err := builtOn(ctx, r, l.Head, now.commit, goal)
 		if err != nil {
 			return checkpoint.Classify(err)
 		}
@@ -55,12 +55,12 @@ func (r *Plan) refuseBuiltOn(ctx context.Context) error {
 
 // builtOn lists the commits, one a line, that are on the branch now, were not there after a move,
 // and are not where the branch goes.
-func (r *Plan) builtOn(ctx context.Context, move *journal.Event, now name.OID, goal held) ([]string, error) {
+func builtOn(ctx context.Context, r *Plan, move *journal.Event, now name.OID, goal held) ([]string, error) {
 	if now == "" || now == goal.commit {
 		return nil, nil
 	}
 	args := []string{"log", "--no-show-signature", "--no-decorate", "--no-color", "--format=%h %s", string(now), "--not"}
-	for _, oid := range []name.OID{goal.commit, r.movedTo(ctx, move, goal.branch)} {
+	for _, oid := range []name.OID{goal.commit, movedTo(ctx, r, move, goal.branch)} {
 		if hasCommit(ctx, r.s, oid) {
 			args = append(args, string(oid))
 		}
@@ -74,7 +74,7 @@ func (r *Plan) builtOn(ctx context.Context, move *journal.Event, now name.OID, g
 
 // movedTo returns the commit that a rollback, an undo or a landing moved a branch to. It is empty if
 // that is not known.
-func (r *Plan) movedTo(ctx context.Context, move *journal.Event, branch name.Ref) name.OID {
+func movedTo(ctx context.Context, r *Plan, move *journal.Event, branch name.Ref) name.OID {
 	e := r.walk.brought(move)
 	landed := move.Mode == string(ModeLand) && move.Kind != journal.KindUndo
 	if landed {

@@ -171,6 +171,11 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 	if c.Tree == "" {
 		return fmt.Errorf("write the tree of the worktree: %w", err)
 	}
+	for i := range c.Skipped {
+		if c.Skipped[i].Reason != ReasonMirror {
+			c.Skipped[i].Sight = s.Sight(c.Skipped[i].Path)
+		}
+	}
 	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
 	c.New = append(append(c.New, c.Tree, c.Index.Tree), beyond...)
 	return nil

@@ -30,7 +30,8 @@ import (
 type Skip struct {
 	Path   string // a directory ends in "/"
 	Reason string
-	Size   int64 // bytes; 0 when not known
+	Size   int64  // bytes; 0 when not known
+	Sight  string // of a path in Capture.Skipped: Shot.Sight
 }
 
 // The reasons for which a path is left out. They are part of the format: they stand in the

@@ -20,6 +20,8 @@ type Summary struct {
 	Commit name.OID
 	Err    error
 
+	Skipped []record.Skipped // of the record, if that was read
+
 	record     name.OID // the record commit M; empty if the commit could not be read
 	tree, blob name.OID // M's tree, and the record in it
 	remembered string   // instead of the three above: glance.objects
@@ -318,6 +320,7 @@ func (s *Summary) agrees(raw []byte) error {
 	case r.Checksum != s.Checksum:
 		return errors.New("it is not the one that its commit names")
 	}
+	s.Skipped = r.Snapshot.Skipped
 	return changed
 }
 

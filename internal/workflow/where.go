@@ -17,7 +17,7 @@ var recordMembers = [...]string{
 
 // listMembers are the variables that only a list of checkpoints can supply: they change after the
 // record was written, or depend on the state of the repository.
-var listMembers = [...]string{"commit", "current", "discarded", "pinned", "valid", "problem", fileCount}
+var listMembers = [...]string{"commit", "current", "discarded", "pinned", "valid", "problem", "incomplete", fileCount}
 
 // fileCount is the variable for "files" when it stands alone: the number of files that a list
 // shows. The record has an object of the same name, which is what the "files" in "files.created"

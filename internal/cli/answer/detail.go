@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/record"
 	"git-checkpoint/internal/render"
 )
@@ -91,7 +92,7 @@ func (a Shown) Document() ([]byte, error) {
 func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
 	title := render.Cell{{Role: render.ID, Text: r.Label}}
-	for _, mark := range marks(d.Current, d.Discarded, d.Pinned, true) {
+	for _, mark := range marks(d.Current, d.Discarded, d.Pinned, true, inspect.Incomplete(r.Snapshot.Skipped)) {
 		title = append(title, plain(" "), mark)
 	}
 	p.fields(

@@ -30,17 +30,30 @@ func (a Compared) text(p *page) {
 		to = render.Span{Role: render.ID, Text: d.To.Label}
 	}
 	p.line(render.Span{Role: render.ID, Text: d.From.Label}, plain(" → "), to)
-	if !d.Differs() {
+	if !d.Differs() && len(d.Repositories) == 0 {
 		p.line(plain("No differences"))
 	}
 	p.stateChanges(d.State)
 	p.outputChanges(d.Outputs)
 	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
+	p.moved(d.Repositories)
 	p.section("Checkpoints between", []render.Column{{}}, each(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{cell(render.ID, c.Label)}
 	}))
 	p.section("Commits between", []render.Column{{}, {Min: 20}}, each(d.Commits, func(c inspect.CommitLine) []render.Cell {
 		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), say(c.Subject)}
+	}))
+}
+
+// moved writes the submodules and other repositories inside that changed. What is in them is no
+// part of a checkpoint.
+func (p *page) moved(repositories []inspect.Moved) {
+	p.section("Repositories inside (not captured)", []render.Column{{Min: 20}, {}}, each(repositories, func(m inspect.Moved) []render.Cell {
+		what := "files in it changed"
+		if m.Head {
+			what = "it is at another commit" + when(m.Files, ", and files in it changed")
+		}
+		return []render.Cell{cell(render.Warning, string(m.Path)), say(what)}
 	}))
 }
 

@@ -95,7 +95,7 @@ func (p *page) items(items []inspect.Item) {
 		return []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid)), words(item), cell(render.Dim, string(item.ID)),
+			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid, item.Incomplete)), words(item), cell(render.Dim, string(item.ID)),
 		}
 	}))
 }
@@ -129,7 +129,7 @@ func Number(item inspect.Item) string {
 }
 
 // marks returns the words that mark a checkpoint in lists.
-func marks(current, discarded, pinned, valid bool) (found []render.Span) {
+func marks(current, discarded, pinned, valid, incomplete bool) (found []render.Span) {
 	for _, m := range []struct {
 		is   bool
 		span render.Span
@@ -138,6 +138,7 @@ func marks(current, discarded, pinned, valid bool) (found []render.Span) {
 		{discarded, dim("discarded")},
 		{!valid, render.Span{Role: render.Error, Text: "invalid"}},
 		{pinned, render.Span{Role: render.Hint, Text: "pinned"}},
+		{incomplete, render.Span{Role: render.Warning, Text: "incomplete"}},
 	} {
 		if m.is {
 			found = append(found, m.span)

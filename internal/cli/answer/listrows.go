@@ -68,7 +68,9 @@ func optionalColumns() []optionalColumn {
 	const roomForMessage = 10 // a narrower column is of no use
 	asItIs := func(text string, _ int) string { return text }
 	return []optionalColumn{
-		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell { return spaced(marks(false, i.Discarded, i.Pinned, i.Valid)) }, asItIs},
+		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell {
+			return spaced(marks(false, i.Discarded, i.Pinned, i.Valid, i.Incomplete))
+		}, asItIs},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
 		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},
 		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return say(i.Status) }, asItIs},

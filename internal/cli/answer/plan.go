@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/render"
 	"git-checkpoint/internal/rollback"
@@ -41,6 +42,7 @@ func (a Planned) text(p *page) {
 			at = r.FilesFrom.Label
 		}
 		p.line(plain("Everything is already as it was at " + at + "; there is nothing to bring back."))
+		p.notBroughtBack(r)
 		return
 	}
 	p.text("", r.Said)
@@ -69,6 +71,17 @@ func (a Planned) text(p *page) {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
 	}))
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
+	p.notBroughtBack(r)
+}
+
+// notBroughtBack names what the checkpoint left out, and whether it has changed since.
+func (p *page) notBroughtBack(r *rollback.Answer) {
+	list := p.enumeration(each(r.NotBroughtBack, func(l inspect.LeftOut) string {
+		return string(l.Path) + " (" + l.Reason + when(l.Changed, "; changed since") + when(l.Deleted, "; deleted since") + ")"
+	}))
+	if list != "" {
+		p.line(render.Span{Role: render.Warning, Text: "Not brought back:"}, plain(" "+list))
+	}
 }
 
 // The maximum number of paths that a plan names in each group. A longer group is counted by

@@ -32,6 +32,7 @@ func (a RolledBack) text(p *page) {
 	default:
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 	}
+	p.notBroughtBack(a.Done)
 }
 
 // Undone is the result of an undo or a redo.
@@ -51,6 +52,7 @@ func (a Undone) text(p *page) {
 	}
 	p.wentTo(verb, a.Done)
 	p.walked(a.Done)
+	p.notBroughtBack(a.Done)
 }
 
 // wentTo writes the result of a rollback, an undo or a redo: target, numbers, branch and next step.

@@ -50,6 +50,7 @@ func (a Stands) text(p *page) {
 		field{"Remote", say(remoteLine(s.Remote, p.view))},
 	)
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
+	p.moved(s.Repositories)
 }
 
 // unfinished reports a rollback that runs, or one that was interrupted, with both ways to end it.
@@ -76,7 +77,11 @@ func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
 		return say("none yet")
 	}
-	return cell(render.ID, s.Current.Label)
+	label := cell(render.ID, s.Current.Label)
+	if s.Incomplete {
+		label = append(label, plain(" "), render.Span{Role: render.Warning, Text: "incomplete"}, plain(" (git checkpoint show)"))
+	}
+	return label
 }
 
 // remoteLine names the remote, and tells when it was last synchronized and whether the last push in
