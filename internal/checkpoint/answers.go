@@ -29,6 +29,8 @@ type Detail struct {
 
 	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
 
+	Elsewhere string // of show: what Elsewhere says of it
+
 	Said string // the workflow's own words that confirm a create; empty: the usual ones
 }
 

@@ -29,13 +29,14 @@ type ResumeCmd struct {
 	Delete  bool   `xor:"choice" help:"Delete all checkpoints of the session."`
 	Context bool   `xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
 	JSON    bool   `name:"json" xor:"form" help:"Print the answer as JSON."`
+	Yes     bool   `short:"y" help:"With --accept, also bring the files of another branch onto this one."`
 	quietFlag
 }
 
 // Run prints the report and carries out the choice. Package resume returns a report together with
 // an error when the session cannot be resumed as it is: then both are shown.
 func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
-	request := resume.Request{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice()}
+	request := resume.Request{Target: c.Ref, Type: c.Type, Match: c.Match, Choice: c.choice(), Ask: app.askElsewhere(c.Yes)}
 	var err error
 	if c.Current != "" {
 		if request.Current, _, err = document(ctx, app, "issue", c.Current); err != nil {
@@ -56,6 +57,24 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		}
 		return cmp.Or(app.resumed(ctx, s, found), err)
 	})
+}
+
+// askElsewhere returns what asks a person whether the files of another branch may come onto this
+// one: nothing to ask with --yes, and nil where there is nobody.
+func (a *App) askElsewhere(yes bool) func(context.Context, string) error {
+	switch {
+	case yes:
+		return func(context.Context, string) error { return nil }
+	case !a.Terminal.Interactive():
+		return nil
+	}
+	return func(ctx context.Context, question string) error {
+		agreed, err := a.Terminal.Confirm(ctx, render.Escape(question))
+		if err == nil && !agreed {
+			err = refused("not confirmed, nothing was changed")
+		}
+		return err
+	}
 }
 
 // choice is the action that the flags select; without one it is only a report.
@@ -113,7 +132,7 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 	}
 	// The choice is about the session that was shown: --type or --match might find another one by
 	// now.
-	request = resume.Request{Target: string(found.Session), Choice: choice, Current: request.Current, From: request.From}
+	request = resume.Request{Target: string(found.Session), Choice: choice, Current: request.Current, From: request.From, Ask: request.Ask}
 	if choice == resume.Accept {
 		request.Target = string(found.Checkpoint)
 	}

@@ -74,7 +74,7 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	if request.Fresh = choice == resume.Fresh; request.Fresh {
 		return false, nil
 	}
-	told, err := resume.Do(ctx, s, resume.Request{Target: string(old), Choice: choice})
+	told, err := resume.Do(ctx, s, resume.Request{Target: string(old), Choice: choice, Ask: a.askElsewhere(false)})
 	if err != nil {
 		return false, err
 	}

@@ -189,7 +189,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	}
 	d := &checkpoint.Detail{
 		Record: rec, Raw: raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
-		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned,
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec),
 	}
 	if f.Entry.Milestone && f.Entry.Live {
 		// Only a live milestone has a tag, and only if the tag is where it should be.

@@ -42,6 +42,9 @@ type Request struct {
 	Current []byte // the issue as it is now, as JSON
 	From    string // the file that Current was read from; it does not count as a change
 	Choice  Choice
+	// Ask asks the person before files come onto another branch than they were made on; an error
+	// means no. nil: there is nobody to ask, and it is refused.
+	Ask func(ctx context.Context, question string) error
 }
 
 // Answer is what `resume` prints.
@@ -71,6 +74,7 @@ type Answer struct {
 	Error       json.RawMessage            `json:"error"`
 	Changed     []checkpoint.FileChange    `json:"changed"`
 	Branch      name.Ref                   `json:"branch"`
+	Elsewhere   string                     `json:"elsewhere,omitempty"` // the checkpoint was made on another branch
 	Accepted    bool                       `json:"accepted"`
 	Closed      string                     `json:"closed,omitempty"` // the status that --fresh closed the session with
 	Restored    *rollback.Answer           `json:"restored,omitempty"`
@@ -122,7 +126,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		if !a.CanResume {
 			return a, r.refused()
 		}
-		return a, r.accept(ctx)
+		return a, r.accept(ctx, req)
 	// A report fails if work cannot go on, or if there is a question that only the user can answer.
 	default:
 		switch {
@@ -202,7 +206,7 @@ func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.
 
 // accept resumes the session: it makes it active and writes a resume event. In a clean worktree in
 // which no session has worked, it restores the checkpoint's files and index.
-func (r *resumption) accept(ctx context.Context) error {
+func (r *resumption) accept(ctx context.Context, req Request) error {
 	s, f, a := r.s, r.found, r.answer
 	bring, err := r.mayBring(ctx)
 	if err != nil {
@@ -212,6 +216,9 @@ func (r *resumption) accept(ctx context.Context) error {
 		// As a rollback, so that it makes a safety checkpoint and can be undone.
 		roll, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(f.Session), Ref: string(f.Entry.Checkpoint), Reason: "resume"})
 		if err != nil {
+			return err
+		}
+		if err := r.askElsewhere(ctx, req, roll.Answer().Branch.Moved); err != nil {
 			return err
 		}
 		if a.Restored, err = roll.Apply(ctx); err != nil {

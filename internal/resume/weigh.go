@@ -64,6 +64,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	}
 	r.tell(r.def.Resume(in), changed)
 	a := r.answer
+	a.Elsewhere = checkpoint.Elsewhere(s, r.record)
 	a.AgeSeconds = int64(in.Age.Seconds())
 	// A checkpoint without files has no difference: both sides are the worktree.
 	a.Difference = &inspect.Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}

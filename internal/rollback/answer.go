@@ -57,6 +57,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 	if err := r.planBranch(ctx); err != nil {
 		return err
 	}
+	if r.plan != nil && r.promote == nil && !r.filesStay && !a.Branch.Moved {
+		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
+	}
 	a.Said, a.Empty = r.said("rollback_plan"), changesNothing(r)
 	return nil
 }

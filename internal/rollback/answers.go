@@ -56,6 +56,8 @@ type Answer struct {
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
 
+	// The checkpoint was made on another branch than HEAD is on afterwards.
+	Elsewhere string `json:"elsewhere,omitempty"`
 	// What the checkpoint left out, and repositories inside that changed since.
 	NotBroughtBack []inspect.LeftOut `json:"not_brought_back,omitempty"`
 

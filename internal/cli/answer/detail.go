@@ -147,7 +147,7 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 	}
 	where = cmp.Or(where, "detached HEAD")
 	if g.Head == "" {
-		return where + ", no commit yet"
+		return where + ", no commit yet" + when(d.Elsewhere != "", " ("+d.Elsewhere+")")
 	}
-	return where + " at " + v.OID(g.Head) + when(g.Operation != "", ", during a "+g.Operation)
+	return where + " at " + v.OID(g.Head) + when(g.Operation != "", ", during a "+g.Operation) + when(d.Elsewhere != "", " ("+d.Elsewhere+")")
 }

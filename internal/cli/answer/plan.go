@@ -46,7 +46,7 @@ func (a Planned) text(p *page) {
 		return
 	}
 	p.text("", r.Said)
-	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session))}
+	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session) + when(r.Elsewhere != "", ", "+r.Elsewhere))}
 	heading := []field{{"Rollback to", place}}
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
 	// that goes over levels. Each has a heading of its own.

@@ -34,6 +34,7 @@ func (a Resumed) text(p *page) {
 		p.warnings(r.Warnings)
 		if r.Restored != nil {
 			p.wentTo("Rolled back to", r.Restored)
+			p.notBroughtBack(r.Restored)
 		}
 		p.values("Pending", r.Pending)
 	default:
@@ -61,7 +62,7 @@ func (p *page) report(r *resume.Answer) {
 		field{"Topic", say(r.Topic)},
 		field{"Checkpoint", render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}},
 		field{"Age", say(age(r.AgeSeconds))},
-		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/"))},
+		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
 		field{"Progress", say(r.Text)},
 		field{"Continues at", say(r.ResumePoint)},
 		field{"Message", say(r.Message)},
