@@ -47,6 +47,9 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		if err := answerLeftOut(ctx, r); err != nil {
 			return err
 		}
+		if err := answerUnignored(ctx, r); err != nil {
+			return err
+		}
 	}
 	r.answerLevels()
 	r.warnConflicts()

@@ -18,6 +18,8 @@ type PlanFiles struct {
 	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints that are discarded
 	Skipped []checkpoint.Path `json:"skipped"` // left alone, because a rule kept them out of captures
 	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: their present content is in no checkpoint and no commit
+
+	Unignored []Unignored `json:"no_longer_ignored,omitempty"` // ignored now, and not afterwards
 }
 
 // Risk names a path and what about it is not restored.

@@ -71,6 +71,12 @@ func (a Planned) text(p *page) {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
 	}))
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
+	unignored := p.enumeration(each(r.Plan.Unignored, func(u rollback.Unignored) string {
+		return string(u.Path) + when(u.Files > 0, " ("+render.Count(u.Files, "file", "files")+")")
+	}))
+	if unignored != "" {
+		p.line(render.Span{Role: render.Warning, Text: "No longer ignored afterwards:"}, plain(" "+unignored))
+	}
 	p.notBroughtBack(r)
 }
 
