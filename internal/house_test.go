@@ -75,7 +75,7 @@ func rooms() map[string][]string {
 		"internal/render":     {"internal/name"},
 		"internal/command":    {},
 		"internal/guard":      {},
-		"internal/clearance":  {"internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
+		"internal/clearance":  {"internal/render", "internal/store", "internal/record", "internal/checkpoint", "internal/command", "internal/guard", "internal/gitconfig", "internal/git", "internal/journal", "internal/name"},
 		"internal/term":       {}, "internal/pick": {"internal/term", "internal/render"}, "internal/wholefile": {}, "internal/name": {},
 		// These test the program from outside.
 		"internal/scripttest":       {},

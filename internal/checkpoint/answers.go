@@ -22,6 +22,8 @@ type Detail struct {
 	Commit   name.OID
 	Ref      name.Ref
 	Tag      name.Ref // empty when the checkpoint has no tag
+	Private  string   // what keeps a new milestone from having a tag, to follow "it holds"; not in JSON
+	Plain    string   // of show: a name that plain git takes; not in JSON
 	Created  *bool    // nil except for create: false when nothing had changed and no checkpoint was made
 	Warnings []string // for people, printed on stderr
 

@@ -49,6 +49,10 @@ type Options struct {
 	// at a path relative to the top of the worktree ("." for the top). It returns nil for an
 	// unknown format. Default: it knows no formats.
 	MirrorPaths func(format, at string) []string
+
+	// TagRule returns Store.Private, which says what a checkpoint holds that is not for everybody.
+	// Default: every milestone may have a tag.
+	TagRule func(*Service) func(ctx context.Context, commit name.OID) (string, error)
 }
 
 // Service is the domain in one worktree: what every verb needs to do its work. It must not be used
@@ -110,7 +114,17 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	// An invalid value must not fail a rollback whose files have moved already.
 	tags, err := s.Settings.Bool("checkpoint.tag", true)
 	s.Store.Tagless = err == nil && !tags
+	if o.TagRule != nil && !s.TagsPrivate() {
+		s.Store.Private = o.TagRule(s)
+	}
 	return s, nil
+}
+
+// TagsPrivate reports whether checkpoint.tagPrivate lets every milestone have a tag, whatever it holds.
+// An invalid value, which a create refuses, lets nothing through.
+func (s *Service) TagsPrivate() bool {
+	private, err := s.Settings.Bool("checkpoint.tagPrivate", false)
+	return err == nil && private
 }
 
 // Close ends the git processes that the Service kept running and closes its Shot.

@@ -111,11 +111,16 @@ func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest 
 	if err != nil {
 		return fmt.Errorf("look at what would be sent: %w", err)
 	}
+	return d.scanAll(ctx, report, open, infos)
+}
+
+// scanAll scans objects for which there is no verdict yet. An empty type stands for one to skip.
+func (d *Desk) scanAll(ctx context.Context, report *Report, open []met, infos []git.Object) error {
 	if d.external != nil {
 		return d.lookOutside(ctx, report, open, infos)
 	}
 	verdicts := make([]verdict, len(open))
-	err = git.Each(len(open), func(i int) (err error) {
+	err := git.Each(len(open), func(i int) (err error) {
 		switch infos[i].Type {
 		case "blob", "commit", "tag":
 			verdicts[i], err = d.scan(ctx, open[i].oid, infos[i])

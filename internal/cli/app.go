@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/inspect"
@@ -114,7 +115,7 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) err
 // open opens the repository. From here on signals cancel the run, and colours follow git's
 // configuration.
 func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
-	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, Between: a.Between}
+	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, TagRule: clearance.TagRule, Between: a.Between}
 	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
 	// discarded checkpoint. A script must not depend on either.
 	if a.Terminal.Interactive() {
@@ -135,9 +136,14 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 }
 
 // close closes what open returned after a command that ended with err. Mirrors of the sessions that
-// it wrote to are brought up to date first, also when it failed or was interrupted.
+// it wrote to are brought up to date first, and tags that are not public any more removed, also when
+// it failed or was interrupted.
 func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
-	a.warnAll(interop.MirrorAll(context.WithoutCancel(ctx), s))
+	ctx = context.WithoutCancel(ctx)
+	a.warnAll(interop.MirrorAll(ctx, s))
+	if len(s.Store.Written()) > 0 {
+		clearance.ReviewTags(ctx, s)
+	}
 	return errors.Join(err, s.Close())
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/cli/answer"
 	"git-checkpoint/internal/cli/usage"
 	"git-checkpoint/internal/create"
@@ -89,7 +90,8 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}
-		return app.confirmed(answer.Created{Detail: made})
+		untagged := !app.json && !app.quiet && made.Private != "" && clearance.TellOnce(ctx, s, made.Record.Session)
+		return app.confirmed(answer.Created{Detail: made, Untagged: untagged})
 	})
 }
 

@@ -11,7 +11,8 @@ import (
 // DoctorCmd is "git checkpoint doctor": a list of checks in package repair, each of which reports
 // lines with a level, and with --fix repairs what is safe to repair.
 type DoctorCmd struct {
-	Fix bool `help:"Fix what is safe to fix, and say what was done."`
+	Fix     bool `help:"Fix what is safe to fix, and say what was done."`
+	Remotes bool `help:"Also ask each remote for tags that hold something private."`
 	jsonFlag
 }
 
@@ -20,7 +21,7 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	problems, said := 0, 0
 	// Lines of level info only state facts. They count neither as problems nor against "Nothing
 	// is wrong".
-	err := repair.Doctor(ctx, s, c.Fix, func(a repair.Ailment) error {
+	err := repair.Doctor(ctx, s, repair.DoctorRequest{Fix: c.Fix, Remotes: c.Remotes}, func(a repair.Ailment) error {
 		if a.Level != repair.LevelInfo {
 			said++
 		}

@@ -53,6 +53,7 @@ type creation struct {
 	opened  string              // the status of the closed session that this create reopens
 	written store.Written
 	tag     name.Ref
+	private string                // what keeps a milestone from having a tag; empty: nothing
 	pruned  []checkpoint.Labelled // what the workflow's rules prune
 	unknown string                // a warning: what changed since the last checkpoint is unknown
 }
@@ -95,6 +96,9 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	}
 	c.learn(ctx)
 	sweep(s)
+	if !req.DryRun {
+		clearance.ReviewTags(ctx, s)
+	}
 	made, err := c.make(ctx)
 	switch wrong := c.learned(); {
 	case wrong != nil: // there is no workflow whose words could be said
@@ -137,6 +141,7 @@ func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
 	if c.watch != nil {
 		c.watch.Say()
 	}
+	c.private = cmp.Or(c.private, res.Private)
 	for _, t := range res.Tags {
 		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
 			c.tag = t.Ref
@@ -350,11 +355,13 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = slices.Concat(c.capture.New, c.written.NewObjects)
 	change.Mends = true // on missing objects repair, as another process may have read the journal
-	if c.req.NoTag {
+	if err := judgeTag(ctx, c); err != nil {
+		return change, err
+	}
+	if c.req.NoTag || c.private != "" {
 		change.Tags = store.TagsNone
 	}
-	_, err = c.s.Settings.Bool("checkpoint.tag", true) // the Store does not refuse an invalid value
-	return change, err
+	return change, nil
 }
 
 // draft composes the record, and refuses it if nothing has changed. It may write objects, but no
@@ -454,7 +461,7 @@ func metricsPath(def *workflow.Definition) string {
 }
 
 func (c *creation) detail(created bool) *checkpoint.Detail {
-	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Created: &created, Pruned: c.pruned}
+	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Private: c.private, Created: &created, Pruned: c.pruned}
 	if created {
 		d.Ref = name.CheckpointRef(c.session, c.record.ID)
 		d.Said = c.confirmation()

@@ -191,6 +191,10 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 		Record: rec, Raw: raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
 		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec),
 	}
+	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
+	if _, err := s.Repo.Batch().Resolve(ctx, d.Ref); err != nil { // it is in the archive
+		d.Plain = string(d.Commit)
+	}
 	if f.Entry.Milestone && f.Entry.Live {
 		// Only a live milestone has a tag, and only if the tag is where it should be.
 		tag := name.TagRef(f.Session, f.Entry.Step, f.Entry.Event().Iteration)

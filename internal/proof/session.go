@@ -117,7 +117,7 @@ func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 func (p *Session) judgeTagRefs(ctx context.Context) {
 	p.derived, p.odd = store.DerivedTags(p.State, p.Refs), map[name.Ref]name.OID{}
 	for _, tag := range p.Tags {
-		if tag.OID != p.derived[tag.Ref] && !p.unfetched(ctx, tag.OID) {
+		if tag.OID != p.derived[tag.Ref] && !p.unfetched(ctx, tag.OID) && !p.isOlder(ctx, tag) {
 			p.odd[tag.Ref] = tag.OID
 		}
 	}
@@ -139,6 +139,19 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 			p.find(TagMoved, string(ref), fmt.Sprintf("%s points at %s, which is not a checkpoint of the session", ref, have.Short()))
 		}
 	}
+}
+
+// isOlder reports whether a tag is on an older checkpoint of a step whose newest one is private, and so
+// has no tag. A plain fetch brings the older tag, and would bring it again.
+func (p *Session) isOlder(ctx context.Context, tag git.RefValue) bool {
+	newest := p.derived[tag.Ref]
+	if newest == "" || p.store.Private == nil || !slices.ContainsFunc(p.State.Checkpoints(), func(e *journal.Entry) bool {
+		return e.Event().Commit == tag.OID && e.Live && e.Milestone && (tag.Ref == name.TagRef(p.Name, e.Step, "") || tag.Ref == name.TagRef(p.Name, e.Step, e.Event().Iteration))
+	}) {
+		return false
+	}
+	why, err := p.store.Private(ctx, newest)
+	return err == nil && why != ""
 }
 
 // unfetched reports whether a tag is on a checkpoint of the session that this clone has not

@@ -37,14 +37,24 @@ type cure struct {
 	do   func(context.Context) error
 }
 
-// Doctor runs all checks and calls each with every line. With fix it repairs what is safe:
+// DoctorRequest holds the options of `doctor`.
+type DoctorRequest struct {
+	Fix     bool // repair what is safe
+	Remotes bool // ask the remotes for tags that should not be there
+}
+
+// Doctor runs all checks and calls each with every line. With Fix it repairs what is safe:
 // data of this program that nothing needs any more. Locks of other programs are never removed. A
 // check that fails becomes a line itself.
-func Doctor(ctx context.Context, s *checkpoint.Service, fix bool, each func(Ailment) error) error {
-	for _, look := range []func(context.Context, *checkpoint.Service) ([]Ailment, error){
-		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements,
+func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Ailment) error) error {
+	looks := []func(context.Context, *checkpoint.Service) ([]Ailment, error){
+		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements, lookAtTags,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
-	} {
+	}
+	if req.Remotes {
+		looks = append(looks, lookAtRemoteTags)
+	}
+	for _, look := range looks {
 		// A check returns what it found even if it then fails.
 		found, err := look(ctx, s)
 		if err != nil {
@@ -55,7 +65,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, fix bool, each func(Ailm
 		}
 		for _, a := range found {
 			// A cure that fails leaves the line as a problem, with the reason.
-			if a.cure.do != nil && fix {
+			if a.cure.do != nil && req.Fix {
 				if err := a.cure.do(ctx); err != nil {
 					a.Message += fmt.Sprintf("; it could not be fixed: %v", err)
 				} else {

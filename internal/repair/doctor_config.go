@@ -77,12 +77,29 @@ func weakRemotes(s *checkpoint.Service) []Ailment {
 				out = append(out, weak(key, value, "a plain git fetch overwrites checkpoints and journals here, without a check",
 					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` removes it; `git checkpoint fetch` merges instead", key, value)))
 			}
+			if strings.HasSuffix(key, ".push") && sends(value) {
+				out = append(out, weak(key, value, "a plain git push sends checkpoints past the guard, without asking",
+					fmt.Sprintf("`git config --fixed-value --unset %s %s` removes it; use `git checkpoint push`", name.Quoted(key), name.Quoted(value))))
+			}
 		}
 		if on, err := c.Bool(key, false); strings.HasSuffix(key, ".mirror") && err == nil && on {
-			out = append(out, weak(key, "true", "a plain git push deletes at the remote what is not here, including checkpoints of others", "use `git checkpoint push`"))
+			out = append(out, weak(key, "true", "a plain git push sends all checkpoints past the guard, without asking, and deletes at the remote what is not here, including checkpoints of others", "use `git checkpoint push`"))
 		}
 	}
 	return out
+}
+
+// sends reports whether a refspec for pushes sends checkpoints, journals, or the notes, which have the
+// records.
+func sends(spec string) bool {
+	from, _, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+	prefix, _, pattern := strings.Cut(from, "*")
+	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef)} {
+		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // matches reports whether the target of a refspec covers refs of this program. Patterns for all
@@ -110,7 +127,7 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets a valid one"})
 		}
 	}
-	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
+	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.tagPrivate", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
 		_, err := s.Settings.Bool(key, true)
 		wrong(key, err)
 	}

@@ -28,7 +28,7 @@ func (w *world) doctor(fix bool) map[string]repair.Ailment {
 	w.Helper()
 	found := map[string]repair.Ailment{}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, fix, func(a repair.Ailment) error {
+		return repair.Doctor(ctx, s, repair.DoctorRequest{Fix: fix}, func(a repair.Ailment) error {
 			if a.Message == "" {
 				w.Errorf("says nothing: %+v", a)
 			}
@@ -334,7 +334,7 @@ func TestDoctorGoesOn(t *testing.T) {
 	}
 	enough, lines := errors.New("enough"), 0
 	err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, false, func(repair.Ailment) error { lines++; return enough })
+		return repair.Doctor(ctx, s, repair.DoctorRequest{}, func(repair.Ailment) error { lines++; return enough })
 	})
 	if !errors.Is(err, enough) || lines != 1 {
 		t.Errorf("%d lines, %v", lines, err)
@@ -347,7 +347,7 @@ func TestDoctorSpace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	look := func(ctx context.Context, s *checkpoint.Service) (space []repair.Ailment, err error) {
-		return space, repair.Doctor(ctx, s, false, func(a repair.Ailment) error {
+		return space, repair.Doctor(ctx, s, repair.DoctorRequest{}, func(a repair.Ailment) error {
 			if a.Kind == "space" {
 				space = append(space, a)
 			}

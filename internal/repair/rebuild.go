@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/inspect"
 	"git-checkpoint/internal/journal"
@@ -61,6 +62,7 @@ type rebuilding struct {
 // Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
 // repaired or could not repair.
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
+	clearance.Thorough(s) // it makes missing tags, and nobody waits for a save
 	if err := removeBrokenRefs(ctx, s); err != nil {
 		return checkpoint.Classify(err)
 	}

@@ -96,7 +96,7 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 		// If it cannot be judged again, what was found before is mended.
 		w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error { v = got; return nil }) //nolint:errcheck // see above
 	}
-	told = append(told, w.mend(v, l)...)
+	told = append(told, w.mend(ctx, v, l)...)
 	if len(told) > 0 {
 		w.told = append(w.told, telling{v.ID, v.Label, strings.Join(slices.Compact(told), ", ")})
 	}
@@ -132,7 +132,7 @@ func (w *repairs) report(id name.ID, label, reason string) error {
 const maxTold = 10
 
 // mend adds the repairs of derived data to the transaction. It returns their names for the event.
-func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
+func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told []string) {
 	for _, f := range v.Findings {
 		switch f.Kind {
 		case proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
@@ -142,7 +142,7 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 		case proof.TagMoved:
 			w.retag = true
 			done := "put back"
-			if w.s.Store.Tagless {
+			if w.s.Store.Tagless || w.isPrivate(ctx, v.Entry.Event().Commit) {
 				done = "deleted"
 			}
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
@@ -166,6 +166,15 @@ func (w *repairs) mend(v proof.Verdict, l *Rebuilt) (told []string) {
 		}
 	}
 	return told
+}
+
+// isPrivate reports whether a checkpoint must have no tag.
+func (w *repairs) isPrivate(ctx context.Context, commit name.OID) bool {
+	if w.s.Store.Private == nil {
+		return false
+	}
+	why, err := w.s.Store.Private(ctx, commit)
+	return why != "" || err != nil
 }
 
 // adopt adds a checkpoint that no event names to the journal, if nothing else is wrong with it.

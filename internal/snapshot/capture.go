@@ -274,6 +274,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	for i, f := range found {
 		if f.mode != 0 {
 			c.Touched[f.path] = true
+			c.Untracked = append(c.Untracked, f.path)
 			if i >= byRule {
 				c.Ignored = append(c.Ignored, f.path)
 			}

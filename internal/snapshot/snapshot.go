@@ -96,6 +96,8 @@ type Capture struct {
 	Touched map[string]bool // paths that differ from the index, including deleted files
 
 	Ignored []string // captured although the ignore rules match them
+	// Untracked are the captured files that the index does not have, ignored ones included.
+	Untracked []string
 
 	// Half says that a rollback of another process was cut off in this worktree, so these may be
 	// files of both sides. Such a capture can be looked at, but not kept.

@@ -114,6 +114,7 @@ type Result struct {
 	Events   []name.OID     // commits of the change's events, in their order
 	State    *journal.State // after the change
 	Tags     []TagUpdate
+	Private  string   // what a created checkpoint holds that is not for everybody, so that it has no tag
 	Warnings []string // what was left out, for the user
 	Tries    int      // number of attempts
 }

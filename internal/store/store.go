@@ -15,6 +15,7 @@
 package store
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -32,6 +33,10 @@ type Store struct {
 	Warn    func(string)  // receives one line for the user
 	Signer  *Signer       // nil: nothing is signed
 	Tagless bool          // no change makes or moves a tag; those that it would leave on the wrong checkpoint are deleted
+
+	// Private says what a checkpoint commit holds that is not for everybody, so that it must not have
+	// a tag; "" if there is nothing of the kind. nil: every milestone may have one.
+	Private func(ctx context.Context, commit name.OID) (string, error)
 
 	tries    int           // how many races a transaction may lose before it gives up
 	patience time.Duration // how long a transaction waits for a lock before it gives up

@@ -70,10 +70,11 @@ func newestID(st *journal.State, places []int) name.ID {
 }
 
 // deriveTags adds the updates of all tags that the change affects. A tag points to the newest live
-// milestone of its step (or iteration) that is in this repository. Tags are derived data: a foreign
+// milestone of its step (or iteration) that is in this repository. If that one is private there is no
+// tag: on an older one it would say that this is the step's result. Tags are derived data: a foreign
 // ref in the way of a tag causes a warning, and the tag is left out.
 func (a *attempt) deriveTags(ctx context.Context) error {
-	d := &derivation{attempt: a, removed: map[name.ID]bool{}, created: map[name.ID]name.OID{}}
+	d := &derivation{attempt: a, removed: map[name.ID]bool{}, created: map[name.ID]name.OID{}, private: map[name.OID]string{}}
 	for _, r := range a.removals {
 		d.removed[r.ID] = true
 	}
@@ -112,6 +113,7 @@ type derivation struct {
 	below   map[name.Ref]name.Ref // refs below the name of a tag, where the file of the tag would be a directory
 	own     map[name.OID]bool     // commits of this session's checkpoints; see isOwn
 	blocked name.Ref              // a ref in the place of the directory of the tags
+	private map[name.OID]string   // what Store.Private said
 }
 
 // keys returns the tags to update, sorted: those whose newest checkpoint the change replaces, and
@@ -273,6 +275,12 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		want = ""
 	}
 	if want == have {
+		return nil // also if it is private: a plain fetch may have brought it, and would bring it again
+	}
+	if want, err = d.public(ctx, want); err != nil {
+		return err
+	}
+	if want == have {
 		return nil
 	}
 	if in := d.inTheWay(k, ref, have); in != "" {
@@ -284,6 +292,28 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 	d.updates = append(d.updates, git.Update{Ref: ref, New: want, Old: have})
 	d.result.Tags = append(d.result.Tags, TagUpdate{Ref: ref, New: want, Old: have})
 	return nil
+}
+
+// public returns the commit if it may have a tag, or "".
+func (d *derivation) public(ctx context.Context, want name.OID) (name.OID, error) {
+	if want == "" || d.store.Private == nil {
+		return want, nil
+	}
+	why, known := d.private[want]
+	if !known {
+		var err error
+		if why, err = d.store.Private(ctx, want); err != nil {
+			return "", err
+		}
+		d.private[want] = why
+	}
+	if why == "" {
+		return want, nil
+	}
+	if slices.ContainsFunc(d.change.Create, func(c NewCheckpoint) bool { return c.Commit == want }) {
+		d.result.Private = why
+	}
+	return "", nil
 }
 
 // target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates

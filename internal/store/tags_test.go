@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -69,6 +70,37 @@ func TestTagsFollow(t *testing.T) {
 	f.Git("update-ref", "-d", "refs/tags/checkpoint/demo/step-6.1")
 	f.mustChange("demo", Change{Tags: TagsRebuilt})
 	want("step-6=%s step-6.1=%s step-7=%s", four, one, three)
+}
+
+// A private milestone has no tag, and no older one of its step has it. One that was there before stays
+// until something of the step changes.
+func TestPrivateHasNoTag(t *testing.T) {
+	f := newFixture(t)
+	private := map[name.OID]string{}
+	f.Private = func(_ context.Context, commit name.OID) (string, error) { return private[commit], nil }
+	one := f.create("demo", milestone{step: 6, iteration: "1"})
+	f.Private = func(context.Context, name.OID) (string, error) { return "a secret", nil }
+	two := f.create("demo", milestone{step: 6, iteration: "2"})
+	want := func(format string, args ...any) {
+		t.Helper()
+		if got := f.tags("demo"); got != fmt.Sprintf(format, args...) {
+			t.Errorf("tags are %q, not %q", got, fmt.Sprintf(format, args...))
+		}
+	}
+	want("step-6.1=%s", one)
+	private[f.commit("demo", two)] = "a secret"
+	f.Private = func(_ context.Context, commit name.OID) (string, error) { return private[commit], nil }
+	f.mustChange("demo", Change{Tags: TagsRebuilt})
+	want("step-6.1=%s", one)
+	f.Git("update-ref", "refs/tags/checkpoint/demo/step-6", string(f.commit("demo", two)))
+	f.mustChange("demo", Change{Tags: TagsRebuilt})
+	want("step-6=%s step-6.1=%s", two, one)
+	c := f.commit("demo", two)
+	f.mustChange("demo", Change{
+		Events: []journal.Event{{Kind: journal.KindPrune, Tombstones: []journal.Tombstone{{ID: two, Commit: c}}}},
+		Remove: []Removal{{ID: two, Commit: c}},
+	})
+	want("step-6=%s step-6.1=%s", one, one)
 }
 
 func FuzzTagLeaf(f *testing.F) {

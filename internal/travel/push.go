@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/checkpoint"
+	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/journal"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
@@ -21,6 +22,7 @@ import (
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
 // returned beside an error too.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
+	clearance.ReviewTags(ctx, s)
 	return run(s, req, func(t *trip) error { return t.push(ctx, nil) })
 }
 

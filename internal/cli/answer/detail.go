@@ -16,7 +16,10 @@ import (
 
 // Created is the answer of create. The first two lines have the form that users know from go-team;
 // the third tells the session and the changes.
-type Created struct{ Detail *checkpoint.Detail }
+type Created struct {
+	Detail   *checkpoint.Detail
+	Untagged bool // say why the step has no tag
+}
 
 // text writes the confirmation. A workflow may word it itself (Said).
 func (a Created) text(p *page) {
@@ -24,12 +27,21 @@ func (a Created) text(p *page) {
 	if d.Said != "" {
 		p.text("", d.Said)
 		p.prunedByRule(len(d.Pruned))
+		a.untagged(p)
 		return
 	}
 	p.done("Checkpoint created: ", d.Record.Label)
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
 	p.line(plain(whatIsNew(d.Record)))
 	p.prunedByRule(len(d.Pruned))
+	a.untagged(p)
+}
+
+// untagged says why the step has no tag.
+func (a Created) untagged(p *page) {
+	if a.Untagged {
+		p.line(plain("This step has no tag: it holds " + a.Detail.Private + ", and \"git push --tags\" would send it"))
+	}
 }
 
 // whatIsNew names the session of a checkpoint and counts the files that it changed.
@@ -51,7 +63,7 @@ func (a Unchanged) text(p *page) {
 func (a Unchanged) JSON(w io.Writer) error { return Shown(a).JSON(w) }
 
 // JSON writes the record with commit, ref, tag and created.
-func (a Created) JSON(w io.Writer) error { return Shown(a).JSON(w) }
+func (a Created) JSON(w io.Writer) error { return Shown{a.Detail}.JSON(w) }
 
 // Captured is the answer of create --dry-run.
 type Captured struct{ Detail *checkpoint.Detail }
@@ -106,6 +118,7 @@ func (a Shown) text(p *page) {
 		field{"Workflow", say(r.Workflow.Name)},
 		field{"Time", say(p.view.Time(r.CreatedAt))},
 		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
+		field{"For git", say(d.Plain)},
 		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
 		field{"Branch", say(branchOf(d, p.view))},
 		field{"Holds", say(when(r.Snapshot.Tree == "", "no files: the document that it was imported from has none"))},

@@ -28,7 +28,7 @@ func (a Ran) text(p *page) {
 		step := fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
 		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: step}, plain(after))
 	case s.Created != nil:
-		Created{s.Created}.text(p)
+		Created{Detail: s.Created}.text(p)
 		return
 	case s.Code == 0 && s.Problem != "":
 		p.line(plain("No checkpoint: " + s.Problem))
