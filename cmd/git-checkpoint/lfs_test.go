@@ -74,8 +74,10 @@ func TestLFSContentGone(t *testing.T) {
 	first := w.created()
 	w.write("here.bin", "content two, longer\n")
 	w.write("plain", "two\n")
-	if err := os.RemoveAll(filepath.Join(w.dir, ".git", "lfs", "objects")); err != nil {
-		t.Fatal(err)
+	for _, store := range []string{"lfs/objects", "checkpoint/lfs"} {
+		if err := os.RemoveAll(filepath.Join(w.dir, ".git", filepath.FromSlash(store))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	was := w.look()
 	out, code := w.try("git-checkpoint", "rollback", first, "-y")
@@ -88,5 +90,43 @@ func TestLFSContentGone(t *testing.T) {
 	w.run("git-checkpoint", "rollback", first, "-y", "--", "plain")
 	if got := w.run("cat", "plain"); got != "one\n" {
 		t.Errorf("plain is %q", got)
+	}
+}
+
+// What was swept from git-lfs's own store comes back from the second names that checkpoints keep, also
+// what was only staged, and what was in the worktree when it was replaced.
+func TestLFSContentKept(t *testing.T) {
+	t.Parallel()
+	w := lfsWorld(t)
+	w.run("git", "rm", "-qf", "absent.bin")
+	first := w.created()
+	before := w.look()
+	w.write("here.bin", "content two, longer\n")
+	w.run("git", "add", "here.bin")
+	w.write("here.bin", "content three, in the worktree only\n")
+	after := w.look()
+	sweep := func() {
+		t.Helper()
+		if err := os.RemoveAll(filepath.Join(w.dir, ".git", "lfs", "objects")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep()
+	w.run("git-checkpoint", "rollback", first, "-y")
+	if got := w.look(); got != before {
+		t.Errorf("after the rollback:\n%s\nwant:\n%s", got, before)
+	}
+	sweep()
+	w.run("git-checkpoint", "undo", "-y")
+	if got := w.look(); got != after {
+		t.Errorf("after the undo:\n%s\nwant:\n%s", got, after)
+	}
+	// A prune of the checkpoint takes the names of what only that one had.
+	if kept := w.run("ls", ".git/checkpoint/lfs"); len(strings.Fields(kept)) < 2 {
+		t.Errorf("kept: %s", kept)
+	}
+	w.run("git-checkpoint", "session", "delete", "main", "-y")
+	if kept := w.run("ls", ".git/checkpoint/lfs"); kept != "" {
+		t.Errorf("still kept: %s", kept)
 	}
 }

@@ -145,7 +145,7 @@ func (s *Service) Shot() (*snapshot.Shot, error) {
 	if err != nil {
 		return nil, Classify(err)
 	}
-	shot.Leave = s.mirrored()
+	shot.Leave, shot.LargestCopy = s.mirrored(), largestCopy(s)
 	s.shot = shot
 	return shot, nil
 }

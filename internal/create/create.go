@@ -166,6 +166,10 @@ func (c *creation) transact(ctx context.Context) (store.Result, error) {
 	}
 	if err == nil {
 		rememberBits(c.s, c.record, c.capture.Modes, c.move.Modes)
+		checkpoint.KeepOutside(ctx, c.s, c.capture.Tree, c.written.RecordCommit)
+		if len(c.pruned) > 0 {
+			checkpoint.SweepOutside(ctx, c.s)
+		}
 	}
 	return res, err
 }
@@ -473,7 +477,12 @@ func (c *creation) detail(created bool) *checkpoint.Detail {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue
 		}
-		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(string(sk.Path), "\n", `\n`), sk.Reason))
+		reason := sk.Reason
+		at := slices.IndexFunc(c.capture.Skipped, func(got snapshot.Skip) bool { return got.Path == string(sk.Path) && got.Said != "" })
+		if at >= 0 {
+			reason += ": " + c.capture.Skipped[at].Said
+		}
+		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(string(sk.Path), "\n", `\n`), reason))
 	}
 	return d
 }

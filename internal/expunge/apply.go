@@ -44,6 +44,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 		}
 	}
 	p.answer.DryRun = false
+	checkpoint.SweepOutside(ctx, p.s)
 	return p.answer, nil
 }
 

@@ -159,6 +159,9 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 		return change, nil
 	})
 	s.Trace("dropped")
+	if err == nil {
+		checkpoint.SweepOutside(ctx, s)
+	}
 	return gone, err
 }
 

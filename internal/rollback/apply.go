@@ -72,7 +72,7 @@ func (r *Plan) applyFiles(ctx context.Context) error {
 	// Stage takes the lock of the index and writes the new files beside the old ones.
 	staged, err := shot.Stage(ctx, r.plan)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return notStaged(r, err)
 	}
 	r.s.Trace("staged")
 	meta, err := r.begin(ctx, staged, modes)

@@ -387,6 +387,10 @@ func (r *Plan) refuseCollisions() error {
 			break
 		}
 		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
+		at := slices.IndexFunc(r.cur.Skipped, func(sk snapshot.Skip) bool { return sk.Path == c.Path && sk.Said != "" })
+		if at >= 0 {
+			e.Hints = append(e.Hints, "its filter said: "+r.cur.Skipped[at].Said)
+		}
 	}
 	if ignored {
 		e.Hints = append(e.Hints, OverwriteHint)

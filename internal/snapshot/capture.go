@@ -42,6 +42,10 @@ type Shot struct {
 	// Leave lists files and directories that no capture takes: what this program itself writes
 	// into the worktree for other tools to read.
 	Leave []string
+
+	// LargestCopy is the size in bytes up to which content of git-lfs is copied where no hard link
+	// can be made.
+	LargestCopy int64
 }
 
 // New opens the worktree of a repository for captures and restores. The caller must call Close.
@@ -212,7 +216,7 @@ type candidate struct {
 	dir    bool        // there is a directory instead; gone is true then
 	inOnly bool        // git converts only line endings, and only from the file to the blob
 	seen   sighting    // what the previous capture read in this version of the file, or zero
-	info   fs.FileInfo // of the file; nil unless seen is set
+	info   fs.FileInfo // of the file; nil if there is none
 }
 
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
@@ -398,9 +402,9 @@ func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil
 	}
-	found := candidate{path: p, mode: modeOf(info), size: info.Size()}
+	found := candidate{path: p, mode: modeOf(info), size: info.Size(), info: info}
 	if seen, known := c.seen.find(p, info); known {
-		found.seen, found.info = seen, info
+		found.seen = seen
 	} else if !symlink && !s.tree.readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}

@@ -214,6 +214,10 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 		converted[f.path] = f
 	}
 	var plain, convert []candidate
+	memory := s.conversions(private, c)
+	if others, err = memory.recall(ctx, others, converted); err != nil {
+		return err
+	}
 	for _, f := range others {
 		by, is := converted[f.path]
 		if is && !by.inOnly {
@@ -227,12 +231,14 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 	if err != nil {
 		return err
 	}
-	if entries, err = s.clean(ctx, index, append(convert, crlf...), c); err != nil {
+	convert = append(convert, crlf...)
+	if entries, err = s.clean(ctx, index, convert, c); err != nil {
 		return err
 	}
 	if err := s.keepRawOf(ctx, index, affected, entries, c); err != nil {
 		return err
 	}
+	memory.remember(convert, entries)
 	return s.renewAttributes(ctx, private, c)
 }
 
@@ -343,7 +349,7 @@ func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c 
 			continue
 		}
 		if filter {
-			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size})
+			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size, Said: wordsIn(err)})
 		} else if err := s.keepAsIs(ctx, index, files[failed], c); err != nil {
 			return nil, err
 		}

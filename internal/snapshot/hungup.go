@@ -35,7 +35,7 @@ func (s *Shot) withoutHungUp(ctx context.Context, index string, files []candidat
 	var left []candidate
 	for _, f := range files {
 		if failed[f.path] {
-			c.Skipped = append(c.Skipped, Skip{Path: f.path, Reason: ReasonFilter, Size: f.size})
+			c.Skipped = append(c.Skipped, Skip{Path: f.path, Reason: ReasonFilter, Size: f.size, Said: wordsIn(cause)})
 		} else {
 			left = append(left, f)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -151,7 +152,9 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 	if err := s.permissions(p); err != nil {
 		return nil, err
 	}
-	p.findRisks()
+	if err := s.findRisks(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := s.planIndex(ctx, p); err != nil {
 		return nil, err
 	}
@@ -410,8 +413,10 @@ func (s *Shot) permissions(p *Plan) error {
 
 // findRisks lists the paths that the restore changes and that no checkpoint can bring back
 // exactly.
-func (p *Plan) findRisks() {
+func (s *Shot) findRisks(ctx context.Context, p *Plan) error {
 	atRisk := map[string]string{}
+	outside, err := s.outsideRisks(ctx, p)
+	maps.Copy(atRisk, outside)
 	for _, sk := range p.Cur.AtRisk {
 		atRisk[sk.Path] = sk.Reason
 	}
@@ -423,6 +428,7 @@ func (p *Plan) findRisks() {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it will become a separate file"})
 		}
 	}
+	return err
 }
 
 // planIndex computes the tree of what will be staged. If only some paths are restored, it is the

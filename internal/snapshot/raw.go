@@ -86,7 +86,7 @@ func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered,
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	made, err := s.smudge(ctx, index, dir, pathsOf(affected))
+	made, _, err := s.smudge(ctx, index, dir, pathsOf(affected))
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,8 @@ func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered,
 }
 
 // compareSmudged compares one file with its checkout in a temporary file, which is "" if there is none.
-// If they are equal and the blob has the same
-// bytes too, an external filter did nothing. The file may be a git-lfs pointer whose content is
-// not here, so it is listed as at risk.
+// If they are equal, and the blob has the same bytes too, an external filter did nothing. A pointer
+// whose content is not here is then listed as at risk.
 func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
 	data, info, err := s.tree.readWhole(f.path)
 	if err != nil || info == nil {
@@ -112,7 +111,7 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, made
 		return err
 	}
 	if err == nil && bytes.Equal(data, got) {
-		if f.filter && git.HashObject(s.repo.Format, "blob", got) == e.OID {
+		if f.filter && git.HashObject(s.repo.Format, "blob", got) == e.OID && s.standsForNothingHere(data) {
 			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter returns the stored form; the content that this stands for is not kept here"})
 		}
 		return nil
@@ -130,8 +129,9 @@ func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, made
 // filtered is a file that git converts because of attributes or configuration.
 type filtered struct {
 	candidate
-	filter  bool // an external filter program converts it
-	encoded bool // working-tree-encoding converts it
+	filter  bool   // an external filter program converts it
+	driver  string // the name of that filter
+	encoded bool   // working-tree-encoding converts it
 }
 
 func pathsOf(files []filtered) []string {
@@ -222,6 +222,9 @@ func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) (
 			default:
 				sums[n].converts = true
 				out[n].filter = out[n].filter || attribute == "filter"
+				if attribute == "filter" {
+					out[n].driver = value
+				}
 				out[n].encoded = out[n].encoded || attribute == "working-tree-encoding"
 				sums[n].both = sums[n].both || attribute != "text" && (attribute != "eol" || value != "lf")
 			}
@@ -249,7 +252,8 @@ func (s *Shot) writesCRLF() bool {
 // smudge checks paths out of a private index into temporary files in dir, and returns these by path.
 // git applies the attributes in that index: GIT_WORK_TREE is dir, so that no attributes file of the
 // real worktree has a say. A path for which git fails is missing from the result.
-func (s *Shot) smudge(ctx context.Context, index, dir string, paths []string) (map[string]string, error) {
+// said is what filters wrote to standard error.
+func (s *Shot) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
 		Stdin: strings.NewReader(joined(paths)), Config: s.config,
@@ -257,15 +261,15 @@ func (s *Shot) smudge(ctx context.Context, index, dir string, paths []string) (m
 	})
 	// A positive exit code means that git failed for some paths. The others were written.
 	if err != nil && git.ExitCode(err) < 0 {
-		return nil, fmt.Errorf("convert files: %w", err)
+		return nil, "", fmt.Errorf("convert files: %w", err)
 	}
 	// Each line is the temporary file's name, a tab, and the path. The name is "." if git wrote
 	// nothing.
-	made := map[string]string{}
+	made = map[string]string{}
 	for _, line := range splitPaths(res.Stdout) {
 		if file, p, ok := strings.Cut(line, "\t"); ok && file != "." && path.Base(file) == file {
 			made[p] = filepath.Join(dir, file)
 		}
 	}
-	return made, nil
+	return made, filterWords(string(res.Stderr)), nil
 }

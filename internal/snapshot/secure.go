@@ -104,6 +104,9 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 	for _, f := range unaffected(files, affected) {
 		plain = append(plain, f.candidate)
 	}
+	if err := s.cleanAgain(ctx, entries); err != nil {
+		return err
+	}
 	if err := s.keepRawOf(ctx, index, affected, entries, p.Cur); err != nil {
 		return err
 	}

@@ -110,3 +110,66 @@ func TestSeen(t *testing.T) {
 	put(t, seen, string(data))
 	check("a damaged cache", "a b c")
 }
+
+// A file that git converts is given to its filter only if it has changed since the previous capture.
+// What was remembered counts under the same filter and attributes only, and while its objects exist.
+func TestSeenConverted(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	repo := repository(t)
+	top, calls := repo.WorkTree, filepath.Join(t.TempDir(), "calls")
+	set := func(key, value string) {
+		t.Helper()
+		if _, err := repo.Output(t.Context(), "config", key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(what string, files ...string) {
+		t.Helper()
+		before, _ := os.ReadFile(calls)
+		again, err := git.Open(t.Context(), git.Options{Dir: top})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close() //nolint:errcheck // a test
+		shot, err := New(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer shot.Close()
+		c, err := shot.Take(t.Context(), Rules{MaxFileSize: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _ := os.ReadFile(calls)
+		got := strings.Fields(string(after[len(before):]))
+		if slices.Sort(got); !slices.Equal(got, files) {
+			t.Errorf("%s: the filter got %q, not %q", what, got, files)
+		}
+		for _, f := range []struct{ path, blob, raw string }{{"exact.f", "same\n", ""}, {"raw.f", "SHOUTED\n", "shouted\n"}} {
+			e, _, err := again.Lookup(t.Context(), c.Tree, f.path)
+			if err != nil || what != "other attributes" && e.OID != git.HashObject("sha1", "blob", []byte(f.blob)) {
+				t.Errorf("%s: %s is %s, %v", what, f.path, e.OID, err)
+			}
+			if f.raw != "" && what != "other attributes" && c.Raw[f.path] != git.HashObject("sha1", "blob", []byte(f.raw)) {
+				t.Errorf("%s: the bytes of %s are %q", what, f.path, c.Raw[f.path])
+			}
+		}
+	}
+	set("filter.f.smudge", "cat")
+	set("filter.f.required", "true")
+	put(t, filepath.Join(top, ".gitattributes"), "*.f filter=f\n")
+	put(t, filepath.Join(top, "raw.f"), "shouted\n")
+	put(t, filepath.Join(top, "exact.f"), "same\n")
+	set("filter.f.clean", "echo %f >>"+calls+"; case %f in raw.f) tr a-z A-Z;; *) cat;; esac")
+	check("new files", "exact.f", "raw.f")
+	time.Sleep(clockTick + 100*time.Millisecond)
+	check("the tick in which they were written is over", "exact.f", "raw.f")
+	check("seen files")
+	lost := string(git.HashObject("sha1", "blob", []byte("shouted\n")))
+	if err := os.Remove(filepath.Join(repo.GitDir, "objects", lost[:2], lost[2:])); err != nil {
+		t.Fatal(err)
+	}
+	check("the exact bytes are lost", "raw.f")
+	put(t, filepath.Join(repo.GitDir, "info", "attributes"), "raw.f -filter\n")
+	check("other attributes", "exact.f")
+}

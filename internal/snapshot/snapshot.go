@@ -32,6 +32,7 @@ type Skip struct {
 	Reason string
 	Size   int64  // bytes; 0 when not known
 	Sight  string // of a path in Capture.Skipped: Shot.Sight
+	Said   string // what its filter said when it failed, safe for a terminal
 }
 
 // The reasons for which a path is left out. They are part of the format: they stand in the

@@ -68,6 +68,9 @@ func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	if err := r.fill(ctx, p.Target.Tree); err != nil {
 		return nil, err
 	}
+	if err := s.provideStaged(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := r.spareEqual(); err != nil {
 		return nil, err
 	}
@@ -270,11 +273,14 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
+	if _, err := r.shot.provide(ctx, entries); err != nil {
+		return err
+	}
 	dir := filepath.Join(r.intent.Stage, "temp")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	made, err := r.shot.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
+	made, said, err := r.shot.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
 	if err != nil {
 		return err
 	}
@@ -282,7 +288,7 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 		p := r.intent.Ops[i].Path
 		file, ok := made[p]
 		if !ok {
-			return fmt.Errorf("git did not write %q: a filter failed, or the disk is full", p)
+			return r.shot.notWritten(ctx, p, said, entries)
 		}
 		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
 			return err

@@ -116,6 +116,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 		return err
 	}
 	t.again = t.again || t.revived(ctx)
+	defer checkpoint.SweepOutside(ctx, t.s)
 	again, err := expunge.Again(ctx, t.s)
 	for _, r := range again {
 		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")

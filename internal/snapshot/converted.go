@@ -1,0 +1,91 @@
+package snapshot
+
+// A file that git converts is given to its filter and read again, and checked out for a comparison.
+// That takes long for large files, so what came out is remembered among the sightings, as for other
+// files: by path and stat data, and by everything else that decides about a conversion.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/git"
+)
+
+// conversions are the sightings of converted files in one capture.
+type conversions struct {
+	shot   *Shot
+	c      *Capture
+	digest string // of settings and attributes, see conversionDigest
+}
+
+func (s *Shot) conversions(private *privateIndex, c *Capture) *conversions {
+	return &conversions{s, c, fmt.Sprintf("%x", s.conversionDigest(private, c))}
+}
+
+// blob and raw return names for the key of what a file became: its blob, and its exact bytes where
+// git would not check these out. A file's staged version can decide about its line endings.
+func (m *conversions) blob(f candidate) string {
+	return m.digest + string(f.index.OID) + "\x00" + f.path
+}
+func (m *conversions) raw(f candidate) string { return "raw " + m.blob(f) }
+
+// recall records those of files that are converted and known, and returns the others.
+func (m *conversions) recall(ctx context.Context, files []candidate, converted map[string]filtered) ([]candidate, error) {
+	known, raw := map[string]git.Entry{}, map[string]sighting{}
+	for _, f := range files {
+		if _, is := converted[f.path]; !is || f.info == nil {
+			continue
+		}
+		made, ok := m.c.seen.find(m.blob(f), f.info)
+		if ok && made.cr {
+			raw[f.path], ok = m.c.seen.find(m.raw(f), f.info)
+			ok = ok && m.shot.repo.Batch().Has(raw[f.path].oid)
+		}
+		if ok && m.shot.repo.Batch().Has(made.oid) {
+			known[f.path] = git.Entry{Mode: f.mode, OID: made.oid}
+		}
+	}
+	gone, err := m.shot.provide(ctx, known)
+	for _, n := range gone {
+		delete(known, n.Path) // the filter stores the content again
+	}
+	return slices.DeleteFunc(files, func(f candidate) bool {
+		e, ok := known[f.path]
+		if !ok {
+			return false
+		}
+		m.c.record(f.path, e)
+		if m.c.look != nil {
+			m.c.look(f.path, e.OID, nil)
+		}
+		bytes, has := raw[f.path]
+		if has {
+			m.c.Raw[f.path] = bytes.oid
+			m.c.New = append(m.c.New, bytes.oid)
+			m.c.seen.add(m.raw(f), f.info, bytes)
+		}
+		m.c.seen.add(m.blob(f), f.info, sighting{e.OID, has})
+		return true
+	}), err
+}
+
+// remember keeps what files became. A file that is at risk is looked at each time.
+func (m *conversions) remember(files []candidate, entries map[string]git.Entry) {
+	atRisk := map[string]bool{}
+	for _, r := range m.c.AtRisk {
+		atRisk[r.Path] = true
+	}
+	for _, f := range files {
+		e := entries[f.path]
+		now, err := m.shot.tree.lstat(f.path)
+		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !same(now, f.info) {
+			continue
+		}
+		raw, has := m.c.Raw[f.path]
+		if has {
+			m.c.seen.add(m.raw(f), f.info, sighting{oid: raw})
+		}
+		m.c.seen.add(m.blob(f), f.info, sighting{e.OID, has})
+	}
+}
