@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/journal"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 )
 
@@ -28,6 +29,8 @@ type Sending struct {
 	Held []name.OID
 	// Elsewhere returns hints for a refusal where the other side may have more than Held; may be nil.
 	Elsewhere func(context.Context) ([]string, error)
+	// Files of git-lfs whose content goes too, as far as it is here.
+	Outside []lfs.Named
 	// Oldest first; used to name the checkpoint that holds a finding.
 	Labels    []Holder
 	Within    func(path string) bool // which paths are written; nil: all
@@ -75,6 +78,9 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	}
 	desk.off = how == modeOff // what was expunged stays here all the same
 	report, err := desk.Sent(ctx, what.Tips, what.Held)
+	if err == nil {
+		err = desk.outside(ctx, report, what.Outside)
+	}
 	if closeErr := desk.Close(); closeErr != nil {
 		// The verdicts are computed again next time.
 		s.Warn(closeErr.Error())

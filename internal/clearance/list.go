@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/guard"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 )
 
@@ -59,6 +60,12 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 		return nil, err
 	}
 	report, err := desk.Sent(ctx, what.Tips, nil)
+	if err == nil {
+		var named []lfs.Named
+		if named, err = desk.outsideOf(ctx, what.Tips); err == nil {
+			err = desk.outside(ctx, report, named)
+		}
+	}
 	if closeErr := desk.Close(); closeErr != nil {
 		s.Warn(closeErr.Error()) // the verdicts are computed again next time
 	}

@@ -5,14 +5,17 @@ package proof
 // again to find the paths.
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/store"
 )
@@ -28,6 +31,7 @@ const maxPlaces = 20
 // it has read, and reads each object once for all checkpoints of a run.
 type Deep struct {
 	store *store.Store
+	lfs   *lfs.Store
 	read  func(objects int) // called with the number of objects read
 
 	seen  map[[32]byte]struct{} // ids of all objects that were read, as bytes to save memory
@@ -50,7 +54,7 @@ type place struct {
 
 // NewDeep returns a Deep that has read nothing. It calls read with how many more objects were read.
 func NewDeep(s *store.Store, read func(objects int)) *Deep {
-	return &Deep{store: s, read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]place{}}
+	return &Deep{store: s, lfs: lfs.Open(s.Repo), read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]place{}}
 }
 
 // first reports whether an object has not been read before, and marks it as read.
@@ -123,7 +127,10 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
 		blobs = blobs[len(some):]
-		err := d.store.Repo.ProveApart(ctx, some, 0, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.ProveApart(ctx, some, lfs.MaxPointer, func(i int, o git.Object, err error) error {
+			if p, is := lfs.Parse(o.Data); err == nil && is && d.lfs.File(p) == "" {
+				d.damaged(name.OID(some[i]), fault{OutsideMissing, fmt.Sprintf("a file of git-lfs, and its content (%d bytes) is not here", p.Size)})
+			}
 			if err == nil && o.Type != "blob" {
 				err = fmt.Errorf("%w: a %s, not a blob", errWrongType, o.Type)
 			}
@@ -189,6 +196,9 @@ func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
 				return err
 			}
 			for _, f := range found {
+				if f.Kind == OutsideMissing {
+					f.Hint = d.fetches(v)
+				}
 				// The proof of the record may have reported the same object.
 				if !slices.ContainsFunc(v.Findings, func(k Finding) bool { return k.Object == f.Object }) {
 					v.Findings = append(v.Findings, f)
@@ -211,6 +221,9 @@ func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Find
 	var out []Finding
 	for _, at := range places {
 		f := d.bad[at.oid]
+		if f.kind == OutsideMissing && !d.isLFS(ctx, tree, at.path) {
+			continue // it only looks like a pointer
+		}
 		which := "the tree of its " + what + "s"
 		if at.path != "" {
 			which = fmt.Sprintf("its %s %q", what, at.path)
@@ -218,6 +231,36 @@ func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Find
 		out = append(out, Finding{f.kind, string(at.oid), which + " is " + f.text, ""})
 	}
 	return out, nil
+}
+
+// fetches returns the command that brings the content of a checkpoint's files of git-lfs.
+func (d *Deep) fetches(v *Verdict) string {
+	remote, set := d.store.Repo.Config.Get("checkpoint.remote")
+	if !set {
+		remote = "origin"
+	}
+	commits := string(v.Parts.RecordCommit)
+	if v.Entry != nil {
+		commits = string(v.Entry.Event().Commit) + " " + commits
+	}
+	return fmt.Sprintf("this fetches it, if the remote has it: git lfs fetch %s %s", name.Quoted(remote), commits)
+}
+
+// isLFS reports whether the attributes in a tree give a file to git-lfs, as far as an attributes file
+// above it names that filter at all.
+func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		e, found, err := d.store.Repo.Lookup(ctx, tree, path.Join(dir, ".gitattributes"))
+		if err == nil && found {
+			o, err := d.store.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+			if err == nil && bytes.Contains(o.Data, []byte("filter=lfs")) {
+				return true
+			}
+		}
+		if dir == "." {
+			return false
+		}
+	}
 }
 
 // below returns the damaged objects below a tree. Everything below it has been read already, so the

@@ -54,6 +54,8 @@ const (
 	BlobGarbled         Kind = "blob_garbled"
 	HeadMissing         Kind = "head_missing"
 	HeadGarbled         Kind = "head_garbled"
+	// A file of git-lfs whose content is not here. No object of git is missing.
+	OutsideMissing Kind = "outside_missing"
 
 	// The ref is gone, names another commit that claims the same id, names another checkpoint, or
 	// names something else.
@@ -110,7 +112,7 @@ type Finding struct {
 func harmless() []Kind {
 	return []Kind{
 		NoteMissing, NoteEdited, NoteSwapped, NoteTwice, NoteUnreadable, TagMoved, RefMissing, RefMoved, RefID, RefForeign,
-		EventMissing, EventMismatch, EventConflict, TrailerMismatch, HeadMissing, HeadGarbled, SchemaViolation, RuleViolation,
+		EventMissing, EventMismatch, EventConflict, TrailerMismatch, HeadMissing, HeadGarbled, OutsideMissing, SchemaViolation, RuleViolation,
 		Unsigned, SignatureBad, SignatureUnchecked,
 	}
 }
@@ -123,5 +125,5 @@ func Restorable(findings []Finding) bool {
 
 // IsDeep reports whether this kind of damage is found by reading all objects only.
 func (k Kind) IsDeep() bool {
-	return k == TreeMissing || k == TreeGarbled || k == BlobMissing || k == BlobGarbled || k == HeadGarbled
+	return k == TreeMissing || k == TreeGarbled || k == BlobMissing || k == BlobGarbled || k == HeadGarbled || k == OutsideMissing
 }

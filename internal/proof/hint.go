@@ -32,6 +32,8 @@ func hintOf(kind Kind, id name.ID) string {
 		return "somebody forged or changed this; `git checkpoint delete " + string(id) + "` deletes it"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
 		return rebuild + "takes the object from the worktree if it is there; otherwise fetch it from a clone or backup"
+	case OutsideMissing:
+		return "git-lfs fetches it, from the remote that has it"
 	case HeadMissing, HeadGarbled:
 		return "fetch the history of its branch; files and state can be restored without it"
 	case SchemaViolation, RuleViolation:

@@ -54,7 +54,7 @@ func (s *Shot) addConverted(ctx context.Context, p *Plan, changes []git.Change, 
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	made, err := s.smudge(ctx, after, dir, differ)
+	made, _, err := s.smudge(ctx, after, dir, differ)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
 	"git-checkpoint/internal/travel"
@@ -122,7 +123,10 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	if err := p.needs(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.mayLeave(ctx, req)
+	if err := p.mayLeave(ctx, req); err != nil {
+		return nil, err
+	}
+	return p, p.sayOutside(ctx)
 }
 
 // mayLeave passes the bundle through the clearance gate.
@@ -135,6 +139,15 @@ func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
 		}
 	}
 	return clearance.MayLeave(ctx, p.s, what)
+}
+
+// sayOutside names the files of git-lfs, whose content an export does not have.
+func (p *parcel) sayOutside(ctx context.Context) error {
+	named, err := lfs.Below(ctx, p.s.Repo, p.tips(), p.without, false)
+	if len(named) > 0 {
+		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
+	}
+	return checkpoint.Classify(err)
 }
 
 // earlierBundle returns the refs of an earlier bundle, or none if no file is given.

@@ -12,14 +12,15 @@ import (
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/clearance"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 	"git-checkpoint/internal/remote"
 )
 
 // mayBeSent passes everything that a push is about to send through the clearance gate, before the
 // first ref goes. The gate gets the tips to scan, and what the remote holds already, which need not
-// be scanned. An error means that nothing may be sent.
-func (c *consignment) mayBeSent(ctx context.Context) error {
+// be scanned. An error means that nothing may be sent. It returns the files of git-lfs to hand over.
+func (c *consignment) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	tips := []name.OID{c.notes}
 	for _, p := range c.plans {
@@ -36,23 +37,26 @@ func (c *consignment) mayBeSent(ctx context.Context) error {
 	}
 	tags, err := c.tags(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range tags {
 		tips = append(tips, r.OID)
 	}
 	what.Tips = slices.DeleteFunc(tips, func(oid name.OID) bool { return oid == "" })
+	if what.Outside, err = c.outside(ctx, what.Tips); err != nil {
+		return nil, err
+	}
 	// A push that only deletes refs needs no clearance.
-	if len(what.Tips) == 0 {
-		return nil
+	if len(what.Tips)+len(what.Outside) == 0 {
+		return nil, nil
 	}
 	// The name of a remote says nothing about what the push address has; its listing does.
 	what.Held = slices.Collect(maps.Values(c.there.Heads))
 	what.Elsewhere = c.unknownBranches
 	if what.Destination, err = c.destination(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	return clearance.MayLeave(ctx, c.s, what)
+	return what.Outside, clearance.MayLeave(ctx, c.s, what)
 }
 
 // unknownBranches returns a hint if the push address lists branches that are not here. What they

@@ -151,7 +151,11 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 	if c.notes, err = c.notesToSend(ctx); err != nil {
 		return err
 	}
-	if err := c.mayBeSent(ctx); err != nil {
+	outside, err := c.mayBeSent(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.sendOutside(ctx, outside); err != nil {
 		return err
 	}
 	t.s.Trace("planned push")

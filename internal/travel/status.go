@@ -40,6 +40,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 	if err != nil {
 		return nil, err
 	}
+	t.sayUnsent()
 	out := []RemoteSession{}
 	for _, session := range either(here, there) {
 		r, err := t.compare(ctx, session, here.Session(session), there.Session(session))

@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/lfs"
 	"git-checkpoint/internal/name"
 )
 
@@ -57,6 +58,9 @@ type memory struct {
 	// again for a day, so that a fetch costs no search and gets on to others.
 	Refused      map[name.OID]string `json:"refused,omitempty"`
 	RefusedSince *checkpoint.Time    `json:"refused_since,omitempty"`
+	// Outside has, by the address of a push or "" for the usual one, the files of git-lfs that are
+	// still to be sent. An address that is missing was never pushed to with them.
+	Outside map[string][]lfs.Named `json:"outside,omitempty"`
 
 	file string // its name in the checkpoint directory
 }

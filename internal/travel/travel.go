@@ -108,6 +108,8 @@ type trip struct {
 	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
 	tracking map[name.Ref]name.OID
 	said     map[string]bool // warnings that were already printed
+	// unsent says what content outside git was not sent, see sendOutside.
+	unsent []string
 }
 
 // run makes a trip, and returns what it did beside an error too.
@@ -116,10 +118,11 @@ func run(s *checkpoint.Service, req Request, do func(*trip) error) (*Answer, err
 	if err != nil {
 		return nil, err
 	}
-	if err := do(t); err != nil {
-		return t.answer, err
+	err = do(t)
+	if err == nil {
+		err = t.verdict()
 	}
-	return t.answer, t.verdict()
+	return t.answer, t.unsentError(err)
 }
 
 // newTrip finds the remote and validates the request.
