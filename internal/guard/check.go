@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"math"
+	"net/url"
 	"strings"
 )
 
@@ -85,8 +86,11 @@ func isKeyBody(m match) bool {
 
 // isURLPassword checks the password in scheme://user:password@host.
 func isURLPassword(m match) bool {
-	password, host := m.groups[1], m.groups[2]
-	return !isLocalOrExample(host) && looksChosen(password)
+	password := m.secret
+	if plain, err := url.PathUnescape(string(password)); err == nil {
+		password = []byte(plain)
+	}
+	return !isLocalOrExample(m.groups[2]) && (isStrong(password) || looksChosen(password))
 }
 
 // isLocalOrExample reports whether a host is one that examples use.
@@ -123,12 +127,20 @@ func classes(text []byte) int {
 	return has[0] + has[1] + has[2] + has[3]
 }
 
-// reference matches variables, templates, calls, paths and schemes such as env: or vault:.
-var reference = lazily(`\$[{(\w]|\{\{|^[<%{\[@:&#]|^/[\w.-]+/[\w./-]*$|[{<]\w+[}>]|%[svdq]|%\(|^\w+\(|\)$|^(?i:https?|file|env|vault|arn|ssm|op|secret|ref):|^\.{1,2}/|(?i:getenv|environ|process\.env|secrets?\.)`)
+// reference matches a value that says where a secret is, or computes it: a variable, a
+// template, the output of a command, a call, a verb of a format, a path, a scheme such as
+// vault:. It is the whole value, because a strong password may contain any of the signs.
+var reference = lazily(`^(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|#\{.*\}|\{\{.*\}\}|\{%.*%\}|<[^<>]*>|<%.*%>|%\([^)]*\)[a-z]|%\w+%|\{\w*\}|\[\w*\]|(?:%[-+#0-9.]*[a-zA-Z]\W*)+` +
+	`|[&*!]*[\w.]+[\[({].*[\])}][;,]?|\.{1,2}/.*|(?i:https?|file|env|vault|arn|ssm|op|secret|ref):.*|(?i:process\.env|os\.environ|secrets)\b.*)$`)
 
-// isReference reports whether a value says where a secret is, or computes it, and is none
-// itself.
-func isReference(value []byte) bool { return reference().Match(value) }
+// isReference reports whether a value is a reference and no secret itself.
+func isReference(value []byte) bool {
+	return reference().Match(value) || absolute().Match(value) && !bytes.ContainsAny(value, "0123456789")
+}
+
+// absolute matches a path from the root. Random bytes in base64 may look like one, but have
+// digits.
+var absolute = lazily(`^/[\w.-]+/[\w./-]*$`)
 
 // stockWords are patterns of words that examples and tests use.
 const stockWords = "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase|code)?|pwd|pw|s[e3]cr[e3]ts?|tok[e3]ns?|keys?|tests?|testing|demo|sample|fake|mock|stub|foo|bar|baz|qux|guest|admin|root|users?|name|default|" +
@@ -143,37 +155,45 @@ var stock = lazily(`(?i)^(?:` + stockWords + `|[\d\W_]|.?$)+$`)
 func isStock(value []byte) bool { return stock().Match(value) }
 
 // isLongRandom checks the value of a variable with a name such as API_TOKEN.
-func isLongRandom(value []byte) bool {
-	if len(value) < 16 || isReference(value) || isPlaceholder(value) || isSequence(value) || isStock(value) || isWords(value) {
+func isLongRandom(value []byte) bool { return len(value) >= 16 && isStrong(value) }
+
+// isStrong reports whether a value looks as if a program had made it: at random, from one kind of
+// characters if it is long.
+func isStrong(value []byte) bool {
+	if len(value) < 12 || isReference(value) || isPlaceholder(value) || isSequence(value) {
 		return false
 	}
-	// Hexadecimal has 4 bits per digit at most, so its bound is lower.
-	if hexadecimal().Match(value) {
-		return entropy(value) >= 3
+	if classes(value) == 1 && len(value) < 16 || entropy(value) < 2.2 {
+		return false
 	}
-	return classes(value) >= 2 && entropy(value) >= 3.5
+	// Hexadecimal has six letters, so that its pairs of letters say little.
+	if hexadecimal().Match(value) || !measured().Match(value) && !isWordy(value) && !isName(value) && (!hasLetter(value) || !isStock(value)) {
+		return true
+	}
+	// Words may stand before what was made at random, as in django-insecure-.
+	word := bytes.IndexAny(value, "-_.:")
+	return word > 0 && len(value)-word > 16 && isStrong(value[word+1:])
 }
 
-var hexadecimal = lazily(`^[0-9a-fA-F]+$`)
-
-// isWords reports whether a value consists mostly of words, as a name, a path or a sentence
-// does. In random text, four letters of one case with a vowel rarely stand in a row.
-func isWords(value []byte) bool {
-	letters, inWords := 0, 0
-	oneCase := bytes.Equal(value, bytes.ToUpper(value))
-	for _, run := range letterRuns().FindAll(value, -1) {
-		letters += len(run)
-		if len(run) >= 4 && bytes.ContainsAny(run, "aeiouyAEIOUY") && (oneCase || run[1] >= 'a') {
-			inWords += len(run)
-		}
-	}
+// isName reports whether a value is a name rather than a secret: in one case with separators,
+// or of something that holds a secret.
+func isName(value []byte) bool {
 	digits := 0
 	for _, b := range value {
 		if '0' <= b && b <= '9' {
 			digits++
 		}
 	}
-	return inWords*10 >= (letters+digits)*6
+	return digits < 3 && naming().Match(value)
 }
 
-var letterRuns = lazily(`[A-Z]?[a-z]+|[A-Z]+`)
+var naming = lazily(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:word|wd|phrase)|secret|token|private|credential|api_?key)`)
+
+var hexadecimal = lazily(`^[0-9a-fA-F]+$`)
+
+// measured matches numbers with signs between them: a time, a version, an address.
+var measured = lazily(`^[\d.,:/_+-]+$`)
+
+func hasLetter(value []byte) bool {
+	return bytes.ContainsFunc(value, func(r rune) bool { return r < 0x80 && isLetter(byte(r)) })
+}

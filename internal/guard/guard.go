@@ -57,6 +57,10 @@ func (s *Scanner) Finding(rule string, line int, secret []byte) Finding {
 	return f
 }
 
+// overlap is how much of a piece is read again with the next one, before and after the border, in
+// bytes. In a string, what a pattern sees takes several times as many bytes.
+const overlap = 4 * longestReach
+
 // piece is how much of a stream is scanned at a time, in bytes.
 const piece = 1 << 20
 
@@ -75,12 +79,12 @@ func (s *Scanner) Bytes(content []byte) Result {
 		return r
 	}
 	scan := s.scan(kindOf(head))
-	scan.search(content, 0, 0, len(content))
+	scan.search(&layer{text: content}, 0, len(content))
 	return scan.result()
 }
 
 func (s *Scanner) scan(kind kind) *scan {
-	return &scan{scanner: s, table: rules(), kind: kind, line: 1, done: map[int]int64{}}
+	return &scan{scanner: s, table: rules(), kind: kind, line: 1}
 }
 
 // Reader scans a file of any length in bounded memory.
@@ -100,14 +104,14 @@ type scan struct {
 	scanner *Scanner
 	table   *table
 	kind    kind
-	tried   int
+	tried   [deepest + 1]int // by depth of the layer
 	// unbounded means that maxTried and maxFound do not count.
 	unbounded bool
-	// done is where each rule's last finding ends. A keyword inside of it is not tried
-	// again.
-	done  map[int]int64
-	found []span
+	found     []span
 
+	// piece is what is scanned now, and offset is where it begins in the file.
+	piece  []byte
+	offset int64
 	// line is the number of the line at the offset counted of the current piece.
 	line, counted int
 }
@@ -116,12 +120,14 @@ type scan struct {
 type span struct {
 	rule     int
 	from, to int64
+	layer    *layer
+	at       int // the secret's offset there
 	Finding
 }
 
 // distinct drops findings that overlap with one of a more specific rule, that is, of a rule
 // with a lower index. A token that is assigned to a variable is a token, and not also a
-// named secret.
+// named secret. Of two findings of one rule, that in the upper layer counts, which is decoded.
 func distinct(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule, b.rule)) })
 	var kept []span
@@ -130,7 +136,7 @@ func distinct(spans []span) []span {
 		switch {
 		case last < 0 || one.from >= kept[last].to:
 			kept = append(kept, one)
-		case one.rule < kept[last].rule:
+		case one.rule < kept[last].rule, one.rule == kept[last].rule && one.layer.isAbove(kept[last].layer):
 			kept[last] = one
 		}
 	}
@@ -142,9 +148,9 @@ func distinct(spans []span) []span {
 // only once.
 func (s *scan) stream(in io.Reader) error {
 	buffer := make([]byte, 0, piece/16)
-	var offset int64 // of buffer[0] in the file
 	// Keywords before this offset were tried.
 	from := 0
+	open := false
 	for {
 		var end bool
 		var err error
@@ -155,17 +161,22 @@ func (s *scan) stream(in io.Reader) error {
 		// A keyword near the end waits for the next piece, where its pattern can see
 		// enough.
 		if !end {
-			upTo -= longestReach
+			upTo -= overlap
 		}
-		if !s.search(buffer, offset, from, upTo) || end {
+		here := &layer{text: buffer, open: open}
+		if !s.search(here, from, upTo) || end {
 			return nil
 		}
 		// A pattern may look back by as much as it looks ahead.
-		keep := upTo - longestReach
+		keep := upTo - overlap
+		for keep > 0 && upTo-keep < overlap+longestReach && buffer[keep-1] == '\\' { // an escape stays whole
+			keep--
+		}
+		open = here.withinString(keep)
 		s.lineOf(buffer, keep)
 		s.counted = 0
 		buffer = buffer[:copy(buffer, buffer[keep:])]
-		offset, from = offset+int64(keep), longestReach
+		s.offset, from = s.offset+int64(keep), upTo-keep
 	}
 }
 
@@ -187,41 +198,64 @@ func fill(in io.Reader, buffer []byte) (filled []byte, end bool, err error) {
 	return buffer, false, nil
 }
 
-// search tries the rules of all keywords that begin in text[from:upTo]. It returns false if
-// a bound of the scan was reached.
-func (s *scan) search(text []byte, offset int64, from, upTo int) bool {
+// search tries the rules of all keywords that begin in the bytes from, inclusive, to upTo of a
+// piece, and in what these bytes contain in another form. It returns false if a bound of the
+// scan was reached.
+func (s *scan) search(piece *layer, from, upTo int) bool {
+	s.piece = piece.text
+	if s.kind == binaryFile {
+		return s.searchLayer(piece, from, upTo)
+	}
+	for one := piece; one != nil; one = one.strings() {
+		if !s.searchLayer(one, from, upTo) {
+			return false
+		}
+		if plain := one.unnumbered(); plain != nil && !s.searchLayer(plain, from, upTo) {
+			return false
+		}
+	}
+	return true
+}
+
+// searchLayer tries the rules in one layer of the piece.
+func (s *scan) searchLayer(l *layer, from, upTo int) bool {
 	going := true
-	s.table.keywords.find(text, func(keyword, at int) bool {
-		if at < from || at >= upTo {
+	s.table.keywords.find(l.text, func(keyword, at int) bool {
+		if begins := l.start(at); begins < from || begins >= upTo { // with the next piece or the one before
 			return true
 		}
+		l.hits = append(l.hits, at)
 		for _, rule := range s.table.of[keyword] {
-			s.try(rule, text, offset, at)
+			s.try(rule, l, at)
 		}
-		going = s.unbounded || s.tried < maxTried && len(s.found) < maxFound
+		going = s.unbounded || s.tried[l.depth] < maxTried && len(s.found) < maxFound
 		return going
 	})
 	return going
 }
 
 // try applies one rule at one of its keywords, and records a finding.
-func (s *scan) try(rule int, text []byte, offset int64, at int) {
+func (s *scan) try(rule int, l *layer, at int) {
 	r := &s.table.rules[rule]
 	if r.Within == textContent && s.kind == binaryFile {
 		return
 	}
-	if offset+int64(at) < s.done[rule] || !r.mayBe(text, at) {
+	if at < l.done[rule] || !r.mayBe(l.text, at) {
 		return
 	}
-	s.tried++
-	m := r.at(text, at)
+	s.tried[l.depth]++
+	m := r.at(l.text, at)
 	if m == nil {
 		return
 	}
-	s.done[rule] = offset + int64(m.from+len(m.secret))
+	if l.done == nil {
+		l.done = map[int]int{}
+	}
+	to := m.from + len(m.secret)
+	l.done[rule] = to
 	s.found = append(s.found, span{
-		rule: rule, from: offset + int64(m.from), to: s.done[rule],
-		Finding: s.scanner.Finding(r.ID, s.lineOf(text, at), m.secret),
+		rule: rule, from: s.offset + int64(l.start(m.from)), to: s.offset + int64(l.end(to)), layer: l, at: m.from,
+		Finding: s.scanner.Finding(r.ID, s.lineOf(s.piece, l.start(at)), m.secret),
 	})
 	s.found[len(s.found)-1].Guess = r.Guess
 }
@@ -232,7 +266,10 @@ func (r *compiled) mayBe(text []byte, keyword int) bool {
 	if from < 0 || r.Start == atWord && !wordStarts(text, from) {
 		return false
 	}
-	return r.Shape != assignment || assigns(text[keyword:min(len(text), keyword+80)])
+	if r.Shape == paired {
+		return namesPair(text[:keyword], keyword)
+	}
+	return r.Shape == anyShape || assigns(text[keyword:min(len(text), keyword+80)])
 }
 
 // assigns reports whether a name is followed by an operator that assigns a value.
@@ -270,12 +307,25 @@ func (r *compiled) at(text []byte, keyword int) *match {
 	}
 	m.from = from + groups[secret]
 	end := from + groups[secret+1]
+	if r.Shape == named || r.Shape == paired {
+		find := valueAt
+		if r.Shape == paired {
+			find = func(text []byte, at int) (int, int, bool) { return pairedWith(text, from, at) }
+		}
+		var found bool
+		if m.from, end, found = find(text[:min(len(text), keyword+r.Reach)], from+groups[1]); !found {
+			return nil
+		}
+	}
 	// The window may have cut the secret. Extend it, because the fingerprint needs all of
 	// it.
-	if groups[secret+1] == len(window) {
+	if end == from+len(window) {
 		end = goesOn(text, m.from, end)
 	}
 	m.secret = text[m.from:end]
+	if m.from > 0 && bytes.IndexByte([]byte(quotes), text[m.from-1]) >= 0 {
+		m.quote = text[m.from-1]
+	}
 	if end < len(text) {
 		m.after = text[end]
 	}
@@ -304,7 +354,8 @@ func goesOn(text []byte, from, end int) int {
 func lineBefore(text []byte) []byte {
 	const most = 120
 	text = text[max(0, len(text)-most):]
-	return text[bytes.LastIndexByte(text, '\n')+1:]
+	text = text[bytes.LastIndexByte(text, '\n')+1:]
+	return bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 }
 
 // wordStarts reports whether a word may begin at an offset: after a character that is part
@@ -341,7 +392,7 @@ func (s *scan) result() Result {
 		r.Findings = append(r.Findings, found.Finding)
 	}
 	switch {
-	case s.tried >= maxTried:
+	case slices.Max(s.tried[:]) >= maxTried:
 		r.Gap = "it has too many places that look like the start of a secret"
 	case len(s.found) >= maxFound:
 		r.Gap = "it has more findings than can be listed"

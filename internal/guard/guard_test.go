@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -226,5 +229,34 @@ func BenchmarkText(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		scanner().Bytes(text)
+	}
+}
+
+func BenchmarkTranscript(b *testing.B) {
+	line := `{"type":"user","message":{"content":[{"type":"tool_result","content":"     1→package main\n     2→\n     3→func (s *Service) tokenFor(name string) error { return s.password(\"name\") }\n"}]}}` + "\n"
+	text := []byte(strings.Repeat(line, 5_000))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		scanner().Bytes(text)
+	}
+}
+
+// BenchmarkSource scans the source of Go's library, as a save does.
+func BenchmarkSource(b *testing.B) {
+	var files [][]byte
+	size := int64(0)
+	for _, pattern := range []string{"net/http/*.go", "encoding/json/*.go", "go/types/*.go", "crypto/tls/*.go"} {
+		found, _ := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", pattern)) //nolint:errcheck,staticcheck // a fixed pattern; only measured where the source is
+		for _, name := range found {
+			if content, err := os.ReadFile(name); err == nil {
+				files, size = append(files, content), size+int64(len(content))
+			}
+		}
+	}
+	b.SetBytes(size)
+	for b.Loop() {
+		for _, content := range files {
+			scanner().Bytes(content)
+		}
 	}
 }

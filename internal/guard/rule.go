@@ -59,13 +59,17 @@ type shape int
 const (
 	anyShape   shape = iota
 	assignment       // the rest of a name, then an operator that assigns
+	// The same, and then a value, which is the secret. It begins where the pattern ends; see
+	// valueAt.
+	named
+	// Nothing, if it is the name of a pair; see pair.go. The secret is the value of the pair.
+	paired
 )
 
 // reach is the default of Rule.Reach in bytes.
 const reach = 400
 
-// longestReach is the upper bound of Reach and Back, and so of what two pieces of a stream
-// share.
+// longestReach is the upper bound of Reach and Back.
 const longestReach = 4096
 
 // match is what a pattern matched, for checks that a regular expression cannot express.
@@ -77,6 +81,8 @@ type match struct {
 	before []byte
 	// The byte after the secret; 0 at the end.
 	after byte
+	// The quote before the secret; 0 without.
+	quote byte
 	from  int // offset of the secret in the text
 }
 
@@ -122,7 +128,7 @@ func versionOf(rules []Rule) string {
 
 // checks has to be raised when the code of a check changes, because Version cannot see
 // that.
-const checks = 1
+const checks = 2
 
 // table holds the compiled rules and the automaton of their keywords.
 type table struct {

@@ -31,7 +31,7 @@ func formatRules() []Rule {
 		{
 			ID: "url-password", What: "a password in an address", Source: "RFC 3986, userinfo",
 			Keywords: []string{"://"},
-			Pattern:  `://[^\s:/?#\[\]@"'<>\x60\\]{0,64}:([^\s/@"'<>\x60\\]{3,})@([\w.-]+)`, Start: anywhere, Within: textContent, Guess: true, Check: isURLPassword,
+			Pattern:  `://[^\s:/?#\[\]@"'<>\x60\\]{0,64}:([^\s/"\x60\\]{3,})@([\w.-]+)`, Start: anywhere, Within: textContent, Guess: true, Check: isURLPassword,
 		},
 		{
 			ID: "connection-password", What: "a password in a connection string", Source: "learn.microsoft.com, connection string syntax",
@@ -55,23 +55,34 @@ func formatRules() []Rule {
 		},
 		{
 			ID: "named-password", What: "a password", Source: "gitleaks, generic-api-key",
-			Keywords: []string{"password", "passwd", "passphrase", "_pwd", "_pass"},
-			Pattern:  `(?i:password|passwd|passphrase|_pwd|_pass)(?:[_.-]?\w{0,12})?` + assigned + value,
-			Start:    anywhere, Shape: assignment, Within: textContent, Guess: true, Check: isNamedPassword,
+			Keywords: passwordNames(),
+			Pattern:  `(?i:password|passwd|passphrase|_pwd|_pass)(?:[_.-]?\w{0,12})?` + assigned + `()`,
+			Start:    anywhere, Shape: named, Within: textContent, Guess: true, Check: isNamedPassword,
 		},
 		{
 			ID: "named-secret", What: "a secret", Source: "gitleaks, generic-api-key",
-			Keywords: []string{"secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "privatekey",
-				"auth_key", "authkey", "signing_key", "signingkey", "encryption_key", "encryptionkey", "master_key", "masterkey", "credential", "license_key", "account_key", "_salt", "webhook_key"},
-			Pattern: `[A-Za-z_-]{5,24}?(?:[_.-]?\w{0,12})?` + assigned + value,
-			Start:   anywhere, Shape: assignment, Within: textContent, Guess: true, Check: isNamedSecret,
+			Keywords: secretNames(),
+			Pattern:  `[A-Za-z_-]{5,24}?(?:[_.-]?\w{0,12})?` + assigned + `()`,
+			Start:    anywhere, Shape: named, Within: textContent, Guess: true, Check: isNamedSecret,
+		},
+		{
+			ID: "paired-secret", What: "a secret", Source: "kubernetes.io, environment variables",
+			Keywords: append(passwordNames(), secretNames()...),
+			Pattern:  `[\w.-]{4,60}()`, Start: anywhere, Shape: paired, Within: textContent, Guess: true, Check: isPaired,
 		},
 	}
 }
 
-// value matches a value after assigned: in quotes, or a bare word up to the end of the
-// line.
-const value = `(?:["'\x60]([^"'\x60\s\\]{6,})(?:["'\x60]|\\["'])|([^\s"'\x60,;(){}<>\[\]\\]{6,})(?:[ \t]*(?:#.*)?(?:\r?\n|\z)|[ \t]*<))`
+// passwordNames are parts of names of variables that hold a password.
+func passwordNames() []string { return []string{"password", "passwd", "passphrase", "_pwd", "_pass"} }
+
+// secretNames are parts of names of variables that hold another secret.
+func secretNames() []string {
+	return []string{
+		"secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "privatekey",
+		"auth_key", "authkey", "signing_key", "signingkey", "encryption_key", "encryptionkey", "master_key", "masterkey", "credential", "license_key", "account_key", "_salt", "webhook_key",
+	}
+}
 
 // isBasicAuth decodes the credential and wants user:password with a password that is no
 // example.
@@ -100,22 +111,62 @@ var namesPath = lazily(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
 // isAssigned reports whether a value is assigned to the name of a secret: in quotes, or
 // bare in a configuration file.
 func isAssigned(m match) bool {
-	quoted := m.groups[1] != nil
-	return (quoted || bare().Match(m.before) && !namesPath().Match(m.secret)) && !aside().Match(m.groups[0])
+	if aside().Match(m.groups[0]) {
+		return false
+	}
+	if m.quote != 0 {
+		return true
+	}
+	if !bare().Match(m.before) || isComputed(m.secret) {
+		return false
+	}
+	return isStrong(m.secret) || !namesPath().Match(m.secret) && !bytes.ContainsAny(m.secret, signs)
 }
+
+// isComputed reports whether a bare value is a member of a variable without digits, or ends
+// with a bracket and all of its brackets match, as calls and literals do.
+func isComputed(value []byte) bool {
+	value = bytes.TrimRight(value, ",;")
+	if namesPath().Match(value) && !bytes.ContainsAny(value, "0123456789") {
+		return true
+	}
+	var open []byte
+	for _, b := range value {
+		switch b {
+		case '(', '[', '{':
+			open = append(open, b)
+		case ')', ']', '}':
+			if len(open) == 0 || open[len(open)-1]/16 != b/16 { // the brackets of a kind are neighbors in ASCII
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0 && len(value) > 0 && bytes.IndexByte([]byte(")]}"), value[len(value)-1]) >= 0 ||
+		len(open) == 1 && len(value) > 0 && value[len(value)-1] == '{'
+}
+
+// signs are characters of programs, which in a bare value say that it is computed.
+const signs = "\"'`,;(){}<>[]\\"
 
 // isNamedPassword accepts short passwords, since a name such as "password" is specific.
 func isNamedPassword(m match) bool {
-	return isAssigned(m) && looksChosen(m.secret) && !(isWords(m.secret) && nameLike().Match(m.secret))
+	return isAssigned(m) && (isStrong(m.secret) || isChosen(m.secret))
+}
+
+// isChosen reports whether a value looks like a password that somebody chose, and not like a
+// name.
+func isChosen(value []byte) bool {
+	return looksChosen(value) && !((isWordy(value) || isName(value)) && nameLike().Match(value))
 }
 
 // isNamedSecret wants more of a value than isNamedPassword, since names such as "token" are
 // common.
 func isNamedSecret(m match) bool {
-	return isAssigned(m) && (isLongRandom(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !(isWords(m.secret) && pathLike().Match(m.secret)))
+	return isAssigned(m) && (isStrong(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !((isWordy(m.secret) || isName(m.secret)) && pathLike().Match(m.secret)))
 }
 
 var (
 	nameLike = lazily(`^[A-Za-z_.-]+$`)
-	pathLike = lazily(`^[\w./:,'-]+$`)
+	pathLike = lazily(`^[\w./\\:,'-]+$`)
 )

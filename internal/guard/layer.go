@@ -1,0 +1,307 @@
+package guard
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"sort"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// layer is a text to search: a piece of a file, or what such a text contains in another
+// form. Transcripts and notebooks hold files in strings of JSON, often within further JSON,
+// and with a number before each line. The secret of a layer is the same as in the file that
+// was quoted, so it has the same fingerprint.
+type layer struct {
+	text  []byte
+	below *layer // nil: a piece of the file
+	marks []mark // where the text stands below, in order
+	// depth is how many times the text is encoded as a string of JSON, and level how many
+	// layers are below.
+	depth, level int
+	// open: the text begins within a string, which began in the piece before.
+	open bool
+	// hits are where keywords begin, in order of their ends.
+	hits []int
+	// done is where the last finding of each rule ends. A keyword inside of it is not tried
+	// again.
+	done map[int]int
+}
+
+// mark says that the bytes from at on stand below from an offset on: one by one, or, if width
+// is not 0, that the bytes up to the next mark are an escape of so many bytes.
+type mark struct{ at, from, width int }
+
+// deepest bounds how often strings are decoded that stand within strings.
+const deepest = 4
+
+// isAbove reports whether more was decoded for one layer than for another.
+func (l *layer) isAbove(other *layer) bool {
+	return cmp.Or(cmp.Compare(l.depth, other.depth), cmp.Compare(l.level, other.level)) > 0
+}
+
+// holding returns the last mark that begins at an offset or before it.
+func (l *layer) holding(at int) mark {
+	return l.marks[max(0, sort.Search(len(l.marks), func(i int) bool { return l.marks[i].at > at })-1)]
+}
+
+// start returns the offset in the piece of the file at which a byte begins.
+func (l *layer) start(at int) int {
+	if l.below == nil {
+		return at
+	}
+	m := l.holding(at)
+	if m.width > 0 {
+		return l.below.start(m.from)
+	}
+	return l.below.start(m.from + at - m.at)
+}
+
+// end returns the offset in the piece of the file after the last byte before an offset.
+func (l *layer) end(at int) int {
+	if l.below == nil {
+		return at
+	}
+	m := l.holding(at - 1)
+	if m.width > 0 {
+		return l.below.end(m.from + m.width)
+	}
+	return l.below.end(m.from + at - m.at)
+}
+
+// add appends bytes that stand at from below.
+func (l *layer) add(text []byte, from, width int) {
+	l.marks = append(l.marks, mark{len(l.text), from, width})
+	l.text = append(l.text, text...)
+}
+
+// strings returns the layer of the strings in this one, decoded, each as lines of its own. It
+// is nil if none of them has to be decoded. Where quotes are no strings of JSON, what comes
+// of it looks like no secret.
+func (l *layer) strings() *layer {
+	hiding := hides(l.text)
+	if l.depth == deepest || len(l.hits) == 0 && !hiding {
+		return nil
+	}
+	inner := &layer{below: l, depth: l.depth + 1, level: l.level + 1}
+	hit := 0
+	eachString(l.text, l.open, func(from, to int) bool {
+		for hit < len(l.hits) && l.hits[hit] < from {
+			hit++
+		}
+		body := l.text[from:to]
+		// Most strings have no keyword, and others were seen as they are.
+		if (hit < len(l.hits) && l.hits[hit] < to || hiding && hides(body)) && bytes.ContainsAny(body, `\=:`) {
+			inner.decode(body, from)
+			inner.add([]byte{'\n'}, to, 1)
+		}
+		return true
+	})
+	if len(inner.text) == 0 {
+		return nil
+	}
+	return inner
+}
+
+// hides reports whether a keyword could be in a text in a form that find does not see.
+func hides(text []byte) bool {
+	for at := 0; ; {
+		next := bytes.IndexByte(text[at:], '\\')
+		if next < 0 {
+			return false
+		}
+		at += next + 1
+		rest := text[at:]
+		if len(rest) > 0 && rest[0] == '/' || bytes.HasPrefix(rest, []byte("u00")) || bytes.HasPrefix(rest, []byte(`"auth`)) {
+			return true
+		}
+	}
+}
+
+// eachString calls visit with the bounds of each string in double quotes, which ends on its
+// line or with the text, until visit returns false.
+func eachString(text []byte, open bool, visit func(from, to int) bool) {
+	from := 0
+	for {
+		if !open {
+			at := bytes.IndexByte(text[from:], '"')
+			if at < 0 {
+				return
+			}
+			from += at + 1
+		}
+		open = false
+		to := stringEnd(text, from)
+		if to < len(text) && text[to] == '\n' {
+			from = to // it was no string
+			continue
+		}
+		if !visit(from, to) || to == len(text) {
+			return
+		}
+		from = to + 1
+	}
+}
+
+// stringEnd returns the offset of the quote or line end that ends a string, or the end of the
+// text.
+func stringEnd(text []byte, from int) int {
+	for i := from; i < len(text); i++ {
+		switch text[i] {
+		case '"', '\n':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(text)
+}
+
+// withinString reports whether an offset is within a string that goes on to the end of the
+// text.
+func (l *layer) withinString(at int) bool {
+	within := false
+	eachString(l.text, l.open, func(from, to int) bool {
+		within = from <= at && to == len(l.text)
+		return true
+	})
+	return within
+}
+
+// decode appends the body of a string, which stands at an offset below.
+func (l *layer) decode(body []byte, from int) {
+	for at := 0; at < len(body); {
+		next := bytes.IndexByte(body[at:], '\\')
+		if next < 0 {
+			next = len(body) - at
+		}
+		if next > 0 {
+			l.add(body[at:at+next], from+at, 0)
+			at += next
+			continue
+		}
+		if plain, width := escape(body[at:]); width > 0 {
+			l.add(plain, from+at, width)
+			at += width
+		} else { // not of JSON
+			l.add(body[at:at+1], from+at, 0)
+			at++
+		}
+	}
+}
+
+// escape decodes the escape of JSON with which text begins. A width of 0 means that it is none.
+func escape(text []byte) (plain []byte, width int) {
+	if len(text) < 2 {
+		return nil, 0
+	}
+	if at := bytes.IndexByte([]byte(`"\/bfnrt`), text[1]); at >= 0 {
+		return []byte{"\"\\/\b\f\n\r\t"[at]}, 2
+	}
+	unit := func(text []byte) (rune, bool) {
+		if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+		return rune(n), err == nil
+	}
+	r, ok := unit(text)
+	if !ok {
+		return nil, 0
+	}
+	width = 6
+	if utf16.IsSurrogate(r) {
+		if low, ok := unit(text[6:]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+			r, width = utf16.DecodeRune(r, low), 12
+		}
+	}
+	return utf8.AppendRune(nil, r), width
+}
+
+// encoded returns a text as it has to be written in the file, in place of what stands at an
+// offset of the layer.
+func (l *layer) encoded(text string, at int) string {
+	begin := bytes.LastIndexByte(l.text[:at], '\n') + 1
+	times := l.depth
+	eachString(l.text[begin:], false, func(from, to int) bool {
+		if begin+from <= at && at < begin+to {
+			times++ // in quotes, as the value of a member
+		}
+		return begin+to < at
+	})
+	for range times {
+		var out bytes.Buffer
+		to := json.NewEncoder(&out)
+		to.SetEscapeHTML(false)
+		to.Encode(text)                             //nolint:errcheck,errchkjson // a string never fails
+		text = string(out.Bytes()[1 : out.Len()-2]) // without the quotes and the line's end
+	}
+	return text
+}
+
+// unnumbered returns the layer without the numbers that tools print before lines, or nil if
+// no two lines in a row have numbers in a row.
+func (l *layer) unnumbered() *layer {
+	if len(l.hits) == 0 {
+		return nil
+	}
+	var inner *layer
+	last, lastAt := -2, 0
+	from := 0 // what was not yet added
+	for at := 0; at < len(l.text); {
+		number, width := lineNumber(l.text[at:])
+		if width > 0 && number == last+1 {
+			if inner == nil {
+				inner = &layer{below: l, depth: l.depth, level: l.level + 1}
+				// The line before was the first one.
+				_, first := lineNumber(l.text[lastAt:])
+				inner.add(l.text[:lastAt], 0, 0)
+				from = lastAt + first
+			}
+			inner.add(l.text[from:at], from, 0)
+			from = at + width
+		} else if width > 0 && inner != nil {
+			inner.add(l.text[from:at], from, 0)
+			from = at + width
+		}
+		if width > 0 {
+			last, lastAt = number, at
+		} else {
+			last = -2
+		}
+		next := bytes.IndexByte(l.text[at:], '\n')
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	if inner != nil {
+		inner.add(l.text[from:], from, 0)
+	}
+	return inner
+}
+
+// lineNumber returns the number with which a line begins and the width of all that a tool
+// printed before the line, or 0.
+func lineNumber(text []byte) (number, width int) {
+	i := 0
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	digits := i
+	for i < len(text) && i < digits+7 && '0' <= text[i] && text[i] <= '9' {
+		number = number*10 + int(text[i]-'0')
+		i++
+	}
+	if i == digits {
+		return 0, 0
+	}
+	for _, sign := range []string{"→", "\t", " │ ", " | ", "│", "|", ":"} {
+		if bytes.HasPrefix(text[i:], []byte(sign)) {
+			return number, i + len(sign)
+		}
+	}
+	return 0, 0
+}
