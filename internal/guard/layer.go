@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"sort"
 	"strconv"
 	"unicode/utf16"
@@ -86,8 +87,9 @@ func (l *layer) strings() *layer {
 		return nil
 	}
 	inner := &layer{below: l, depth: l.depth + 1, level: l.level + 1}
+	inner.text = make([]byte, 0, min(len(l.text), piece/16))
 	hit := 0
-	eachString(l.text, l.open, func(from, to int) bool {
+	decode := func(from, to int) bool {
 		for hit < len(l.hits) && l.hits[hit] < from {
 			hit++
 		}
@@ -98,11 +100,32 @@ func (l *layer) strings() *layer {
 			inner.add([]byte{'\n'}, to, 1)
 		}
 		return true
-	})
+	}
+	if hiding {
+		eachString(l.text, 0, l.open, decode)
+	} else {
+		l.eachLine(func(from, to int) { eachString(l.text[:to], from, l.open && from == 0, decode) })
+	}
 	if len(inner.text) == 0 {
 		return nil
 	}
 	return inner
+}
+
+// eachLine calls visit with the bounds of each line that has a keyword.
+func (l *layer) eachLine(visit func(from, to int)) {
+	done := 0
+	for _, hit := range l.hits {
+		if hit < done {
+			continue
+		}
+		from := done + bytes.LastIndexByte(l.text[done:hit], '\n') + 1
+		done = len(l.text)
+		if end := bytes.IndexByte(l.text[hit:], '\n'); end >= 0 {
+			done = hit + end
+		}
+		visit(from, done)
+	}
 }
 
 // hides reports whether a keyword could be in a text in a form that find does not see.
@@ -121,9 +144,9 @@ func hides(text []byte) bool {
 }
 
 // eachString calls visit with the bounds of each string in double quotes, which ends on its
-// line or with the text, until visit returns false.
-func eachString(text []byte, open bool, visit func(from, to int) bool) {
-	from := 0
+// line or with the text, from an offset on and until visit returns false. open says that the
+// offset is within a string.
+func eachString(text []byte, from int, open bool, visit func(from, to int) bool) {
 	for {
 		if !open {
 			at := bytes.IndexByte(text[from:], '"')
@@ -163,7 +186,7 @@ func stringEnd(text []byte, from int) int {
 // text.
 func (l *layer) withinString(at int) bool {
 	within := false
-	eachString(l.text, l.open, func(from, to int) bool {
+	eachString(l.text, 0, l.open, func(from, to int) bool {
 		within = from <= at && to == len(l.text)
 		return true
 	})
@@ -225,11 +248,11 @@ func escape(text []byte) (plain []byte, width int) {
 func (l *layer) encoded(text string, at int) string {
 	begin := bytes.LastIndexByte(l.text[:at], '\n') + 1
 	times := l.depth
-	eachString(l.text[begin:], false, func(from, to int) bool {
-		if begin+from <= at && at < begin+to {
+	eachString(l.text, begin, false, func(from, to int) bool {
+		if from <= at && at < to {
 			times++ // in quotes, as the value of a member
 		}
-		return begin+to < at
+		return to < at
 	})
 	for range times {
 		var out bytes.Buffer
@@ -244,7 +267,7 @@ func (l *layer) encoded(text string, at int) string {
 // unnumbered returns the layer without the numbers that tools print before lines, or nil if
 // no two lines in a row have numbers in a row.
 func (l *layer) unnumbered() *layer {
-	if len(l.hits) == 0 {
+	if !slices.ContainsFunc(l.hits, l.isNumbered) {
 		return nil
 	}
 	var inner *layer
@@ -281,6 +304,15 @@ func (l *layer) unnumbered() *layer {
 		inner.add(l.text[from:], from, 0)
 	}
 	return inner
+}
+
+// isNumbered reports whether the line around an offset has a number. Of a long line, it looks
+// at the end before the offset only.
+func (l *layer) isNumbered(at int) bool {
+	begin := max(0, at-far)
+	begin += bytes.LastIndexByte(l.text[begin:at], '\n') + 1
+	_, width := lineNumber(l.text[begin:])
+	return width > 0
 }
 
 // lineNumber returns the number with which a line begins and the width of all that a tool

@@ -16,6 +16,10 @@ func namesPair(text []byte, at int) bool {
 	for at > 0 && inName(text[at-1]) {
 		at--
 	}
+	// Most words stand behind something else.
+	if at == 0 || text[at-1] > '=' && text[at-1] != '`' {
+		return false
+	}
 	text = bytes.TrimRight(bytes.TrimRight(text[:at], quotes), " \t")
 	if len(text) == 0 || text[len(text)-1] != ':' && text[len(text)-1] != '=' {
 		return false

@@ -111,16 +111,13 @@ var namesPath = lazily(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
 // isAssigned reports whether a value is assigned to the name of a secret: in quotes, or
 // bare in a configuration file.
 func isAssigned(m match) bool {
-	if aside().Match(m.groups[0]) {
-		return false
+	if m.quote == 0 {
+		signed := namesPath().Match(m.secret) || bytes.ContainsAny(m.secret, signs)
+		if isComputed(m.secret) || signed && !isStrong(m.secret) || !bare().Match(m.before) {
+			return false
+		}
 	}
-	if m.quote != 0 {
-		return true
-	}
-	if !bare().Match(m.before) || isComputed(m.secret) {
-		return false
-	}
-	return isStrong(m.secret) || !namesPath().Match(m.secret) && !bytes.ContainsAny(m.secret, signs)
+	return !aside().Match(m.groups[0])
 }
 
 // isComputed reports whether a bare value is a member of a variable without digits, or ends
