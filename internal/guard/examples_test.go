@@ -88,7 +88,7 @@ func examples() map[string]example {
 		"slack-token":           {[]string{"xoxb-{digit:12}-{digit:13}-{alnum:24}", "xapp-1-A{BASE36:10}-{digit:13}-{hex:64}"}, []string{"xoxb-your-token", "xoxb-"}},
 		"slack-webhook":         {[]string{"https://hooks.slack.com/services/T{BASE36:8}/B{BASE36:8}/{alnum:24}"}, []string{"https://hooks.slack.com/services/T00000000/B00000000/{x:24}"}},
 		"discord-webhook":       {[]string{"https://discord.com/api/webhooks/{digit:18}/{word:68}"}, []string{"https://discord.com/api/webhooks/1/token"}},
-		"discord-token":         {[]string{"DISCORD_TOKEN=M{alnum:25}.{word:6}.{word:38}", "bot_token: \"N{alnum:23}.{word:6}.{word:27}\""}, []string{"discord = require('discord.js')"}},
+		"discord-token":         {[]string{"client.login('M{word:23}.{word:6}.{word:27}')", "Authorization: Bot N{word:23}.{word:6}.{word:38}", "DISCORD_TOKEN=M{alnum:25}.{word:6}.{word:38}", "bot_token: \"N{alnum:23}.{word:6}.{word:27}\""}, []string{"discord = require('discord.js')"}},
 		"teams-webhook":         {[]string{"https://acme.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}"}, []string{"https://acme.webhook.office.com/webhookb2/"}},
 		"telegram-token":        {[]string{"bot {digit:10}:AA{word:33}", "https://api.telegram.org/bot{digit:9}:AA{word:33}/getMe"}, []string{"12:AAAA"}},
 		"stripe-key":            {[]string{"sk_live_{alnum:24}", "rk_live_{alnum:99}", "sk_test_{alnum:24}"}, []string{"sk_live_{x:24}", "pk_live_{alnum:24}"}},
@@ -118,6 +118,11 @@ func examples() map[string]example {
 			"-----BEGIN EC PRIVATE KEY-----\r\n{b64:64}\r\n{b64:64}\r\n", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{HEX:32}\n\n{b64:64}\n{b64:64}\n",
 			"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{b64:64}\n{b64:64}\n"},
 			[]string{"-----BEGIN PRIVATE KEY-----\n...\n", "-----BEGIN PUBLIC KEY-----\n{b64:64}\n{b64:64}\n", `if strings.HasPrefix(s, "-----BEGIN PRIVATE KEY-----") {`, "-----BEGIN CERTIFICATE-----\n{b64:64}\n{b64:64}\n"}},
+		"encoded-private-key": {[]string{"    client-key-data: {pem}", `tls.key: "{pem}"`, "SERVER_KEY={pem}"}, []string{"client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t{b64:200}"}},
+		"command-password": {[]string{"curl -u ci:{pass} https://git.acme.dev", "curl -sS --user 'ci:{alnum:20}' https://git.acme.dev", "mysql -u root -p{pass} app", "mysqldump -h db -p'{pass}' app", "sshpass -p {pass} ssh a@b", "sshpass -p '{pass}' ssh a@b"},
+			[]string{"curl -u $USER:$PASSWORD https://x", "curl -u user:password https://x", "mysql -u root -p app", "mysql -h db --port=3306 app", "sshpass -p $PASSWORD ssh a@b", "sshpass -e ssh a@b"}},
+		"pgpass-password":      {[]string{"db.acme.dev:5432:app:app:{pass}", "*:*:*:postgres:{pass}", "localhost:*:app:app:{alnum:16}"}, []string{"localhost:5432:app:app:password"}},
+		"basic-auth":           {[]string{"requests.get(url, auth=('ci', '{pass}'))", `auth = ("ci","{alnum:16}")`, "HTTPBasicAuth('ci', '{pass}')", `req.SetBasicAuth("ci", "{pass}")`}, []string{"auth=('user', 'password')", "auth=(user, password)", `SetBasicAuth("user", "pass")`}},
 		"putty-key":            {[]string{"PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 2\n{b64:64}\n{b64:64}\nPrivate-MAC: x"}, []string{"Private-Lines: 0\n"}},
 		"age-key":              {[]string{"AGE-SECRET-KEY-1{bech:58}"}, []string{"AGE-SECRET-KEY-1"}},
 		"jwt":                  {[]string{"{jwt}", "token: \"{jwt}\""}, []string{"eyJ{word:30}.eyJ{word:30}.{word:43}", "eyJhIjoxfQ"}},
@@ -125,8 +130,8 @@ func examples() map[string]example {
 		"connection-password":  {[]string{"Server=db;Database=app;User Id=sa;Password={pass};", "jdbc:mysql://db/app?user=a&password={pass}"}, []string{"Server=db;Password=<password>;", "?user=a&password=${PW}"}},
 		"authorization-header": {[]string{"Authorization: Basic {basic}", `-H "Authorization: Bearer {alnum:40}"`, `"Authorization": "Bearer {hex:40}"`}, []string{"Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", "Authorization: Basic dXNlcjpwYXNzd29yZA=="}},
 		"netrc-password":       {[]string{"machine git.acme.dev login ci password {pass}"}, []string{"machine x login y password <password>"}},
-		"named-password":       {[]string{"DB_PASSWORD={pass}", "DB_PASSWORD=h{letter:5}2", `password: "{pass}"`, "  password: {pass}", `const dbPassword = "{pass}";`, "<password>{pass}</password>", `"password":"{pass}"`, "mysql -u root --password={pass}", `os.Setenv("PGPASSWORD", "{pass}")`, `let password: &str = "{pass}";`}, []string{"password = getPassword()", `password: "changeme"`, `"password": "test-password-1"`, "PASSWORD=${DB_PASSWORD}", `passwordField.setText("Enter your password")`, "password = user.password2", "DB_PASSWORD=$(pass show db)"}},
-		"named-secret":         {[]string{"SESSION_SECRET={alnum:32}", "APP_SECRET={pass}", `api_key = "{hex:32}"`, "client_secret: {alnum:40}", "export ACME_TOKEN={alnum:24}", `"accessToken": "{alnum:40}"`, "SECRET_KEY = 'django-insecure-{word:50}'", `secretKey: "{b64:44}"`}, []string{"token = next_token", `TOKEN_URL = "https://acme.dev/oauth2/token"`, `secretName: my-app-secret-name`, "token: ${{ secrets.GITHUB_TOKEN }}", "api_key: your-api-key-goes-here", "csrf_token = \"csrf-token-header-name\"", "SECRET=$(cat /run/secrets/acme_token1)"}},
+		"named-password":       {[]string{"DB_PASSWORD={pass}", "DB_PASSWORD=h{letter:5}2", "docker run -e 'DB_PASSWORD={pass}' x", "- 'DB_PASSWORD={pass}'", "+DB_PASSWORD={pass}", "12→DB_PASSWORD={pass}", `password: "{pass}"`, "  password: {pass}", `const dbPassword = "{pass}";`, "<password>{pass}</password>", `"password":"{pass}"`, "mysql -u root --password={pass}", `os.Setenv("PGPASSWORD", "{pass}")`, `let password: &str = "{pass}";`}, []string{"password = getPassword()", `password: "changeme"`, `"password": "test-password-1"`, "PASSWORD=${DB_PASSWORD}", `passwordField.setText("Enter your password")`, "password = user.password2", "DB_PASSWORD=$(pass show db)"}},
+		"named-secret":         {[]string{"SESSION_SECRET={alnum:32}", `curl -H "X-Api-Key: {alnum:24}" https://x`, "curl -H 'X-Api-Key: {alnum:24}' x", "APP_SECRET={pass}", `api_key = "{hex:32}"`, "client_secret: {alnum:40}", "export ACME_TOKEN={alnum:24}", `"accessToken": "{alnum:40}"`, "SECRET_KEY = 'django-insecure-{word:50}'", `secretKey: "{b64:44}"`}, []string{"token = next_token", `TOKEN_URL = "https://acme.dev/oauth2/token"`, `secretName: my-app-secret-name`, "token: ${{ secrets.GITHUB_TOKEN }}", "api_key: your-api-key-goes-here", "csrf_token = \"csrf-token-header-name\"", "SECRET=$(cat /run/secrets/acme_token1)"}},
 		"paired-secret": {[]string{`{"name":"DB_PASSWORD","value":"{pass}"}`, `{"name": "ACME_TOKEN", "type": "plain", "value": "{alnum:24}"},`, "- name: DB_PASSWORD\n  value: {pass}", "    - name: 'API_TOKEN'\n      value: '{alnum:32}'", `<property name="password" value="{pass}"/>`,
 			`<property value='{pass}' name='connection.password' />`, `<add key="SmtpPassword" value="{pass}" />`, `{"Key": "AdminPassword", "Value": "{pass}"}`, "- ParameterKey: DbPassword\n  ParameterValue: {pass}", `{"value":"{pass}","name":"DB_PASSWORD"}`, `{Name: "DB_PASSWORD", Value: "{pass}"}`, "- value: {pass}\n  name: DB_PASSWORD"},
 			[]string{`{"name":"DB_PASSWORD","value":"${DB_PASSWORD}"}`, "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-secrets\n", `{"name":"DB_PASSWORD"},{"name":"X","value":"{pass}"}`, "- name: DB_PASSWORD_FILE\n  value: /run/secrets/db1", "- name: DB_PASSWORD\n- name: OTHER\n  value: {pass}", `<input type="password" name="password" value="">`, `name := "password"; value := decode(x1)`}},
@@ -166,6 +171,8 @@ func random(r *rand.Rand, kind string, n int) string {
 		return body + checksum(body)
 	case "pass":
 		return pick("letter", 4) + pick("digit", 2) + "!" + pick("alnum", 6) + pick("digit", 1)
+	case "pem":
+		return base64.StdEncoding.EncodeToString([]byte(fill(r, pem)))
 	case "basic":
 		return base64.StdEncoding.EncodeToString([]byte("ci:" + random(r, "pass", 0)))
 	case "jwt":

@@ -257,7 +257,7 @@ func (s *scan) try(rule int, l *layer, at int) {
 		rule: rule, from: s.offset + int64(l.start(m.from)), to: s.offset + int64(l.end(to)), layer: l, at: m.from,
 		Finding: s.scanner.Finding(r.ID, s.lineOf(s.piece, l.start(at)), m.secret),
 	})
-	s.found[len(s.found)-1].Guess = r.Guess
+	s.found[len(s.found)-1].Guess = r.Guess && !(r.Firm && isStrong(m.secret))
 }
 
 // mayBe rules out most keywords without running the pattern.
@@ -310,10 +310,10 @@ func (r *compiled) at(text []byte, keyword int) *match {
 	if r.Shape == named || r.Shape == paired {
 		find := valueAt
 		if r.Shape == paired {
-			find = func(text []byte, at int) (int, int, bool) { return pairedWith(text, from, at) }
+			find = func(text []byte, at int, _ byte) (int, int, bool) { return pairedWith(text, from, at) }
 		}
 		var found bool
-		if m.from, end, found = find(text[:min(len(text), keyword+r.Reach)], from+groups[1]); !found {
+		if m.from, end, found = find(text[:min(len(text), keyword+r.Reach)], from+groups[1], quoteBefore(text, from)); !found {
 			return nil
 		}
 	}

@@ -195,6 +195,20 @@ func TestAt(t *testing.T) {
 	}
 }
 
+// An address and a header with what a program made at random count in tests, too.
+func TestFirm(t *testing.T) {
+	r := rand.New(rand.NewSource(9))
+	for template, want := range map[string]int{
+		"postgres://app:{alnum:20}@db.acme.dev/app": 1, "postgres://app:Sommer24@db.acme.dev/app": 0,
+		"Authorization: Bearer {alnum:40}": 1, "DB_PASSWORD={alnum:20}": 0,
+	} {
+		found := scanner().Bytes([]byte(fill(r, template))).Findings
+		if got := guard.At("tests/fixtures/app.py", found); len(found) != 1 || len(got) != want {
+			t.Errorf("%s: %v of %v", template, got, found)
+		}
+	}
+}
+
 // hostile is a reader that returns the same bytes for ever.
 type hostile struct{ text []byte }
 

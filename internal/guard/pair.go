@@ -62,7 +62,7 @@ func pairedWith(text []byte, from, to int) (start, end int, found bool) {
 // memberAt finds a value as valueAt does. In an object on one line, a bare value ends with the line
 // only.
 func memberAt(text []byte, at int) (from, to int, found bool) {
-	return valueAt(text[:min(len(text), at+reach)], at)
+	return valueAt(text[:min(len(text), at+reach)], at, 0)
 }
 
 // member matches the name of the value in a pair, and its operator.

@@ -32,6 +32,9 @@ type Rule struct {
 	Shape  shape
 	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
 	Guess bool
+	// Firm marks a guess that is none where the value looks as if a program had made it, even
+	// in a test.
+	Firm  bool
 	Check func(match) bool // nil: isRandom
 }
 
@@ -121,7 +124,7 @@ func versionOf(rules []Rule) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, checks)
 	for _, r := range rules {
-		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Start, r.Within, r.Shape, r.Guess)
+		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Start, r.Within, r.Shape, r.Guess, r.Firm)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }

@@ -16,6 +16,11 @@ func formatRules() []Rule {
 			Start:   anywhere, Reach: 4000, Check: isKeyBody,
 		},
 		{
+			ID: "encoded-private-key", What: "a private key in base64", Source: "kubernetes.io, kubeconfig and Secrets of type tls",
+			Keywords: []string{"ls0tls1crudjti"},
+			Pattern:  `LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,}={0,2}`, Reach: longestReach, Check: isEncodedKey,
+		},
+		{
 			ID: "putty-key", What: "a private key", Source: "PuTTY's manual, appendix C",
 			Keywords: []string{"private-lines:"},
 			Pattern:  `Private-Lines: \d+\s+([A-Za-z0-9+/=\s]{40,})`, Check: isKeyBody,
@@ -31,7 +36,7 @@ func formatRules() []Rule {
 		{
 			ID: "url-password", What: "a password in an address", Source: "RFC 3986, userinfo",
 			Keywords: []string{"://"},
-			Pattern:  `://[^\s:/?#\[\]@"'<>\x60\\]{0,64}:([^\s/"\x60\\]{3,})@([\w.-]+)`, Start: anywhere, Within: textContent, Guess: true, Check: isURLPassword,
+			Pattern:  `://[^\s:/?#\[\]@"'<>\x60\\]{0,64}:([^\s/"\x60\\]{3,})@([\w.-]+)`, Start: anywhere, Within: textContent, Guess: true, Firm: true, Check: isURLPassword,
 		},
 		{
 			ID: "connection-password", What: "a password in a connection string", Source: "learn.microsoft.com, connection string syntax",
@@ -42,11 +47,32 @@ func formatRules() []Rule {
 		{
 			ID: "authorization-header", What: "a credential in a header", Source: "RFC 7617, RFC 6750",
 			Keywords: []string{"authorization"},
-			Pattern:  `(?i)authorization` + assigned + `["'\x60]?(?:Basic +([A-Za-z0-9+/]{12,}={0,2})|(?:Bearer|Token) +([\w.~+/-]{16,}={0,2}))`,
-			Start:    anywhere, Within: textContent, Guess: true,
+			Pattern:  `(?i)authorization` + assigned + `["'\x60]?(?:Basic +([A-Za-z0-9+/]{12,}={0,2})|(?:Bearer|Token|Bot) +([\w.~+/-]{16,}={0,2}))`,
+			Start:    anywhere, Within: textContent, 
 			Check: func(m match) bool {
 				return m.groups[1] != nil && isBasicAuth(m) || m.groups[2] != nil && isLongRandom(m.secret)
 			},
+		},
+		{
+			ID: "command-password", What: "a password in a command", Source: "manuals of curl, mysql and sshpass",
+			Keywords: []string{"curl ", "mysql", "mariadb", "sshpass "},
+			Pattern: `(?i:curl) (?:[^\n|;]{0,200}? )?(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'$]{1,64}:([^\s"']{6,})|(?i:mysql|mariadb)[\w-]{0,10} (?:[^\n|;]{0,200}? )?-p["']?([^\s"'-][^\s"']{5,})|` +
+				`(?i:sshpass) +-p *["']?([^\s"']{6,})`,
+			Within: textContent, Guess: true, Check: func(m match) bool { return isStrong(m.secret) || isChosen(m.secret) },
+		},
+		{
+			ID: "pgpass-password", What: "a password in .pgpass", Source: "postgresql.org, the password file",
+			Keywords: []string{":5432:", ":*:"},
+			Pattern:  `:(?:5432|\*):[^:\s]{1,64}:[^:\s]{1,64}:([^\s]{6,})(?:\r?\n|\z)`, Start: anywhere, Within: textContent, Guess: true,
+			Check: func(m match) bool {
+				return credentialLine().Match(m.before) && (isStrong(m.secret) || isChosen(m.secret))
+			},
+		},
+		{
+			ID: "basic-auth", What: "a password for HTTP", Source: "requests' and axios' documentation, authentication",
+			Keywords: []string{"auth=(", "auth = (", "basicauth("},
+			Pattern:  `(?i)(?:auth ?= ?|basicauth)\(\s*["'][^"'\s]{1,64}["']\s*,\s*["']([^"'\s]{6,})["']`, Start: anywhere, Within: textContent, Guess: true,
+			Check: func(m match) bool { return isStrong(m.secret) || isChosen(m.secret) },
 		},
 		{
 			ID: "netrc-password", What: "a password in .netrc", Source: "GNU inetutils, .netrc",
@@ -96,10 +122,24 @@ func printable(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
+// isEncodedKey decodes base64 and wants a private key.
+func isEncodedKey(m match) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
+	if err != nil { // the end is cut off
+		plain, _ = base64.RawStdEncoding.DecodeString(string(m.secret[:len(m.secret)/4*4])) //nolint:errcheck // what was decoded is enough
+	}
+	_, body, found := bytes.Cut(plain, []byte(" PRIVATE KEY"))
+	m.secret = body
+	return found && isKeyBody(m)
+}
+
+// credentialLine matches what precedes the port in a line of .pgpass.
+var credentialLine = lazily(`^(?: *\d+(?:[:|\t]|→)\s*)?[\w.*-]+(?::\*)?$`)
+
 // bare matches what precedes an assignment in configuration files and shells: NAME=value,
 // export NAME=value, name: value. In a programming language, a value without quotes is a
 // variable.
-var bare = lazily(`^(?:\d+[:|]\s*)?[ \t]*(?:[-#/]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$`)
+var bare = lazily(`^(?: *\d+(?:[:|\t│]|→)\s*)?[ \t]*(?:[-+#/>]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$|(?:-e|-H|--env|--header|--build-arg)[ =]["']?[\w.-]*$`)
 
 // aside matches names that belong to a secret but hold something else: tokenID,
 // PASSWORD_FILE.

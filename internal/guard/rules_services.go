@@ -22,8 +22,8 @@ func serviceRules() []Rule {
 		},
 		{
 			ID: "discord-token", What: "a Discord bot token", Source: "docs.discord.com, authentication",
-			Keywords: []string{"discord", "bot_token", "bottoken"},
-			Pattern:  `(?i:discord|bot_?token)[\w.-]{0,20}` + assigned + `["'\x60]?(?:Bot )?([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})`, Start: anywhere, Shape: assignment,
+			Keywords: []string{"discord", "bot_token", "bottoken", ".login(", ".run(", "authorization"},
+			Pattern:  `(?:(?i:discord|bot_?token|authorization)[\w.-]{0,20}` + assigned + `|\.(?:login|run)\(\s*)["'\x60]?(?:Bot )?([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})`, Start: anywhere,
 		},
 		{
 			ID: "teams-webhook", What: "a Microsoft Teams webhook", Source: "gitleaks",

@@ -7,8 +7,9 @@ const shortest = 6
 
 // valueAt finds the value that begins at an offset, behind a name and the operator that
 // assigns: in quotes, or a bare word that ends the line or the element. The offsets that it
-// returns are without the quotes. A value has no spaces.
-func valueAt(text []byte, at int) (from, to int, found bool) {
+// returns are without the quotes. A value has no spaces. within is the quote before the name,
+// which ends a bare value; 0 without.
+func valueAt(text []byte, at int, within byte) (from, to int, found bool) {
 	if at < len(text) && bytes.IndexByte([]byte(quotes), text[at]) >= 0 {
 		// The operator's pattern took the escape of a quote in a string within a string.
 		escaped := at > 0 && text[at-1] == '\\'
@@ -22,9 +23,23 @@ func valueAt(text []byte, at int) (from, to int, found bool) {
 	}
 	end := at
 	for end < len(text) && !isSpace(text[end]) && !bytes.HasPrefix(text[end:], []byte("</")) {
+		if text[end] == within && within != 0 {
+			return at, end, end-at >= shortest
+		}
 		end++
 	}
 	return at, end, end-at >= shortest && endsLine(text[end:])
+}
+
+// quoteBefore returns the quote before the name around an offset, or 0.
+func quoteBefore(text []byte, at int) byte {
+	for at > 0 && inName(text[at-1]) {
+		at--
+	}
+	if at > 0 && bytes.IndexByte([]byte(quotes), text[at-1]) >= 0 {
+		return text[at-1]
+	}
+	return 0
 }
 
 // quotes begin and end a string in programming languages.
