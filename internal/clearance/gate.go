@@ -121,7 +121,13 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 		where, at := holder(ctx, s, f, what.Labels)
 		f.Path = at
 		if f.Rule != RuleExpunged {
-			refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
+			if at == recordFile && where != inHistory {
+				// Every checkpoint has a file of this name, so the commands name the blob.
+				f.Path = ""
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s, f, where), whatIs(f.Rule), f.Rule))
+			} else {
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
+			}
 			kept = append(kept, f)
 			continue
 		}
@@ -215,6 +221,10 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 			}
 			if at, found := pathIn(ctx, s.Repo, c.Tree, f); found {
 				return l.Label, at
+			}
+			// The notes hold the record under the id of the commit.
+			if e, found, err := s.Repo.Lookup(ctx, c.Tree, recordFile); oid == record && err == nil && found && e.OID == f.OID {
+				return l.Label, recordFile
 			}
 		}
 	}

@@ -109,34 +109,23 @@ func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error
 	}
 	raw := blob.Data
 	if r.plan.goal.hit(e.OID) {
-		if raw, _ = r.plan.replace(blob.Data, inJSON); bytes.Equal(raw, blob.Data) {
-			// The secret may be split by escapes in a way that the guard sees but cannot
-			// replace.
+		if raw, _ = r.plan.replace(blob.Data); bytes.Equal(raw, blob.Data) {
 			return nil, errors.New("it cannot be removed from the record")
 		}
 	}
 	return record.Parse(raw)
 }
 
-// plainText and inJSON encode the replacement of a secret for the content in which it
-// stands.
-func plainText(text string) string { return text }
-
-func inJSON(text string) string {
-	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
-	return string(quoted[1 : len(quoted)-1])
-}
-
 // replace replaces the secrets of the goal in content. It repeats that, since the remaining
 // text may look like another secret. whole is false if some are left after four rounds.
-func (p *Plan) replace(content []byte, spell func(string) string) (clean []byte, whole bool) {
+func (p *Plan) replace(content []byte) (clean []byte, whole bool) {
 	for range 4 {
 		next, count := p.desk.Replace(content, func(f guard.Finding) (string, bool) {
 			if !p.goal.secrets[f.Fingerprint] {
 				return "", false
 			}
 			if p.req.Replace != nil {
-				return spell(*p.req.Replace), true
+				return *p.req.Replace, true
 			}
 			return "[secret: " + f.Rule + "]", true
 		})
@@ -172,7 +161,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		if err != nil {
 			return "", err
 		}
-		if clean, whole := p.replace(blob.Data, plainText); whole && !bytes.Equal(clean, blob.Data) {
+		if clean, whole := p.replace(blob.Data); whole && !bytes.Equal(clean, blob.Data) {
 			content = clean
 		}
 	}

@@ -257,7 +257,7 @@ func (s *scan) try(rule int, l *layer, at int) {
 		rule: rule, from: s.offset + int64(l.start(m.from)), to: s.offset + int64(l.end(to)), layer: l, at: m.from,
 		Finding: s.scanner.Finding(r.ID, s.lineOf(s.piece, l.start(at)), m.secret),
 	})
-	s.found[len(s.found)-1].Guess = r.Guess && !(r.Firm && isStrong(m.secret))
+	s.found[len(s.found)-1].Guess = r.Guess && !(r.Firm && isFirm(m.secret))
 }
 
 // mayBe rules out most keywords without running the pattern.

@@ -48,7 +48,7 @@ func formatRules() []Rule {
 			ID: "authorization-header", What: "a credential in a header", Source: "RFC 7617, RFC 6750",
 			Keywords: []string{"authorization"},
 			Pattern:  `(?i)authorization` + assigned + `["'\x60]?(?:Basic +([A-Za-z0-9+/]{12,}={0,2})|(?:Bearer|Token|Bot) +([\w.~+/-]{16,}={0,2}))`,
-			Start:    anywhere, Within: textContent, 
+			Start:    anywhere, Within: textContent, Guess: true, Firm: true,
 			Check: func(m match) bool {
 				return m.groups[1] != nil && isBasicAuth(m) || m.groups[2] != nil && isLongRandom(m.secret)
 			},
@@ -113,9 +113,26 @@ func secretNames() []string {
 // isBasicAuth decodes the credential and wants user:password with a password that is no
 // example.
 func isBasicAuth(m match) bool {
-	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
+	password := basicPassword(m.secret)
+	return len(password) >= 4 && !isStock(password) && !isPlaceholder(password)
+}
+
+// basicPassword returns the password in the base64 of user:password, or nil.
+func basicPassword(secret []byte) []byte {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(secret), "="))
 	_, password, found := bytes.Cut(plain, []byte{':'})
-	return err == nil && found && len(password) >= 4 && !isStock(password) && !isPlaceholder(password) && printable(plain)
+	if err != nil || !found || !printable(plain) {
+		return nil
+	}
+	return password
+}
+
+// isFirm reports whether a program made the password in a header or an address.
+func isFirm(secret []byte) bool {
+	if password := basicPassword(secret); password != nil {
+		secret = password
+	}
+	return isStrong(secret)
 }
 
 func printable(text []byte) bool {
