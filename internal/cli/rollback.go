@@ -19,17 +19,18 @@ type RollbackCmd struct {
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files."`
 	whereFlag
 	sessionFlag
-	Branch           bool   `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
-	KeepBranch       bool   `xor:"branch" help:"Leave HEAD and branches where they are, even in a session with a branch of its own."`
-	WorktreeOnly     bool   `xor:"mode" help:"Leave the index as it is."`
-	StateOnly        bool   `xor:"mode" help:"Change no files: only make the checkpoint the current one, and print its state."`
-	Produced         bool   `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
-	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
-	Force            bool   `help:"Roll back even during a merge, rebase or bisect; restores only files."`
-	Reason           string `placeholder:"<text>" help:"Reason to record in the history."`
-	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	Continue         bool   `xor:"end" help:"Finish a rollback that was cut off."`
-	Abort            bool   `xor:"end" help:"Take back a rollback that was cut off."`
+	Branch           bool    `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
+	KeepBranch       bool    `xor:"branch" help:"Leave HEAD and branches where they are, even in a session with a branch of its own."`
+	Index            *string `xor:"index" enum:"staged,exact" placeholder:"<how>" help:"What to bring back of the index: staged (default), what was staged then; or exact, each entry as it was, although HEAD has moved since."`
+	WorktreeOnly     bool    `xor:"mode,index" help:"Leave the index as it is."`
+	StateOnly        bool    `xor:"mode,index" help:"Change no files: only make the checkpoint the current one, and print its state."`
+	Produced         bool    `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
+	OverwriteIgnored bool    `help:"Capture ignored files that are in the way, then overwrite them."`
+	Force            bool    `help:"Roll back even during a merge, rebase or bisect; restores only files."`
+	Reason           string  `placeholder:"<text>" help:"Reason to record in the history."`
+	Plan             string  `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Continue         bool    `xor:"end" help:"Finish a rollback that was cut off."`
+	Abort            bool    `xor:"end" help:"Take back a rollback that was cut off."`
 	asked
 	filesFlag
 	resultFlags
@@ -93,7 +94,7 @@ func (c *RollbackCmd) check() error {
 func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
 	r := rollback.Request{
 		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths,
-		OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
+		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
 	}
 	switch {
 	case c.WorktreeOnly:

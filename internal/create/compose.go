@@ -244,7 +244,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	}
 	for i, ch := range changes {
 		if i == record.MaxListed {
-			AddExtra(&c.record.Git.Extra, "staged_truncated", true)
+			AddExtra(&c.record.Git.Extra, MemberStagedCut, true)
 			break
 		}
 		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
@@ -372,6 +372,9 @@ const MemberAside = "aside"
 // MemberLanded is a member of git in the record of the safety checkpoint of a landing. It is the
 // commit that the branch moves to, by which an undo knows what was committed later.
 const MemberLanded = "landed"
+
+// MemberStagedCut is a member of git in a record: true if the list of staged paths was cut.
+const MemberStagedCut = "staged_truncated"
 
 // MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
 // files that a rollback of some paths creates, so that an undo can remove them. It is there, if

@@ -322,6 +322,7 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 	d.Record.Git.Staged = slices.Compact(staged)
 	if most := 1000; len(d.Record.Git.Staged) > most { // the limit of the format
 		d.Record.Git.Staged = d.Record.Git.Staged[:most]
+		create.AddExtra(&d.Record.Git.Extra, create.MemberStagedCut, true)
 	}
 	return nil
 }

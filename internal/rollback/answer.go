@@ -41,6 +41,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 		}
 		a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
+		answerIndex(r)
 		if err := answerUnsaved(ctx, r); err != nil {
 			return checkpoint.Classify(err)
 		}

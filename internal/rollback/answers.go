@@ -44,9 +44,10 @@ type Answer struct {
 	Mode     string                `json:"mode"`             // a Mode, or ModeAbort
 	Plan     PlanFiles             `json:"plan"`
 	Branch   checkpoint.BranchPlan `json:"branch"`
-	State    json.RawMessage       `json:"state"`     // the job's state afterwards
-	Pending  json.RawMessage       `json:"pending"`   // what the workflow says is still to do
-	NextStep *NextStep             `json:"next_step"` // nil: there is none
+	Index    *IndexPlan            `json:"index,omitempty"` // nil: it is as in the checkpoint, or out of scope
+	State    json.RawMessage       `json:"state"`           // the job's state afterwards
+	Pending  json.RawMessage       `json:"pending"`         // what the workflow says is still to do
+	NextStep *NextStep             `json:"next_step"`       // nil: there is none
 	Warnings []string              `json:"warnings,omitempty"`
 
 	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from

@@ -101,7 +101,7 @@ func lookAgain(ctx context.Context, r *Plan) error {
 // begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
 // finished by --continue or reverted by --abort.
 func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[string]fs.FileMode) (meta checkpoint.Intent, err error) {
-	if r.answer.Branch.Moved {
+	if r.answer.Branch.Moved || r.plan.Index != nil {
 		if err := sameHead(ctx, r); err != nil {
 			return meta, err
 		}
@@ -157,6 +157,9 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	backErr := staged.Back()
 	if meta.Branch.Moves() {
 		backErr = errors.Join(backErr, headBack(ctx, s, meta))
+	}
+	if backErr == nil {
+		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID)
 	}
 	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
@@ -228,6 +231,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
+	}
+	if r.plan != nil && r.plan.Index != nil {
+		m.IndexHead = new(headAfterwards(m))
 	}
 	if m.Branch.Moved {
 		m.TargetOld = r.was
@@ -352,6 +358,9 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
 		}
 	}
+	if err := indexFits(ctx, s, staged, meta, st); err != nil {
+		return nil, err
+	}
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
 	// and its undo finds only events with that.
 	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
@@ -409,6 +418,9 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if err := headBack(ctx, s, meta); err != nil {
 			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
+	}
+	if err := staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
 	if err := staged.Finish(); err != nil {
 		return nil, checkpoint.Classify(err)

@@ -31,11 +31,9 @@ func (r *Plan) planBranch(ctx context.Context) error {
 	}
 	g, b := place.Git, &r.answer.Branch
 	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
-	move := movesBranch(r)
-	// An expunge cut the commit out of the checkpoint, because it contains what was expunged.
-	if _, dropped := g.Extra[record.HeadDropped]; dropped && move {
+	move := movesTo(r, g)
+	if !move && movesBranch(r) {
 		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
-		move = false
 	}
 	b.Target = name.Ref(g.Branch)
 	b.Moved = move && (b.From != b.To || b.Name != b.Target)
@@ -80,6 +78,13 @@ func movesBranch(r *Plan) bool {
 		return false
 	}
 	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
+}
+
+// movesTo reports whether HEAD should move to where a record says that it was. It cannot if an expunge
+// cut that commit out of the checkpoint, because it contains what was expunged.
+func movesTo(r *Plan, g record.Git) bool {
+	_, dropped := g.Extra[record.HeadDropped]
+	return movesBranch(r) && !dropped
 }
 
 // leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has

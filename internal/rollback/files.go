@@ -34,14 +34,16 @@ import (
 type contents struct {
 	index *snapshot.IndexState // nil for an imported checkpoint whose index is not known
 	raw   map[string]name.OID  // exact bytes by path, where git's conversions would not reproduce them
+	heads snapshot.Heads       // where HEAD was, as headsOf returns it
 }
 
 // readTarget reads the record of a checkpoint and what else its record commit holds.
 func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (rec *record.Record, got contents, err error) {
-	rec, _, m, err := s.ReadRecord(ctx, e)
+	rec, raw, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return nil, got, err
 	}
+	got.heads = headsOf(rec, raw)
 	index := &snapshot.IndexState{
 		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
 		SparsePresent: create.FromPaths(rec.Git.SparsePresent),
@@ -126,11 +128,14 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	}
 	// Undoing several levels may restore files and index from different safety checkpoints.
 	if r.indexFrom != nil {
-		_, got, err := readTarget(ctx, r.s, r.indexFrom)
-		if err != nil {
+		if _, got, err = readTarget(ctx, r.s, r.indexFrom); err != nil {
 			return damaged(ctx, r, r.indexFrom, err)
 		}
 		target.Index = got.index
+	}
+	heads, err := headsFor(ctx, r, got.heads)
+	if err != nil {
+		return err
 	}
 	scope, err := r.scope(ctx)
 	if err != nil {
@@ -166,7 +171,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 		if err != nil {
 			return err
 		}
-		target.Keep = slices.Concat(hooks, out)
+		target.Keep, target.Heads = slices.Concat(hooks, out), heads
 		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
 			return unplanned(ctx, r, err)
 		}

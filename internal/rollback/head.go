@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/checkpoint"
 	"git-checkpoint/internal/git"
@@ -21,7 +24,7 @@ func changedSince(what string) error {
 // sameHead returns an error if HEAD, or the branch that is to move, is no longer where the plan
 // found it. What it points to by now is in no safety checkpoint.
 func sameHead(ctx context.Context, r *Plan) error {
-	if r.s.Repo.HeadNow() != r.s.Repo.Head {
+	if !headStays(ctx, r.s) {
 		return changedSince("HEAD has moved")
 	}
 	b := r.answer.Branch
@@ -29,6 +32,23 @@ func sameHead(ctx context.Context, r *Plan) error {
 		return changedSince(fmt.Sprintf("branch %s has moved", b.Target.Short()))
 	}
 	return nil
+}
+
+// headStays reports whether HEAD is still where it was when the repository was opened. In most
+// repositories it starts no process.
+func headStays(ctx context.Context, s *checkpoint.Service) bool {
+	was := s.Repo.Head
+	text, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "HEAD"))
+	switch content := strings.TrimSuffix(string(text), "\n"); {
+	case err != nil:
+	case was.Branch == "" && content == string(was.OID):
+		return true
+	case was.Branch != "" && content == "ref: "+string(was.Branch):
+		if now, err := s.Repo.Batch().Resolve(ctx, was.Branch); err == nil && now == was.OID || errors.Is(err, git.ErrMissing) && was.OID == "" {
+			return true
+		}
+	}
+	return s.Repo.HeadNow() == was
 }
 
 // refNow returns the commit that a ref is at, or "" if there is no such ref.

@@ -44,7 +44,7 @@ func partsBefore(r *Plan, first int) []parts {
 		if mode != ModeState && mode != ModeLand { // these two wrote no file
 			at.files = i
 		}
-		if mode.movesIndex() && !stay {
+		if movesIndex(l.Head) && !stay {
 			at.index = i
 		}
 		if l.Head.Branch != "" && !stay {
@@ -129,7 +129,7 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 	if l.State != r.levels[first].State || movesAside(ctx, r, l) || movesAside(ctx, r, r.levels[level-1]) {
 		return false, nil
 	}
-	needsIndex := modeOf(l.Head).movesIndex() && at.index != at.files
+	needsIndex := movesIndex(l.Head) && at.index != at.files
 	needsHead := l.Head.Branch != "" && at.head != at.files
 	if !needsIndex && !needsHead {
 		return true, nil
@@ -145,7 +145,7 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 		}
 	}
 	files, index, head := of[0], of[1], of[2]
-	return (!needsIndex || sameIndex(index.index, files.index)) && (!needsHead || head.isAt(files)), nil
+	return (!needsIndex || sameIndex(index.index, files.index) && sameTree(ctx, r, index.commit, files.commit)) && (!needsHead || head.isAt(files)), nil
 }
 
 // applyLegs applies an undo of more than one leg. Each leg is planned when the one before it is
@@ -209,7 +209,18 @@ func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
 	return h, nil
 }
 
-// sameIndex compares two states of the index, flags included.
+// sameTree reports whether two commits have the same files. Only under such HEADs are two indexes the
+// same: what is staged is their difference from HEAD.
+func sameTree(ctx context.Context, r *Plan, a, b name.OID) bool {
+	if a == b || a == "" || b == "" {
+		return a == b
+	}
+	x, err := r.s.Repo.ReadCommit(ctx, string(a))
+	y, failed := r.s.Repo.ReadCommit(ctx, string(b))
+	return err == nil && failed == nil && x.Tree == y.Tree
+}
+
+// sameIndex compares two states of the index under one HEAD, flags included.
 func sameIndex(a, b snapshot.IndexState) bool {
 	return a.Tree == b.Tree && slices.Equal(a.Unmerged, b.Unmerged) && slices.Equal(a.IntentToAdd, b.IntentToAdd) &&
 		slices.Equal(a.AssumeUnchanged, b.AssumeUnchanged) && slices.Equal(a.SkipWorktree, b.SkipWorktree)

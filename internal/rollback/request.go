@@ -30,6 +30,7 @@ type Request struct {
 	Mode             Mode     // "" is ModeAll
 	Paths            []string // only these paths; none: all
 	OverwriteIgnored bool     // capture ignored files that are in the way, and replace them
+	ExactIndex       bool     // restore the index as it was recorded, whatever HEAD is
 	Force            bool     // go on during a merge or rebase, with files only
 	Reason           string   // the user's reason, for the journal
 	DryRun           bool     // only plan

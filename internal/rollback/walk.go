@@ -295,9 +295,12 @@ func modeOf(e *journal.Event) Mode {
 	return ModeAll // the safety checkpoint has everything, whatever the scope was
 }
 
-// movesIndex reports whether an undo of an event in this mode, as modeOf returns it, restores the
-// index.
-func (m Mode) movesIndex() bool { return m == ModeAll || m == ModeLand }
+// movesIndex reports whether an undo of the event restores the index: that of a move of everything,
+// and of one that moved HEAD, because the index went with it.
+func movesIndex(e *journal.Event) bool {
+	m := modeOf(e)
+	return m == ModeAll || m == ModeLand || m == ModeWorktree && e.Branch != ""
+}
 
 // undoEvents completes the events of an undo for the journal as it is now. first has what they have
 // in common.

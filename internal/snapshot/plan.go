@@ -24,6 +24,8 @@ type Target struct {
 	Tree name.OID // of all files; see Capture.Tree
 	// Index is what was staged. If it is nil, the index stays as it is.
 	Index *IndexState
+	// Heads is nil if HEAD stays, and is where it was when Index was recorded.
+	Heads *Heads
 	// Raw has the exact bytes of files, as Capture.Raw does.
 	Raw     map[string]name.OID
 	Skipped []string               // paths that were not captured; a restore leaves them alone
@@ -109,6 +111,7 @@ type Plan struct {
 	Risk       []Skip      // paths that change and that no checkpoint can bring back exactly
 	IndexTree  name.OID    // the staged tree afterwards; empty if the index stays
 	Index      *IndexState // the rest of the index afterwards; nil if the index stays
+	Carried    *Carried    // nil if Index is that of the target, or the index stays because it is out of scope
 
 	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
 	seen  map[string]fs.FileInfo
@@ -431,18 +434,55 @@ func (s *Shot) findRisks(ctx context.Context, p *Plan) error {
 	return err
 }
 
-// planIndex computes the tree of what will be staged. If only some paths are restored, it is the
-// current one with the entries of these paths exchanged.
-func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
-	if p.Scope.SkipIndex || p.Target.Index == nil {
+// planIndex computes what will be staged. If HEAD has another tree than when the target was recorded,
+// it carries the staged entries over (carry.go). If only some paths are restored, it is the current
+// index with the entries of these paths exchanged.
+func (s *Shot) planIndex(ctx context.Context, p *Plan) (err error) {
+	now, then := &p.Cur.Index, p.Target.Index
+	if p.Scope.SkipIndex {
+		then = nil
+	}
+	if h := p.Target.Heads; h != nil {
+		if then != nil && !h.Exact {
+			if then, p.Carried, err = s.carry(ctx, then, now, *h); err != nil {
+				return err
+			}
+			if p.Carried != nil && p.Scope.Only != nil {
+				p.Carried.within(p.Scope.Only)
+			}
+		}
+		// Wherever HEAD moves, what is staged now goes with it, unless that of then replaces it.
+		if h.Now != h.After && (then == nil || p.Scope.Only != nil) {
+			var said *Carried
+			if now, said, err = s.carry(ctx, now, now, Heads{Then: h.Now, After: h.After}); err != nil {
+				return err
+			}
+			if p.Carried == nil || now == nil {
+				p.Carried = said
+			}
+			if now == nil {
+				return nil
+			}
+		}
+	}
+	switch {
+	case then == nil && now == &p.Cur.Index:
+		return nil
+	case then == nil:
+		p.IndexTree, p.Index = now.Tree, now
+		return nil
+	case p.Scope.Only == nil:
+		p.IndexTree, p.Index = then.Tree, then
 		return nil
 	}
-	p.IndexTree, p.Index = p.Target.Index.Tree, p.Target.Index
-	if p.Scope.Only == nil {
-		return nil
-	}
-	p.Index = mixed(p.Cur.Index, *p.Target.Index, p.Scope.Only)
-	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.Target.Index.Tree)
+	return s.mixIndex(ctx, p, now, then)
+}
+
+// mixIndex plans an index that has the entries of then where the scope says so, and those of now
+// elsewhere.
+func (s *Shot) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
+	p.Index = mixed(*now, *then, p.Scope.Only)
+	changes, err := s.repo.DiffTrees(ctx, now.Tree, then.Tree)
 	if err != nil {
 		return err
 	}
@@ -460,6 +500,6 @@ func (s *Shot) planIndex(ctx context.Context, p *Plan) error {
 			edits[c.Path] = c.New
 		}
 	}
-	p.IndexTree, err = s.repo.EditTree(ctx, p.Cur.Index.Tree, edits)
+	p.IndexTree, err = s.repo.EditTree(ctx, now.Tree, edits)
 	return err
 }

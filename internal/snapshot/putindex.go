@@ -214,6 +214,7 @@ func (r *Restore) indexBack() error {
 	if now, err := os.Stat(r.shot.repo.IndexPath); err == nil && os.SameFile(old, now) {
 		return nil
 	}
+	r.replaced = true
 	// Another link is renamed, because OldIndex is needed if Back is called again.
 	back := r.intent.OldIndex + "-back"
 	os.Remove(back) //nolint:errcheck // of a try that was killed

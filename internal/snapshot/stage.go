@@ -34,6 +34,7 @@ type Restore struct {
 	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
 	converts bool                // new content without raw bytes went through git's conversions
 	staged   map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
+	replaced bool                // Back has put the old index in the place of another one
 	placed   map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
 }
 

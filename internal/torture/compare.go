@@ -145,9 +145,9 @@ func (c *run) otherTree(p, top string) bool {
 func (c *run) mayChange(m *move, p string) bool {
 	dir := c.gitDir(m.op.Tree)
 	common := c.commonOf(dir)
-	// A rollback writes the index unless it was asked not to.
+	// A rollback writes the index unless it was asked not to, and HEAD stays.
 	if p == c.indexFile(m.op.Tree) || strings.HasPrefix(p, dir+"/sharedindex.") {
-		return !m.wish.indexStays
+		return !m.wish.indexStays || c.moves(m)
 	}
 	// The branch that the rollback went to goes back too, even if HEAD is where it was before
 	// the rollback already.

@@ -8,7 +8,7 @@
 //	run.go, create.go, move.go                    execute a case, command by command
 //	moment.go                                     read a worktree, and what a capture has to hold
 //	predict.go                                    the model: the disk after a rollback
-//	check.go, compare.go, index.go                compare with the model
+//	check.go, compare.go, index.go, staged.go     compare with the model
 //	shrink.go, script.go                          reduce a failure and print it as a shell script
 //
 // The model is written from the design alone and imports nothing of the program. The

@@ -45,30 +45,39 @@ func (c *run) readIntents(m *moment, top, index string) error {
 	return nil
 }
 
-// compareIndex requires that the index is as it was when the checkpoint was made.
+// compareIndex requires that what was staged when the checkpoint was made is staged again.
 func (c *run) compareIndex(m *move) error {
 	then, after, verb := m.to.then, m.then, m.op.Verb
+	if err := c.commitsOnly(m); err != nil {
+		return err
+	}
 	switch {
 	// Then the index is not part of the rollback.
-	case m.wish.indexStays || c.unfinished(m.op.Tree, m.after) != "":
+	case c.unfinished(m.op.Tree, m.after) != "", m.wish.indexStays && !c.moves(m):
 		if m.now.index != after.index {
 			return broken("%s changed the index, and should not", verb)
 		}
 		return nil
+	case m.wish.indexStays: // it goes with HEAD
+		then = m.now
 	case m.wish.only != nil:
 		return c.comparePart(m)
 	}
-	if diff := differences(c.flags(then), c.flags(after)); len(diff) > 0 {
+	want, err := c.carried(m.op.Tree, then, m.now, after)
+	if err != nil {
+		return err
+	}
+	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
 	}
-	if diff := differences(set(then.intents), set(after.intents)); len(diff) > 0 {
+	if diff := differences(set(want.intents), set(after.intents)); len(diff) > 0 {
 		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
 	// Two cases in which status may differ: git itself missed an edit within the same tick
 	// of the clock, or content is converted, where looking at bytes again depends on stat
 	// data.
 	blind := c.trusted(verb, then) != nil
-	if !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts {
+	if !m.wish.indexStays && !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts {
 		if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
 			return broken("after %s git status differs:\n%s", verb, list(diff))
 		}
@@ -80,14 +89,14 @@ func (c *run) compareIndex(m *move) error {
 // skip-worktree, while reading the index, from files that are present. The mode of an intent-to-add
 // entry is that of the file when it was added and says nothing: git takes that of the file now, and
 // a checkpoint records the path alone.
-func (c *run) flags(m *moment) map[string]string {
+func (c *run) flags(m *moment, index stagedIndex) map[string]string {
 	out := map[string]string{}
-	for _, e := range entries(m.listing) {
+	for _, e := range index.entries {
 		// A file that is present loses the flag when git reads the index.
 		if _, present := m.disk[e.path]; present && e.tag == "S" && c.kind.sparse {
 			e.tag = "H"
 		}
-		if m.intents[e.path] {
+		if index.intents[e.path] {
 			e.mode = "any mode"
 		}
 		out[strings.Join([]string{e.tag, e.mode, e.oid, e.stage, e.path}, " ")] = ""
@@ -116,9 +125,17 @@ func (m *moment) covered(after *moment) bool {
 // comparePart checks a rollback of some paths: entries in scope are the recorded ones, all
 // others stay.
 func (c *run) comparePart(m *move) error {
-	w, then, after := m.wish, m.to.then, m.then
+	w, after := m.wish, m.then
+	now, err := c.carried(m.op.Tree, m.now, m.now, after)
+	if err != nil {
+		return err
+	}
+	then, err := c.carried(m.op.Tree, m.to.then, m.now, after)
+	if err != nil {
+		return err
+	}
 	want, stays := map[string]string{}, []string(nil)
-	for _, e := range entries(m.now.listing) {
+	for _, e := range now.entries {
 		if !w.only(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
 			stays = append(stays, e.path)
@@ -128,7 +145,7 @@ func (c *run) comparePart(m *move) error {
 	fits := func(p string) bool {
 		return !slices.ContainsFunc(stays, func(q string) bool { return under(p, q) || under(q, p) })
 	}
-	for _, e := range entries(then.listing) {
+	for _, e := range then.entries {
 		if w.only(e.path) && e.stage == "0" && !then.intents[e.path] && fits(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
 		}

@@ -3,6 +3,7 @@ package torture
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 )
 
@@ -104,6 +105,7 @@ func kinds() []kind {
 		{name: "unborn", setup: func(*gen) []string { return []string{"git init -q repo"} }, paths: plain, edits: staging()},
 		{name: "detached", setup: func(g *gen) []string { return append(start(g), "git checkout -q --detach") }, paths: plain, edits: branching()},
 		{name: "branches", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: append(branching(), branching()...)},
+		{name: "commits", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: slices.Concat(staging(), committing(), committing(), branching())},
 		{name: "worktrees", setup: func(g *gen) []string {
 			return append(start(g), "git worktree add -q ../linked -b other")
 		}, paths: plain, edits: branching(), worktree: []string{"repo", "linked"}, across: true},

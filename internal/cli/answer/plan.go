@@ -64,9 +64,11 @@ func (a Planned) text(p *page) {
 		field{"State", say(stateStep(r))},
 		field{"Discards", say(p.enumeration(r.Plan.Discard))},
 		field{"Branch", say(branchPlan(r, p.view))},
+		field{"Index", say(indexPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},
 	)...)
 	p.plannedFiles(r)
+	p.indexPaths(r)
 	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
 	}))
