@@ -127,7 +127,7 @@ func (r *Plan) warnConflicts() {
 	// Nothing to warn about if the same operation is still in progress, or if the index stays as it
 	// is.
 	g := r.record.Git
-	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.s.Repo.Operation() == g.Operation {
+	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Operation() == g.Operation {
 		return
 	}
 	var other name.OID

@@ -245,3 +245,36 @@ func checkCarried(t *testing.T, c, i, h map[string]string, got []carried) {
 		}
 	}
 }
+
+// Where HEAD stays at one commit, nothing is read and the index is the recorded one. A HEAD that
+// cannot be read leaves the index as it is, and so does one of then without a complete list of what
+// was staged.
+func TestCarryUnreadable(t *testing.T) {
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := &IndexState{Tree: rawTree(t, repo, git.ModeFile, "dir/a")}
+	lost := name.OID(strings.Repeat("1", len(repo.Head.OID)))
+	for _, k := range []struct {
+		what        string
+		heads       Heads
+		same, stays bool
+	}{
+		{"the same commit", Heads{Then: lost, After: lost}, true, false},
+		{"HEAD is lost", Heads{Then: repo.Head.OID, After: lost, Listed: true}, false, true},
+		{"HEAD of then is lost, no list", Heads{Then: lost, After: repo.Head.OID, Staged: []string{"dir/a"}}, false, true},
+		{"HEAD of then is lost", Heads{Then: lost, After: repo.Head.OID, Staged: []string{"dir/a"}, Listed: true}, false, false},
+	} {
+		got, said, err := shot.carry(t.Context(), index, &IndexState{Tree: index.Tree}, k.heads)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", k.what, err)
+		case k.same != (got == index), k.stays != (said != nil && said.Stays != ""), k.stays != (got == nil):
+			t.Errorf("%s: %v, %v", k.what, got, said)
+		case !k.same && !k.stays && (got.Tree != index.Tree || !slices.Equal(said.Staged, []string{"dir/a"}) || said.Over != nil):
+			t.Errorf("%s: %v, %v", k.what, got, said)
+		}
+	}
+}
