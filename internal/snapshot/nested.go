@@ -78,3 +78,23 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture) error {
 	c.Skipped = append(c.Skipped, Skip{Path: t.Path + "/", Reason: ReasonSubmodule})
 	return nil
 }
+
+// becomeNested lists the gitlinks of the target at which a repository is now. Its files were
+// captured one by one if the index has a file below the gitlink, because git then takes the
+// directory for an ordinary one. They still belong to that repository.
+func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
+	var out []string
+	for _, c := range changes {
+		if c.New.Mode != git.ModeGitlink {
+			continue
+		}
+		info, err := s.tree.lstat(c.Path + "/.git")
+		if err != nil {
+			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
+		}
+		if info != nil {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
+}

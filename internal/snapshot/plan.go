@@ -318,26 +318,6 @@ func covers(skipped, p string) bool {
 	return p == skipped || strings.HasPrefix(p, skipped+"/")
 }
 
-// becomeNested lists the gitlinks of the target at which a repository is now. Its files were
-// captured one by one if the index has a file below the gitlink, because git then takes the
-// directory for an ordinary one. They still belong to that repository.
-func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
-	var out []string
-	for _, c := range changes {
-		if c.New.Mode != git.ModeGitlink {
-			continue
-		}
-		info, err := s.tree.lstat(c.Path + "/.git")
-		if err != nil {
-			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
-		}
-		if info != nil {
-			out = append(out, c.Path)
-		}
-	}
-	return out, nil
-}
-
 // untouchedPaths returns a function that reports whether a path, or a directory above it, is in
 // nested, was left out of either side or is in Target.Keep.
 func untouchedPaths(p *Plan, nested []string) func(string) bool {
