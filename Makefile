@@ -75,11 +75,11 @@ SEED   ?= 1
 KIND   ?=
 CONFIG ?=
 torture:
-	@PATH="$(path)" $(GO) run ./internal/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)' -config '$(CONFIG)'
+	@PATH="$(path)" $(GO) run ./internal/test/torture/cmd -cases $(CASES) -seed $(SEED) -kind '$(KIND)' -config '$(CONFIG)'
 
 # Random documents of each of the five layouts, in and out: CASES of each, from SEED on.
 roundtrip:
-	@PATH="$(path)" CASES=$(CASES) SEED=$(SEED) $(GO) test ./internal/interop -run TestRandomDocuments -count 1 -timeout 60m
+	@PATH="$(path)" CASES=$(CASES) SEED=$(SEED) $(GO) test ./internal/verb/interop -run TestRandomDocuments -count 1 -timeout 60m
 
 # The linter is pinned in a module of its own, so that its dependencies are not ours.
 lint:
@@ -96,7 +96,7 @@ ROW        ?=
 PROFILE    ?=
 BENCHCACHE ?= bin/bench
 bench: build
-	@$(GO) run ./internal/bench/cmd -program $(bin) -cache '$(BENCHCACHE)' -row '$(ROW)' -profile '$(PROFILE)' $(BENCH)
+	@$(GO) run ./internal/test/bench/cmd -program $(bin) -cache '$(BENCHCACHE)' -row '$(ROW)' -profile '$(PROFILE)' $(BENCH)
 
 install: build
 	install -d $(target)/bin $(target)/share/man/man1 \
@@ -114,7 +114,7 @@ man: build
 	$(bin) __man > docs/man/git-checkpoint.1
 
 golden:
-	$(GO) test ./internal/cli ./internal/cli/answer -update
+	$(GO) test ./internal/ui/cli ./internal/answer -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/git-checkpoint
 
 clean:

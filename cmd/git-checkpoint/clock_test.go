@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // A clock that jumps back and forth, and files and an index of the future or of before

@@ -18,9 +18,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/journal"
-	"git-checkpoint/internal/record"
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // block is a fenced block of a document whose info string says what it is:
@@ -277,7 +277,7 @@ func TestSafetyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests, worlds := sources(t, filepath.Join("..", "..", "internal")), sources(t, filepath.Join("..", "..", "internal", "torture"))
+	tests, worlds := sources(t, filepath.Join("..", "..", "internal")), sources(t, filepath.Join("..", "..", "internal", "test", "torture"))
 	tests += sources(t, ".")
 	for line := range strings.Lines(string(data)) {
 		cells := strings.Split(line, "|")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 const planted = "AKIAQYLPMN5HHHFPZAM2"

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"git-checkpoint/internal/cli"
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/ui/cli"
+	"git-checkpoint/internal/ui/term"
 )
 
 // failpointVariable tells the program of the tests where to end:

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // rounds is how often a test of chance is repeated. GIT_CHECKPOINT_ROUNDS=20 is for a

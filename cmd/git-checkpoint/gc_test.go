@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // letGo makes a checkpoint with a file that no other one has, deletes it, and leaves its

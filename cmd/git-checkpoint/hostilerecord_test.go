@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/record"
+	"git-checkpoint/internal/format/record"
 )
 
 // hostileRecords are changes of a record that leave it well-formed JSON, with a right checksum.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/checkpoint"
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // world is a repository that a test kills this program in.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // An undo of several levels, which brought back different parts, that is killed at any step is

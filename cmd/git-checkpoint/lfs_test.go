@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // lfsWorld is a repository that git-lfs works in, or what stands in for it, with two files
@@ -18,7 +18,7 @@ func lfsWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	standIn := filepath.Join(t.TempDir(), "stand-in")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", standIn, "git-checkpoint/internal/torture/stand-in").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", standIn, "git-checkpoint/internal/test/torture/stand-in").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, verb := range []string{"clean", "smudge", "process"} {

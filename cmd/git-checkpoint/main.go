@@ -1,13 +1,13 @@
 // Command git-checkpoint records where a multi-step job stands in a git repository, and takes it
 // back there. git finds it as a subcommand: "git checkpoint". Everything is in package
-// internal/cli; this file only connects it to the process.
+// internal/ui/cli; this file only connects it to the process.
 package main
 
 import (
 	"os"
 
-	"git-checkpoint/internal/cli"
-	"git-checkpoint/internal/term"
+	"git-checkpoint/internal/ui/cli"
+	"git-checkpoint/internal/ui/term"
 )
 
 // version is set by the linker, with -X main.version; see the Makefile.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // The names that the rules speak of, each as a file and as a directory above one.

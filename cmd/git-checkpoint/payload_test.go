@@ -16,7 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
-	"git-checkpoint/internal/agent"
+	"git-checkpoint/internal/core/agent"
 )
 
 // payloads makes hostile variations of what real agents sent.
@@ -28,7 +28,7 @@ type payloads struct {
 
 func newPayloads(t *testing.T, seed uint64, repo string) *payloads {
 	p := &payloads{Rand: rand.New(rand.NewPCG(seed, 0)), real: map[string][]string{}, repo: repo}
-	files, err := filepath.Glob("../../internal/agent/testdata/payloads/*/*.json")
+	files, err := filepath.Glob("../../internal/core/agent/testdata/payloads/*/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no payloads", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // elsewhere is a worktree on another file system than its git directory.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // typed is one command of the tour and what the terminal shows for it.

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/sjson"
 
-	"git-checkpoint/internal/workflow"
+	"git-checkpoint/internal/core/workflow"
 )
 
 // copied is what the copies are called.
@@ -84,7 +84,7 @@ func write(t *testing.T, file string, data []byte) {
 
 // Definitions are data: the rooms that run them have none of their names.
 func TestNoCodeNamesAWorkflow(t *testing.T) {
-	for _, room := range []string{"checkpoint", "store", "journal", "record", "snapshot", "workflow"} {
+	for _, room := range []string{"core/checkpoint", "storage/store", "format/journal", "format/record", "storage/snapshot", "core/workflow"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "internal", room, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(room, err)

@@ -61,7 +61,7 @@ func sampled(t *testing.T, name string) []byte {
 func documents(t *testing.T, name string) [][]byte {
 	t.Helper()
 	var found [][]byte
-	err := filepath.WalkDir(filepath.Join("..", "..", "internal", "interop", "testdata", "samples", name), func(file string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", "..", "internal", "verb", "interop", "testdata", "samples", name), func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !e.Type().IsRegular() || slices.Contains([]string{"manifest.json", "rollback-history.json", "index.yaml", "latest"}, e.Name()) {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // bare makes a bare repository that takes pushes over any transport.

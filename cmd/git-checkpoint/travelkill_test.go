@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // twoClones are two worlds with one remote, and a checkpoint that both have.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // An edit that leaves size and time as they were, in the second in which git last looked

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/gitconfig"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // maxAlternates is how many levels of alternates git follows: repositories that borrow objects from

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // ErrMissing says that an object or ref does not exist, ErrUnreadable that git cannot read the

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 func TestBatchReads(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // CountBetween returns the number of commits that are reachable from to and not from from.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"git-checkpoint/internal/gitconfig"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // ErrBorrowed says that refs cannot be written after Borrow, because their objects are not in the

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // Signature is the author or committer of a commit: the person, and the time to the second.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-checkpoint/internal/gitconfig"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // readConfig reads the whole configuration as git sees it from the directory of o. It uses a Repo

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // LooseObjects estimates the number of loose objects as git does: ids are distributed evenly, so

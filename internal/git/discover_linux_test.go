@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/gittest"
+	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // both opens a directory twice: in this process, and with git.

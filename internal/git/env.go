@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/gitconfig"
+	"git-checkpoint/internal/git/gitconfig"
 )
 
 // dropped lists the inherited variables that must not reach the git processes of this program. They

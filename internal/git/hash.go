@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // HashObject returns the id that an object has in a repository of the given object format ("sha1"

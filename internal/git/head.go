@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/discover"
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/refs"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/discover"
+	"git-checkpoint/internal/git/internal/refs"
 )
 
 // errAsk says that this process cannot tell, and that git has to be asked.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-checkpoint/internal/mapped"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/mapped"
 )
 
 // Index is a decoded index file of version 2, 3 or 4. See gitformat-index(5) for the format.

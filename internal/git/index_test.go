@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // stagedRepository has an entry of every kind in its index.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // FileStat is what an index stores about a file to detect changes. The zero value matches no file,

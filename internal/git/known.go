@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // Limits in bytes. maxKeptSize is the size of the largest object that is kept in memory, and

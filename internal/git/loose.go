@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"sync"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/odb"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // looseDir writes loose objects into an object directory, in this process. A file must end up as

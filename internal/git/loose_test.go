@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // Whichever byte of a loose object is damaged, no other content is ever returned under its id.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // fixture is a repository that is opened here and by plain git.

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // Missing returns those of the ids that name no object in this repository or its alternates. Empty

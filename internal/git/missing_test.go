@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // Missing returns what git says is missing, wherever the other objects are.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // HeadOf returns the commit at HEAD of another repository, whose worktree is dir. It is empty when

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/odb"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // objects reads and writes the files of the object database in this process. It refuses

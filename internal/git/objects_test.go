@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // history commits files that change a little each time, so that packs contain long chains of

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // ObjectsOf calls each for the given commits and for every tree and blob in them, once per object.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // operations lists the files and directories in a worktree's git directory by which git remembers

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"sync"
 
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/odb"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // unpackLimit is the number of new objects below which they become loose, as with git's

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // writePack writes n blobs in one pack and returns the path of its index.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/scripttest"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // manyRefs is how many new refs package refs writes directly into packed-refs.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/odb"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // ErrGarbled says that the content of an object has another id than the one under which it is

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // Refresh reads HEAD again, because another program may have moved it. If git does not answer, the

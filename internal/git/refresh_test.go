@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // HEAD follows git to a branch without a commit and to a commit without a branch. It stays as it was

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/refs"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/refs"
 )
 
 // RefValue is refs.Value; package refs reads and writes refs that are files.

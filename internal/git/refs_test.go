@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 func TestRefs(t *testing.T) {

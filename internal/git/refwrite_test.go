@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // writesHere skips a test if git writes the refs, as it does outside Linux.

@@ -24,9 +24,9 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/discover"
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/git/internal/discover"
 )
 
 // ErrUnusable wraps every reason why a directory is not in a repository that this program can work

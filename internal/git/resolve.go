@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // Resolve returns the id that a ref points to. The error wraps ErrMissing if the ref does not

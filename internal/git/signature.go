@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // SignatureState is what git says about the signature of a commit.

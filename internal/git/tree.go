@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // Mode is the mode of a tree entry. git writes it in octal.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/gittest"
 	"pgregory.net/rapid"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
 )
 
 // WriteTree encodes and writes one tree object. It sorts entries in place.

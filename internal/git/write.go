@@ -19,9 +19,9 @@ import (
 
 	careful "github.com/go-git/go-git/v5/plumbing/hash"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/name"
-	"git-checkpoint/internal/odb"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // ObjectWriter writes an object of type "blob", "tree" or "commit" and returns its id. If the

@@ -13,9 +13,9 @@ import (
 
 	careful "github.com/go-git/go-git/v5/plumbing/hash"
 
-	"git-checkpoint/internal/gitconfig"
-	"git-checkpoint/internal/gittest"
-	"git-checkpoint/internal/name"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/test/gittest"
 )
 
 // Both writers, with both object formats where possible, return git's ids and write objects that

@@ -1,0 +1,207 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/retain"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// chatMemory is what the last command left for the next one: a plan (rollback, undo, redo or
+// delete) that was shown and waits for a *yes, or a rollback that was refused and may be forced. It
+// is stored as JSON in a file that may be lost at any time. *yes makes the plan again and compares
+// its fingerprint with Seen, so that it does only what was shown.
+type chatMemory struct {
+	Time time.Time `json:"time"`
+	// Target is the checkpoint to go back to. Once a plan was shown it is an id.
+	Target string `json:"target,omitempty"`
+	// Walk is undo or redo, in place of a target.
+	Walk string `json:"walk,omitempty"`
+	// Delete are the ids to delete from Session, in place of a target.
+	Delete  []string `json:"delete,omitempty"`
+	Session string   `json:"session,omitempty"`
+	// Asked is set until anything else is typed: only then a bare "y" is an answer.
+	Asked            bool `json:"asked,omitempty"`
+	OverwriteIgnored bool `json:"overwrite_ignored,omitempty"`
+	Branch           bool `json:"branch,omitempty"`
+	// Seen is the fingerprint of the plan that was shown; empty if the rollback was refused.
+	Seen string `json:"seen"`
+}
+
+// waits reports whether the memory is of a plan that was shown and waits for a *yes. Otherwise it
+// is of a rollback that was refused.
+func (m chatMemory) waits() bool { return m.Seen != "" || m.Delete != nil }
+
+// chatPatience is how long a plan can be confirmed.
+const chatPatience = 10 * time.Minute
+
+// chatPlan makes the plan of a rollback, undo or redo, remembers it and shows it. If ignored files
+// are in the way, the plan is refused, and remembered so that *rollback-force can repeat it.
+func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
+	plan, err := planFor(ctx, s, m)
+	if err != nil {
+		var known *checkpoint.Error
+		if errors.As(err, &known) && isOverwritable(known) && !m.OverwriteIgnored {
+			m.Time, m.Seen = s.Now(), ""
+			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored")
+			err = errors.Join(err, s.Remember(checkpoint.ChatFile, m))
+		}
+		return nil, err
+	}
+	if a := plan.Answer(); a.Empty && m.Walk == "" { // nothing to confirm
+		return shown(answer.Planned{Plan: a, Files: answer.FilesFew}, ""), s.Forget(checkpoint.ChatFile)
+	}
+	// From now on the target is an id: a number may stand for another checkpoint by the time of the
+	// *yes.
+	if m.Time = s.Now(); m.Walk == "" {
+		m.Target = string(plan.Answer().To)
+	}
+	if m.Seen, err = plan.Fingerprint(); err != nil {
+		return nil, err
+	}
+	m.Asked = true
+	next := "*yes does exactly this within ten minutes, *abort leaves everything as it is."
+	return unless(s.Remember(checkpoint.ChatFile, m), shown(answer.Planned{Plan: plan.Answer(), Files: answer.FilesFew}, next))
+}
+
+// isOverwritable reports whether a rollback was refused only because ignored files are in the way.
+func isOverwritable(e *checkpoint.Error) bool {
+	return e.Kind == checkpoint.KindRefused && slices.Contains(e.Hints, rollback.OverwriteHint)
+}
+
+// planFor makes the plan that a memory describes, for what is in the worktree now.
+func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollback.Plan, error) {
+	if m.Walk != "" {
+		return rollback.PrepareUndo(ctx, s, rollback.UndoRequest{Levels: 1, Redo: m.Walk == "redo"})
+	}
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	req := rollback.Request{Session: string(session), Ref: m.Target, OverwriteIgnored: m.OverwriteIgnored, Reason: "asked for in the chat"}
+	if m.Branch {
+		req.Branch = rollback.BranchMove
+	}
+	f, err := s.Resolve(ctx, req.Session, req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if f.Session != session { // Resolve finds a whole id in any session, but a chat is about its own
+		return nil, checkpoint.UnknownCheckpointError(session, f.State, m.Target)
+	}
+	return rollback.Prepare(ctx, s, req)
+}
+
+// chatForce repeats the rollback that was refused, and lets it overwrite ignored files.
+func chatForce(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	var m chatMemory
+	ok, err := s.Recall(checkpoint.ChatFile, &m)
+	if err != nil {
+		return nil, err
+	}
+	// A plan that was shown was not refused, and one of *delete is not about a rollback at all.
+	if !ok || m.waits() || !isFresh(s, m.Time) {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "*rollback-force:N names the checkpoint", "there is no rollback to force")
+	}
+	m.OverwriteIgnored = true
+	return chatPlan(ctx, s, m)
+}
+
+// isFresh reports whether a plan is recent enough. A time in the future means that the clock was
+// changed.
+func isFresh(s *checkpoint.Service, then time.Time) bool {
+	age := s.Now().Sub(then)
+	return age >= 0 && age <= chatPatience
+}
+
+// chatYes carries out what was shown, if it would still do the same. Otherwise it shows the new
+// plan, with an error.
+func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	var m chatMemory
+	ok, err := s.Recall(checkpoint.ChatFile, &m)
+	if err != nil {
+		return nil, err
+	}
+	waits := ok && m.waits()
+	switch fresh := waits && isFresh(s, m.Time); {
+	case c.Alone && !(fresh && m.Asked): // "y" is an ordinary prompt then: no answer, no error message
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNothing}
+	case !waits:
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "there is nothing to confirm")
+	case !fresh:
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "type the command again to see the new plan", "the plan is more than %d minutes old", int(chatPatience.Minutes()))
+	}
+	if m.Delete != nil {
+		return chatDeleted(ctx, s, m)
+	}
+	plan, err := planFor(ctx, s, m)
+	if err != nil { // something is in the way by now; chatPlan says it, and remembers what was refused
+		m.Seen = ""
+		return chatPlan(ctx, s, m)
+	}
+	seen, err := plan.Fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	if seen != m.Seen {
+		again, err := chatPlan(ctx, s, m)
+		if err != nil {
+			return nil, err
+		}
+		return again, checkpoint.Failure(checkpoint.KindRefused, "", "something has changed since the plan was shown; nothing was done, and this is the plan now")
+	}
+	done, err := plan.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var result answer.Answer = answer.RolledBack{Done: done}
+	if m.Walk != "" {
+		result = answer.Undone{Done: done, Redo: m.Walk == "redo"}
+	}
+	return shown(result, ""), s.Forget(checkpoint.ChatFile)
+}
+
+// chatDelete shows what would be deleted and remembers the ids, so that a *yes deletes exactly
+// these checkpoints.
+func chatDelete(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	plan, err := retain.PlanDelete(ctx, s, string(session), []string{ref})
+	if err != nil {
+		return nil, err
+	}
+	m := chatMemory{Time: s.Now(), Asked: true, Session: string(session)}
+	for _, gone := range plan.Removed {
+		m.Delete = append(m.Delete, string(gone.ID))
+	}
+	next := "*yes deletes it for good, within ten minutes; *abort keeps it."
+	return unless(s.Remember(checkpoint.ChatFile, m), shown(answer.Deleted{Removed: plan, Planned: true}, next))
+}
+
+// chatDeleted deletes what was shown. It goes by id, because a number may stand for another
+// checkpoint by now.
+func chatDeleted(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
+	gone, err := retain.Delete(ctx, s, m.Session, m.Delete)
+	if err != nil {
+		return nil, err
+	}
+	return shown(answer.Deleted{Removed: gone}, ""), s.Forget(checkpoint.ChatFile)
+}
+
+// Heard records that another prompt came. After that a bare "y" no longer confirms, because it
+// probably answers something else; *yes still does.
+func Heard(s *checkpoint.Service) {
+	var m chatMemory
+	if ok, err := s.Recall(checkpoint.ChatFile, &m); err != nil || !ok || !m.Asked {
+		return
+	}
+	m.Asked = false
+	s.Remember(checkpoint.ChatFile, m) //nolint:errcheck // *yes still works
+}

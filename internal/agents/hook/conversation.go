@@ -1,0 +1,141 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/wholefile"
+)
+
+// conversation is what is remembered of one conversation with an agent, between two hooks.
+// Each hook is a process of its own.
+type conversation struct {
+	ID string `json:"id"` // the agent's id
+	// Session is the session into which its checkpoints go.
+	Session name.Session `json:"session"`
+	Turn    turn         `json:"turn"`
+	// When the agent was last told what happened to the files.
+	Seen time.Time `json:"seen"`
+	// Children are the ids of the conversations of its subagents.
+	Children []string  `json:"children,omitempty"`
+	Last     time.Time `json:"last"` // time of the last event
+	Event    string    `json:"event"`
+	Failures int       `json:"failures,omitempty"` // failed hooks in a row
+	Told     bool      `json:"told,omitempty"`     // the person was told about them
+	Problem  string    `json:"problem,omitempty"`
+	// Large says that the files were too many or too large for a checkpoint. Tools do not try
+	// again, because finding that out takes seconds; prompts and ends of turns do.
+	Large bool `json:"large,omitempty"`
+
+	// LeftOut says that the person was told what checkpoints leave out here.
+	LeftOut bool `json:"left_out,omitempty"`
+
+	Transcript progress `json:"transcript"`
+
+	// The event is from a subagent's own conversation.
+	child bool
+}
+
+// turn is the prompt on which the agent is working.
+type turn struct {
+	Open    bool   `json:"open,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Subject string `json:"subject,omitempty"` // first words of the prompt
+	// The files when the prompt was given.
+	Tree name.OID `json:"tree,omitempty"`
+}
+
+// memory is what the hooks of an agent remember in a worktree.
+type memory struct {
+	agent string // its name
+	dir   string // <git dir>/checkpoint/agents
+	now   func() time.Time
+}
+
+// file returns the path of a conversation's file. The id may be any text, so it is hashed.
+func (m *memory) file(id string) string {
+	sum := sha256.Sum256([]byte(m.agent + "\x00" + id))
+	return filepath.Join(m.dir, m.agent+"-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+// open returns the conversation to which an event belongs: for a subagent that of its
+// parent. A file that is missing or damaged means a new conversation.
+func (m *memory) open(e agent.Happening) *conversation {
+	id := e.Session
+	if e.Parent != "" {
+		id = e.Parent
+	}
+	c := m.read(m.file(id))
+	if c.ID == "" {
+		if parent := m.parentOf(id); parent != nil {
+			c, c.child = *parent, true
+		}
+	}
+	if c.ID == "" {
+		c.ID = id
+	}
+	return &c
+}
+
+func (m *memory) read(file string) (c conversation) {
+	data, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(data, &c) != nil {
+		return conversation{}
+	}
+	return c
+}
+
+// parentOf returns the conversation that started the subagent with this id, or nil.
+func (m *memory) parentOf(id string) *conversation {
+	for _, name := range m.files(m.agent + "-*.json") {
+		if c := m.read(name); slices.Contains(c.Children, id) {
+			return &c
+		}
+	}
+	return nil
+}
+
+// forgetAfter is how long a conversation is remembered after its last event.
+const forgetAfter = 30 * 24 * time.Hour
+
+// keep saves a conversation. When a new one is saved, old ones are deleted.
+func (m *memory) keep(c *conversation) error {
+	c.Last = m.now()
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	file := m.file(c.ID)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		m.forget()
+	}
+	// It is readable by its owner only, because it contains words of prompts.
+	return wholefile.Bytes(file, 0o600, data)
+}
+
+// files returns the files that match a pattern. The directory is no part of the pattern: its
+// name may have a "[".
+func (m *memory) files(pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(m.dir), pattern) //nolint:errcheck // the pattern is right
+	for i, name := range names {
+		names[i] = filepath.Join(m.dir, name)
+	}
+	return names
+}
+
+func (m *memory) forget() {
+	for _, name := range m.files("*.json") {
+		if c := m.read(name); m.now().Sub(c.Last) > forgetAfter {
+			os.Remove(name) //nolint:errcheck // tried again with the next conversation
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package hook
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/verb/connect"
+)
+
+// Handle handles an event in a repository and returns what to print for the agent. An error is
+// logged, with secrets replaced.
+func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) []byte {
+	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
+	// local or user configuration.
+	if !connect.Consented(s, def.Name) {
+		return nil
+	}
+	// Copilot runs Claude's hooks beside its own, which handle the event already.
+	if b := def.Borrower; happened.Borrowed && s.Getenv(b.Variable) != "" && connect.Connected(s, b.Agent) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
+	defer cancel()
+	// If a privacy setting cannot be read, prompts and transcripts are not kept.
+	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
+	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+	h := &handler{
+		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now},
+		s:      s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts,
+	}
+	said, err := h.handle(ctx)
+	if err != nil {
+		log(filepath.Join(dir, "agent.log"), entry{
+			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
+		})
+	}
+	out, err := def.Write(event, said)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// deadline is how long the hook may take: checkpoint.agent.deadline (default 10s), at most 5s for a
+// prompt, because the user waits for it, and less than the time after which the agent kills the
+// hook.
+func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind agent.Kind) time.Duration {
+	limit := 10 * time.Second
+	if value, set := s.Settings.Get("checkpoint.agent.deadline"); set {
+		if d, err := time.ParseDuration(value); err == nil && d > 0 {
+			limit = d
+		}
+	}
+	if kind == agent.KindPrompt {
+		limit = min(limit, 5*time.Second)
+	}
+	for _, h := range def.Hooks.Events {
+		if h.Event == event && h.Seconds > 0 {
+			// The agent kills the hook after h.Seconds. Leave time to print the answer before that.
+			limit = min(limit, time.Duration(h.Seconds)*time.Second-200*time.Millisecond)
+		}
+	}
+	return limit
+}
+
+// Environ returns an environment without the variables that select a repository or configure git.
+// The event says where the agent works, and some agents run hooks with the environment of an
+// unrelated terminal.
+func Environ(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		switch key {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT":
+			return true
+		}
+		return strings.HasPrefix(key, "GIT_CONFIG_KEY_") || strings.HasPrefix(key, "GIT_CONFIG_VALUE_")
+	})
+}

@@ -1,0 +1,292 @@
+// Package hook turns the events of a coding agent into checkpoints: what a person changed
+// before a prompt, what each tool did, and a milestone for every turn that changed files.
+//
+// The agent starts one process per event. Handle (handle.go) is the entry point: it looks for
+// consent and settings, and calls handler.handle. That loads what earlier hooks remembered of the
+// conversation (conversation.go), does what the event asks for, and saves the conversation again.
+// steps.go has everything about the repository. The memory is in <git dir>/checkpoint/agents and may
+// be deleted at any time.
+//
+// A hook never fails its agent. Errors are logged and counted (log.go), and the agent gets
+// a valid answer or nothing. No hook asks a question, rolls back or pushes.
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Triggers of the checkpoints that hooks make. The workflow "agent" decides which are
+// milestones.
+const (
+	triggerPrompt     = "prompt"
+	triggerTool       = "tool"
+	triggerTurn       = "turn"
+	triggerInterrupt  = "user_interrupt"
+	triggerCompaction = "compaction"
+	triggerSubagent   = "subagent"
+	triggerEnd        = "session_end"
+)
+
+// handler handles one event of an agent in a worktree.
+type handler struct {
+	memory
+	s     *checkpoint.Service
+	def   *agent.Definition
+	event string          // its name
+	e     agent.Happening // what the payload says
+	c     *conversation   // to which it belongs
+
+	leftOut      []record.Skipped // what the last capture left out
+	keepsPrompts bool             // messages contain the words of prompts
+	keepsTalk    bool             // milestones of turns keep the agent's transcript
+}
+
+// handle does what the event asks for. The answer is valid beside an error, too.
+func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
+	e := h.e
+	if e.Session == "" || e.Kind == "" && e.Child == "" {
+		return agent.Answer{}, nil
+	}
+	release, err := h.lock(ctx)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	defer release()
+	h.c = h.open(e)
+	c := h.c
+	if e.Child != "" {
+		c.Children = append(c.Children, e.Child)
+		return agent.Answer{}, h.keep(c)
+	}
+	if c.child && (e.Kind == agent.KindPrompt || e.Kind == agent.KindTurnEnd || e.Kind == agent.KindSessionStart) {
+		// The person's turn goes on while a subagent works.
+		return agent.Answer{}, nil
+	}
+	if c.Large && e.Kind == agent.KindTool {
+		return agent.Answer{}, h.keep(c)
+	}
+	if c.Session, err = h.session(ctx); err != nil {
+		return h.failed(agent.Answer{}, err)
+	}
+	answer, err := h.do(ctx)
+	if err != nil {
+		return h.failed(answer, err)
+	}
+	// These two make no checkpoint, so they do not show that hooks work again.
+	if e.Kind != agent.KindSessionStart && answer.Block == "" {
+		c.Failures, c.Told, c.Large = 0, false, false
+	}
+	h.tellLeftOut(&answer)
+	return answer, h.keep(c)
+}
+
+// maxLeftOut is how many paths the person is told.
+const maxLeftOut = 5
+
+// tellLeftOut tells the person, once in a conversation, what the checkpoints do not contain.
+func (h *handler) tellLeftOut(answer *agent.Answer) {
+	if len(h.leftOut) == 0 || h.c.LeftOut || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
+		return
+	}
+	h.c.LeftOut = true
+	var paths []string
+	for i, sk := range h.leftOut {
+		if i == maxLeftOut {
+			paths = append(paths, fmt.Sprintf("and %d more", len(h.leftOut)-i))
+			break
+		}
+		paths = append(paths, oneLine(string(sk.Path))+" ("+inspect.ReasonOf(h.s, sk)+")")
+	}
+	answer.Tell = "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
+}
+
+// do handles the event by its kind.
+func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
+	switch h.e.Kind {
+	case agent.KindSessionStart:
+		return h.started(ctx)
+	case agent.KindPrompt:
+		return h.prompted(ctx)
+	case agent.KindTurnEnd:
+		err = h.endTurn(ctx)
+	case agent.KindTool:
+		err = h.note(ctx, triggerTool, h.e.Use)
+	case agent.KindInterrupt:
+		err = h.note(ctx, triggerInterrupt, with(record.Interrupted, h.c.Turn.Subject))
+	case agent.KindCompaction:
+		err = h.note(ctx, triggerCompaction, "before the conversation was compacted")
+	case agent.KindSubagentEnd:
+		err = h.note(ctx, triggerSubagent, "a subagent ended")
+	case agent.KindSessionEnd:
+		err = h.note(ctx, triggerEnd, "the agent's session ended")
+	}
+	return answer, err
+}
+
+// longestContext bounds what a model is told at once, in bytes.
+const longestContext = 4 << 10
+
+// started tells an agent that continues a conversation where the job stands. A new
+// conversation gets nothing.
+func (h *handler) started(ctx context.Context) (agent.Answer, error) {
+	if h.c.Seen.IsZero() {
+		h.c.Seen = h.now()
+	}
+	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.Answers.Context.Fits(h.event) {
+		return agent.Answer{}, nil
+	}
+	text, err := h.standing(ctx)
+	return agent.Answer{Context: cut(text, longestContext)}, err
+}
+
+// prompted handles a prompt. It closes a turn that never ended, because it was interrupted;
+// answers the prompt if it is one of our commands; makes a checkpoint of what the person
+// changed; and opens a new turn. The model learns what happened to the files since it last
+// heard of them.
+func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
+	c := h.c
+	// The prompt was typed while the turn was running.
+	amid := c.Turn.Open && h.e.Turn != "" && h.e.Turn == c.Turn.ID
+	var unclosed, chatted error
+	if c.Turn.Open && !amid {
+		unclosed = h.closeTurn(ctx, "", "interrupted")
+	}
+	if h.def.Answers.Block.Fits(h.event) {
+		text, ours, err := h.chat(ctx)
+		if ours {
+			// The model must not get the command, whatever failed before.
+			if unclosed != nil {
+				text += "\nThe turn before has no checkpoint: " + unclosed.Error()
+			}
+			return agent.Answer{Block: text}, nil
+		}
+		// What the person changed is kept all the same, and the error is told at the end.
+		chatted = err
+	}
+	if unclosed != nil {
+		return agent.Answer{}, errors.Join(unclosed, chatted)
+	}
+	moves, err := h.moves(ctx)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
+	if amid {
+		return answer, chatted
+	}
+	subject := ""
+	if h.keepsPrompts {
+		subject = firstWords(h.redact(h.e.Prompt))
+	}
+	_, tree, err := h.save(ctx, create.Request{Trigger: triggerPrompt, Message: with(record.BeforePrompt, subject)})
+	if err != nil {
+		return answer, err
+	}
+	c.Turn = turn{Open: true, ID: h.e.Turn, Subject: subject, Tree: tree}
+	return answer, chatted
+}
+
+// with appends the words of a prompt to a message. There are none if prompts are not kept.
+func with(message, subject string) string {
+	if subject == "" {
+		return message + " a prompt"
+	}
+	return message + ": " + subject
+}
+
+// endTurn makes the milestone of a turn. If no turn is open, because the beginning was not
+// seen or the end comes twice, what changed becomes an ordinary checkpoint.
+func (h *handler) endTurn(ctx context.Context) error {
+	if !h.c.Turn.Open {
+		return h.note(ctx, triggerTool, "after a turn")
+	}
+	return h.closeTurn(ctx, h.e.Reply, "")
+}
+
+// closeTurn makes the milestone of the open turn, with the new lines of the transcript.
+// mark, if not empty, says how the turn ended.
+func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
+	message := h.c.Turn.Subject
+	if mark != "" {
+		message = strings.TrimSpace(message + " (" + mark + ")")
+	}
+	if p := firstParagraph(h.redact(reply)); p != "" && h.keepsPrompts {
+		message = strings.TrimSpace(message + "\n\n" + p)
+	}
+	request := create.Request{Trigger: triggerTurn, Message: message, Unless: h.c.Turn.Tree, Agent: h.by()}
+	request.Agent.Turn = h.c.Turn.ID
+	lines, now := h.gained()
+	if len(lines) > 0 {
+		request.Agent.Transcript = &record.Transcript{File: now.File, From: now.from, To: now.To, Before: now.before}
+		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: lines}}
+	}
+	label, _, err := h.save(ctx, request)
+	if err != nil {
+		return err
+	}
+	// Lines of the transcript that were not saved belong to the next milestone.
+	if label != "" {
+		h.c.Transcript = now
+	}
+	h.c.Turn = turn{}
+	return nil
+}
+
+// longestMessage bounds what a message says of a tool's use, in characters.
+const longestMessage = 256
+
+// note makes a checkpoint of what changed, for an event other than a turn's.
+func (h *handler) note(ctx context.Context, trigger, message string) error {
+	_, _, err := h.save(ctx, create.Request{Trigger: trigger, Message: name.Clip(h.redact(message), longestMessage)})
+	return err
+}
+
+func (h *handler) redact(s string) string { return clearance.Redacted(h.s, "agent's words", s) }
+
+// firstWords returns the first line of a prompt, short enough for a subject.
+func firstWords(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	return shorten(strings.Join(strings.Fields(line), " "), 72)
+}
+
+// firstParagraph returns the start of an answer.
+func firstParagraph(reply string) string {
+	p, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n")), "\n\n")
+	return shorten(p, 500)
+}
+
+// shorten cuts a text after at most n characters, at the end of a word if possible.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	short := string(r[:n-1])
+	if i := strings.LastIndexByte(short, ' '); i > len(short)/2 {
+		short = short[:i]
+	}
+	return strings.TrimSpace(short) + "…"
+}
+
+// cut bounds a text to n bytes, at the end of a line if possible.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[:n-len("…\n")]
+	if i := strings.LastIndexByte(s, '\n'); i > 0 {
+		s = s[:i+1]
+	}
+	return strings.ToValidUTF8(s, "") + "…\n"
+}

@@ -1,0 +1,170 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/agents/chat"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/resume"
+	"git-checkpoint/internal/verb/session"
+)
+
+// session returns the session from the environment, or the one that a person has chosen.
+// Otherwise it is named after the agent, the conversation and the worktree, is started if
+// necessary, and becomes the active one.
+func (h *handler) session(ctx context.Context) (name.Session, error) {
+	s := h.s
+	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
+		return s.NamedSession("")
+	}
+	active, err := s.Store.ActiveSession()
+	if err == nil && active != "" && checkpoint.IsChosen(s, active) {
+		return active, nil
+	}
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	sum := sha256.Sum256([]byte(h.c.ID + "\x00" + id))
+	own := name.Session(h.def.Name + "-" + hex.EncodeToString(sum[:4]))
+	if _, err := s.Store.State(ctx, own); errors.Is(err, store.ErrNoSession) {
+		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow}); err != nil {
+			return "", err
+		}
+	} else if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	return own, checkpoint.Adopt(s, own)
+}
+
+// workflow is the built-in workflow of sessions that hooks start.
+const workflow = "agent"
+
+// save makes a checkpoint if something changed. It returns the label, or "" if none was made, and the
+// files as they are now.
+func (h *handler) save(ctx context.Context, request create.Request) (label string, tree name.OID, err error) {
+	request.Session, request.SkipUnchanged = string(h.c.Session), true
+	request.LeftOut = func(left []record.Skipped) {
+		h.leftOut = slices.DeleteFunc(left, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonMirror })
+	}
+	if request.Agent == nil {
+		request.Agent = h.by()
+	}
+	made, err := create.Checkpoint(ctx, h.s, request)
+	if err == nil {
+		return made.Record.Label, made.Record.Snapshot.Tree, nil
+	}
+	if checkpoint.KindOf(err) != checkpoint.KindNothing {
+		return "", "", err
+	}
+	return "", create.CurrentTree(ctx, h.s, h.c.Session), nil
+}
+
+// by returns what the record says about the agent.
+func (h *handler) by() *record.Agent {
+	e := h.e
+	return &record.Agent{
+		Name: h.def.Name, Version: e.Version, Model: e.Model, Session: e.Session, Turn: e.Turn, Tool: e.Tool, Subagent: e.Subagent, Event: h.event,
+	}
+}
+
+// standing returns the same text as `resume --context`.
+func (h *handler) standing(ctx context.Context) (string, error) {
+	a, err := resume.Do(ctx, h.s, resume.Request{Target: string(h.c.Session), Choice: resume.View})
+	if kind := checkpoint.KindOf(err); a == nil && (kind == checkpoint.KindNotFound || kind == checkpoint.KindRejected) {
+		return "", nil // nothing to continue
+	}
+	if a == nil {
+		return "", err
+	}
+	return a.Context(), nil
+}
+
+// moves describes, oldest first, what others did to the files of this worktree since the agent last
+// heard of it: rollbacks and undos, and checkpoints that other sessions made here. What happened
+// before the conversation is not reported, as the agent has read the files since.
+func (h *handler) moves(ctx context.Context) (moves []string, err error) {
+	after := h.c.Seen
+	h.c.Seen = h.now()
+	if after.IsZero() {
+		return nil, nil
+	}
+	id, err := h.s.Store.WorktreeID()
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	states, err := h.s.States(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range states {
+		moves = append(moves, movesOf(st, id, h.c.Session, after)...)
+	}
+	if len(moves) > 0 {
+		moves = append(moves, "Read a file again before you change it.")
+	}
+	return moves, nil
+}
+
+// movesOf returns what the events of one session say about this worktree since a time.
+func movesOf(st *journal.State, worktree string, own name.Session, after time.Time) (told []string) {
+	for _, e := range st.Rollbacks {
+		if e.WorktreeID != worktree || !e.Time.After(after) {
+			continue
+		}
+		line := fmt.Sprintf("The files of this worktree went back at %s: %s.", e.Time.Local().Format("15:04:05"), oneLine(e.Subject()))
+		told = append(told, line)
+	}
+	if st.Session == own {
+		return told
+	}
+	made := 0
+	for _, c := range st.Checkpoints() {
+		e := c.Event()
+		if !c.Safety && e.WorktreeID == worktree && e.Time.After(after) {
+			made++
+		}
+	}
+	switch {
+	case made == 1:
+		told = append(told, fmt.Sprintf("Meanwhile another session made a checkpoint in this worktree (%s); files may have changed.", st.Session))
+	case made > 1:
+		told = append(told, fmt.Sprintf("Meanwhile another session made %d checkpoints in this worktree (%s); files may have changed.", made, st.Session))
+	}
+	return told
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
+// withdraws a question that a command asked before, because an answer counts only as the very
+// next prompt; err says that this failed.
+func (h *handler) chat(ctx context.Context) (answer string, ours bool, err error) {
+	command, ours := chat.Parse(h.e.Prompt)
+	if !ours {
+		return "", false, h.s.Forget(checkpoint.ChatFile)
+	}
+	said, problem := chat.Do(ctx, h.s, command)
+	if said == nil && checkpoint.KindOf(problem) == checkpoint.KindNothing && problem.Error() == "" {
+		// A "y" without a question is an ordinary prompt.
+		return "", false, nil
+	}
+	var lines []string
+	if said != nil {
+		lines = append(lines, strings.TrimRight(said.Text(h.now()), "\n"))
+	}
+	return strings.Join(append(lines, checkpoint.Lines(problem)...), "\n"), true, nil
+}

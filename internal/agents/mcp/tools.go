@@ -1,0 +1,220 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// Where is embedded in the input of each tool. The tags jsonschema describe the members to the
+// model; the SDK derives the schema of a tool's input from its type.
+type Where struct {
+	Root string `json:"root,omitempty" jsonschema:"a root of the client; the directory of the server when left out"`
+}
+
+// In is the input of tools without parameters of their own: status, validate, undo_plan and
+// redo_plan.
+type In struct{ Where }
+
+// ListIn is the input of the tool list.
+type ListIn struct {
+	Where
+	Session string `json:"session,omitempty" jsonschema:"a session; the active one when left out"`
+	Expr    string `json:"where,omitempty" jsonschema:"an expression over the record, such as state.metrics.build_pass"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"only the newest so many; 50 when left out"`
+}
+
+// RefIn is the input of the tools show and resume.
+type RefIn struct {
+	Where
+	Ref string `json:"ref,omitempty" jsonschema:"a checkpoint: a step such as 3, a label, an id, @~1 or session:3; the current one when left out"`
+}
+
+// DiffIn is the input of the tool diff.
+type DiffIn struct {
+	Where
+	A string `json:"a" jsonschema:"the checkpoint to compare"`
+	B string `json:"b,omitempty" jsonschema:"the checkpoint to compare it with; the worktree as it is now when left out"`
+}
+
+// SaveIn is the input of the tool save.
+type SaveIn struct {
+	Where
+	Message string `json:"message" jsonschema:"what this checkpoint is for"`
+	Name    string `json:"name,omitempty" jsonschema:"a name for the step"`
+	State   string `json:"state,omitempty" jsonschema:"the state of the job as a JSON document"`
+	Patch   string `json:"patch,omitempty" jsonschema:"instead of state: a JSON merge patch (RFC 7396) with what changed in it"`
+}
+
+// PlanIn is the input of the tool rollback_plan.
+type PlanIn struct {
+	Where
+	Ref string `json:"ref" jsonschema:"the checkpoint to go back to"`
+}
+
+// ApplyIn is the input of the tool rollback.
+type ApplyIn struct {
+	Where
+	Ref    string `json:"ref" jsonschema:"the checkpoint to go back to"`
+	Plan   string `json:"plan" jsonschema:"the digest that rollback_plan gave for it"`
+	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
+}
+
+// WalkIn is the input of the tools undo and redo.
+type WalkIn struct {
+	Where
+	Plan string `json:"plan,omitempty" jsonschema:"the digest that undo_plan or redo_plan gave; refused when something has changed since"`
+}
+
+// answer is the structured result of a tool.
+type answer = map[string]any
+
+// reads are the annotations of a tool that changes nothing. new(bool) is an explicit false: left
+// out, the protocol's default for OpenWorldHint is true.
+func reads(title string) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
+}
+
+// addReaders adds the tools that change no file of the worktree. save is one of them: it adds a
+// checkpoint.
+func (s *Server) addReaders(server *mcp.Server) {
+	add(s, server, "status", "Where the job stands, and what changed since the last checkpoint", reads("Status"), false,
+		func(In) line { return line{args: []string{"status", "--json"}} })
+	add(s, server, "list", "The checkpoints of a session, newest last", reads("List checkpoints"), true,
+		func(in ListIn) line {
+			if in.Limit <= 0 {
+				in.Limit = 50
+			}
+			args := []string{"list", "--json", "--limit=" + strconv.Itoa(in.Limit)}
+			return line{args: option(option(args, "session", in.Session), "where", in.Expr)}
+		})
+	add(s, server, "show", "One checkpoint with its state", reads("Show a checkpoint"), false,
+		func(in RefIn) line { return line{args: []string{"show", "--json"}, values: []string{in.Ref}} })
+	add(s, server, "diff", "What differs between two checkpoints, or between one and the worktree: state, outputs, files", reads("Compare"), false,
+		func(in DiffIn) line { return line{args: []string{"diff", "--json"}, values: []string{in.A, in.B}} })
+	add(s, server, "resume", "Where work stopped, what is done and what is pending", reads("Resume"), false,
+		func(in RefIn) line {
+			return line{args: []string{"resume", "--view", "--json"}, values: []string{in.Ref}}
+		})
+	add(s, server, "validate", "Whether the checkpoints of a session are complete and unchanged", reads("Validate"), true,
+		func(In) line { return line{args: []string{"validate", "--json"}} })
+	add(s, server, "rollback_plan", "Show what a rollback to a checkpoint would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a rollback"), false,
+		func(in PlanIn) line {
+			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
+		})
+	for verb, description := range map[string]string{
+		"undo": "Show what an undo of the last rollback would write, delete and discard, and the digest of that plan. Changes nothing",
+		"redo": "Show what a redo of the last undo would write, delete and discard, and the digest of that plan. Changes nothing",
+	} {
+		add(s, server, verb+"_plan", description, reads("Plan a "+verb), false,
+			func(In) line { return line{args: []string{verb, "--dry-run", "--json"}} })
+	}
+	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
+	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and the state. Changes no files", Annotations: save},
+		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
+			// Documents are passed on stdin: they may be longer than an argument can be.
+			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
+			switch {
+			case in.State != "" && in.Patch != "":
+				return nil, nil, errors.New("state and patch cannot be used together")
+			case in.State != "":
+				l.args, l.stdin = append(l.args, "--state=-"), []byte(in.State)
+			case in.Patch != "":
+				l.args, l.stdin = append(l.args, "--patch=-"), []byte(in.Patch)
+			}
+			return s.answer(ctx, req, in.Root, l, false)
+		})
+}
+
+// located is an input with a Where, for the generic function add.
+type located interface{ root() string }
+
+func (w Where) root() string { return w.Root }
+
+// add adds a tool that runs a single command line. lines says that the command prints a series of
+// JSON values rather than one object.
+func add[I located](s *Server, server *mcp.Server, name, description string, hints *mcp.ToolAnnotations, lines bool, command func(I) line) {
+	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: hints},
+		func(ctx context.Context, req *mcp.CallToolRequest, in I) (*mcp.CallToolResult, answer, error) {
+			return s.answer(ctx, req, in.root(), command(in), lines)
+		})
+}
+
+// answer runs a command line for a tool.
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, root string, l line, lines bool) (*mcp.CallToolResult, answer, error) {
+	r, err := s.run(ctx, req.Session, root, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := structured(r, lines)
+	return nil, out, err
+}
+
+// option appends --name=value if there is a value. With "=" the value cannot be read as a flag,
+// even if it begins with a dash.
+func option(args []string, name, value string) []string {
+	if value == "" {
+		return args
+	}
+	return append(args, "--"+name+"="+value)
+}
+
+// addWriters adds the tools that change files, if the server was started with --write. Their
+// descriptions ask the model to wait for the person; change makes sure where the client supports
+// it.
+func (s *Server) addWriters(server *mcp.Server) {
+	if !s.Write {
+		return
+	}
+	yes := true
+	hints := func(title string) *mcp.ToolAnnotations {
+		return &mcp.ToolAnnotations{Title: title, DestructiveHint: &yes, OpenWorldHint: new(bool)}
+	}
+	mcp.AddTool(server, &mcp.Tool{
+		Name: "rollback", Annotations: hints("Roll back"),
+		Description: "Go back to a checkpoint by the plan with this digest. Only when the person asked for it. Can be undone",
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in ApplyIn) (*mcp.CallToolResult, answer, error) {
+		l := line{args: option([]string{"rollback", "--yes", "--json"}, "reason", in.Reason), values: []string{in.Ref}}
+		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", in.Plan, l)
+	})
+	for _, verb := range []string{"undo", "redo"} {
+		mcp.AddTool(server, &mcp.Tool{
+			Name: verb, Annotations: hints(verb), Description: map[string]string{
+				"undo": "Take back the last rollback; with a digest, only by that plan. Only when the person asked for it",
+				"redo": "Redo what the last undo took back; with a digest, only by that plan. Only when the person asked for it",
+			}[verb],
+		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
+			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, line{args: []string{verb, "--yes", "--json"}})
+		})
+	}
+}
+
+// change runs a command that changes files, by the plan of a digest. Only a rollback must have one:
+// it names a target, while undo and redo go one level and can be taken back. If the client can ask
+// its user (elicitation), the user must agree first. Otherwise the client's own permission prompt
+// is all that stands between the model and the files.
+func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question, plan string, l line) (*mcp.CallToolResult, answer, error) {
+	if plan == "" && l.args[0] == "rollback" {
+		return nil, nil, errors.New("rollback needs the digest of its plan: call rollback_plan, and show the plan to the person")
+	}
+	l.args = option(l.args, "plan", plan)
+	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {
+		said, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
+			Message: question,
+			// The answer is accept or decline; no further input is needed.
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("ask the person: %w", err)
+		}
+		if said.Action != "accept" {
+			return nil, nil, fmt.Errorf("the person said no; nothing was changed")
+		}
+	}
+	return s.answer(ctx, req, where.Root, l, false)
+}

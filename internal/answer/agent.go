@@ -1,0 +1,142 @@
+package answer
+
+import (
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/connect"
+)
+
+// Agents is the answer of agent list.
+type Agents struct {
+	Found []connect.Standing
+	Name  func(file string) string // shortens the path of a settings file for display
+}
+
+// JSON writes a line for each agent.
+func (a Agents) JSON(w io.Writer) error { return jsonLines(w, a.Found) }
+
+// text writes a table.
+func (a Agents) text(p *page) {
+	t := render.Table{Columns: []render.Column{{Title: "Agent"}, {Title: "Installed"}, {Title: "Hooks", Min: 12}, {Title: "Last event"}, {Title: "Notes", Min: 12}}}
+	for _, st := range a.Found {
+		installed, last := "no", ""
+		if st.Installed {
+			installed = "yes"
+		}
+		if st.LastEvent != nil {
+			last = p.view.Time(st.LastEvent.Time)
+		}
+		files := each(st.Hooks, func(h connect.Hooked) string { return a.Name(h.File) })
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, st.Name), say(installed), say(strings.Join(files, ", ")),
+			cell(render.Dim, last), cell(render.Warning, notes(st)),
+		})
+	}
+	p.table(t.Columns, t.Rows)
+}
+
+// notes returns what the user should know about an agent's hooks: a problem with its remedy, or
+// that the agent has not sent any event.
+func notes(st connect.Standing) string {
+	problem, remedy := st.Trouble()
+	switch {
+	case problem != "":
+		return problem + " (" + remedy + ")"
+	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
+		return "no event yet"
+	}
+	return ""
+}
+
+// Connected is the plan of agent add or agent remove, or its result.
+type Connected struct {
+	Plan   *connect.Plan
+	Name   func(file string) string // makes a file's path relative for display
+	DryRun bool
+	Done   bool // the plan was carried out
+}
+
+// connectedFile is what happens to one settings file, in the JSON form.
+type connectedFile struct {
+	File    string   `json:"file"`
+	Entries []string `json:"entries"`
+	Left    []string `json:"left"`
+	Deleted bool     `json:"deleted"`
+	Changed bool     `json:"changed"`
+}
+
+// JSON writes an object for each agent.
+func (a Connected) JSON(w io.Writer) error {
+	for _, p := range a.Plan.Agents {
+		var files []connectedFile
+		for _, c := range p.Files {
+			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
+		}
+		err := jsonLine(w, &struct {
+			Agent   string          `json:"agent"`
+			Enabled bool            `json:"enabled"`
+			Files   []connectedFile `json:"files"`
+			DryRun  bool            `json:"dry_run"`
+		}{p.Agent.Name, a.Plan.Adds, files, a.DryRun})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes the changes to each settings file, or after they are done what to know about them.
+func (a Connected) text(p *page) {
+	for _, planned := range a.Plan.Agents {
+		if a.Done {
+			a.done(p, planned)
+			continue
+		}
+		sign, does := "+", "to add"
+		if !a.Plan.Adds {
+			sign, does = "-", "to remove"
+		}
+		for _, c := range planned.Files {
+			if len(c.Left) > 0 {
+				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+			}
+			if !c.Changes() {
+				continue
+			}
+			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + render.Count(len(c.Added), "entry", "entries") + " " + does + ", nothing else changes"))
+			p.line(plain("  " + sign + " " + strings.Join(c.Added, ", ")))
+		}
+	}
+	if a.Plan.Keep && !a.Done {
+		p.line(plain("Each turn keeps the agent's transcript of the conversation, without the secrets that are found; push and export send it along"))
+	}
+}
+
+// done confirms the changes for one agent. Entries that a user has edited are left alone, and
+// named.
+func (a Connected) done(p *page, planned connect.Planned) {
+	for _, c := range planned.Files {
+		if len(c.Left) > 0 {
+			p.line(dim(a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+		}
+	}
+	success := render.Span{Role: render.Success, Text: "✓"}
+	if !a.Plan.Adds {
+		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && file != "" {
+			p.line(plain(planned.Agent.Title + " has no hooks to remove in " + file))
+		} else {
+			p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
+		}
+		for _, h := range planned.Elsewhere {
+			p.line(plain("Its hooks in " + a.Name(h.File) + " stay: " + connect.Removal(planned.Agent.Name, h.Scope)))
+		}
+		return
+	}
+	p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
+	for _, after := range planned.Agent.After {
+		p.line(dim("  " + after))
+	}
+	p.line(plain("Take out: " + connect.Removal(planned.Agent.Name, a.Plan.Scope)))
+}

@@ -1,0 +1,252 @@
+// Package answer turns the results of commands into output: text for people at a terminal,
+// tab-separated text for pipes, and JSON for --json.
+//
+// There is one type per answer. It wraps the result of a verb (such as rollback.Answer) and
+// implements Answer. Its method text fills a page, a small writer with methods for lines, fields, tables and
+// sections, which adapts to the View: a person sees shortened lists and relative times, a program
+// gets everything. JSON writes the members as documented.
+//
+// The package is pure: it gets values and writes to what it is handed. It opens no repository,
+// knows no clock and decides no exit code. All text passes through package render, which escapes
+// whatever a terminal would obey. The expected output of each answer is in testdata. Start reading
+// with Answer and page.
+package answer
+
+import (
+	"encoding/json"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+)
+
+// Answer is the result of a command, in its two forms.
+type Answer interface {
+	// text writes the answer as lines or tables, for a person or a program as the view of the page
+	// says.
+	text(*page)
+	// JSON writes an object on one line, or one object per line where the answer is a list.
+	JSON(io.Writer) error
+}
+
+// Text writes an answer as text.
+func Text(w io.Writer, v render.View, a Answer) error {
+	p := &page{w: w, view: v}
+	a.text(p)
+	return p.err
+}
+
+// listed is the number of entries of a list that a person sees before "... and 12 more". Lists in a
+// pipe are not cut.
+const listed = 12
+
+// page collects the output of one answer. Its methods do nothing after an error, so that the
+// functions that fill it need no checks; the caller returns err at the end.
+type page struct {
+	w    io.Writer
+	view render.View
+	// names tells how many names lists of files show. The zero value leaves it to the view.
+	names Files
+	// err is the first error of a write. Nothing is written after it.
+	err error
+}
+
+// Files tells how many names of a long list of files an answer shows.
+type Files int
+
+// The choices.
+const (
+	FilesByView Files = iota // a program gets all names, a person the first ones
+	FilesAll
+	FilesFew
+)
+
+// FilesListed is the number of files that a list names to a person.
+const FilesListed = 20
+
+// whole reports whether lists are shown completely.
+func (p *page) whole() bool {
+	return p.names == FilesAll || p.names == FilesByView && p.view.Layout == render.Tabbed
+}
+
+// line writes spans as one line.
+func (p *page) line(spans ...render.Span) {
+	if p.err == nil {
+		p.err = p.view.Line(p.w, spans...)
+	}
+}
+
+// text writes text of several lines, each after prefix, unless it is empty.
+func (p *page) text(prefix, text string) {
+	if p.err == nil && text != "" {
+		p.err = p.view.Text(p.w, prefix, text)
+	}
+}
+
+// table writes a table, unless it has no rows.
+func (p *page) table(columns []render.Column, rows [][]render.Cell) {
+	if p.err == nil && len(rows) > 0 {
+		p.err = p.view.Table(p.w, render.Table{Columns: columns, Rows: rows})
+	}
+}
+
+// gap writes an empty line between sections. Programs get none.
+func (p *page) gap() {
+	if p.view.Layout == render.Aligned {
+		p.line()
+	}
+}
+
+// fields writes "name  value" rows, without those that have no value.
+func (p *page) fields(rows ...field) {
+	var named [][]render.Cell
+	for _, row := range rows {
+		if row.value.Text() != "" {
+			named = append(named, []render.Cell{cell(render.Dim, row.name), row.value})
+		}
+	}
+	p.table([]render.Column{{}, {Min: 20}}, named)
+}
+
+// section writes a heading and indented rows, shortened for people; without a title it is only the
+// rows. It writes nothing without rows.
+func (p *page) section(title string, columns []render.Column, rows [][]render.Cell) {
+	rows, more := cut(p, rows, listed)
+	p.cutSection(title, columns, rows, more)
+}
+
+// cutSection is section for rows that the caller has shortened; more is the number of rows left
+// out.
+func (p *page) cutSection(title string, columns []render.Column, rows [][]render.Cell, more int) {
+	if len(rows) == 0 {
+		return
+	}
+	indent := ""
+	if title != "" {
+		p.line(heading(title))
+		for i, row := range rows {
+			// An empty first column indents the rows.
+			rows[i] = append([]render.Cell{nil}, row...)
+		}
+		columns, indent = append([]render.Column{{}}, columns...), "  "
+	}
+	p.table(columns, rows)
+	if more > 0 {
+		p.line(dim(indent + "… and " + strconv.Itoa(more) + " more"))
+	}
+}
+
+// cut returns the beginning of a list for a person, and how many entries it left out. Programs get
+// the complete list.
+func cut[T any](p *page, list []T, most int) (shown []T, more int) {
+	if p.whole() || len(list) <= most {
+		return list, 0
+	}
+	return list[:most], len(list) - most
+}
+
+// each returns what f makes of each entry of a list, such as a row of a table.
+func each[T, R any](list []T, f func(T) R) []R {
+	made := make([]R, len(list))
+	for i, entry := range list {
+		made[i] = f(entry)
+	}
+	return made
+}
+
+// labelsOf returns the labels of checkpoints.
+func labelsOf(list []checkpoint.Labelled) []string {
+	return each(list, func(c checkpoint.Labelled) string { return c.Label })
+}
+
+// paths writes a section with one path per row.
+func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
+	p.section(title, []render.Column{{Min: 20}}, each(list, func(path checkpoint.Path) []render.Cell {
+		return []render.Cell{cell(role, string(path))}
+	}))
+}
+
+// enumeration returns a list on one line, separated by commas.
+func (p *page) enumeration(list []string) string {
+	shown, more := cut(p, list, listed)
+	text := strings.Join(shown, ", ")
+	if more > 0 {
+		text += ", … and " + strconv.Itoa(more) + " more"
+	}
+	return text
+}
+
+// field is one row for fields.
+type field struct {
+	name  string
+	value render.Cell
+}
+
+// when returns text if it applies, else "".
+func when(applies bool, text string) string {
+	if applies {
+		return text
+	}
+	return ""
+}
+
+// say makes a cell of normal text; plain, dim and heading make a span.
+func say(text string) render.Cell     { return cell(render.Normal, text) }
+func plain(text string) render.Span   { return render.Span{Text: text} }
+func dim(text string) render.Span     { return render.Span{Role: render.Dim, Text: text} }
+func heading(text string) render.Span { return render.Span{Role: render.Heading, Text: text} }
+
+// cell returns a cell with text, or nil for an empty text. nil gets no padding before it at the end
+// of a row.
+func cell(role render.Role, text string) render.Cell {
+	if text == "" {
+		return nil
+	}
+	return render.Cell{{Role: role, Text: text}}
+}
+
+// jsonLine writes the value that v points to as one line of JSON.
+func jsonLine(w io.Writer, v any) error {
+	fill(reflect.ValueOf(v))
+	return render.JSON(w, v)
+}
+
+// jsonLines writes each entry of a list as one line of JSON.
+func jsonLines[T any](w io.Writer, list []T) error {
+	for i := range list {
+		if err := jsonLine(w, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes every list in v that is nil an empty one: in JSON it is [], never null, so that scripts
+// need not handle both. A value that writes its own JSON is left alone.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if _, own := v.Interface().(json.Marshaler); !own && !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				fill(field)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 { // a json.RawMessage
+			return
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	}
+}

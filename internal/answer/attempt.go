@@ -1,0 +1,248 @@
+package answer
+
+// This file has the answers about attempts. An attempt is a fork of a checkpoint into a linked
+// worktree with a session of its own: fork makes one, compare shows several side by side, and
+// promote takes the files of one over.
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/attempt"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Forked is the answer of fork.
+type Forked struct{ Made []attempt.Attempt }
+
+// JSON writes a line for each attempt.
+func (a Forked) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
+
+// text writes where each attempt is, how the command ended that was run in each, and what to do
+// next.
+func (a Forked) text(p *page) {
+	for _, made := range a.Made {
+		p.done("Forked "+made.FromLabel+" as "+made.Name+": "+made.Worktree+", session "+string(made.Session), "")
+	}
+	ran := false
+	for _, made := range a.Made {
+		if r := made.Run; r != nil {
+			ran = true
+			p.line(plain(made.Name+": "), render.Span{Role: roleOf(r.Code), Text: endOf(r)})
+		}
+	}
+	if len(a.Made) > 0 {
+		next := "git checkpoint compare"
+		if !ran {
+			next = "cd " + name.Quoted(a.Made[0].Worktree)
+		}
+		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+next))
+	}
+}
+
+// roleOf returns the role of an exit code.
+func roleOf(code int) render.Role {
+	if code == 0 {
+		return render.Success
+	}
+	return render.Error
+}
+
+// endOf describes how a command ended, and the checkpoint that it made or why there is none.
+func endOf(r *attempt.Ran) string {
+	text := "succeeded"
+	if r.Code != 0 {
+		text = fmt.Sprintf("failed with exit code %d", r.Code)
+	}
+	switch {
+	case r.Label != "":
+		text += ", " + r.Label
+	case r.Problem != "":
+		text += ": " + r.Problem
+	}
+	return text
+}
+
+// Attempts is the answer of fork --list.
+type Attempts struct{ All []attempt.Attempt }
+
+// JSON writes a line for each attempt.
+func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
+
+// text writes a table.
+func (a Attempts) text(p *page) {
+	if len(a.All) == 0 && p.view.Layout == render.Aligned {
+		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
+	}
+	t := render.Table{Columns: []render.Column{
+		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
+	}}
+	for _, one := range a.All {
+		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
+		// it.
+		current, where := "", say(one.Worktree)
+		if one.Current != nil {
+			current = one.Current.Label
+		}
+		switch {
+		case one.Unfinished:
+			where = cell(render.Warning, one.Worktree+" (cut off: git checkpoint fork --remove "+string(one.Session)+")")
+		case one.Worktree == "":
+			where = cell(render.Dim, "removed")
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, one.Name), say(string(one.Session)), say(originOf(one)),
+			say(strconv.Itoa(one.Steps)), cell(render.ID, current), where,
+		})
+	}
+	p.table(t.Columns, t.Rows)
+}
+
+// originOf names the checkpoint that an attempt was forked from, with its session.
+func originOf(a attempt.Attempt) string {
+	if from := cmp.Or(a.FromLabel, string(a.From)); from != "" {
+		return string(a.FromSession) + ":" + from
+	}
+	return ""
+}
+
+// Removal is the plan of fork --remove.
+type Removal struct{ Plan *attempt.Removal }
+
+// JSON writes one object.
+func (a Removal) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
+
+// text writes what is captured before the worktree goes, and which files are lost because no
+// checkpoint has them.
+func (a Removal) text(p *page) {
+	r := a.Plan
+	stays := "session " + string(r.Attempt.Session)
+	first := "nothing; its newest checkpoint has everything"
+	switch {
+	case r.Attempt.Unfinished:
+		first, stays = "nothing; the fork was cut off before it had a session", ""
+	case r.Saves:
+		first = "a checkpoint of what is there" + when(r.Changed > 0, " ("+render.Count(r.Changed, "file differs", "files differ")+")")
+	case len(r.Ignored)+len(r.Lost) > 0:
+		first = "nothing; its newest checkpoint has everything but what is listed below"
+	}
+	p.fields(
+		field{"Removes", say(r.Attempt.Worktree)},
+		field{"First", say(first)},
+		field{"Stays", cell(render.ID, stays)},
+	)
+	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
+	p.section("What no checkpoint can hold, and will be lost", []render.Column{{Min: 20}, {Min: 20}}, each(r.Lost, func(l attempt.Lost) []render.Cell {
+		return []render.Cell{cell(render.Removed, string(l.Path)), say(l.Reason)}
+	}))
+}
+
+// RemovedAttempt is the result of fork --remove.
+type RemovedAttempt struct{ Done *attempt.Removal }
+
+// JSON writes one object.
+func (a RemovedAttempt) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
+
+// text confirms the removal and names the checkpoint that was made before.
+func (a RemovedAttempt) text(p *page) {
+	p.done("Removed: "+a.Done.Attempt.Worktree, "")
+	if a.Done.Kept != "" {
+		p.line(plain("What was there is kept as " + string(a.Done.Kept)))
+	}
+}
+
+// SideBySide is the answer of compare.
+type SideBySide struct{ Found *attempt.Comparison }
+
+// JSON writes a line for each attempt.
+func (a SideBySide) JSON(w io.Writer) error { return jsonLines(w, a.Found.Rows) }
+
+// text writes a table with one row per attempt and one column per metric. The exit code has a column
+// only if a command was run. For people, a status that all have is said above the table.
+func (a SideBySide) text(p *page) {
+	// The columns for metrics and for the exit code depend on the rows.
+	columns := []render.Column{{Title: "Attempt"}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Status"}}
+	for _, m := range a.Found.Metrics {
+		columns = append(columns, render.Column{Title: m, Align: render.Right})
+	}
+	columns = append(columns, render.Column{Title: "Files", Align: render.Right}, render.Column{Title: "Lines", Align: render.Right})
+	if a.Found.Ran() {
+		columns = append(columns, render.Column{Title: "Exit code", Align: render.Right})
+	}
+	columns = append(columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
+	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p.view, r) })
+	if p.view.Layout == render.Aligned {
+		a.said(p, rows)
+	}
+	p.table(columns, rows)
+}
+
+// row returns the cells of an attempt. The best value of a metric has an asterisk, for people only:
+// programs parse the value.
+func (a SideBySide) row(v render.View, r attempt.Compared) []render.Cell {
+	row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, r.Label), say(r.Status)}
+	for _, m := range a.Found.Metrics {
+		value := say(string(r.Metrics[m]))
+		if v.Layout == render.Aligned && r.Is(m) {
+			value = cell(render.Success, string(r.Metrics[m])+" *")
+		}
+		row = append(row, value)
+	}
+	row = append(row, say(strconv.Itoa(r.Files)), say(fmt.Sprintf("+%d -%d", r.Added, r.Deleted)))
+	if a.Found.Ran() {
+		code := say("")
+		if r.Code != nil {
+			code = cell(roleOf(*r.Code), strconv.Itoa(*r.Code))
+		}
+		row = append(row, code)
+	}
+	return append(row, say(v.Age(r.CreatedAt.Time)), say(r.Message))
+}
+
+// said writes what stands above the table for people, and takes a status that all rows have out of
+// it: an empty column is not shown.
+func (a SideBySide) said(p *page, rows [][]render.Cell) {
+	const status = 3 // its column
+	if len(rows) == 0 {
+		p.line(plain("No attempt makes the expression true."))
+		return
+	}
+	alike := !slices.ContainsFunc(a.Found.Rows, func(r attempt.Compared) bool { return r.Status != a.Found.Rows[0].Status })
+	if !alike || len(rows) == 1 {
+		return
+	}
+	p.line(dim(a.Found.Rows[0].Status))
+	for _, row := range rows {
+		row[status] = nil
+	}
+}
+
+// Promoted is the result of promote.
+type Promoted struct{ Done *attempt.Promoted }
+
+// JSON writes the members of a rollback's answer, and the checkpoint that was created.
+func (a Promoted) JSON(w io.Writer) error {
+	created, err := Shown{a.Done.Created}.Document()
+	if err != nil {
+		return err
+	}
+	return jsonLine(w, &struct {
+		*rollback.Answer
+		Created json.RawMessage `json:"created"`
+	}{a.Done.Answer, created})
+}
+
+// text confirms the checkpoint and tells how to undo the promotion.
+func (a Promoted) text(p *page) {
+	r := a.Done
+	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)
+	figures := cmp.Or(amounts(r.Answer, "written", "deleted", "changed in mode"), "none changed")
+	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+}

@@ -1,0 +1,37 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/blame"
+)
+
+// Blamed is the answer of blame.
+type Blamed struct{ Lines []blame.Line }
+
+// JSON writes an object for each line of the file.
+func (a Blamed) JSON(w io.Writer) error { return jsonLines(w, a.Lines) }
+
+// messageWidth is how many characters of a message are shown, so that the line of the file still
+// fits next to it.
+const messageWidth = 32
+
+// text writes each line of the file after the checkpoint that wrote it, or the commit if it is
+// older than any checkpoint.
+func (a Blamed) text(p *page) {
+	columns := []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}
+	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
+		// A line that is older than the session has no checkpoint, only a commit.
+		from := cell(render.ID, l.Label)
+		if l.Label == "" {
+			from = cell(render.Dim, l.Commit.Short())
+		}
+		return []render.Cell{
+			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, p.view.Time(l.Time.Time)),
+			cell(render.Dim, strconv.Itoa(l.Line)), say(l.Content),
+		}
+	}))
+}

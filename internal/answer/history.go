@@ -1,0 +1,92 @@
+package answer
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/repair"
+)
+
+// Audit is the answer of history: the events of a session's journal, oldest first.
+type Audit []inspect.HistoryLine
+
+// JSON writes a line for each event.
+func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
+
+// text writes the table of events.
+func (a Audit) text(p *page) {
+	// An event names only its own checkpoint by label, so collect the labels from all events.
+	labels := map[name.ID]string{}
+	for _, e := range a {
+		if e.Label != "" {
+			labels[e.Checkpoint] = e.Label
+		}
+	}
+	called := p.called(labels)
+	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
+	p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
+		return []render.Cell{
+			say(p.view.Time(e.Time.Time)), say(e.Event), cell(render.ID, subject(e, called)),
+			say(p.person(e.Actor)), say(cmp.Or(e.Reason, e.Status)), cell(render.Dim, p.view.OID(e.OID)),
+		}
+	}))
+}
+
+// called returns a function that names checkpoints: by label for people, by id for programs, since
+// labels repeat after a rollback.
+func (p *page) called(labels map[name.ID]string) func(name.ID) string {
+	return func(id name.ID) string {
+		if label := labels[id]; label != "" && p.view.Layout == render.Aligned {
+			return label
+		}
+		return string(id)
+	}
+}
+
+// person removes the email address from "Name <email>" for people.
+func (p *page) person(actor string) string {
+	if person, _, found := strings.Cut(actor, " <"); found && p.view.Layout == render.Aligned {
+		return person
+	}
+	return actor
+}
+
+// subject returns the checkpoints that an event is about: one, from and to, or those that were
+// pruned.
+func subject(e inspect.HistoryLine, called func(name.ID) string) string {
+	switch {
+	case e.To != "" && e.From != "":
+		return called(e.From) + " → " + called(e.To)
+	case e.To != "":
+		return "→ " + called(e.To)
+	case e.Checkpoint != "":
+		return called(e.Checkpoint)
+	}
+	// A prune names all checkpoints that it removed. Other events without a checkpoint give an
+	// empty text.
+	return strings.Join(each(e.Pruned, called), ", ")
+}
+
+// Verified is the answer of history --verify.
+type Verified struct{ Proof *repair.Verified }
+
+// JSON writes one object.
+func (a Verified) JSON(w io.Writer) error { return jsonLine(w, a.Proof) }
+
+// text tells whether the chain of events is intact, and otherwise where it breaks first.
+func (a Verified) text(p *page) {
+	r := a.Proof
+	if r.OK {
+		since := when(r.Since != "", ", and contains "+string(r.Since))
+		p.done("The journal of "+string(r.Session)+" is intact: "+render.Count(r.Events, "event", "events")+since, "")
+		p.line(plain("  tip "), render.Span{Role: render.ID, Text: string(r.Tip)})
+		return
+	}
+	p.line(render.Span{Role: render.Error, Text: "✗ "}, plain("The journal of "+string(r.Session)+" is broken"))
+	p.finding("  ", *r.Break)
+	p.hint(r.Break.Hint)
+}

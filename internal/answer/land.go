@@ -1,0 +1,65 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/land"
+)
+
+// ToLand is the plan of land.
+type ToLand struct{ Plan *land.Answer }
+
+// JSON writes one object.
+func (a ToLand) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
+
+// text lists the commits that land will make, and the files in them that git has not tracked so
+// far.
+func (a ToLand) text(p *page) {
+	r := a.Plan
+	p.fields(
+		field{"Lands on", say("branch " + branchName(r.Branch) + ", at " + r.From.Short())},
+		field{"Worktree", say("does not change")},
+		field{"Left out", say(p.unlanded(r))},
+	)
+	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
+	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
+		return []render.Cell{cell(render.ID, c.Label), say(strconv.Itoa(c.Files)), say(c.Subject)}
+	}))
+	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
+}
+
+// Landed is the result of land.
+type Landed struct{ Done *land.Answer }
+
+// JSON writes one object.
+func (a Landed) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
+
+// text lists the commits that were made, and tells how to undo them.
+func (a Landed) text(p *page) {
+	r := a.Done
+	branch := branchName(r.Branch)
+	p.done("Landed "+render.Count(len(r.Commits), "commit", "commits")+" on ", branch)
+	for _, c := range r.Commits {
+		p.line(render.Span{Role: render.ID, Text: c.OID.Short()}, plain(" "+c.Subject))
+	}
+	if left := p.unlanded(r); left != "" {
+		p.line(plain("Left out: " + left))
+	}
+	undo := "git checkpoint undo"
+	// Without a safety checkpoint the commits are on a new branch, and there is nothing else to
+	// undo.
+	if r.Safety == "" {
+		undo = "git branch -D " + branch
+	}
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" "+undo))
+}
+
+// unlanded names the steps that make no commit, and tells why. It is empty if there are none.
+func (p *page) unlanded(r *land.Answer) string {
+	if len(r.Left) == 0 {
+		return ""
+	}
+	return p.enumeration(labelsOf(r.Left)) + ": no change since what is landed before"
+}

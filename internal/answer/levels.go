@@ -1,0 +1,69 @@
+package answer
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Levels is the answer of undo --list: the undo list and the redo list of the worktree, each with
+// the next level first.
+type Levels struct{ Undo, Redo []rollback.UndoLevel }
+
+// JSON writes a line for each level.
+func (a Levels) JSON(w io.Writer) error { return jsonLines(w, slices.Concat(a.Undo, a.Redo)) }
+
+// text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
+func (a Levels) text(p *page) {
+	columns := []render.Column{
+		{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Time"}, {Title: "Rollback", Min: 16}, {Title: "Files", Align: render.Right},
+		{Title: "Goes to"}, {Title: "Safety"},
+	}
+	all := slices.Concat(a.Undo, a.Redo)
+	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {
+		// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
+		// damaged.
+		files := "?"
+		if l.Files != nil {
+			files = strconv.Itoa(*l.Files)
+		}
+		safety := cell(render.Dim, string(l.Safety))
+		if !l.Available {
+			safety = cell(render.Warning, "pruned")
+		}
+		return []render.Cell{
+			say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)),
+			say(l.What), say(files), cell(render.ID, place(l)), safety,
+		}
+	}))
+	if len(all) == 0 && p.view.Layout == render.Aligned {
+		p.line(plain("Nothing to undo and nothing to redo in this worktree."))
+	}
+}
+
+// place returns the checkpoint that becomes current when a level is undone or redone.
+func place(l rollback.UndoLevel) string {
+	return cmp.Or(l.ToLabel, string(l.To), "none")
+}
+
+// walked tells what another undo and a redo would do now.
+func (p *page) walked(r *rollback.Answer) {
+	if next := r.NextUndo; next != nil {
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+place(*next)+", before "), plain(strconv.Quote(next.What)))
+	}
+	if next := r.NextRedo; next != nil {
+		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+place(*next)))
+	}
+}
+
+// meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
+// first in a plan.
+func (p *page) meanwhile(events []rollback.Meanwhile) {
+	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, each(events, func(m rollback.Meanwhile) []render.Cell {
+		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(m.What)}
+	}))
+}

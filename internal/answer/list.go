@@ -1,0 +1,159 @@
+package answer
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Listed is the answer of list: a table for each session.
+type Listed struct {
+	Sessions   []inspect.Listing
+	Unfinished *inspect.Unfinished // nil unless a rollback was cut off here
+}
+
+// JSON writes a line for each checkpoint of all sessions.
+func (a Listed) JSON(w io.Writer) error {
+	for _, l := range a.Sessions {
+		if err := jsonLines(w, l.Items); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes each session's name and topic and the table of its checkpoints.
+func (a Listed) text(p *page) {
+	p.unfinished(a.Unfinished)
+	for i, l := range a.shown(p) {
+		if i > 0 {
+			p.gap()
+		}
+		p.fields(field{"Session", say(string(l.Session))}, field{"Topic", say(l.Topic)})
+		if p.view.Layout == render.Tabbed {
+			p.items(l.Items)
+		} else {
+			p.rows(l.Items)
+		}
+		if more := l.Total - len(l.Items); more > 0 {
+			p.line(dim(strconv.Itoa(len(l.Items)) + " of " + strconv.Itoa(l.Total) + " shown"))
+		}
+		p.leftOut(l)
+	}
+	// Also for a single session that was just started.
+	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
+		p.none()
+	}
+}
+
+// shown returns the sessions to write: for a person without those that have nothing to show, unless
+// none has.
+func (a Listed) shown(p *page) []inspect.Listing {
+	full := slices.DeleteFunc(slices.Clone(a.Sessions), func(l inspect.Listing) bool { return l.Total+l.Safety+l.Discarded == 0 })
+	if p.view.Layout == render.Tabbed || len(full) == 0 {
+		return a.Sessions
+	}
+	return full
+}
+
+// leftOut tells a person how many checkpoints are hidden by default, and the flag that shows them.
+func (p *page) leftOut(l inspect.Listing) {
+	var parts []string
+	if l.Safety > 0 {
+		parts = append(parts, "safety "+strconv.Itoa(l.Safety))
+	}
+	if l.Discarded > 0 {
+		parts = append(parts, "discarded "+strconv.Itoa(l.Discarded))
+	}
+	if len(parts) > 0 && p.view.Layout == render.Aligned {
+		p.line(dim(strconv.Itoa(l.Safety+l.Discarded) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))
+	}
+}
+
+// none tells a person how to begin. A program gets an empty answer.
+func (p *page) none() {
+	if p.view.Layout == render.Aligned {
+		p.line(plain("No checkpoints yet: git checkpoint save"))
+	}
+}
+
+// items writes the list for programs: all columns, oldest checkpoint first.
+func (p *page) items(items []inspect.Item) {
+	columns := []render.Column{
+		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
+	}
+	p.table(columns, each(items, func(item inspect.Item) []render.Cell {
+		role := render.ID
+		if item.Discarded {
+			role = render.Dim
+		}
+		return []render.Cell{
+			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
+			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
+			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid, item.Incomplete)), words(item), cell(render.Dim, string(item.ID)),
+		}
+	}))
+}
+
+// words returns the first line of a checkpoint's message, or what is wrong with the checkpoint.
+func words(item inspect.Item) render.Cell {
+	if item.Problem != "" {
+		return cell(render.Error, item.Problem)
+	}
+	subject, _, _ := strings.Cut(item.Message, "\n")
+	return say(subject)
+}
+
+// Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
+// step that was repeated is 6.1, because 6 means the newest.
+func Number(item inspect.Item) string {
+	number := strconv.Itoa(item.Step)
+	if item.Milestone {
+		if item.Iteration != "" {
+			number += "." + item.Iteration
+		} else if item.Redone {
+			number += "." + checkpoint.FirstIteration
+		}
+		return number
+	}
+	// A checkpoint between steps ends in "+" and its count, and so does a safety checkpoint.
+	if i := strings.LastIndexByte(item.Label, '+'); i >= 0 {
+		number += item.Label[i:]
+	}
+	return number
+}
+
+// marks returns the words that mark a checkpoint in lists.
+func marks(current, discarded, pinned, valid, incomplete bool) (found []render.Span) {
+	for _, m := range []struct {
+		is   bool
+		span render.Span
+	}{
+		{current, render.Span{Role: render.Success, Text: "current"}},
+		{discarded, dim("discarded")},
+		{!valid, render.Span{Role: render.Error, Text: "invalid"}},
+		{pinned, render.Span{Role: render.Hint, Text: "pinned"}},
+		{incomplete, render.Span{Role: render.Warning, Text: "incomplete"}},
+	} {
+		if m.is {
+			found = append(found, m.span)
+		}
+	}
+	return found
+}
+
+// spaced joins spans with spaces.
+func spaced(spans []render.Span) (c render.Cell) {
+	for i, s := range spans {
+		if i > 0 {
+			c = append(c, plain(" "))
+		}
+		c = append(c, s)
+	}
+	return c
+}

@@ -1,0 +1,180 @@
+package answer
+
+// This file writes the list for people. Number, label and age are always shown. The other columns
+// are optional: one whose cells are all the same is said once above the table, and one that does
+// not fit is left out.
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Choices returns the rows of the list, newest first, for a picker: the id of each checkpoint, what
+// is typed for it, and its line.
+func Choices(items []inspect.Item, v render.View) (ids, keys, lines []string) {
+	items = newestFirst(items)
+	_, t := peopleTable(v, items)
+	// The picker shows a question in place of a header.
+	for i := range t.Columns {
+		t.Columns[i].Title = ""
+	}
+	var text strings.Builder
+	_ = v.Table(&text, t) // all at once, so that the lines are aligned with each other; a Builder takes everything
+	ids = each(items, func(i inspect.Item) string { return string(i.ID) })
+	keys = each(items, func(i inspect.Item) string { return render.Escape(typed(i)) })
+	return ids, keys, strings.Split(text.String(), "\n")[:len(items)]
+}
+
+// rows writes the list for people: newest first, the current checkpoint marked, within the width of
+// the terminal.
+func (p *page) rows(items []inspect.Item) {
+	shared, t := peopleTable(p.view, newestFirst(items))
+	if len(shared) > 0 {
+		p.line(dim(strings.Join(shared, " · ")))
+	}
+	p.table(t.Columns, t.Rows)
+}
+
+// newestFirst returns a reversed copy.
+func newestFirst(items []inspect.Item) []inspect.Item {
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return items
+}
+
+// typed returns what a user types for a row. The number of a discarded checkpoint may mean a live
+// one by now, so it gets its commit id instead.
+func typed(item inspect.Item) string {
+	const enough = 8 // digits that are unique within a session
+	if item.Discarded && len(item.Commit) > enough {
+		return string(item.Commit[:enough])
+	}
+	return Number(item)
+}
+
+// optionalColumn is a column that may be left out.
+type optionalColumn struct {
+	render.Column
+	cell func(inspect.Item) render.Cell     // the cell of a row
+	same func(text string, rows int) string // how to say a value that all rows share; nil: a column even then
+}
+
+// optionalColumns returns the optional columns, most important first.
+func optionalColumns() []optionalColumn {
+	const roomForMessage = 10 // a narrower column is of no use
+	asItIs := func(text string, _ int) string { return text }
+	return []optionalColumn{
+		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell {
+			return spaced(marks(false, i.Discarded, i.Pinned, i.Valid, i.Incomplete))
+		}, asItIs},
+		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
+		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},
+		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return say(i.Status) }, asItIs},
+		{render.Column{Title: "Files", Align: render.Right}, func(i inspect.Item) render.Cell { return say(strconv.Itoa(i.Files)) }, sameFiles},
+	}
+}
+
+// sameFiles is the same function of the column with the number of files.
+func sameFiles(count string, rows int) string {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return ""
+	}
+	text := render.Count(n, "file", "files")
+	if rows > 1 {
+		text += " each"
+	}
+	return text
+}
+
+// peopleTable returns what all rows have in common, and the table of the rest.
+func peopleTable(v render.View, items []inspect.Item) (shared []string, t render.Table) {
+	t.Columns = []render.Column{{Title: "  #"}, {Title: "Checkpoint"}, {Title: "Age"}}
+	t.Rows = requiredCells(v, items)
+	// room is what the required columns leave of the width.
+	room := v.Width
+	for i, c := range t.Columns {
+		room -= render.ColumnGap + widest(c.Title, t.Rows, i)
+	}
+	if room += render.ColumnGap; room < 0 {
+		t.Columns[1].Min = 1 // cut the label; the other columns are short already
+	}
+	for _, c := range optionalColumns() {
+		column := make([][]render.Cell, len(items))
+		for i, item := range items {
+			column[i] = []render.Cell{c.cell(item)}
+		}
+		// Leave out a column without any text, and one whose common text was said above the table.
+		if text, alike := common(column); alike && (text == "" || c.same != nil) {
+			if text != "" {
+				shared = append(shared, c.same(text, len(items)))
+			}
+			continue
+		}
+		// A column that can be cut needs only its minimum.
+		needed := widest(c.Title, column, 0)
+		if c.Min > 0 {
+			needed = min(needed, c.Min)
+		}
+		if needed += render.ColumnGap; v.Width > 0 && needed > room {
+			continue
+		}
+		room -= needed
+		t.Columns = append(t.Columns, c.Column)
+		for i := range items {
+			t.Rows[i] = append(t.Rows[i], column[i][0])
+		}
+	}
+	return shared, t
+}
+
+// requiredCells returns the number, label and age of each row. Numbers are aligned to the right
+// behind the mark of the current checkpoint.
+func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
+	width := 0
+	for _, item := range items {
+		width = max(width, render.Width(render.Escape(typed(item))))
+	}
+	rows := make([][]render.Cell, len(items))
+	for i, item := range items {
+		role, mark := render.ID, "  "
+		if item.Discarded {
+			role = render.Dim
+		}
+		if item.Current {
+			mark = "* "
+		}
+		number := typed(item)
+		blank := strings.Repeat(" ", width-render.Width(render.Escape(number)))
+		rows[i] = []render.Cell{
+			{{Role: render.Success, Text: mark}, {Role: role, Text: blank + number}},
+			cell(role, item.Label), say(render.Age(item.CreatedAt.Time, v.Now)),
+		}
+	}
+	return rows
+}
+
+// widest returns the width that a column needs.
+func widest(title string, rows [][]render.Cell, column int) int {
+	width := render.Width(title)
+	for _, row := range rows {
+		width = max(width, render.Width(render.Escape(row[column].Text())))
+	}
+	return width
+}
+
+// common returns the text that all cells of a column have, and whether they are the same.
+func common(column [][]render.Cell) (text string, alike bool) {
+	for i, row := range column {
+		if own := row[0].Text(); i == 0 {
+			text = own
+		} else if own != text {
+			return "", false
+		}
+	}
+	return text, true
+}

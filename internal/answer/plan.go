@@ -1,0 +1,248 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Planned is the plan of a rollback, an undo or a redo.
+type Planned struct {
+	Plan  *rollback.Answer
+	Files Files
+}
+
+// Unconfirmed returns the plan marked as a dry run, to be given if nobody confirmed it.
+func (a Planned) Unconfirmed() Answer {
+	r := *a.Plan
+	r.DryRun = true
+	return Planned{&r, a.Files}
+}
+
+// JSON writes the complete plan.
+func (a Planned) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
+
+// text writes the plan in the order of importance: what others did meanwhile, the target, what is
+// discarded, the branch, the files, and what is at risk or left alone.
+func (a Planned) text(p *page) {
+	p.names = a.Files
+	r := a.Plan
+	p.meanwhile(r.Meanwhile)
+	if r.Empty {
+		at := target(r)
+		if r.FilesFrom != nil {
+			at = r.FilesFrom.Label
+		}
+		p.line(plain("Everything is already as it was at " + at + "; there is nothing to bring back."))
+		p.notBroughtBack(r)
+		return
+	}
+	p.text("", r.Said)
+	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session) + when(r.Elsewhere != "", ", "+r.Elsewhere))}
+	heading := []field{{"Rollback to", place}}
+	// A promotion is a rollback whose files come from another session, and an undo or redo is one
+	// that goes over levels. Each has a heading of its own.
+	if from := r.Promotes; from != nil {
+		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
+	}
+	if len(r.Levels) > 0 {
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
+	}
+	if r.FilesFrom != nil {
+		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
+	}
+	p.fields(append(heading,
+		field{"Brings", say(brings(r))},
+		field{"State", say(stateStep(r))},
+		field{"Discards", say(p.enumeration(r.Plan.Discard))},
+		field{"Branch", say(branchPlan(r, p.view))},
+		field{"Index", say(indexPlan(r))},
+		field{"First", say("a safety checkpoint of what is here now")},
+	)...)
+	p.plannedFiles(r)
+	p.indexPaths(r)
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
+		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
+	}))
+	p.paths("Left alone", render.Dim, r.Plan.Skipped)
+	unignored := p.enumeration(each(r.Plan.Unignored, func(u rollback.Unignored) string {
+		return string(u.Path) + when(u.Files > 0, " ("+render.Count(u.Files, "file", "files")+")")
+	}))
+	if unignored != "" {
+		p.line(render.Span{Role: render.Warning, Text: "No longer ignored afterwards:"}, plain(" "+unignored))
+	}
+	p.notBroughtBack(r)
+}
+
+// notBroughtBack names what the checkpoint left out, and whether it has changed since.
+func (p *page) notBroughtBack(r *rollback.Answer) {
+	list := p.enumeration(each(r.NotBroughtBack, func(l inspect.LeftOut) string {
+		return string(l.Path) + " (" + l.Reason + when(l.Changed, "; changed since") + when(l.Deleted, "; deleted since") + ")"
+	}))
+	if list != "" {
+		p.line(render.Span{Role: render.Warning, Text: "Not brought back:"}, plain(" "+list))
+	}
+}
+
+// The maximum number of paths that a plan names in each group. A longer group is counted by
+// directory.
+const (
+	deletedListed = 50 // the highest, since deletions matter most to the reader
+	unsavedListed = 20
+	writtenListed = 8
+)
+
+// notSaved marks a file whose content is in no commit or checkpoint yet. The safety checkpoint will
+// have it.
+const notSaved = "not saved yet"
+
+// plannedFiles writes the files in three groups: deleted ones, overwritten ones that are saved
+// nowhere else, and the rest.
+func (p *page) plannedFiles(r *rollback.Answer) {
+	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
+	// they change.
+	unsaved := map[checkpoint.Path]bool{}
+	for _, path := range r.Plan.Unsaved {
+		unsaved[path] = true
+	}
+	var saved, replaced []checkpoint.Path
+	for _, path := range r.Plan.Write {
+		if unsaved[path] {
+			replaced = append(replaced, path)
+		} else {
+			saved = append(saved, path)
+		}
+	}
+	var rows [][]render.Cell
+	add := func(role render.Role, verb string, paths []checkpoint.Path, most int) {
+		if p.whole() || len(paths) <= most {
+			for _, path := range paths {
+				row := []render.Cell{cell(role, verb), cell(role, string(path))}
+				if unsaved[path] {
+					row = append(row, cell(render.Warning, notSaved))
+				}
+				rows = append(rows, row)
+			}
+			return
+		}
+		for _, d := range byDirectory(paths, unsaved) {
+			count := render.Count(d.count, "file", "files")
+			if d.unsaved > 0 {
+				count += fmt.Sprintf(", %d %s", d.unsaved, notSaved)
+			}
+			rows = append(rows, []render.Cell{cell(role, verb), cell(role, d.name), cell(render.Dim, count)})
+		}
+	}
+	add(render.Removed, "delete", r.Plan.Delete, deletedListed)
+	add(render.Normal, "write", replaced, unsavedListed)
+	add(render.Normal, "write", saved, writtenListed)
+	add(render.Normal, "mode", r.Plan.Mode, writtenListed)
+	// The third column is only there if a row needs it.
+	columns := []render.Column{{}, {Min: 20}}
+	if slices.ContainsFunc(rows, func(row []render.Cell) bool { return len(row) > len(columns) }) {
+		columns = append(columns, render.Column{})
+	}
+	p.cutSection("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", columns, rows, 0)
+	// Some rows stand for several files.
+	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > len(rows) {
+		p.line(dim("  --files names each of them"))
+	}
+}
+
+// directory counts the files below a directory, and those of them that are not saved yet.
+type directory struct {
+	name           string
+	count, unsaved int
+}
+
+// maxDirectories is the maximum number of rows for a group. The smallest directories share the last
+// row.
+const maxDirectories = 8
+
+// byDirectory counts paths by the first directory below their common one, largest count first.
+func byDirectory(paths []checkpoint.Path, unsaved map[checkpoint.Path]bool) []directory {
+	top := commonDirectory(paths)
+	at := map[string]int{}
+	var out []directory
+	for _, path := range paths {
+		dir := cmp.Or(top, "./")
+		if first, _, deeper := strings.Cut(strings.TrimPrefix(string(path), top), "/"); deeper {
+			dir = top + first + "/"
+		}
+		i, known := at[dir]
+		if !known {
+			i, at[dir] = len(out), len(out)
+			out = append(out, directory{name: dir})
+		}
+		out[i].count++
+		if unsaved[path] {
+			out[i].unsaved++
+		}
+	}
+	slices.SortFunc(out, func(a, b directory) int {
+		if a.count != b.count {
+			return b.count - a.count
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	if len(out) <= maxDirectories {
+		return out
+	}
+	rest := directory{name: render.Count(len(out)-maxDirectories+1, "more directory", "more directories")}
+	for _, d := range out[maxDirectories-1:] {
+		rest.count += d.count
+		rest.unsaved += d.unsaved
+	}
+	return append(out[:maxDirectories-1], rest)
+}
+
+// commonDirectory returns the longest directory that contains all paths, with a trailing slash, or
+// "". paths must not be empty.
+func commonDirectory(paths []checkpoint.Path) string {
+	first := string(paths[0])
+	dir := first[:strings.LastIndexByte(first, '/')+1]
+	for _, path := range paths[1:] {
+		for !strings.HasPrefix(string(path), dir) {
+			dir = dir[:strings.LastIndexByte(strings.TrimSuffix(dir, "/"), '/')+1]
+		}
+	}
+	return dir
+}
+
+// brings describes what a partial rollback restores. It is empty for a complete one.
+func brings(r *rollback.Answer) string {
+	switch rollback.Mode(r.Mode) {
+	case rollback.ModeWorktree:
+		return "only the files; the index stays as it is"
+	case rollback.ModeState:
+		return "only the state; the files stay as they are"
+	case rollback.ModeProduced:
+		return "only the files that changed between checkpoints of this session"
+	case rollback.ModeAll:
+		return ""
+	}
+	return r.Mode
+}
+
+// stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...
+func stateStep(r *rollback.Answer) string {
+	if r.Promotes != nil {
+		return "that of " + r.Promotes.Label
+	}
+	step := func(id name.ID) string {
+		var n uint
+		if _, err := fmt.Sscanf(string(id), "cp-%d-", &n); err != nil {
+			return "none"
+		}
+		return fmt.Sprint("step ", n)
+	}
+	return step(r.From) + " → " + step(r.To)
+}

@@ -1,0 +1,93 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/create"
+)
+
+// members writes the top-level members of a JSON object, one per row. It writes nothing for an
+// empty object or another value.
+func (p *page) members(title string, document json.RawMessage) {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(document, &values) != nil {
+		return
+	}
+	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, each(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
+		return []render.Cell{say(key), say(jsonText(values[key]))}
+	}))
+}
+
+// jsonText returns a JSON value on one line. Strings keep their quotes, so that "1" and 1 look
+// different.
+func jsonText(value json.RawMessage) string {
+	if len(value) == 0 {
+		return "(none)"
+	}
+	return string(create.Compact(value))
+}
+
+// outputs writes the outputs of a checkpoint. For an agent's transcript it shows the command that
+// prints it in place of the source.
+func (p *page) outputs(d *checkpoint.Detail) {
+	outputs := d.Record.Outputs
+	agent, _ := d.Record.Agent()
+	rows := each(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
+		o := outputs[key]
+		// The source of a transcript is a file of the agent that has grown since, so name the
+		// command that shows these lines.
+		if key == record.TranscriptOutput && agent.Transcript != nil {
+			o.Source = record.Path("git checkpoint transcript " + d.Record.Label)
+		}
+		return []render.Cell{
+			say(key), say(length(o.Lines, o.Entries)),
+			say(p.view.Size(o.Size)), cell(render.Dim, string(o.Source)),
+		}
+	})
+	p.section("Outputs", []render.Column{{Min: 8}, {Align: render.Right}, {Align: render.Right}, {Min: 8}}, rows)
+}
+
+// captured writes the files that changed, those that were left out, and those at risk.
+func (p *page) captured(d *checkpoint.Detail) {
+	files, snapshot := d.Record.Files, d.Record.Snapshot
+	var rows [][]render.Cell
+	for _, changed := range []struct {
+		op    string
+		paths []record.Path
+	}{{"added", files.Created}, {"modified", files.Modified}, {"deleted", files.Deleted}} {
+		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell { return fileRow(changed.op, string(path)) })...)
+	}
+	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), []render.Column{{}, {Min: 20}}, rows)
+	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
+	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.Skipped, func(s record.Skipped) []render.Cell {
+		reason := s.Reason
+		if s.Size > 0 {
+			reason += ", " + render.Size(s.Size)
+		}
+		return []render.Cell{cell(render.Warning, string(s.Path)), say(reason)}
+	}))
+	// These are in the checkpoint, but a restore may give other bytes.
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.AtRisk, func(r record.AtRisk) []render.Cell {
+		return []render.Cell{cell(render.Warning, string(r.Path)), say(r.Reason)}
+	}))
+}
+
+// fileRow returns a path with the letter that git uses for the kind of change.
+func fileRow(op, path string) []render.Cell {
+	letter, role := "M", render.Normal
+	switch op {
+	case "added":
+		letter, role = "A", render.Added
+	case "deleted":
+		letter, role = "D", render.Removed
+	case "type":
+		letter = "T"
+	}
+	return []render.Cell{cell(role, letter), cell(role, path)}
+}

@@ -1,0 +1,181 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/resume"
+)
+
+// Resumed is the answer of resume.
+type Resumed struct{ Resume *resume.Answer }
+
+// JSON writes one object.
+func (a Resumed) JSON(w io.Writer) error { return jsonLine(w, a.Resume) }
+
+// text writes a report: where work stopped, open questions, and what is left to do. If the user has
+// made a choice, it writes the result of that instead.
+func (a Resumed) text(p *page) {
+	r := a.Resume
+	switch {
+	case r.Removed != nil:
+		Deleted{Removed: r.Removed}.text(p)
+	case r.Closed != "":
+		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
+		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
+	case r.Accepted:
+		p.done("Resumed: ", r.Label)
+		p.field("Continues at", r.ResumePoint)
+		p.warnings(r.Warnings)
+		if r.Restored != nil {
+			p.wentTo("Rolled back to", r.Restored)
+			p.notBroughtBack(r.Restored)
+		}
+		p.values("Pending", r.Pending)
+	default:
+		p.report(r)
+	}
+}
+
+// startFlags returns the flags that start a session like the one that was closed.
+func startFlags(r *resume.Answer) string {
+	return when(r.Workflow != "", " --workflow "+r.Workflow) + when(r.Topic != "", " --topic <text>")
+}
+
+// done writes a line with a check mark.
+func (p *page) done(words, label string) {
+	p.line(render.Span{Role: render.Success, Text: "✓"}, plain(" "+words), render.Span{Role: render.ID, Text: label})
+}
+
+// field writes a single field, unless text is empty.
+func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
+
+// report writes the state of the job before a choice is made.
+func (p *page) report(r *resume.Answer) {
+	p.fields(
+		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
+		field{"Topic", say(r.Topic)},
+		field{"Checkpoint", render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}},
+		field{"Age", say(age(r.AgeSeconds))},
+		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
+		field{"Progress", say(r.Text)},
+		field{"Continues at", say(r.ResumePoint)},
+		field{"Message", say(r.Message)},
+	)
+	p.problem(r.Error)
+	for _, text := range r.Refusals {
+		p.line(render.Span{Role: render.Error, Text: "Refused:"}, plain(" "+text))
+	}
+	p.warnings(r.Warnings)
+	for _, text := range r.Questions {
+		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
+	}
+	p.latest("Completed", r.Completed)
+	// Batches hold the same tasks as Pending, in groups.
+	if len(r.Batches) == 0 {
+		p.values("Pending", r.Pending)
+	}
+	for i, batch := range r.Batches {
+		p.values(fmt.Sprintf("Pending, batch %d", i+1), batch)
+	}
+	p.restored(r)
+	if len(r.Changed) > 0 {
+		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
+	}
+	// At a terminal the user is asked after the report, and sees the choices there.
+	if r.Choice == resume.View {
+		p.members("State", r.State)
+	} else if r.CanResume && p.view.Layout != render.Aligned {
+		p.line(plain("Choices: --accept resumes, --fresh starts afresh, --view shows the details, --delete deletes"))
+	}
+}
+
+// created returns the time of a checkpoint in full. The report has the age in a line of its own.
+func created(t time.Time, v render.View) string {
+	if v.Layout == render.Aligned && !t.IsZero() {
+		return t.Local().Format("2006-01-02 15:04:05")
+	}
+	return v.Time(t)
+}
+
+// age returns a number of seconds in its two largest units: 45s, 3m 12s, 2h 5m, 3d 4h. It is
+// negative if the clock was set back.
+func age(seconds int64) string {
+	if seconds < 0 {
+		return "-" + age(-seconds)
+	}
+	units, of := []string{"d", "h", "m", "s"}, []int64{seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60}
+	for i, n := range of[:3] {
+		switch {
+		case n > 0 && of[i+1] > 0:
+			return fmt.Sprintf("%d%s %d%s", n, units[i], of[i+1], units[i+1])
+		case n > 0:
+			return fmt.Sprintf("%d%s", n, units[i])
+		}
+	}
+	return fmt.Sprintf("%ds", seconds)
+}
+
+// warnings writes a line for each warning.
+func (p *page) warnings(texts []string) {
+	for _, text := range texts {
+		p.line(render.Span{Role: render.Warning, Text: "Warning:"}, plain(" "+text))
+	}
+}
+
+// problem writes the error of the job: member by member if it is an object.
+func (p *page) problem(raw json.RawMessage) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil {
+		p.members("Error", raw)
+		return
+	}
+	p.field("Error", resume.Plain(raw))
+}
+
+// restored writes the values of the state that the job has to carry over.
+func (p *page) restored(r *resume.Answer) {
+	if len(r.Restore) == 0 {
+		return
+	}
+	raw, err := json.Marshal(r.Restore)
+	if err == nil {
+		p.members("To carry over", raw)
+	}
+}
+
+// reported is the number of values that a report shows of one list in a pipe. Nobody reads the ten
+// thousand steps of a long session, and --json has them all.
+const reported = 1000
+
+// values writes a list of JSON values, one per row.
+func (p *page) values(title string, values []json.RawMessage) {
+	shown, more := cut(p, values, listed)
+	if rest := len(shown) - reported; rest > 0 {
+		shown, more = shown[:reported], more+rest
+	}
+	p.cutSection(title, []render.Column{{Min: 20}}, valueRows(shown), more)
+}
+
+// latest is values for a list of which the end matters: it leaves out the first ones.
+func (p *page) latest(title string, values []json.RawMessage) {
+	shown, more := cut(p, values, listed)
+	more = max(more, len(values)-reported)
+	rows := valueRows(values[len(values)-min(len(shown), reported):])
+	if more > 0 {
+		rows = slices.Insert(rows, 0, []render.Cell{{dim("… " + render.Count(more, "before", "before"))}})
+	}
+	p.cutSection(title, []render.Column{{Min: 20}}, rows, 0)
+}
+
+func valueRows(values []json.RawMessage) [][]render.Cell {
+	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{say(resume.Plain(v))} })
+}

@@ -1,0 +1,170 @@
+package answer
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// RolledBack is the result of a rollback.
+type RolledBack struct{ Done *rollback.Answer }
+
+// JSON writes the plan that was carried out, and its result.
+func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
+
+// text writes where the worktree is now, what comes next, and how to undo the rollback. After
+// --abort there is nothing to undo, and after an undo that --continue finished, another undo would
+// go one level further.
+func (a RolledBack) text(p *page) {
+	p.wentTo("Rolled back to", a.Done)
+	switch {
+	case a.Done.Mode == rollback.ModeAbort:
+	case a.Done.Undid:
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo --list shows what can be undone and redone"))
+	default:
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+	}
+	p.notBroughtBack(a.Done)
+}
+
+// Undone is the result of an undo or a redo.
+type Undone struct {
+	Done *rollback.Answer
+	Redo bool
+}
+
+// JSON writes the plan that was carried out, and its result.
+func (a Undone) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
+
+// text writes where the worktree is now, what comes next, and what another undo or redo would do.
+func (a Undone) text(p *page) {
+	verb := "Undone, back at"
+	if a.Redo {
+		verb = "Redone, at"
+	}
+	p.wentTo(verb, a.Done)
+	p.walked(a.Done)
+	p.notBroughtBack(a.Done)
+}
+
+// wentTo writes the result of a rollback, an undo or a redo: target, numbers, branch and next step.
+// A workflow may word the first line itself (Said).
+func (p *page) wentTo(verb string, r *rollback.Answer) {
+	if r.Said != "" {
+		p.text("", r.Said)
+	} else {
+		p.done(verb+": ", target(r))
+	}
+	figures := cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "none changed")
+	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
+	// A rollback of the state alone changes no file, so show the state itself.
+	if r.Mode == string(rollback.ModeState) && len(r.State) > 0 {
+		p.text("", indented(r.State))
+	}
+	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
+		p.line(plain("Branch: " + branchDone(r, p.view)))
+	}
+	p.pending(r.Pending)
+	if r.NextStep != nil && r.Said == "" {
+		p.line(plain("Next: step "+strconv.Itoa(r.NextStep.Step)), plain(spaceBefore(r.NextStep.Name)))
+	}
+}
+
+// target returns the label of the checkpoint that a rollback goes to, or its id.
+func target(r *rollback.Answer) string { return cmp.Or(r.ToLabel, string(r.To)) }
+
+// amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
+// empty if there are none.
+func amounts(r *rollback.Answer, write, remove, mode string) string {
+	return counted([]string{write, remove, mode}, len(r.Plan.Write), len(r.Plan.Delete), len(r.Plan.Mode))
+}
+
+// counted returns the numbers that are not zero with their words, as in "3 new, 1 deleted".
+func counted(words []string, numbers ...int) string {
+	var parts []string
+	for i, n := range numbers {
+		if n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+words[i])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// branchPlan describes what happens to HEAD, to its branch, and to a branch that HEAD is not on.
+func branchPlan(r *rollback.Answer, v render.View) string {
+	plan := headPlan(r, v)
+	if back := r.Branch.Back; back != nil {
+		plan += fmt.Sprintf("; %s goes back from %s to %s", branchName(back.Name), v.OID(back.From), v.OID(back.To))
+	}
+	return plan
+}
+
+// headPlan describes what happens to HEAD and its branch. Commits after the checkpoint are left
+// behind if the branch moves, and stay reachable from the safety checkpoint.
+func headPlan(r *rollback.Answer, v render.View) string {
+	b := r.Branch
+	where := branchName(b.Name)
+	if b.Moved {
+		moves := fmt.Sprintf("%s moves from %s to %s", where, v.OID(b.From), v.OID(b.To))
+		// Target is the branch that HEAD is on afterwards, empty for a detached HEAD.
+		switch b.Target {
+		case b.Name:
+		case "":
+			moves = fmt.Sprintf("HEAD leaves %s and is detached at %s", where, v.OID(b.To))
+		default:
+			moves = fmt.Sprintf("HEAD goes from %s to %s, at %s", where, branchName(b.Target), v.OID(b.To))
+		}
+		return moves + when(b.CommitsLeft > 0, "; "+render.Count(b.CommitsLeft, "commit", "commits")+" left behind")
+	}
+	return where + " stays where it is" + when(b.CommitsLeft > 0, ", "+render.Count(b.CommitsLeft, "commit", "commits")+" after this checkpoint")
+}
+
+// branchDone describes what happened to HEAD and its branch.
+func branchDone(r *rollback.Answer, v render.View) string {
+	b := r.Branch
+	if !b.Moved {
+		return fmt.Sprintf("%s stayed, %s after this checkpoint", branchName(b.Name),
+			render.Count(b.CommitsLeft, "commit", "commits"))
+	}
+	left := "; " + render.Count(b.CommitsLeft, "commit", "commits") + " left behind, kept by the safety checkpoint"
+	return branchName(b.Target) + " is at " + v.OID(b.To) + when(b.CommitsLeft > 0, left)
+}
+
+// branchName returns the short name of a branch. An empty ref means a detached HEAD.
+func branchName(ref name.Ref) string {
+	if ref == "" {
+		return "HEAD (detached)"
+	}
+	return ref.Short()
+}
+
+// pending writes the tasks that are still to do according to the state, which may be an array or an
+// object.
+func (p *page) pending(raw json.RawMessage) {
+	var tasks []json.RawMessage
+	if json.Unmarshal(raw, &tasks) != nil {
+		p.members("Pending", raw)
+		return
+	}
+	p.values("Pending", tasks)
+}
+
+// indented returns JSON indented for reading.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// spaceBefore returns text after a space, or "" if it is empty.
+func spaceBefore(text string) string { return when(text != "", " "+text) }

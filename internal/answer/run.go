@@ -1,0 +1,39 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/run"
+)
+
+// Ran is the answer of run.
+type Ran struct{ Step *run.Answer }
+
+// JSON writes one object.
+func (a Ran) JSON(w io.Writer) error { return jsonLine(w, a.Step) }
+
+// text writes the checkpoint that the step made, or why there is none, and what was restored after
+// a failure.
+func (a Ran) text(p *page) {
+	s := a.Step
+	switch {
+	// Nothing was run: this is a dry run.
+	case s.Tries == 0:
+		after := ""
+		if s.LastGood != nil {
+			after = " after " + s.LastGood.Label
+		}
+		step := fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
+		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: step}, plain(after))
+	case s.Created != nil:
+		Created{Detail: s.Created}.text(p)
+		return
+	case s.Code == 0 && s.Problem != "":
+		p.line(plain("No checkpoint: " + s.Problem))
+	}
+	if s.Restored != nil {
+		p.wentTo("Rolled back to", s.Restored)
+	}
+}

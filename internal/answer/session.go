@@ -1,0 +1,76 @@
+package answer
+
+import (
+	"io"
+	"strconv"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/session"
+)
+
+// Session is the answer of session show, which is the session's manifest.
+type Session struct{ Manifest *session.Manifest }
+
+// JSON writes one object.
+func (a Session) JSON(w io.Writer) error { return jsonLine(w, a.Manifest) }
+
+// text writes the facts about the session, its checkpoints and its rollbacks.
+func (a Session) text(p *page) {
+	m := a.Manifest
+	p.fields(
+		field{"Session", say(string(m.Session))},
+		field{"Workflow", say(m.Workflow)},
+		field{"Topic", say(m.Topic)},
+		field{"Status", say(m.Status)},
+		field{"Branch", say(when(m.Branch != "", branchName(m.Branch)))},
+		field{"Created", say(p.view.Time(m.CreatedAt.Time))},
+		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
+	)
+	labels := map[name.ID]string{} // the rollback events have ids only
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
+		labels[c.ID] = c.Label
+		return []render.Cell{
+			cell(render.ID, c.Label), say(p.view.Time(c.Timestamp.Time)),
+			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid, false)), cell(render.Dim, string(c.ID)),
+		}
+	}))
+	called := p.called(labels)
+	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, each(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
+		return []render.Cell{say(p.view.Time(r.Time.Time)), say(called(r.From) + " → " + called(r.To)), say(r.Reason)}
+	}))
+}
+
+// Sessions is the answer of session list.
+type Sessions []session.Manifest
+
+// JSON writes a line for each session.
+func (a Sessions) JSON(w io.Writer) error { return jsonLines(w, a) }
+
+// text writes a table. A person does not see sessions without checkpoints, except the active one.
+func (a Sessions) text(p *page) {
+	t := render.Table{Columns: []render.Column{
+		{Title: "Session"}, {Title: "Status"}, {Title: "Checkpoints", Align: render.Right},
+		{Title: "Updated"}, {Title: "Workflow"}, {Title: "Topic", Min: 12}, {Title: "Marks"},
+	}}
+	empty := 0
+	for _, m := range a {
+		if p.view.Layout == render.Aligned && len(m.Checkpoints) == 0 && !m.Active {
+			empty++
+			continue
+		}
+		t.Rows = append(t.Rows, []render.Cell{
+			cell(render.ID, string(m.Session)), say(m.Status),
+			say(strconv.Itoa(len(m.Checkpoints))), say(p.view.Time(m.UpdatedAt.Time)),
+			say(m.Workflow), say(m.Topic), cell(render.Success, when(m.Active, "active")),
+		})
+	}
+	p.table(t.Columns, t.Rows)
+	switch {
+	case p.view.Layout == render.Tabbed:
+	case len(a) == 0:
+		p.line(plain("No sessions yet: git checkpoint save starts one."))
+	case empty > 0:
+		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
+	}
+}

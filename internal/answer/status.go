@@ -1,0 +1,120 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/travel"
+)
+
+// Stands is the answer of status. Files tells how many file names to show.
+type Stands struct {
+	Status *inspect.StatusAnswer
+	Files  Files
+}
+
+// JSON writes one object.
+func (a Stands) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
+
+// text writes the state of the job in this worktree, and what to do next.
+func (a Stands) text(p *page) {
+	p.names = a.Files
+	s := a.Status
+	p.unfinished(s.UnfinishedRollback)
+	// The session that was active here is over, and no other one has been started.
+	if s.Closed != "" {
+		p.line(plain("No session is active here; the last one, "), render.Span{Role: render.ID, Text: string(s.Closed)}, plain(", is "+s.Status+"."))
+		p.fields(field{"Branch", say(branchName(s.Branch))}, field{"Next", say("git checkpoint session start <name>")})
+		return
+	}
+	if s.Session == "" {
+		p.line(plain("No session here yet; the first checkpoint starts one."))
+		p.fields(field{"Branch", say(branchName(s.Branch))})
+		return
+	}
+	p.fields(
+		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
+		field{"Topic", say(s.Topic)},
+		field{"Current", p.current(s)},
+		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
+		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d discarded", s.Discarded)))},
+		field{"Branch", say(branchName(s.Branch))},
+		field{"Automatic", say(when(!s.Enabled, "off (checkpoint.enabled)"))},
+		field{"Watch", say(when(s.Watching, "a watcher is running in this worktree"))},
+		field{"Next", say(s.NextAction)},
+		field{"Remote", say(remoteLine(s.Remote, p.view))},
+	)
+	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
+	p.moved(s.Repositories)
+}
+
+// unfinished reports a rollback that runs, or one that was interrupted, with both ways to end it.
+// It comes first, because the worktree has a mixture of old and new files.
+func (p *page) unfinished(u *inspect.Unfinished) {
+	if u == nil {
+		return
+	}
+	what, process := "Unfinished rollback", ""
+	if u.Process != 0 {
+		what, process = "Running rollback", fmt.Sprintf(" (process %d)", u.Process)
+	}
+	p.line(render.Span{Role: render.Warning, Text: what},
+		plain(fmt.Sprintf(" to %s%s, begun %s; its safety checkpoint is %s", u.To, process, p.view.Time(u.StartedAt.Time), u.Safety)))
+	if u.Process != 0 {
+		return
+	}
+	p.line(render.Span{Role: render.Hint, Text: "  finish it:"}, plain(" git checkpoint rollback --continue"))
+	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
+}
+
+// current returns the label of the current checkpoint.
+func (p *page) current(s *inspect.StatusAnswer) render.Cell {
+	if s.Current == nil {
+		return say("none yet")
+	}
+	label := cell(render.ID, s.Current.Label)
+	if s.Incomplete {
+		label = append(label, plain(" "), render.Span{Role: render.Warning, Text: "incomplete"}, plain(" (git checkpoint show)"))
+	}
+	return label
+}
+
+// remoteLine names the remote, and tells when it was last synchronized and whether the last push in
+// the background failed.
+func remoteLine(r *travel.RemoteStatus, v render.View) string {
+	if r == nil {
+		return ""
+	}
+	synced := "not synchronised yet"
+	if r.LastSync != nil {
+		synced = "synchronised " + timeOf(r.LastSync, v)
+	}
+	return r.Name + ", " + synced + when(strings.HasPrefix(r.Auto, "failed"), "; the push in the background "+r.Auto)
+}
+
+// timeOf returns a time, or "" for nil.
+func timeOf(t *checkpoint.Time, v render.View) string {
+	if t == nil {
+		return ""
+	}
+	return v.Time(t.Time)
+}
+
+// sessionLine returns a session's name, with its workflow and status in parentheses.
+func sessionLine(session, workflow, status string) string {
+	var known []string
+	for _, part := range []string{workflow, status} {
+		if part != "" {
+			known = append(known, part)
+		}
+	}
+	if len(known) == 0 {
+		return session
+	}
+	return session + " (" + strings.Join(known, ", ") + ")"
+}

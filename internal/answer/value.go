@@ -1,0 +1,42 @@
+package answer
+
+import (
+	"encoding/json"
+	"io"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+)
+
+// Value is a value of a record, in JSON.
+type Value json.RawMessage
+
+// text writes a string as its text, which may have several lines, and any other value as JSON on
+// one line.
+func (a Value) text(p *page) {
+	var text string
+	// Unmarshal accepts null as a string and leaves it empty.
+	if json.Unmarshal(a, &text) != nil || string(a) == "null" {
+		text = jsonText(json.RawMessage(a))
+	}
+	if p.err == nil {
+		p.err = p.view.Text(p.w, "", text) // unlike p.text it writes a line for an empty string too
+	}
+}
+
+// JSON writes the value on one line.
+func (a Value) JSON(w io.Writer) error { return render.JSON(w, json.RawMessage(a)) }
+
+// Settings is the answer of config.
+type Settings []checkpoint.Setting
+
+// JSON writes a line for each setting.
+func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
+
+// text writes a table.
+func (a Settings) text(p *page) {
+	columns := []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}
+	p.table(columns, each(a, func(s checkpoint.Setting) []render.Cell {
+		return []render.Cell{cell(render.ID, s.Key), say(s.Value), cell(render.Dim, s.Origin)}
+	}))
+}

@@ -1,0 +1,247 @@
+package agent
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+)
+
+//go:embed definitions
+var files embed.FS
+
+// Kind is the meaning of an agent's event for this program.
+type Kind string
+
+// The kinds. An event that a definition does not list has no kind and is ignored.
+const (
+	KindSessionStart Kind = "session_start"
+	KindPrompt       Kind = "prompt"
+	KindTool         Kind = "tool"
+	KindTurnEnd      Kind = "turn_end"
+	KindInterrupt    Kind = "interrupt"
+	KindCompaction   Kind = "compaction"
+	KindSubagentEnd  Kind = "subagent_end"
+	KindSessionEnd   Kind = "session_end"
+)
+
+// Scope says whose settings a file holds.
+type Scope string
+
+// The scopes: the project's (committed), this clone's (ignored by git), and the user's.
+const (
+	ScopeProject Scope = "project"
+	ScopeLocal   Scope = "local"
+	ScopeUser    Scope = "user"
+)
+
+// Definition describes one agent. It is loaded from definitions/<name>.json, and unknown
+// members are an error, so a misspelt one shows in the tests.
+type Definition struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Aliases  []string `json:"aliases"`
+	Programs []string `json:"programs"` // names of its executable in PATH
+	// Notes for the person after the hooks were added.
+	After []string `json:"after"`
+
+	Hooks  Hooks  `json:"hooks"`
+	Server Server `json:"mcp"`
+	// The skill and the /checkpoint command.
+	Pages []Page `json:"pages"`
+	// Events maps the name of an event, as the hook is called with it, to its meaning.
+	Events map[string]Event `json:"events"`
+	// Members says where values are in the payload of a hook.
+	Members Members `json:"members"`
+	// Tools lists the tools that may write files; "*" stands for all others.
+	Tools   map[string]Tool `json:"tools"`
+	Prompt  Prompt          `json:"prompt"`
+	Answers Answers         `json:"answers"`
+	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.
+	Borrower *Borrower `json:"borrower"`
+}
+
+// Borrower is an agent that runs another agent's hooks beside its own. If it has hooks of ours too,
+// everything would happen twice.
+type Borrower struct {
+	Agent string `json:"agent"`
+	// Present is a gjson path that exists in its payloads, and not in those of the other agent.
+	Present string `json:"present"`
+	// Variable is set in the environment of the hooks that it runs.
+	Variable string `json:"variable"`
+}
+
+// Hooks says where and how the hooks of an agent are configured.
+type Hooks struct {
+	// Relative to the worktree; "~/" is the home directory.
+	Files map[Scope]string `json:"files"`
+	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.
+	Shape string `json:"shape"`
+	// The file belongs to us and has only our hooks.
+	Own bool `json:"own"`
+	// Members with which a new file starts.
+	Root map[string]any `json:"root"`
+	// Members of an entry besides its command.
+	Entry map[string]any `json:"entry"`
+	// Name of the member with the time limit.
+	Limit string `json:"limit"`
+	// Units of the limit per second: 1, or 1000 for milliseconds.
+	Second int     `json:"second"`
+	Events []Added `json:"events"`
+	// The file to write if the shape is plugin.
+	Plugin string `json:"plugin"`
+}
+
+// Added is a hook that `agent add` adds. Seconds is its time limit.
+type Added struct {
+	Event   string `json:"event"`
+	Matcher string `json:"matcher"`
+	Seconds int    `json:"seconds"`
+}
+
+// Server says how the MCP server is registered.
+type Server struct {
+	Files map[Scope]string `json:"files"`
+	// Path of members that leads to the entry.
+	At    []string `json:"at"`
+	Entry any      `json:"entry"`
+	// A block of text to append instead, if the file is TOML.
+	TOML string `json:"toml"`
+}
+
+// Page is a file of our own that teaches the agent about checkpoints.
+type Page struct {
+	Files    map[Scope]string `json:"files"`
+	Template string           `json:"template"`
+}
+
+// Event says what an event means.
+type Event struct {
+	Kind Kind `json:"kind"`
+	// When has gjson paths that must have these values.
+	When    map[string]string `json:"when"`
+	Present []string          `json:"present"` // gjson paths that must not be empty
+	// Path to the id of a new subagent's conversation.
+	Child  string `json:"child"`
+	Parent string `json:"parent"` // path to the id of its parent's
+}
+
+// Members lists, for each value, gjson paths where it may be in a payload. The first that
+// exists counts.
+type Members struct {
+	Session    []string `json:"session"`
+	Directory  []string `json:"directory"`
+	Prompt     []string `json:"prompt"`
+	Reply      []string `json:"reply"`
+	Model      []string `json:"model"`
+	Version    []string `json:"version"`
+	Turn       []string `json:"turn"`
+	Transcript []string `json:"transcript"`
+	Subagent   []string `json:"subagent"` // set only in events of a subagent
+	// The conversation to which a subagent belongs.
+	Parent []string `json:"parent"`
+	Tool   []string `json:"tool"`
+	Source []string `json:"source"`
+}
+
+// Tool is a tool of the agent that may write files, and how to describe its use.
+type Tool struct {
+	Verb string   `json:"verb"`
+	Path []string `json:"path"` // paths to the name of the file
+	// Paths to a text such as a shell command.
+	Text []string `json:"text"`
+	// Paths to a patch in the format of Codex.
+	Patch []string `json:"patch"`
+}
+
+// Prompt says what an agent adds around the words that the person typed.
+type Prompt struct {
+	// A prompt with this prefix was made by the agent itself.
+	Ignore []string `json:"ignore"`
+	// XML elements that precede the words.
+	Tags []string `json:"tags"`
+	// The words may be in quotation marks.
+	Quotes bool     `json:"quotes"`
+	Silent []string `json:"silent"` // replies that mean "no reply"
+}
+
+// Answers are templates for the output of a hook. "$text" and "$event" are replaced in
+// them.
+type Answers struct {
+	Context Template `json:"context"` // text for the model
+	// Answers a prompt in place of the model.
+	Block Template `json:"block"`
+	Tell  Template `json:"tell"` // text for the person
+}
+
+// Template is one part of an answer, with the events that accept it.
+type Template struct {
+	Events []string        `json:"events"`
+	JSON   json.RawMessage `json:"json"`
+}
+
+// Fits reports whether the agent takes this part of an answer to the event.
+func (t Template) Fits(event string) bool { return slices.Contains(t.Events, event) }
+
+// Names returns the names of all agents, sorted.
+func Names() []string {
+	entries, _ := files.ReadDir("definitions") //nolint:errcheck // it is embedded
+	var names []string
+	for _, e := range entries {
+		if name, is := strings.CutSuffix(e.Name(), ".json"); is {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// All returns the definitions of all agents, sorted by name.
+func All() (all []*Definition) {
+	for _, name := range Names() {
+		if d, err := load(name); err == nil { // a test loads each
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// Find returns the definition of an agent by its name or an alias. If there is none, the error lists
+// the names.
+func Find(typed string) (*Definition, error) {
+	// Every hook calls Find, so do not load the others.
+	if slices.Contains(Names(), typed) {
+		return load(typed)
+	}
+	for _, d := range All() {
+		if slices.Contains(d.Aliases, typed) {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("no such agent: %q; known agents: %s", name.Clip(typed, name.Said), strings.Join(Names(), ", "))
+}
+
+// load reads one embedded definition.
+func load(name string) (*Definition, error) {
+	data, err := files.ReadFile(path.Join("definitions", name+".json"))
+	if err != nil {
+		return nil, err
+	}
+	d := &Definition{}
+	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(d); err != nil {
+		return nil, fmt.Errorf("definition of agent %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// Command returns the shell command of a hook. It must stay the same in all versions,
+// because Codex trusts a hook by its text. It succeeds silently where this program is
+// missing, is too old or crashes, so that a hook never disturbs the agent.
+func (d *Definition) Command(event string) string {
+	return fmt.Sprintf("command -v git-checkpoint >/dev/null 2>&1 && git-checkpoint hook %s %s 2>/dev/null; exit 0", d.Name, event)
+}

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// Happening is a parsed event of an agent. The texts are what the agent sent, without what
+// it put around them. All of them are untrusted.
+type Happening struct {
+	Kind    Kind   // empty: ignore the event
+	Session string // the agent's id of the conversation
+	// The agent's working directory; empty: unknown.
+	Directory string
+	Prompt    string
+	Reply     string // the model's last answer
+	Model     string
+	Version   string
+	Turn      string
+	// Path of the agent's transcript file.
+	Transcript string
+	// Id of the subagent that sent the event.
+	Subagent string
+	// The conversation to which the subagent belongs, if known.
+	Parent string
+	// Id of a subagent's conversation that starts with this event.
+	Child string
+	Tool  string
+	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
+	// a secret is not recognized as one.
+	Use string
+	// Why the conversation starts: startup, resume, clear or compact.
+	Source string
+	// Borrowed says that the payload is one of the definition's borrower.
+	Borrowed bool
+}
+
+// longest bounds short members, in characters. Prompts, replies and uses are not bounded here.
+const longest = 256
+
+// Read parses the payload of a hook for an event. If the payload is not a JSON object, or
+// the event is unknown, the result has no kind.
+func (d *Definition) Read(event string, payload []byte) Happening {
+	payload = []byte(strings.TrimPrefix(string(payload), "\ufeff"))
+	if !gjson.ValidBytes(payload) {
+		return Happening{}
+	}
+	root := gjson.ParseBytes(payload)
+	// A colon in an event's name cannot be part of the command of some agents.
+	spec, known := d.Events[strings.Replace(event, "event-", "event:", 1)]
+	if !known || !root.IsObject() {
+		return Happening{}
+	}
+	m := d.Members
+	h := Happening{
+		Kind: spec.Kind, Session: short(root, m.Session), Directory: text(root, m.Directory),
+		Prompt: d.words(text(root, m.Prompt)), Reply: d.reply(text(root, m.Reply)),
+		Model: short(root, m.Model), Version: short(root, m.Version), Turn: short(root, m.Turn),
+		Transcript: text(root, m.Transcript), Subagent: short(root, m.Subagent), Parent: short(root, m.Parent),
+		Tool: short(root, m.Tool), Source: short(root, m.Source),
+	}
+	if parent := short(root, []string{spec.Parent}); spec.Child != "" && parent != "" {
+		h.Child, h.Parent = short(root, []string{spec.Child}), parent
+	}
+	h.Borrowed = d.Borrower != nil && root.Get(d.Borrower.Present).Exists()
+	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
+		h.Kind = ""
+	}
+	// Only tools that may write files are of interest.
+	if h.Kind == KindTool {
+		tool, writes := d.Tools[h.Tool]
+		if !writes {
+			tool, writes = d.Tools["*"]
+			tool.Verb = h.Tool
+		}
+		if !writes {
+			h.Kind = ""
+		}
+		h.Use = tool.say(root, h.Directory)
+	}
+	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
+		// The person's turn goes on while a subagent starts and ends its own.
+		h.Kind = ""
+	}
+	return h
+}
+
+// holds reports whether the payload fulfils the conditions of the event.
+func (e Event) holds(root gjson.Result) bool {
+	for path, want := range e.When {
+		if root.Get(path).String() != want {
+			return false
+		}
+	}
+	for _, path := range e.Present {
+		if root.Get(path).String() == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// text returns the first value among paths that is a string or a number.
+func text(root gjson.Result, paths []string) string {
+	for _, path := range paths {
+		if v := root.Get(path); v.Type == gjson.String || v.Type == gjson.Number {
+			return strings.ToValidUTF8(v.String(), "\ufffd")
+		}
+	}
+	return ""
+}
+
+func short(root gjson.Result, paths []string) string { return name.Clip(text(root, paths), longest) }
+
+// words returns the words that the person typed, without what the agent added.
+func (d *Definition) words(prompt string) string {
+	for _, tag := range d.Prompt.Tags {
+		end := "</" + tag + ">"
+		for strings.HasPrefix(prompt, "<"+tag+">") {
+			_, rest, closed := strings.Cut(prompt, end)
+			if !closed {
+				break
+			}
+			prompt = strings.TrimLeft(rest, " \r\n\t")
+		}
+	}
+	if d.Prompt.Quotes && len(prompt) > 1 && strings.HasPrefix(prompt, `"`) && strings.HasSuffix(prompt, `"`) {
+		prompt = prompt[1 : len(prompt)-1]
+	}
+	return prompt
+}
+
+// nobodys reports whether the agent itself wrote the prompt.
+func (d *Definition) nobodys(prompt string) bool {
+	return slices.ContainsFunc(d.Prompt.Ignore, func(start string) bool { return strings.HasPrefix(prompt, start) })
+}
+
+// reply returns the model's answer, or "" for one that stands for none.
+func (d *Definition) reply(s string) string {
+	if slices.Contains(d.Prompt.Silent, strings.TrimSpace(s)) {
+		return ""
+	}
+	return s
+}
+
+// patched matches the headers of files in a patch of Codex.
+var patched = regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`)
+
+// say describes a use of the tool in a few words, from the file, the patch or the text in
+// the payload.
+func (t Tool) say(root gjson.Result, dir string) string {
+	verb := t.Verb
+	what := ""
+	if p := text(root, t.Path); p != "" {
+		what = " " + relative(dir, p)
+	} else if all := patched.FindAllStringSubmatch(text(root, t.Patch), -1); len(all) > 0 {
+		verb = map[string]string{"Add": "Write", "Update": "Edit", "Delete": "Delete"}[all[0][1]]
+		what = " " + relative(dir, strings.TrimSpace(all[0][2]))
+		if len(all) > 1 {
+			what += " …"
+		}
+	} else if s := text(root, t.Text); s != "" {
+		line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+		if more {
+			line += " …"
+		}
+		what = ": " + line
+	}
+	return printable(verb + what)
+}
+
+// relative returns the path relative to the agent's directory, if it is below it.
+func relative(dir, path string) string {
+	if dir == "" || !filepath.IsAbs(path) {
+		return path
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return rel
+	}
+	return path
+}
+
+// printable replaces control characters, which a message must not contain, by spaces.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,117 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/proof"
+)
+
+// The types in this file are parts of what commands print. Their JSON members are a contract with
+// scripts, documented in docs/json.md: members may be added, but never renamed or removed.
+
+// Detail is one checkpoint as `create` and `show` print it. As JSON it is the record's own members,
+// then commit, ref and tag, then "created" for a create. The fields below Warnings are for text
+// output only, except Pruned.
+type Detail struct {
+	Record   *record.Record
+	Raw      json.RawMessage // checkpoint.json as stored; nil: Record is encoded
+	Commit   name.OID
+	Ref      name.Ref
+	Tag      name.Ref // empty when the checkpoint has no tag
+	Private  string   // what keeps a new milestone from having a tag, to follow "it holds"; not in JSON
+	Plain    string   // of show: a name that plain git takes; not in JSON
+	Created  *bool    // nil except for create: false when nothing had changed and no checkpoint was made
+	Warnings []string // for people, printed on stderr
+
+	Current, Discarded, Pinned bool // the state of the checkpoint by the fold of its journal
+
+	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
+
+	Elsewhere string // of show: what Elsewhere says of it
+
+	Said string // the workflow's own words that confirm a create; empty: the usual ones
+}
+
+// Path is a path in the worktree. In JSON, a path that is not valid UTF-8 is an object instead of a
+// string.
+type Path = record.Path
+
+// Time is a time that is written to JSON as records write it: RFC 3339 in UTC, always with three
+// digits after the second. time.Time itself would drop trailing zeros.
+type Time struct{ time.Time }
+
+// MarshalJSON writes the time in the format of a record.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
+}
+
+// FileChange is one path that differs between two trees.
+type FileChange struct {
+	Path Path   `json:"path"`
+	Op   string `json:"op"` // added, modified, deleted, mode or type; a rename is a deletion and an addition
+}
+
+// Labelled identifies a checkpoint by its id, with its label for people.
+type Labelled struct {
+	ID    name.ID `json:"id"`
+	Label string  `json:"label"`
+}
+
+// BranchPlan says what a rollback does to HEAD and to branches.
+type BranchPlan struct {
+	Name        name.Ref `json:"name"` // the branch that HEAD is on; empty when detached
+	From        name.OID `json:"from"`
+	To          name.OID `json:"to"`               // the commit of HEAD when the checkpoint was made
+	Moved       bool     `json:"moved"`            // whether HEAD moves to To (--branch)
+	Target      name.Ref `json:"target,omitempty"` // the branch that HEAD is on afterwards, when it moves
+	CommitsLeft int      `json:"commits_left"`     // how many commits lie between; they stay, or are left behind by the branch
+
+	Back *BranchBack `json:"back,omitempty"` // another branch, not HEAD's afterwards, that an undo moves back
+}
+
+// Moves reports whether the plan moves HEAD or any branch.
+func (p BranchPlan) Moves() bool { return p.Moved || p.Back != nil }
+
+// BranchBack is a move of a branch that HEAD is not on: the move that a rollback makes, as its
+// safety checkpoint records it, or the move back that its undo plans.
+type BranchBack struct {
+	Name name.Ref `json:"name"`
+	From name.OID `json:"from"` // empty: the branch did not exist
+	To   name.OID `json:"to"`
+}
+
+// MarshalJSON returns the record's JSON as stored, with commit, ref, tag, created and pruned added
+// at the end. The text is spliced, not decoded and encoded again: numbers keep their digits, and
+// members that this version does not know keep their places.
+func (d *Detail) MarshalJSON() ([]byte, error) {
+	raw := d.Raw
+	if raw == nil {
+		var err error
+		if raw, err = d.Record.Marshal(record.Limits{}); err != nil {
+			return nil, err
+		}
+	}
+	more := struct {
+		Commit  string `json:"commit"`
+		Ref     string `json:"ref"`
+		Tag     string `json:"tag"`
+		Created *bool  `json:"created,omitempty"`
+
+		Pruned []Labelled `json:"pruned,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned}
+	tail, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
+	}
+	// Cut the closing brace of the record and the opening brace of the additions, and join them by
+	// a comma.
+	head := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(raw)), "}"))
+	return []byte(head + "," + string(tail[1:])), nil
+}
+
+// Finding is one problem that a check found: its kind, the object, what it means, and what to do.
+type Finding = proof.Finding

@@ -1,0 +1,91 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+)
+
+// IsOver reports whether a session is finished: it was closed, or its workflow completed, or all of
+// its checkpoints were pruned. A session whose definition cannot be read counts as not finished.
+func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
+	if IsClosed(st.Status) {
+		return true
+	}
+	if st.CurrentEntry() == nil {
+		// A new session without checkpoints is not over; one with tombstones had some, and they are
+		// gone.
+		return len(st.Tombstones) > 0
+	}
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil {
+		return false
+	}
+	status := st.CurrentEntry().Event().CheckpointStatus
+	return status == "complete" || def.Statuses.Closes[status] == "complete"
+}
+
+// StatusOf returns the status of a session for people: the status it was closed with, else what the
+// workflow's definition maps the current checkpoint's status to, else the status that was set for
+// the session, else the checkpoint's own.
+func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
+	e := st.CurrentEntry()
+	if IsClosed(st.Status) || e == nil {
+		return cmp.Or(st.Status, StatusOpen)
+	}
+	status := e.Event().CheckpointStatus
+	if def, err := s.DefinitionFor(ctx, st); err == nil && def.Statuses.Closes[status] != "" {
+		return def.Statuses.Closes[status]
+	}
+	if st.Status != "" && st.Status != StatusOpen {
+		return st.Status
+	}
+	return cmp.Or(status, StatusOpen)
+}
+
+// IsOfType reports whether the session's name, or the type of work in its current state, begins
+// with prefix.
+func IsOfType(ctx context.Context, s *Service, st *journal.State, prefix string) bool {
+	return strings.HasPrefix(string(st.Session), prefix) || strings.HasPrefix(FactsOf(ctx, s, st).Type, prefix)
+}
+
+// FactsOf returns what the state of the session's current checkpoint says about the job: type,
+// topic and so on. It returns zero Facts when the record, the definition or the state cannot be
+// read.
+func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts {
+	e := st.CurrentEntry()
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil || e == nil {
+		return workflow.Facts{}
+	}
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return workflow.Facts{}
+	}
+	facts, _ := def.Read(rec.State) //nolint:errcheck // there are none then
+	return facts
+}
+
+// TopicOf returns the topic that the session was started with, else the topic in its current state,
+// else "".
+func TopicOf(ctx context.Context, s *Service, st *journal.State) string {
+	if st.Topic != "" {
+		return st.Topic
+	}
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil || def.State.Members.Topic == "" {
+		return ""
+	}
+	return FactsOf(ctx, s, st).Topic
+}
+
+// TopicIn returns the topic that a state document names, or "". The definition says in which member
+// it is.
+func TopicIn(def *workflow.Definition, state json.RawMessage) string {
+	facts, _ := def.Read(state) //nolint:errcheck // there are none then
+	return facts.Topic
+}

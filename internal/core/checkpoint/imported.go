@@ -1,0 +1,97 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// Extra trailers of create events that took a document of another system: what that system calls
+// the checkpoint (its own id) and the session.
+const (
+	TrailerDocument = "Document-Id"
+	TrailerOwner    = "Document-Session"
+)
+
+// Extra trailers of events that `import` writes. A later import of the same layout reads them to
+// see what it already has.
+const (
+	TrailerFormat  = "Import-Format"  // the layout, such as go-team
+	TrailerKey     = "Import-Key"     // the checkpoint's id in its own system
+	TrailerDigest  = "Import-Digest"  // checksum of the document: equal means unchanged
+	TrailerDerived = "Import-Derived" // "true" in a rollback that only makes the layout's current checkpoint current
+)
+
+// ImportedMember is the member of a record that says where an imported checkpoint comes from.
+const ImportedMember = "imported"
+
+// ImportedFrom is its value, see docs/format.md.
+type ImportedFrom struct {
+	Format string              `json:"format"`
+	Key    string              `json:"key"`
+	Path   string              `json:"path"`
+	Digest string              `json:"digest,omitempty"`
+	Files  map[string]name.OID `json:"files"`
+}
+
+// importTrailers returns the trailers for an event that names an imported checkpoint, or nil. They
+// come from the record, so that they outlive the journal.
+func importTrailers(r *record.Record) []journal.Trailer {
+	var from ImportedFrom
+	// A member of this name in another form was written by another program. It is not ours.
+	if json.Unmarshal(r.Extra[ImportedMember], &from) != nil || from.Format == "" || from.Key == "" || from.Digest == "" {
+		return nil
+	}
+	if len(from.Format)+len(from.Key)+len(from.Digest) > longestImport {
+		return nil // it was fetched: no import writes that much
+	}
+	return []journal.Trailer{{Key: TrailerFormat, Value: from.Format}, {Key: TrailerKey, Value: from.Key}, {Key: TrailerDigest, Value: from.Digest}}
+}
+
+// Trailer returns the value of a trailer that package journal itself does not know, or "". The
+// journal keeps such trailers in Event.Extra.
+func Trailer(e *journal.Event, key string) string {
+	for _, t := range e.Extra {
+		if t.Key == key {
+			return t.Value
+		}
+	}
+	return ""
+}
+
+// DocumentTrailer returns a trailer for an id or owner that a document gives, or nil. A text that
+// is empty, too long, no UTF-8 or has control characters cannot be typed as a name, so it is not
+// kept.
+func DocumentTrailer(key, said string) []journal.Trailer {
+	if said == "" || len(said) > longestOwnID || !utf8.ValidString(said) || strings.ContainsFunc(said, isControl) {
+		return nil
+	}
+	return []journal.Trailer{{Key: key, Value: said}}
+}
+
+// longestImport is the most bytes that the trailers of an imported checkpoint may have together.
+const longestImport = 4096
+
+// longestOwnID is the most bytes that another system's id may have.
+const longestOwnID = 200
+
+// isControl reports whether r is an ASCII or Latin-1 control character.
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+
+// OwnerOf returns what the documents of a session call it: the Document-Session trailer of the
+// newest checkpoint that has one. It returns "" when none has.
+func OwnerOf(st *journal.State) string {
+	for i, c := range st.Backward() {
+		if c.Dead {
+			continue
+		}
+		if owner := Trailer(st.At(i).Event(), TrailerOwner); owner != "" {
+			return owner
+		}
+	}
+	return ""
+}

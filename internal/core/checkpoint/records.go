@@ -1,0 +1,160 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+)
+
+// ReadRecord returns the record of a checkpoint, its stored bytes and the id of its record commit
+// M. It compares the record with the journal event and with the checkpoint commit C, so that a
+// swapped or edited part is detected. With such an error it still returns what it read.
+func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
+	rec, raw, m, err := s.Store.Record(ctx, e.Event().Commit)
+	if err != nil {
+		return rec, raw, m, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	switch {
+	case err != nil:
+	case rec.ID != e.Checkpoint:
+		err = fmt.Errorf("its record belongs to %s", rec.ID)
+	case e.Event().Record != "" && rec.Checksum != e.Event().Record:
+		err = errors.New("its record is not the one that the journal names")
+	case rec.Snapshot.Tree == "" && commit.Tree == git.HashObject(s.Repo.Format, "tree", nil): // a checkpoint without files has the empty tree
+	case rec.Snapshot.Tree != commit.Tree:
+		err = fmt.Errorf("its record names the tree %s, but its commit has the tree %s", rec.Snapshot.Tree, commit.Tree)
+	}
+	return rec, raw, m, err
+}
+
+// CorruptError returns the error for a checkpoint that cannot be read, with ways out as hints: the
+// last checkpoint before it that is valid, a rebuild, a delete. A workflow's own message for
+// "corrupt" comes first.
+func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
+	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
+	if isLater(err) {
+		known.Hints = []string{newerReads}
+		return known
+	}
+	last := lastValid(ctx, s, st, e)
+	if last != nil {
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
+	}
+	brings := "brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that"
+	if _, _, _, unread := s.ReadRecord(ctx, e); unread == nil {
+		brings = "takes what is missing from the worktree if it is there; an undamaged copy in a clone or remote still has it"
+	}
+	known.Hints = append(known.Hints,
+		"`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings,
+		"`git checkpoint delete "+string(e.Checkpoint)+"` removes it")
+	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil {
+		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
+		if last != nil {
+			said["last_valid"] = last.Label
+		}
+		known.Hints = append(OwnWords(def, "corrupt", said), known.Hints...)
+	}
+	return known
+}
+
+// lastValid returns the newest live checkpoint before e whose record can be read. It gives up and
+// returns nil after mostLenders damaged ones.
+func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.Entry) *journal.Entry {
+	looked := 0
+	for i, c := range st.Backward() {
+		if !c.Live || i >= e.Place {
+			continue
+		}
+		if _, _, _, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+			return st.At(i)
+		}
+		if looked++; looked == mostLenders {
+			break
+		}
+	}
+	return nil
+}
+
+// DamagedError is CorruptError without the search for a valid checkpoint: its hint names what helps
+// in any case.
+func DamagedError(e *journal.Entry, err error) error {
+	hint := "go back to an older one with `git checkpoint rollback`, or remove it with `git checkpoint delete " + string(e.Checkpoint) + "`"
+	if isLater(err) {
+		hint = newerReads
+	}
+	return &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err, Hints: []string{hint}}
+}
+
+// newerReads is the only hint for a record of a later format. The hints for damage would destroy a
+// checkpoint that is whole.
+const newerReads = "it is not damaged: a newer git-checkpoint made it, and can read it"
+
+// isLater reports whether err says that a record has a later format than this program knows.
+func isLater(err error) bool { return isA[*record.FormatError](err) }
+
+// VerifyObjects returns an error if an object that the commit reaches is missing or cannot be
+// opened. Objects that HEAD's commit also reaches are not looked at: they are the user's history,
+// and checking all of it would take long.
+func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
+	args := []string{"rev-list", "--objects", "--no-object-names", string(commit)}
+	if s.Repo.Head.OID != "" {
+		args = append(args, "^"+string(s.Repo.Head.OID))
+	}
+	listed, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	// A positive exit code means that git found damage. Its first line names the object.
+	if failed, is := errors.AsType[*git.Error](err); is && failed.Code >= 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+		return errors.New(strings.TrimPrefix(first, "fatal: "))
+	}
+	if err != nil {
+		return err
+	}
+	objects := strings.Fields(string(listed.Stdout))
+	return s.Repo.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
+		if err != nil {
+			return fmt.Errorf("object %s: %w", name.OID(objects[i]).Short(), err)
+		}
+		return nil
+	})
+}
+
+// UnknownSince explains a failed comparison with the tree of a checkpoint. If that tree cannot be
+// read, it returns a warning that says so. It returns "" if the tree is whole, because then the
+// comparison failed for another reason.
+func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) string {
+	if _, err := s.Repo.DiffTrees(ctx, "", tree); err == nil || ctx.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so it is unknown what changed since; `git checkpoint rebuild %s` says what can be repaired", label, tree, label)
+}
+
+// Attempts is how often an operation is tried when a concurrent git gc removes objects while they
+// arrive.
+const Attempts = 3
+
+// Vanished reports whether a transaction failed because objects disappeared while the refs that
+// need them were written, and the refs were removed again. Nothing is left behind then, so the
+// operation can be tried again.
+func Vanished(err error) bool {
+	missing, is := errors.AsType[*store.MissingObjectsError](err)
+	return is && missing.TakenBack
+}
+
+// OwnWords returns the lines of a workflow's message for a moment, or none if the message is that of
+// the default workflow: these are printed by the program itself, which adds colors and columns.
+// The message may refer to the values.
+func OwnWords(d *workflow.Definition, moment string, values map[string]any) []string {
+	if words, has := d.Messages[moment]; !has || words == workflow.Default().Messages[moment] {
+		return nil
+	}
+	return strings.Split(d.Message(moment, values), "\n")
+}

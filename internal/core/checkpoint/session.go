@@ -1,0 +1,245 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+)
+
+// Append appends an event to a session's journal, after fill has set what its kind needs. It starts
+// the journal if there is none.
+func (s *Service) Append(ctx context.Context, session name.Session, kind journal.Kind, fill func(*journal.Event)) error {
+	e, err := s.NewEvent(kind, session)
+	if err == nil {
+		fill(&e)
+		_, err = s.Store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
+			return store.Change{Events: []journal.Event{e}}, nil
+		})
+	}
+	return Classify(err)
+}
+
+// Transact is Store.Transact for a change that adds or removes checkpoints: it prints the warnings
+// of the result and classifies the error.
+func (s *Service) Transact(ctx context.Context, session name.Session, build func(context.Context, store.View) (store.Change, error)) (store.Result, error) {
+	res, err := s.Store.Transact(ctx, session, build)
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	return res, Classify(err)
+}
+
+// StatusOpen is the status of a session that is neither closed nor paused, and of one that never
+// had a status.
+const StatusOpen = "in_progress"
+
+// NamedSession returns the session that is named by, in this order, the request,
+// GIT_CHECKPOINT_SESSION, the worktree's active session, or checkpoint.session in the
+// configuration. It returns "" when none of them is set. The session need not exist.
+func (s *Service) NamedSession(request string) (name.Session, error) {
+	if request == "" {
+		request, _ = s.Settings.Get("checkpoint.session")
+		if v := lookupEnv(s.Env, "GIT_CHECKPOINT_SESSION"); v != "" {
+			request = v
+		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" {
+			return active, nil
+		}
+	}
+	if request == "" {
+		return "", nil
+	}
+	session, err := name.ParseSession(request)
+	if err != nil {
+		return "", Usage("", "%v", err)
+	}
+	return session, nil
+}
+
+// ChooseSession is NamedSession for commands that only read. When no session is named it returns
+// the one with the newest event. It fails with KindNotFound only if the repository has no session
+// at all.
+func (s *Service) ChooseSession(ctx context.Context, request string) (name.Session, error) {
+	session, err := s.NamedSession(request)
+	if err != nil || session != "" {
+		return session, err
+	}
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if len(states) > 0 { // of several with the same time the first
+		return slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) }).Session, nil
+	}
+	// None of the journals can be read. The first session lets the command report the damage.
+	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
+		return sessions[0], nil
+	}
+	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
+}
+
+// State returns the fold of a session's journal. A session that does not exist is an error of
+// KindNotFound, one that only lost its journal an error of KindInvalid.
+func (s *Service) State(ctx context.Context, session name.Session) (*journal.State, error) {
+	st, err := s.Store.State(ctx, session)
+	if errors.Is(err, store.ErrNoSession) {
+		return nil, s.UnknownSessionError(ctx, session)
+	}
+	return st, Classify(err)
+}
+
+// ChosenState returns the fold of the session that ChooseSession chooses.
+func ChosenState(ctx context.Context, s *Service, request string) (*journal.State, error) {
+	session, err := s.ChooseSession(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.State(ctx, session)
+}
+
+// SessionNames returns all sessions, sorted.
+func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
+	sessions, err := s.Store.Sessions(ctx)
+	return sessions, Classify(err)
+}
+
+// States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
+// format for the session and the error, or "" for none.
+func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {
+	sessions, err := SessionNames(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var states []*journal.State
+	for _, session := range sessions {
+		st, err := s.State(ctx, session)
+		if err == nil {
+			states = append(states, st)
+		} else if warning != "" {
+			s.Warn(fmt.Sprintf(warning, session, err))
+		}
+	}
+	return states, nil
+}
+
+// UnknownSessionError returns the error for a session that does not exist. Its hints suggest
+// similar names. If only its journal is missing, the error says that instead.
+func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
+	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
+	if sessions, err := SessionNames(ctx, s); err == nil {
+		if slices.Contains(sessions, session) {
+			return Classify(&store.LostError{Session: session})
+		}
+		if near := nearest(string(session), sessions); len(near) > 0 {
+			e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
+		}
+	}
+	e.Hints = append(e.Hints, "`git checkpoint session list` shows the sessions")
+	return e
+}
+
+// NewStart returns the event that starts a session. The branch is a full ref, or "" when there is
+// none.
+func (s *Service) NewStart(session name.Session, workflow, topic, branch string) (journal.Event, error) {
+	e, err := s.NewEvent(journal.KindStart, session)
+	e.Workflow, e.Topic, e.Branch = workflow, topic, branch
+	return e, err
+}
+
+// ModeOwnBranch in a start event means that the session owns its branch: a rollback moves the
+// branch too.
+const ModeOwnBranch = "own-branch"
+
+// Choose makes session the active one of this worktree at the user's request. This is remembered,
+// so that an agent that works here uses this session and does not adopt another one by itself.
+func Choose(s *Service, session name.Session) error {
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return Classify(err)
+	}
+	if err := s.Forget(resumedFile); err != nil {
+		return err
+	}
+	return s.Remember(chosenFile, session)
+}
+
+// ChooseResumed is Choose for a session that the user resumes. A document that belongs to another
+// session may still switch to that one. It may not when the user started the session or switched to
+// it: see IsFixed.
+func ChooseResumed(s *Service, session name.Session) error {
+	if err := Choose(s, session); err != nil {
+		return err
+	}
+	return s.Remember(resumedFile, session)
+}
+
+// IsFixed reports whether the user started the session or switched to it, so that documents must
+// not lead to another one.
+func IsFixed(s *Service, session name.Session) bool {
+	var resumed name.Session
+	known, err := s.Recall(resumedFile, &resumed)
+	return IsChosen(s, session) && (err != nil || !known || resumed != session)
+}
+
+// Adopt makes session the active one of this worktree when no user asked for it. IsChosen is false
+// afterwards.
+func Adopt(s *Service, session name.Session) error {
+	if err := s.Store.SetActiveSession(session); err != nil {
+		return Classify(err)
+	}
+	return s.Forget(chosenFile)
+}
+
+// IsChosen reports whether a user made session the active one.
+func IsChosen(s *Service, session name.Session) bool {
+	var chosen name.Session
+	known, err := s.Recall(chosenFile, &chosen)
+	return err == nil && known && chosen == session
+}
+
+// OwnsBranch reports whether a rollback of the session also moves its branch by default.
+func OwnsBranch(st *journal.State) bool {
+	return st.Started != nil && st.Started.Mode == ModeOwnBranch
+}
+
+// RefuseBranch returns a usage error for the name of a new branch that git refuses, or, with a hint, that
+// exists.
+func RefuseBranch(ctx context.Context, s *Service, branch, hint string) error {
+	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
+		return Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
+	}
+	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
+		return Usage(hint, "branch %q already exists", branch)
+	} else if !errors.Is(err, git.ErrMissing) {
+		return Classify(err)
+	}
+	return nil
+}
+
+// IsClosed reports whether a session with this status is finished.
+func IsClosed(status string) bool {
+	return status == "complete" || status == "failed" || status == "abandoned"
+}
+
+// Deactivate clears the active session of this worktree if it is this one.
+func (s *Service) Deactivate(session name.Session) error {
+	if active, err := s.Store.ActiveSession(); err == nil && active == session {
+		return Classify(s.Store.ClearActiveSession())
+	}
+	return nil
+}
+
+// RequireSession is NamedSession for commands that change a session. There must be a named or
+// active one: the newest session is too vague a guess for a change.
+func (s *Service) RequireSession(request string) (name.Session, error) {
+	session, err := s.NamedSession(request)
+	if err == nil && session == "" {
+		return "", Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here")
+	}
+	return session, err
+}

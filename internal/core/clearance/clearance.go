@@ -1,0 +1,263 @@
+// Package clearance is the gate that everything passes before it leaves the repository. It
+// looks for secrets in the objects that would be sent, and asks for consent before
+// untracked files or prompts go to an address for the first time.
+//
+// MayLeave (gate.go) is the entry point for push, export and mirrors. WatchSave (save.go)
+// looks at the files of a checkpoint while it is made, and by default only warns. List,
+// Files and Allow are the command `guard`. A Desk scans the objects of one repository with
+// the rules of package guard or with the user's own scanner (external.go), and remembers
+// the verdict of each object (verdicts.go), so that nothing is scanned twice. What was
+// expunged (expunged.go) never leaves again.
+package clearance
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Found is a secret in an object. The value of the secret is not stored.
+type Found struct {
+	OID name.OID
+	// Where the object was seen first; empty: the message of a commit or tag.
+	Path string
+	guard.Finding
+	// The reason for which it was allowed; empty: it is not allowed.
+	Allowed string
+}
+
+// byPlace compares findings by path and line.
+func byPlace(a, b Found) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+}
+
+// Gap is an object that was not scanned, or only in part.
+type Gap struct {
+	OID  name.OID
+	Path string
+	Why  string
+}
+
+// place names the object for messages.
+func (g Gap) place() string {
+	if g.Path == "" {
+		return "the message of " + g.OID.Short()
+	}
+	return inOneLine(g.Path)
+}
+
+// Report holds the findings in a set of objects.
+type Report struct {
+	Found []Found
+	Gaps  []Gap
+	// Number of objects, including those whose verdict was remembered.
+	Looked int
+}
+
+// Stopped returns the findings that nobody allowed.
+func (r *Report) Stopped() []Found {
+	var out []Found
+	for _, f := range r.Found {
+		if f.Allowed == "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Limits in bytes.
+const (
+	// Larger files are not scanned during a save, which has to be quick.
+	atSave   = 1 << 20
+	inMemory = 1 << 20 // larger content is streamed
+	// Larger binary content is reported as a gap.
+	binaryMax = 32 << 20
+)
+
+// Desk scans the objects of one repository.
+type Desk struct {
+	repo     *git.Repo
+	scanner  *guard.Scanner
+	external *external // nil: use the built-in rules
+	// allowed maps a fingerprint to the reason for which it was allowed.
+	allowed  map[string]string
+	expunged *Expunged
+	verdicts *verdicts
+	off      bool // look for expunged objects only
+}
+
+// RuleExpunged is the rule of a finding that was expunged from this repository, whatever
+// its content.
+const RuleExpunged = "expunged"
+
+// OpenDesk returns the Desk of this repository with its configuration. The repository's key for
+// fingerprints is created on first use, in the common git directory. Close has to be called to keep
+// the verdicts.
+func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
+	command, err := scannerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
+	return d, checkpoint.Classify(err)
+}
+
+// open opens a Desk. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be
+// missing, and command is the user's own scanner; without one the built-in rules count.
+func open(repo *git.Repo, allowed []string, keyFile, command string) (*Desk, error) {
+	dir := filepath.Join(repo.CommonDir, "checkpoint")
+	if borrowed := repo.Borrowed(); borrowed != "" { // the repository is read-only
+		dir = borrowed
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("make %q: %w", dir, err)
+	}
+	key, err := keyIn(filepath.Join(dir, "guard-key"))
+	if err != nil {
+		return nil, err
+	}
+	userKey, err := readKey(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{repo: repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
+	for _, entry := range allowed {
+		fingerprint, reason, _ := strings.Cut(entry, " ")
+		// An entry without a reason, added by hand, still allows.
+		d.allowed[fingerprint] = cmp.Or(reason, "allowed")
+	}
+	if d.expunged, err = ReadExpunged(repo); err != nil {
+		return nil, err
+	}
+	scanner := guard.Version()
+	if command != "" {
+		d.external = &external{command: command, patience: patience}
+		scanner = d.external.version()
+	}
+	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), scanner, key, userKey)
+	return d, nil
+}
+
+// keySize is the length of a key for fingerprints in bytes.
+const keySize = 32
+
+// readKey reads a key for fingerprints. It returns nil if the file does not exist.
+func readKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	key, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
+	}
+	if len(key) != keySize {
+		return nil, fmt.Errorf("%q is not a key of fingerprints: it has %d bytes, not %d", path, len(key), keySize)
+	}
+	return key, nil
+}
+
+// keyIn reads the key, or creates it. If two processes create it at once, both use the one
+// that was linked first, because link fails where the name exists.
+func keyIn(path string) ([]byte, error) {
+	if key, err := os.ReadFile(path); err == nil && len(key) == keySize {
+		return key, nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
+	}
+	key := make([]byte, keySize)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("make a key of fingerprints: %w", err)
+	}
+	made, err := os.CreateTemp(filepath.Dir(path), "guard-key-") // with mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
+	}
+	defer os.Remove(made.Name()) //nolint:errcheck // it is a second name by now
+	_, err = made.Write(key)
+	if err = errors.Join(err, made.Close()); err != nil {
+		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
+	}
+	os.Link(made.Name(), path) //nolint:errcheck // somebody else's is there, or it is read in vain below
+	if other, err := os.ReadFile(path); err == nil && len(other) == keySize {
+		return other, nil
+	}
+	// A file of the wrong length is in the way, or the file system has no hard links.
+	return key, os.Rename(made.Name(), path)
+}
+
+// report adds the verdict of an object that was seen at a path.
+func (d *Desk) report(r *Report, oid name.OID, path string, v verdict) {
+	r.Looked++
+	if v.gap != "" {
+		r.Gaps = append(r.Gaps, Gap{oid, path, v.gap})
+	}
+	for _, f := range guard.At(path, v.findings) {
+		reason := d.allowed[f.Fingerprint]
+		if reason == "" && f.User != "" {
+			reason = d.allowed[f.User]
+		}
+		r.Found = append(r.Found, Found{OID: oid, Path: path, Finding: f, Allowed: reason})
+	}
+}
+
+// File scans content that is not in the repository, such as a file that the user names.
+func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
+	r := &Report{}
+	// An external scanner gets the content through a file.
+	if d.external != nil {
+		got, err := d.external.scan(ctx, d.scanner, []content{{path, func(w io.Writer) error {
+			_, err := io.Copy(w, in)
+			return err
+		}}})
+		if err != nil {
+			return nil, err
+		}
+		d.report(r, "", path, got[0])
+		return r, nil
+	}
+	result, err := d.scanner.Reader(in)
+	if err != nil {
+		return nil, err
+	}
+	d.report(r, "", path, verdict{findings: result.Findings, gap: result.Gap})
+	return r, nil
+}
+
+// stream scans a blob without holding it in memory.
+func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
+	in, out := io.Pipe()
+	go func() {
+		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: out})
+		out.CloseWithError(err) //nolint:errcheck // it never fails
+	}()
+	result, err := d.scanner.Reader(in)
+	if err == nil {
+		// Git's exit tells whether the blob was complete.
+		_, err = io.Copy(io.Discard, in)
+	}
+	in.CloseWithError(io.ErrClosedPipe) //nolint:errcheck // the same
+	return result, err
+}
+
+// Replace returns content with some of its secrets replaced; see guard.Scanner.Replace.
+func (d *Desk) Replace(content []byte, pick func(guard.Finding) (string, bool)) ([]byte, int) {
+	return d.scanner.Replace(content, pick)
+}
+
+// Close saves the new verdicts.
+func (d *Desk) Close() error { return d.verdicts.save() }

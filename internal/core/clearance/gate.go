@@ -1,0 +1,283 @@
+package clearance
+
+// The gate has two parts. The first scans every object that the other side would get and
+// refuses the whole push or export for a single finding, so that nothing leaves half. The
+// second part, consent, concerns only remotes and asks once per address.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/lfs"
+)
+
+// Sending describes what is about to leave the repository.
+type Sending struct {
+	To   string // the destination for messages
+	Tips []name.OID
+	// Commits that the other side has, which need no scan. Those that are not here add nothing.
+	Held []name.OID
+	// Elsewhere returns hints for a refusal where the other side may have more than Held; may be nil.
+	Elsewhere func(context.Context) ([]string, error)
+	// Files of git-lfs whose content goes too, as far as it is here.
+	Outside []lfs.Named
+	// Oldest first; used to name the checkpoint that holds a finding.
+	Labels    []Holder
+	Within    func(path string) bool // which paths are written; nil: all
+	Unscanned Unscanned
+	// Destination is the remote; nil: the content goes to files.
+	Destination *Destination
+}
+
+// Holder is a checkpoint that may hold a finding.
+type Holder struct {
+	Commit name.OID
+	Label  string
+}
+
+// Unscanned says whether objects that could not be scanned may leave.
+type Unscanned int
+
+// They stay unless the user says otherwise.
+const (
+	UnscannedStays Unscanned = iota
+	UnscannedGoes
+)
+
+// MayLeave decides whether something may leave the repository. Every push, export and
+// mirror calls it before the first byte goes. It refuses content with a secret that nobody
+// allowed, content that could not be scanned, expunged objects, and private files for a
+// remote to which nobody agreed.
+func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
+	if err := holdsNoSecret(ctx, s, what); err != nil {
+		return err
+	}
+	return consent(ctx, s, what)
+}
+
+// holdsNoSecret scans what is sent. With checkpoint.guard=off it only looks for expunged
+// objects.
+func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) error {
+	how, err := modeOf(s)
+	if err != nil {
+		return err
+	}
+	desk, err := OpenDesk(ctx, s)
+	if err != nil {
+		return err
+	}
+	desk.off = how == modeOff // what was expunged stays here all the same
+	report, err := desk.Sent(ctx, what.Tips, what.Held)
+	if err == nil {
+		err = desk.outside(ctx, report, what.Outside)
+	}
+	if closeErr := desk.Close(); closeErr != nil {
+		// The verdicts are computed again next time.
+		s.Warn(closeErr.Error())
+	}
+	if err != nil {
+		return refusedByScanner(err, "nothing was sent")
+	}
+	// An export in another layout writes a part of the objects only, so findings elsewhere
+	// do not count. Messages have no path and are always part of it.
+	if what.Within != nil {
+		report.Found = slices.DeleteFunc(report.Found, func(f Found) bool { return f.Path != "" && !what.Within(f.Path) })
+		report.Gaps = slices.DeleteFunc(report.Gaps, func(g Gap) bool { return g.Path != "" && !what.Within(g.Path) })
+	}
+	if stopped := report.Stopped(); len(stopped) > 0 {
+		if err := retract(ctx, s, what.Held); err != nil {
+			s.Warn(err.Error())
+		}
+		return stop(ctx, s, what, stopped)
+	}
+	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
+		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
+		for _, g := range report.Gaps {
+			refused.Hints = append(refused.Hints, g.place()+": "+g.Why)
+		}
+		refused.Hints = append(refused.Hints, "--yes (-y) sends them")
+		return refused
+	}
+	return nil
+}
+
+// stop returns the refusal: what was found, in which checkpoint, and what the user can do.
+func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
+	slices.SortStableFunc(stopped, byPlace)
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
+	var kept []Found
+	var committed []string
+	for _, f := range stopped {
+		where, at := holder(ctx, s, f, what.Labels)
+		f.Path = at
+		if f.Rule != RuleExpunged {
+			if at == recordFile && where != inHistory {
+				// Every checkpoint has a file of this name, so the commands name the blob.
+				f.Path = ""
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s, f, where), whatIs(f.Rule), f.Rule))
+			} else {
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
+			}
+			kept = append(kept, f)
+			continue
+		}
+		refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), where))
+		if where == inHistory {
+			// Expunge leaves commits of the user alone while a branch holds them, and finds no
+			// checkpoint with this path.
+			committed = append(committed, "take it out of your branches (git rebase -i), and then out of the checkpoints: git checkpoint expunge "+string(f.OID))
+			continue
+		}
+		kept = append(kept, f)
+	}
+	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, true)...), committed...)
+	if what.Elsewhere != nil {
+		hints, err := what.Elsewhere(ctx)
+		if err != nil {
+			return err
+		}
+		refused.Hints = append(refused.Hints, hints...)
+	}
+	return refused
+}
+
+// waysOut returns hints with commands that can be pasted, each once. kept says that checkpoints hold
+// what was found.
+func waysOut(stopped []Found, kept bool) []string {
+	var hints []string
+	add := func(hint string) {
+		if !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
+	}
+	for _, f := range stopped {
+		if f.Rule == RuleExpunged {
+			add("remove it again: git checkpoint expunge " + name.Quoted(targetOf(f)))
+			continue
+		}
+		target := targetOf(f)
+		if target != "" {
+			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + name.Quoted(target) + " --reason TEXT")
+		}
+		if target != "" && kept {
+			add("to remove it from every checkpoint: git checkpoint expunge " + name.Quoted(target))
+		}
+		if isPasteable(f.Path) {
+			add("to leave the file out from now on: git config --add checkpoint.exclude " + name.Quoted(f.Path))
+		}
+	}
+	return hints
+}
+
+// targetOf returns how a command names a finding: by its path, or by the object if the path cannot be
+// pasted or would be read as a flag.
+func targetOf(f Found) string {
+	if isPasteable(f.Path) && !strings.HasPrefix(f.Path, "-") {
+		return f.Path
+	}
+	return cmp.Or(string(f.OID), f.Path)
+}
+
+// isPasteable reports whether a terminal shows a path as it is: control characters and bytes that
+// are not UTF-8 are escaped.
+func isPasteable(path string) bool {
+	return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
+}
+
+// maxHolders bounds how many checkpoints are searched for the one with a finding.
+const maxHolders = 1000
+
+// inHistory is where an object is that no checkpoint holds, but what it is sent with.
+const inHistory = "commits that the checkpoints are based on"
+
+// holder returns the label of the oldest checkpoint that holds the object, for a message, and the
+// whole path of it there.
+func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) (label, at string) {
+	for _, l := range labels[:min(len(labels), maxHolders)] {
+		commit := l.Commit
+		record, err := s.Store.RecordCommit(ctx, commit)
+		if err != nil {
+			continue
+		}
+		// A finding without a path is in a message, which belongs to either of the two
+		// commits.
+		if f.Path == "" && (f.OID == commit || f.OID == record) {
+			return l.Label, ""
+		}
+		for _, oid := range []name.OID{commit, record} {
+			c, err := s.Repo.ReadCommit(ctx, string(oid))
+			if err != nil {
+				continue
+			}
+			if at, found := pathIn(ctx, s.Repo, c.Tree, f); found {
+				return l.Label, at
+			}
+			// The notes hold the record under the id of the commit.
+			if e, found, err := s.Repo.Lookup(ctx, c.Tree, recordFile); oid == record && err == nil && found && e.OID == f.OID {
+				return l.Label, recordFile
+			}
+		}
+	}
+	if f.Path == "" {
+		return "a message", ""
+	}
+	return inHistory, f.Path
+}
+
+// pathIn returns the path that a finding has in a tree. git rev-list ends a path at the first newline in
+// it, so that a name may go on after the one that it gave.
+func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string, bool) {
+	if e, found, err := repo.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
+		return f.Path, true
+	}
+	dir, begins := path.Split(f.Path)
+	if dir != "" {
+		e, found, err := repo.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
+		if err != nil || !found || !e.IsTree() {
+			return "", false
+		}
+		tree = e.OID
+	}
+	entries, err := repo.ReadTree(ctx, tree)
+	if err != nil {
+		return "", false
+	}
+	for _, e := range entries {
+		switch {
+		case !strings.HasPrefix(e.Name, begins+"\n"):
+		case e.OID == f.OID:
+			return dir + e.Name, true
+		case e.IsTree():
+			below, err := repo.DiffTrees(ctx, "", e.OID)
+			if i := slices.IndexFunc(below, func(c git.Change) bool { return c.New.OID == f.OID }); err == nil && i >= 0 {
+				return dir + e.Name + "/" + below[i].Path, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Holders returns the checkpoints of a session, in the order of its journal. One that is gone
+// is left out: git may still have its objects, so it would be named for what another one holds.
+func Holders(log *journal.Log) (out []Holder) {
+	if log == nil {
+		return nil
+	}
+	state := log.Fold()
+	for _, e := range log.Events() {
+		if entry := state.Entry(e.Checkpoint); e.Commit != "" && e.Checkpoint != "" && (entry == nil || !entry.Dead) {
+			out = append(out, Holder{e.Commit, cmp.Or(e.Label, string(e.Checkpoint))})
+		}
+	}
+	return out
+}

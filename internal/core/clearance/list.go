@@ -1,0 +1,184 @@
+package clearance
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/lfs"
+)
+
+// Secret is one finding in the answer of `guard`. The value of the secret is not in it.
+type Secret struct {
+	Path        checkpoint.Path `json:"path"`
+	Line        int             `json:"line"`
+	Rule        string          `json:"rule"`
+	What        string          `json:"what"`
+	Fingerprint string          `json:"fingerprint"`
+	Blob        name.OID        `json:"blob"`
+	// Label of a checkpoint that holds it.
+	Checkpoint string `json:"checkpoint"`
+	Allowed    string `json:"allowed"` // the reason; empty: not allowed
+
+	user string // fingerprint by the user's key
+}
+
+// Answer is the answer of `guard`.
+type Answer struct {
+	Secrets []Secret
+	// What was not scanned, with the reason.
+	Gaps   []string
+	Looked int // number of objects
+}
+
+// ListRequest holds the options of `guard`.
+type ListRequest struct { // one checkpoint; empty: every checkpoint of the session, or of all sessions
+	Ref     string // empty: every checkpoint of the session, or of all
+	Session string
+	All     bool // all sessions
+}
+
+// List scans checkpoints and the history below them that no branch holds.
+func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer, error) {
+	what := Sending{}
+	if req.Ref != "" {
+		found, err := s.Resolve(ctx, req.Session, req.Ref)
+		if err != nil {
+			return nil, err
+		}
+		commit := found.Entry.Event().Commit
+		what.Tips, what.Labels = []name.OID{commit}, []Holder{{commit, found.Entry.Label}}
+	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
+		return nil, err
+	}
+	desk, err := OpenDesk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	report, err := desk.Sent(ctx, what.Tips, nil)
+	if err == nil {
+		var named []lfs.Named
+		if named, err = desk.outsideOf(ctx, what.Tips); err == nil {
+			err = desk.outside(ctx, report, named)
+		}
+	}
+	if closeErr := desk.Close(); closeErr != nil {
+		s.Warn(closeErr.Error()) // the verdicts are computed again next time
+	}
+	if err != nil {
+		return nil, refusedByScanner(err, "what it did not scan is unknown")
+	}
+	return guarded(ctx, s, report, what.Labels), nil
+}
+
+// everyCheckpoint adds the checkpoints of a session, or of all sessions.
+func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest, what *Sending) error {
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	only := name.Session("")
+	if !req.All {
+		if only, err = s.ChooseSession(ctx, req.Session); err != nil {
+			return err
+		}
+	}
+	for _, r := range refs {
+		session, _, ok := name.SplitCheckpointRef(r.Ref)
+		if ok && (only == "" || session == only) {
+			what.Tips = append(what.Tips, r.OID)
+		}
+	}
+	sessions := []name.Session{only}
+	if only == "" {
+		var err error
+		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+			return err
+		}
+	}
+	for _, session := range sessions {
+		if log, err := s.Store.Log(ctx, session); err == nil {
+			what.Labels = append(what.Labels, Holders(log)...)
+		}
+	}
+	return nil
+}
+
+// guarded converts a report to an answer, sorted by path and line.
+func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels []Holder) *Answer {
+	out := &Answer{Looked: report.Looked}
+	slices.SortStableFunc(report.Found, byPlace)
+	for _, f := range report.Found {
+		where, at := holder(ctx, s, f, labels)
+		out.Secrets = append(out.Secrets, Secret{
+			Path: checkpoint.Path(at), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
+			Blob: f.OID, Checkpoint: where, Allowed: f.Allowed, user: f.User,
+		})
+	}
+	for _, g := range report.Gaps {
+		out.Gaps = append(out.Gaps, g.place()+": "+g.Why)
+	}
+	return out
+}
+
+// Files scans files, which need not be in the repository.
+func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
+	desk, err := OpenDesk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &Answer{}
+	for _, file := range files {
+		report, err := checkFile(ctx, desk, file)
+		if err != nil {
+			return nil, err
+		}
+		one := guarded(ctx, s, report, nil)
+		for i := range one.Secrets {
+			one.Secrets[i].Checkpoint = ""
+		}
+		out.Secrets, out.Gaps, out.Looked = append(out.Secrets, one.Secrets...), append(out.Gaps, one.Gaps...), out.Looked+1
+	}
+	return out, nil
+}
+
+// checkFile scans one regular file.
+func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)
+	}
+	if err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	defer f.Close()
+	report, err := desk.File(ctx, filepath.ToSlash(file), f)
+	if err != nil {
+		return nil, refusedByScanner(err, "it is unknown what is in "+file)
+	}
+	return report, nil
+}
+
+// Rule is one rule in the answer of `guard --rules`.
+type Rule struct {
+	ID     string `json:"id"`
+	What   string `json:"what"`
+	Source string `json:"source"`
+}
+
+// Rules returns the built-in rules.
+func Rules() []Rule {
+	var out []Rule
+	for _, r := range guard.Rules() {
+		out = append(out, Rule{r.ID, r.What, r.Source})
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package clearance
+
+import (
+	"path"
+	"slices"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// Look takes one captured file. If the content is at hand and small, it is scanned at once,
+// which saves reading the blob later. content may be nil. Look may be called concurrently.
+func (w *Watch) Look(file string, oid name.OID, content []byte) {
+	dir := usuallyIgnored(file)
+	if w.desk.external != nil && content != nil && len(content) <= atSave {
+		// It gets all files together, in Judge.
+		content = nil
+	}
+	v, known := w.judge(oid, content)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if dir != "" {
+		w.dirs[dir] = true
+	}
+	if w.desk.expunged.Objects[oid] {
+		w.back = append(w.back, Found{OID: oid, Path: file})
+	}
+	switch {
+	case known:
+		w.desk.report(&w.known, oid, file, v)
+	case content == nil:
+		w.unread[oid] = file
+	case len(content) <= atSave:
+		w.desk.report(&w.found, oid, file, v)
+	}
+}
+
+// judge returns the verdict of an object, and whether it is remembered. It is empty if the content
+// is not at hand or too large. Scanning a small file takes less time than reading what is
+// remembered, so only one with a finding is looked up.
+func (w *Watch) judge(oid name.OID, content []byte) (v verdict, known bool) {
+	if content == nil || len(content) > atSave {
+		return w.desk.verdicts.of(oid)
+	}
+	result := w.desk.scanner.Bytes(content)
+	v = verdict{findings: result.Findings, gap: result.Gap}
+	if len(v.findings) > 0 || v.gap != "" {
+		if old, known := w.desk.verdicts.of(oid); known {
+			return old, true
+		}
+	}
+	w.desk.verdicts.add(oid, v)
+	return v, false
+}
+
+// directories returns directories that projects usually ignore and this one captured. Each
+// is returned only once in the life of the file of verdicts.
+func (w *Watch) directories() []string {
+	var out []string
+	for dir := range w.dirs {
+		if w.desk.verdicts.tell(dir) {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// usuallyIgnored returns the outermost directory of a path that projects usually ignore, or
+// "".
+func usuallyIgnored(file string) string {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		switch path.Base(dir) {
+		case "node_modules", ".venv", "target", "__pycache__", ".next":
+			// Prefer the outermost one, so that node_modules inside node_modules is named
+			// once.
+			if outer := usuallyIgnored(dir); outer != "" {
+				return outer
+			}
+			return dir
+		}
+	}
+	return ""
+}

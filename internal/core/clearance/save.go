@@ -1,0 +1,239 @@
+package clearance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
+)
+
+// mode is the value of checkpoint.guard.
+type mode string
+
+// The modes. A push is refused in both warn and block.
+const (
+	modeWarn  mode = "warn"  // a save prints what it found
+	modeBlock mode = "block" // a save with a secret is refused
+	modeOff   mode = "off"   // nothing is scanned
+)
+
+// modeOf reads checkpoint.guard, which may also be a boolean of git.
+func modeOf(s *checkpoint.Service) (mode, error) {
+	v, set := s.Settings.Get("checkpoint.guard")
+	switch how := mode(strings.ToLower(v)); {
+	case !set:
+		return modeWarn, nil
+	case how == modeWarn, how == modeBlock, how == modeOff:
+		return how, nil
+	}
+	if on, err := gitconfig.ParseBool(v); err == nil && on {
+		return modeWarn, nil
+	} else if err == nil {
+		return modeOff, nil
+	}
+	return "", checkpoint.Usage("`git config checkpoint.guard warn`, `block` or `off` sets it", "configuration checkpoint.guard: %q is not warn, block or off", v)
+}
+
+// scannerOf returns the user's scanner, or "" for the built-in rules. The scanner is a
+// program that is run, so only the user's, the system's and the command line's
+// configuration may name it. The repository's own configuration may have come along with an
+// archive of the repository.
+func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
+	const key = "checkpoint.guard.command"
+	value, set := s.Settings.Get(key)
+	if !set || s.Settings.Origin(key) == "environment" {
+		// A variable of the environment, set for this process, cannot come from the
+		// repository.
+		return value, nil
+	}
+	told, err := s.Repo.Output(ctx, "config", "--show-scope", "--get-all", "-z", key)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	value = ""
+	fields := strings.Split(told, "\x00") // alternating: scope, value, scope, value
+	for i := 0; i+1 < len(fields); i += 2 {
+		switch fields[i] {
+		case "system", "global", "command":
+			value = fields[i+1]
+		default:
+			s.Warn(key + " is ignored in the configuration of this repository; set it with git config --global")
+		}
+	}
+	return value, nil
+}
+
+// WatchSave starts scanning what a create adds. It returns nil if the guard is off.
+func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
+	how, err := modeOf(s)
+	if err != nil || how == modeOff {
+		return nil, err
+	}
+	desk, err := OpenDesk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Watch{s: s, mode: how, desk: desk, unread: map[name.OID]string{}, dirs: map[string]bool{}}, nil
+}
+
+// Watch scans the files of one checkpoint while it is made: the capture calls Look, Judge decides
+// before the checkpoint is written, and Say prints the warnings afterwards.
+type Watch struct {
+	s    *checkpoint.Service
+	mode mode
+	desk *Desk
+
+	mu    sync.Mutex
+	found Report
+	known Report  // findings that were known before
+	back  []Found // content that was expunged from this repository before, without rule and line
+	// unread are blobs to scan in Judge, with their paths.
+	unread map[name.OID]string
+	// dirs are directories that projects usually ignore.
+	dirs map[string]bool
+}
+
+// Judge finishes the scan, before the checkpoint is written. It refuses the checkpoint only
+// with checkpoint.guard=block. Losing work is worse than a secret that stays on this
+// machine.
+func (w *Watch) Judge(ctx context.Context) error {
+	// Larger files are scanned at the next push.
+	late, err := w.desk.Blobs(ctx, w.unread, atSave)
+	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
+	// anyway.
+	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
+		w.s.Warn(err.Error() + "; this checkpoint was not scanned for secrets, and nothing leaves this machine until it is")
+		w.found = Report{}
+		return nil
+	}
+	if err != nil {
+		return refusedByScanner(err, "no checkpoint was made")
+	}
+	w.found.Found = append(w.found.Found, late.Found...)
+	for _, found := range [][]Found{w.found.Found, w.known.Found, w.back} {
+		slices.SortFunc(found, byPlace)
+	}
+	if w.mode != modeBlock {
+		return nil
+	}
+	stopped := append(w.found.Stopped(), w.known.Stopped()...)
+	if len(stopped) == 0 {
+		return nil
+	}
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would get into the checkpoint, and checkpoint.guard is block", countSecrets(len(stopped)))
+	for _, f := range firstFew(stopped) {
+		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", placeOf(f), whatIs(f.Rule), f.Rule))
+	}
+	refused.Hints = append(refused.Hints, waysOut(stopped, false)...)
+	return refused
+}
+
+// Say warns of what was found for the first time, and saves the verdicts.
+func (w *Watch) Say() {
+	stopped := w.found.Stopped()
+	for _, f := range firstFew(stopped) {
+		w.s.Warn(fmt.Sprintf("%s looks like %s; it stays on this machine until you say otherwise: git checkpoint guard", placeOf(f), whatIs(f.Rule)))
+	}
+	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
+		w.s.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
+	}
+	for _, f := range firstFew(w.back) {
+		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(f.Path), name.Quoted(targetOf(f))))
+	}
+	for _, dir := range w.directories() {
+		said := inOneLine(dir+"/") + " is in the checkpoint, but projects usually ignore it"
+		if isPasteable(dir) {
+			said += ": echo " + name.Quoted("/"+dir+"/") + " >>.gitignore"
+		}
+		w.s.Warn(said)
+	}
+	if err := w.desk.Close(); err != nil {
+		w.s.Warn(err.Error())
+	}
+}
+
+// refusedByScanner returns the error for a scanner that failed. What it did not scan may
+// hold anything, so nothing is done.
+func refusedByScanner(err error, so string) error {
+	if !errors.Is(err, ErrScanner) {
+		return checkpoint.Classify(err)
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "`git config --global --unset checkpoint.guard.command` goes back to the built-in rules", "%v; %s", err, so)
+}
+
+// firstFew bounds the list in a message.
+func firstFew(found []Found) []Found { return found[:min(len(found), 10)] }
+
+func countSecrets(n int) string {
+	if n == 1 {
+		return "1 secret"
+	}
+	return fmt.Sprintf("%d secrets", n)
+}
+
+// placeOf returns path:line, which editors and terminals recognise.
+func placeOf(f Found) string {
+	if f.Path == "" {
+		return fmt.Sprintf("the message of %s, line %d,", f.OID.Short(), f.Line)
+	}
+	return fmt.Sprintf("%s:%d", inOneLine(f.Path), f.Line)
+}
+
+// inOneLine quotes a path with control characters, which would break the line or move the
+// cursor.
+func inOneLine(path string) string {
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+var rulesByID = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, r := range guard.Rules() {
+		all[r.ID] = r.What
+	}
+	return all
+})
+
+// Knows reports whether a rule of this name exists. The rules of another scanner are not
+// known here.
+func (d *Desk) Knows(rule string) bool { return d.external != nil || rulesByID()[rule] != "" }
+
+// whatIs describes what a rule finds, to follow "looks like".
+func whatIs(rule string) string {
+	if what := rulesByID()[rule]; what != "" {
+		return what
+	}
+	if rule == RuleExpunged {
+		return "something that was expunged"
+	}
+	return "a secret"
+}
+
+// Redacted returns a text for a message with its secrets replaced, and warns of each. A
+// message cannot be changed after the checkpoint is made, and the text is usually typed and
+// not seen again. Bytes that are not UTF-8 become U+FFFD, because records are JSON.
+func Redacted(s *checkpoint.Service, what, text string) string {
+	if text = strings.ToValidUTF8(text, "\ufffd"); text == "" {
+		return text
+	}
+	if how, err := modeOf(s); err != nil || how == modeOff {
+		// A wrong setting is reported where it is first needed.
+		return text
+	}
+	clean, found := guard.Redact(text)
+	for _, rule := range found {
+		s.Warn(fmt.Sprintf("%s in the %s was replaced by [secret: %s]", whatIs(rule), what, rule))
+	}
+	return clean
+}

@@ -1,0 +1,232 @@
+package clearance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// met is an object with the path at which it was seen first.
+type met struct {
+	oid  name.OID
+	path string
+}
+
+// Sent scans everything that a push of tips would send to somebody who has held, as listed
+// by git rev-list --objects. Missing objects cannot be sent and are skipped.
+func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
+	report := &Report{}
+	if d.off && len(d.expunged.Objects) == 0 {
+		return report, nil
+	}
+	objects, err := d.list(ctx, tips, held)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range objects {
+		// Expunged objects are found by their id: their content need not look like a
+		// secret.
+		if d.expunged.Objects[one.oid] {
+			report.Found = append(report.Found, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
+		}
+	}
+	if d.off {
+		return report, nil
+	}
+	return report, d.look(ctx, report, objects, math.MaxInt64)
+}
+
+// list returns the objects that a push of tips would send.
+func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
+	if len(tips) == 0 {
+		return nil, nil
+	}
+	var objects []met
+	err := Reachable(ctx, d.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
+	if err != nil && strings.Contains(err.Error(), "loose object") {
+		// git goes on without an object that is missing, but not with one that is garbled.
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindFailed, Message: "list what would be sent", Err: err, Hints: []string{
+				"an object here is damaged; `git checkpoint validate --all --deep` names it, and `git checkpoint rebuild --all` makes what can be proven",
+				"if it is still in the way then, move the file that git names out of the repository",
+			},
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list what would be sent: %w", err)
+	}
+	return objects, nil
+}
+
+// Reachable calls visit with each object that is reachable from some objects and not from others,
+// and with the path at which it was seen first. more are further options of git rev-list, such as
+// --reflog. The repository may be a partial clone, and not may list objects that were never
+// fetched: missing objects are passed over.
+func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit func(oid name.OID, path string), more ...string) error {
+	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
+	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: git.Revisions(from, not)})
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(res.Stdout) {
+		oid, path, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		visit(name.OID(oid), path)
+	}
+	return nil
+}
+
+// look reports the verdicts of objects. Those for which there is none yet are scanned in parallel,
+// but objects larger than longest bytes are skipped.
+func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest int64) error {
+	open := slices.DeleteFunc(objects, func(one met) bool {
+		v, known := d.verdicts.of(one.oid)
+		if known {
+			d.report(report, one.oid, one.path, v)
+		}
+		return known
+	})
+	specs := make([]string, len(open))
+	for i, one := range open {
+		specs[i] = string(one.oid)
+	}
+	infos := make([]git.Object, len(open))
+	err := d.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+		if err == nil && o.Size <= longest {
+			infos[i] = o
+		} else if err != nil && !errors.Is(err, git.ErrMissing) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at what would be sent: %w", err)
+	}
+	return d.scanAll(ctx, report, open, infos)
+}
+
+// scanAll scans objects for which there is no verdict yet. An empty type stands for one to skip.
+func (d *Desk) scanAll(ctx context.Context, report *Report, open []met, infos []git.Object) error {
+	if d.external != nil {
+		return d.lookOutside(ctx, report, open, infos)
+	}
+	verdicts := make([]verdict, len(open))
+	err := git.Each(len(open), func(i int) (err error) {
+		switch infos[i].Type {
+		case "blob", "commit", "tag":
+			verdicts[i], err = d.scan(ctx, open[i].oid, infos[i])
+		}
+		if err != nil {
+			err = fmt.Errorf("look at %s: %w", open[i].oid.Short(), err)
+		}
+		return err
+	})
+	for i, one := range open {
+		// Trees have only names. An empty type is a missing or an oversized object.
+		if kind := infos[i].Type; kind != "" && kind != "tree" {
+			d.report(report, one.oid, one.path, verdicts[i])
+		}
+	}
+	return err
+}
+
+// lookOutside passes the objects to the user's scanner, in batches.
+func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, infos []git.Object) error {
+	var some []content
+	var of []met
+	var size int64
+	flush := func() error {
+		got, err := d.external.scan(ctx, d.scanner, some)
+		for i, v := range got {
+			d.verdicts.add(of[i].oid, v)
+			d.report(report, of[i].oid, of[i].path, v)
+		}
+		some, of, size = nil, nil, 0
+		return err
+	}
+	for i, one := range open {
+		kind := infos[i].Type
+		if kind != "blob" && kind != "commit" && kind != "tag" {
+			continue
+		}
+		some, of, size = append(some, content{one.path, func(w io.Writer) error { return d.write(ctx, one.oid, infos[i], w) }}), append(of, one), size+infos[i].Size
+		if len(some) >= atOnce || size >= bytesAtOne {
+			if err := flush(); err != nil {
+				// The last batch is flushed after the loop.
+				return err
+			}
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// said returns what is to be scanned of an object: a blob's content, or the message of a commit or
+// tag, without the headers, where the signature is.
+func (d *Desk) said(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
+	o, err := d.repo.Batch().Object(ctx, string(oid))
+	if info.Type != "blob" {
+		_, o.Data, _ = bytes.Cut(o.Data, []byte("\n\n")) // an empty line ends the headers
+	}
+	return o.Data, err
+}
+
+// write writes what is to be scanned of an object.
+func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
+	if info.Type == "blob" && info.Size > inMemory {
+		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
+		return err
+	}
+	said, err := d.said(ctx, oid, info)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(said)
+	return err
+}
+
+// scan returns the verdict of an object, and remembers it.
+func (d *Desk) scan(ctx context.Context, oid name.OID, info git.Object) (verdict, error) {
+	var result guard.Result
+	var err error
+	if info.Type == "blob" && info.Size > inMemory {
+		result, err = d.stream(ctx, oid)
+	} else {
+		var said []byte
+		if said, err = d.said(ctx, oid, info); err == nil {
+			result = d.scanner.Bytes(said)
+		}
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{findings: result.Findings, gap: result.Gap}
+	// A verdict is kept per object, so the check of the size is part of it.
+	if result.Binary && info.Size > binaryMax {
+		v.gap = "it is a large binary file"
+	}
+	d.verdicts.add(oid, v)
+	return v, nil
+}
+
+// Blobs scans blobs, given with the paths at which they were seen. Blobs larger than
+// longest bytes are skipped.
+func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
+	report := &Report{}
+	var objects []met
+	for oid, path := range paths {
+		objects = append(objects, met{oid, path})
+	}
+	return report, d.look(ctx, report, objects, longest)
+}

@@ -1,0 +1,229 @@
+package clearance
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+)
+
+// verdict is the result of scanning one object. It does not depend on the object's path.
+type verdict struct {
+	findings []guard.Finding
+	// gap is the reason why a part was not scanned; empty: all of it was.
+	gap string
+}
+
+// verdicts stores the results in a text file. The first line names the scanner and the
+// keys; if either has changed, the file is started again. Each further line is an object id
+// with its findings, or "dir" with a directory that was warned about. The file is a cache
+// and lines are only appended, so processes need no lock: a lost or torn line costs another
+// scan.
+//
+// After 10,000 saves the file has 4 MB, so it is read when an object is asked for, and a save does
+// that only for objects with findings. The first few objects are searched for, and all lines are
+// parsed only when more are asked for.
+type verdicts struct {
+	path string
+	head string
+
+	mu       sync.Mutex
+	read     bool   // the file
+	text     []byte // lines of the file that are not in known, each after a newline
+	searches int    // how often text was searched
+	known    map[name.OID]verdict
+	told     map[string]bool // directories that were warned about
+	added    []name.OID      // those of known that the file lacks
+	named    []string        // those of told that the file lacks
+	fresh    bool            // the file has to be started again
+}
+
+const (
+	// maxSearches is how often the text is searched before all of it is parsed.
+	maxSearches = 50
+	// maxVerdicts is the size of the file, in bytes, from which it is started again.
+	maxVerdicts = 16 << 20
+)
+
+// openVerdicts reads the verdicts of the same scanner with the same keys.
+func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
+	sum := sha256.Sum256(bytes.Join(keys, nil))
+	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
+	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4]) + "\n"
+	v.fresh = !v.isUsable()
+	v.read = v.fresh
+	return v
+}
+
+// isUsable reports whether the file can be read and appended to. If another scanner or another key
+// made it, its findings say nothing here.
+func (v *verdicts) isUsable() bool {
+	f, err := os.Open(v.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	head := make([]byte, len(v.head))
+	_, err = io.ReadFull(f, head)
+	info, statErr := f.Stat()
+	return err == nil && statErr == nil && string(head) == v.head && info.Size() < maxVerdicts
+}
+
+// load reads the file if that has not been done yet.
+func (v *verdicts) load() {
+	if v.read {
+		return
+	}
+	v.read = true
+	data, _ := os.ReadFile(v.path) //nolint:errcheck // a cache: without it, objects are scanned again
+	if bytes.HasPrefix(data, []byte(v.head)) {
+		v.text = data[len(v.head)-1:]
+	}
+}
+
+// parse parses all lines.
+func (v *verdicts) parse() {
+	for line := range strings.SplitSeq(string(v.text), "\n") {
+		if dir, is := strings.CutPrefix(line, "dir "); is {
+			v.told[dir] = true
+			continue
+		}
+		first, rest, _ := strings.Cut(line, " ")
+		if oid, err := name.ParseOID(first); err == nil {
+			v.readLine(oid, rest)
+		}
+	}
+	v.text = nil
+}
+
+// search parses the lines of one object.
+func (v *verdicts) search(oid name.OID) {
+	v.searches++
+	start := []byte("\n" + string(oid) + " ")
+	for _, rest, found := bytes.Cut(v.text, start); found; _, rest, found = bytes.Cut(rest, start) {
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		v.readLine(oid, string(line))
+	}
+}
+
+// readLine parses what follows the object id in a line. A complete line ends with a period, so a
+// torn one is ignored.
+func (v *verdicts) readLine(oid name.OID, text string) {
+	text, complete := strings.CutSuffix(text, ".")
+	if !complete {
+		return
+	}
+	var one verdict
+	for field := range strings.SplitSeq(text, "\t") {
+		if gap, is := strings.CutPrefix(field, "gap "); is {
+			one.gap = gap
+		} else if f, ok := parseFinding(field); ok {
+			one.findings = append(one.findings, f)
+		}
+	}
+	v.known[oid] = one
+}
+
+// parseFinding parses "<line> <rule> <fingerprint> <user's fingerprint or -> [guess]".
+func parseFinding(text string) (guard.Finding, bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 4 {
+		return guard.Finding{}, false
+	}
+	line, err := strconv.Atoi(fields[0])
+	return guard.Finding{Line: line, Rule: fields[1], Fingerprint: fields[2], User: strings.TrimPrefix(fields[3], "-"), Guess: len(fields) > 4}, err == nil
+}
+
+func (v *verdicts) of(oid name.OID) (verdict, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load()
+	one, known := v.known[oid]
+	if known || v.text == nil {
+		return one, known
+	}
+	if v.searches < maxSearches {
+		v.search(oid)
+	} else {
+		v.parse()
+	}
+	one, known = v.known[oid]
+	return one, known
+}
+
+func (v *verdicts) add(oid name.OID, one verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known[oid] = one
+	v.added = append(v.added, oid)
+}
+
+// line is what the file says of an object.
+func (one verdict) line(oid name.OID) string {
+	var fields []string
+	for _, f := range one.findings {
+		field := fmt.Sprintf("%d %s %s %s", f.Line, f.Rule, f.Fingerprint, cmp.Or(f.User, "-"))
+		if f.Guess {
+			field += " guess"
+		}
+		fields = append(fields, field)
+	}
+	if one.gap != "" {
+		fields = append(fields, "gap "+one.gap)
+	}
+	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
+}
+
+// tell reports whether to warn about a directory: true only the first time.
+func (v *verdicts) tell(dir string) bool {
+	dir = inOneLine(dir) // its name could be a newline and a verdict
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load()
+	if v.told[dir] || bytes.Contains(v.text, []byte("\ndir "+dir+"\n")) {
+		return false
+	}
+	v.told[dir] = true
+	v.named = append(v.named, dir)
+	return true
+}
+
+// save appends the new verdicts to the file.
+func (v *verdicts) save() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.added)+len(v.named) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	// The file is new, or was made by another scanner. Start it again with our first line.
+	if v.fresh {
+		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+		text.WriteString(v.head)
+	}
+	for _, oid := range v.added {
+		text.WriteString(v.known[oid].line(oid))
+	}
+	for _, dir := range v.named {
+		text.WriteString("dir " + dir + "\n")
+	}
+	f, err := os.OpenFile(v.path, flags, 0o600)
+	if err != nil {
+		return fmt.Errorf("remember what the guard found: %w", err)
+	}
+	_, err = f.WriteString(text.String())
+	err = errors.Join(err, f.Close())
+	v.added, v.named, v.fresh = nil, nil, false
+	return err
+}

@@ -1,0 +1,84 @@
+package clearance
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+)
+
+// What one process saved is known to the next, whether it asks for one object or for all, and a
+// torn line is as if it had never been written.
+func TestVerdicts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "guard")
+	oid := func(n int) name.OID { return name.OID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, n)))) }
+	leak := verdict{findings: []guard.Finding{{Line: 3, Rule: "aws", Fingerprint: "f00d", Guess: true}, {Line: 9, Rule: "key", Fingerprint: "beef", User: "cafe"}}, gap: "too large"}
+	const all = 3 * maxSearches
+	first := openVerdicts(file, "scanner", []byte("key"))
+	for n := range all {
+		one := verdict{}
+		if n%7 == 0 {
+			one = leak
+		}
+		first.add(oid(n), one)
+	}
+	forged := "a\n" + string(oid(all+1)) + " .\n/node_modules" // not a verdict
+	for _, dir := range []string{"a dir", forged} {
+		if !first.tell(dir) || first.tell(dir) {
+			t.Errorf("tell %q: not once", dir)
+		}
+	}
+	if err := first.save(); err != nil {
+		t.Fatal(err)
+	}
+	// A process was killed while it wrote of this one; another one appended the whole line later.
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := leak.line(oid(all))
+	fmt.Fprintf(f, "%s\n%s%s", torn[:len(torn)/2], torn, leak.line(oid(all + 1))[:50])
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range [][2]int{{all, all + 2}, {0, all + 2}, {7, 8}} {
+		next := openVerdicts(file, "scanner", []byte("key"))
+		for n := ask[0]; n < ask[1]; n++ {
+			want := verdict{}
+			if n%7 == 0 || n == all {
+				want = leak
+			}
+			got, known := next.of(oid(n))
+			if known != (n != all+1) || known && !reflect.DeepEqual(got, want) {
+				t.Errorf("asked for %v: %d is %+v, %v", ask, n, got, known)
+			}
+		}
+		if next.tell("a dir") || next.tell(forged) || !next.tell("a") {
+			t.Errorf("asked for %v: told directories are forgotten", ask)
+		}
+	}
+	for _, other := range []*verdicts{openVerdicts(file, "scanner", []byte("another")), openVerdicts(file, "scanner 2", []byte("key"))} {
+		if _, known := other.of(oid(0)); known {
+			t.Error("the verdict of another scanner or key is used")
+		}
+	}
+	if err := os.Truncate(file, maxVerdicts); err != nil {
+		t.Fatal(err)
+	}
+	again := openVerdicts(file, "scanner", []byte("key"))
+	if _, known := again.of(oid(0)); known {
+		t.Error("a file that is too large is used")
+	}
+	again.add(oid(0), verdict{})
+	if err := again.save(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() > 1<<10 {
+		t.Errorf("a file that is too large is not started again: %v, %v", info, err)
+	}
+}

@@ -1,0 +1,131 @@
+package linked
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/lockfile"
+)
+
+// Note says that a process is making a worktree. It is a JSON file in the common git
+// directory.
+type Note struct {
+	Kind string `json:"kind"` // KindFork or KindBisect
+	Name string `json:"name"`
+	// Dir is the absolute path of the worktree.
+	Dir     string       `json:"dir"`
+	Session name.Session `json:"session"`
+	// Process identifies the process that makes it, so that others can tell whether it
+	// still runs.
+	Process string `json:"process"`
+
+	file string
+}
+
+// The kinds of worktrees that are made.
+const (
+	KindFork   = "fork"
+	KindBisect = "bisect"
+)
+
+func notesDir(s *checkpoint.Service) string {
+	return filepath.Join(s.Repo.CommonDir, "checkpoint", "worktrees")
+}
+
+// ErrTaken means that a worktree of this name is already being made, or was left half-made.
+var ErrTaken = errors.New("a worktree of this name is already being made")
+
+// Begin writes the note, before anything of the worktree exists. It also reserves the name:
+// of two processes, one gets ErrTaken. The note is linked into place, because a link fails
+// if the name exists, and a reader never sees half of the file.
+func Begin(s *checkpoint.Service, n Note) (*Note, error) {
+	n.Process = snapshot.ProcessNote()
+	data, err := json.Marshal(n)
+	if err == nil {
+		err = os.MkdirAll(notesDir(s), 0o777)
+	}
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	f, err := os.CreateTemp(notesDir(s), "tmp-")
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	n.file = filepath.Join(notesDir(s), n.Kind+"-"+n.Name+suffix)
+	if err == nil {
+		err = lockfile.Claim(f.Name(), n.file)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, ErrTaken
+	}
+	return &n, checkpoint.Classify(err)
+}
+
+const suffix = ".json"
+
+// End removes the note, once the worktree is complete or removed.
+func (n *Note) End() error {
+	err := os.Remove(n.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return checkpoint.Classify(err)
+}
+
+// Left returns the notes of processes that no longer run, whose worktrees are half-made. The
+// session of a fork is made last, so if it exists, the fork is complete, and its note is
+// removed here: the user may have worked in that worktree for days.
+func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
+	entries, err := os.ReadDir(notesDir(s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	var left []Note
+	for _, e := range entries {
+		// A temporary file of another process.
+		if !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
+		n := Note{file: filepath.Join(notesDir(s), e.Name())}
+		data, err := os.ReadFile(n.file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, checkpoint.Classify(err)
+		case json.Unmarshal(data, &n) != nil: // not written by this program
+			continue
+		case snapshot.ProcessRuns(n.Process):
+			continue
+		}
+		if n.Kind == KindFork {
+			switch _, err := s.Repo.Batch().Resolve(ctx, name.JournalRef(n.Session)); {
+			case errors.Is(err, git.ErrMissing):
+			case err != nil:
+				return nil, checkpoint.Classify(err)
+			default:
+				if err := n.End(); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		left = append(left, n)
+	}
+	return left, nil
+}

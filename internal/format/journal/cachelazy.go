@@ -1,0 +1,103 @@
+package journal
+
+// This file handles creates that are in the cache only. Loading a journal scans them (create). A
+// single member is read by passing over the texts before it (Log.kept), and a whole event by
+// Log.open.
+
+import (
+	"errors"
+	"hash/maphash"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// Places in the table of texts of the members that are read one by one.
+const (
+	textSession    = 0
+	textWorktreeID = 2
+	textCheckpoint = 3
+	textLabel      = 4
+	textStepName   = 5
+	textIteration  = 6
+	textTrigger    = 7
+	textPrevious   = 11
+)
+
+// cacheOrder is the order of the table's texts in the cache.
+var cacheOrder = [textCount]int{
+	textSession, textCheckpoint, textTrigger, // what create reads
+	1, textWorktreeID, textLabel, textStepName, textIteration, 8, 9, 10, textPrevious,
+	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+}
+
+// create scans the beginning of a create for what the fold asks of every node. session is that of
+// the node before, whose text is mostly the same and need not be copied again.
+func (r reader) create(n *node, session name.Session) error {
+	n.class, n.time, n.step, n.milestone = classCreate, r.int(), int32(r.int()), r.uint() != 0
+	if text := r.raw(); string(text) != string(session) {
+		session = name.Session(text)
+	}
+	id := r.raw()
+	n.session, n.hash, n.safety = session, uint32(maphash.Bytes(seed(), id)), string(r.raw()) == TriggerSafety
+	if len(id) == 0 || r.broken {
+		return errors.New("it is no create")
+	}
+	return nil
+}
+
+// head reads the beginning of a node's record, and returns a reader of the event.
+func (l *Log) head(i int32) (r reader, oid []byte, committed int64) {
+	r = reader{rest: l.record(i)[1:]}
+	committed, oid = r.int(), r.raw()
+	for left := r.uint(); left > 0; left-- {
+		r.uint()
+	}
+	return r, oid, committed
+}
+
+// open parses the event of a create that is in the cache only. The checksum of the record was right when
+// the journal was loaded, so it is what was written.
+func (l *Log) open(i int32) *Event {
+	r, oid, _ := l.head(i)
+	return r.event(name.OID(oid), l.parents(i))
+}
+
+// parents returns the commit ids of a node's parents.
+func (l *Log) parents(i int32) []name.OID {
+	var oids []name.OID
+	for _, p := range l.edges.of(i) {
+		oids = append(oids, l.oid(p))
+	}
+	return oids
+}
+
+// checkpoint returns the id of the checkpoint that a node introduces, or "".
+func (l *Log) checkpoint(i int32) name.ID {
+	if !l.nodes[i].names() {
+		return ""
+	}
+	return name.ID(l.text(i, textCheckpoint))
+}
+
+// text returns one text of an event, by its place in the table, without parsing the rest of the
+// event.
+func (l *Log) text(i int32, k int) string {
+	if own := l.nodes[i].own; own != nil {
+		return *texts(own.Event)[k].value
+	}
+	return string(l.kept(i, k))
+}
+
+// kept returns one text of a create that is in the cache only.
+func (l *Log) kept(i int32, k int) (text []byte) {
+	r, _, _ := l.head(i)
+	r.int()  // the time
+	r.int()  // the step
+	r.uint() // whether it is a milestone
+	for _, next := range cacheOrder {
+		if text = r.raw(); next == k {
+			break
+		}
+	}
+	return text
+}

@@ -1,0 +1,223 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Update is one ref to send. An empty New deletes the ref.
+type Update struct {
+	Ref   name.Ref // by our name
+	New   name.OID
+	Lease name.OID // replace by force, but only this old value; empty: fast-forward or create only
+}
+
+// Verdict is the result of one ref of a push. Their order matters: from Stale on the ref was not
+// updated, and from Refused on trying again does not help.
+type Verdict int
+
+// The verdicts.
+const (
+	Sent     Verdict = iota
+	Held             // the remote had this value already
+	Stale            // the remote has moved on, so plan again
+	Refused          // the remote refused it
+	Withheld         // an atomic push failed because of another ref
+)
+
+// Outcome is the result of one update, with git's reason where it failed.
+type Outcome struct {
+	Update
+	Verdict Verdict
+	Reason  string
+}
+
+// ErrNotAtomic is returned for an AllOrNone push to a remote that does not support atomic pushes.
+var ErrNotAtomic = errors.New("the remote has no atomic push")
+
+// Unity says whether a push is all or nothing (git push --atomic).
+type Unity int
+
+// With EachAlone the remote accepts or refuses each ref by itself.
+const (
+	EachAlone Unity = iota
+	AllOrNone
+)
+
+// Chunk is how many refs one push sends. Hosts limit the refs of a push, and operating systems the
+// length of a command line.
+const Chunk = 500
+
+// Push sends the updates with one git push and returns a result for each ref on which git reported.
+// An error means that the result is unknown for all of them, as after a broken connection.
+func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Outcome, error) {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed", "--no-progress"}
+	if unity == AllOrNone {
+		args = append(args, "--atomic")
+	}
+	for _, u := range updates {
+		if u.Lease != "" {
+			args = append(args, "--force-with-lease="+string(r.Mapping.There(u.Ref))+":"+string(u.Lease))
+		}
+	}
+	args = append(args, "--", r.address())
+	byName := make(map[name.Ref]Update, len(updates))
+	for _, u := range updates {
+		byName[r.Mapping.There(u.Ref)] = u
+	}
+	// A refspec has no "+". Only a lease lets git replace a value.
+	specs, staged, err := r.specs(ctx, updates)
+	if err != nil {
+		return nil, err
+	}
+	defer staged.Close(ctx)
+	args = append(args, specs...)
+	res, err := r.run(ctx, "push to", git.Cmd{Args: args})
+	outcomes := parsePorcelain(string(res.Stdout), byName)
+	var said *Error
+	switch {
+	case err == nil:
+		return outcomes, nil
+	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
+		return nil, ErrNotAtomic
+	// The remote rejected a ref. git's exit code says so, and does not mean that the connection broke.
+	case slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Verdict >= Stale }):
+		r.explain(outcomes, said)
+		return outcomes, nil
+	}
+	return nil, err
+}
+
+// specs returns the refspecs of a push. git compares each ref that is given by name with all refs
+// of the remote, which is slow for many. Above the limit the checkpoints are copied to refs below a
+// temporary directory and sent with one pattern. The caller closes the quarantine, which may be
+// nil.
+func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quarantine, error) {
+	var specs []string
+	var many []Update
+	for _, u := range updates {
+		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && u.Lease == "" && session != "" && leaf != "" && len(updates) > explicit {
+			many = append(many, u)
+			continue
+		}
+		specs = append(specs, string(u.New)+":"+string(r.Mapping.There(u.Ref)))
+	}
+	if len(many) == 0 {
+		return specs, nil, nil
+	}
+	room := r.room() + "-out/"
+	staged := &Quarantine{repo: r.Repo}
+	var write []git.Update
+	for _, u := range many {
+		ref := name.Ref(room + strings.TrimPrefix(string(u.Ref), name.CheckpointRoot))
+		write = append(write, git.Update{Ref: ref, New: u.New})
+		staged.refs = append(staged.refs, git.Update{Ref: ref, Old: u.New})
+	}
+	if err := r.Repo.UpdateRefs(ctx, write); err != nil {
+		return nil, nil, err
+	}
+	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
+}
+
+// explain appends the remote's own output to reasons that say nothing by themselves, such as
+// "pre-receive hook declined" or "unpacker error" (often a full disk).
+func (r *Remote) explain(outcomes []Outcome, said *Error) {
+	if said == nil {
+		return
+	}
+	all, own := remoteWords(said.stderr)
+	for i, o := range outcomes {
+		words := own[r.Mapping.There(o.Ref)]
+		if words == nil {
+			words = all
+		}
+		if len(words) > 0 && (strings.Contains(o.Reason, "declined") || strings.Contains(o.Reason, "unpacker error")) {
+			outcomes[i].Reason += ": " + strings.Join(words[:min(len(words), maxWords)], "; ")
+		}
+	}
+}
+
+// maxWords and maxWord bound how many lines of the remote's output are repeated per ref, and how
+// many bytes of each.
+const maxWords, maxWord = 3, 200
+
+// remoteWords returns the lines that a remote printed (all), and those that concern one ref (own).
+// The update hook runs once per ref, and git prints a line with the ref after each one that it
+// declined, so the lines before it belong to that ref.
+func remoteWords(stderr string) (all []string, own map[name.Ref][]string) {
+	own = map[name.Ref][]string{}
+	from := 0
+	for line := range strings.Lines(stderr) {
+		told, ok := strings.CutPrefix(line, "remote:")
+		if told = strings.TrimSpace(told); !ok || told == "" {
+			continue
+		}
+		if ref, ends := strings.CutPrefix(told, "error: hook declined to update "); ends {
+			own[name.Ref(ref)] = all[from:]
+			from = len(all)
+			continue
+		}
+		told = strings.ToValidUTF8(told[:min(len(told), maxWord)], "")
+		all = append(all, strings.TrimPrefix(Redact(told), "fatal: "))
+	}
+	return all, own
+}
+
+// parsePorcelain parses the output of git push --porcelain. Each line is <flag> TAB <from>:<to> TAB
+// <summary> (<reason>). Lines about unknown refs are ignored.
+func parsePorcelain(text string, byName map[name.Ref]Update) []Outcome {
+	var all []Outcome
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(fields) != 3 || len(fields[0]) != 1 {
+			continue
+		}
+		_, to, _ := strings.Cut(fields[1], ":")
+		u, known := byName[name.Ref(to)]
+		if !known {
+			continue
+		}
+		o := Outcome{Update: u, Reason: reasonOf(fields[2])}
+		switch fields[0] {
+		case "!":
+			o.Verdict = verdictOf(fields[2])
+		case "=":
+			o.Verdict = Held
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// reasonOf returns the text in the parentheses of a summary, or the whole summary without them.
+func reasonOf(summary string) string {
+	if i := strings.Index(summary, " ("); i >= 0 && strings.HasSuffix(summary, ")") {
+		return summary[i+2 : len(summary)-1]
+	}
+	return summary
+}
+
+// verdictOf tells a ref that has moved at the remote, where a new plan helps, from one that the
+// remote refuses. It goes by git's own messages in the C locale. Unknown messages, as from a server
+// that is not git, count as refused.
+func verdictOf(summary string) Verdict {
+	reason := reasonOf(summary)
+	switch {
+	case strings.Contains(reason, "atomic push failed"), strings.Contains(reason, "atomic transaction failed"), strings.Contains(reason, "atomic push failure"):
+		return Withheld
+	case strings.HasPrefix(summary, "[rejected]"), strings.HasPrefix(summary, "[remote failure]"):
+		return Stale // not a fast-forward, or there already
+	}
+	for _, moved := range []string{"fetch first", "non-fast-forward", "stale info", "failed to update ref", "cannot lock ref", "incorrect old value",
+		"reference already exists", "failed to lock", "is at ", "unable to lock"} {
+		if strings.Contains(reason, moved) {
+			return Stale
+		}
+	}
+	return Refused
+}

@@ -1,0 +1,493 @@
+package snapshot
+
+// A capture is made in these steps (Shot.take):
+//
+// 1. Link the index under a private name, so that every git process sees the same version and
+// none writes the user's index (index.go). 2. Scan for paths that differ from the index (scan.go,
+// native.go), and in parallel find the tree of what is staged. 3. Apply the rules to what the
+// scan found (choose). 4. Hash the files and collect their new tree entries as edits (hash.go),
+// and keep exact bytes where git's conversions would lose them (raw.go, exact.go). 5. Apply the
+// edits to the staged tree. The result is the tree of the worktree.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Shot captures and restores one worktree. It is the entry point of the package.
+type Shot struct {
+	repo *git.Repo
+	// dir holds this program's own files in the git directory: caches, locks and the intent of a
+	// restore. All of them can be deleted without losing a checkpoint.
+	dir string
+	// scratch holds the temporary files of a capture. It is dir, unless the repository cannot be
+	// written to (git.Repo.Borrowed).
+	scratch string
+	scanner Scanner
+	// config overrides core.* settings that do not match the file system; see probe.
+	config []string
+	tree   *worktree
+
+	// Leave lists files and directories that no capture takes: what this program itself writes
+	// into the worktree for other tools to read.
+	Leave []string
+
+	// LargestCopy is the size in bytes up to which content of git-lfs is copied where no hard link
+	// can be made.
+	LargestCopy int64
+}
+
+// New opens the worktree of a repository for captures and restores. The caller must call Close.
+func New(repo *git.Repo) (*Shot, error) {
+	dir, err := repo.Dir()
+	scratch := dir
+	if borrowed := repo.Borrowed(); borrowed != "" {
+		dir, scratch, err = filepath.Join(repo.GitDir, "checkpoint"), borrowed, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorktree(repo.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	config, err := probe(repo, scratch)
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w}
+	plain := &gitScanner{shot}
+	shot.scanner = plain
+	// The setting checkpoint.scanner=git turns the native scanner off.
+	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" {
+		if native := newNative(plain); native != nil {
+			shot.scanner = native
+		}
+	}
+	return shot, nil
+}
+
+// core returns a core.* setting, with the correction that probe found.
+func (s *Shot) core(key string, def bool) (bool, error) {
+	for _, kv := range s.config {
+		if corrected, value, _ := strings.Cut(kv, "="); corrected == key {
+			return value == "true", nil
+		}
+	}
+	return s.repo.Config.Bool(key, def)
+}
+
+// Close releases the handles of the worktree.
+func (s *Shot) Close() { s.tree.close() }
+
+// take makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
+func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
+	began := time.Now()
+	private, err := s.openIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer private.remove()
+	if err := s.calm(private); err != nil {
+		return nil, err
+	}
+	scan, state, err := s.see(ctx, private)
+	if err != nil {
+		return nil, err
+	}
+	spareMemory(len(scan.Tracked)+len(scan.Untracked), 50)
+	if rules.Ready != nil {
+		if err := rules.Ready(); err != nil {
+			return nil, err
+		}
+	}
+	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	files, err := s.choose(ctx, private, scan, rules, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guardSize(ctx, files, rules); err != nil {
+		return nil, err
+	}
+	keep := func() error { return s.keep(ctx, private, files, c) }
+	unseen := 0
+	for _, f := range files {
+		if f.seen.oid == "" {
+			unseen++
+		}
+	}
+	spareMemory(unseen, 20)
+	if unseen >= packFrom {
+		err = s.repo.InPacks(ctx, keep)
+	} else {
+		err = keep()
+	}
+	if err == nil {
+		c.seen.save()
+	}
+	return c, err
+}
+
+// keep writes the files and the tree of the capture.
+//
+// keepUnchanged must come after hash, because only then does the private index have the
+// .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
+// keeps them alive.
+func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+	converts := s.mayConvert(private, files)
+	var err error
+	if converts {
+		err = s.hashConverting(ctx, private, files, c)
+	} else {
+		_, err = s.hashPlain(ctx, files, c)
+	}
+	if err != nil {
+		return err
+	}
+	if converts || s.convertedBefore() {
+		// The private index has the captured attributes only after hash.
+		if err := s.keepUnchanged(ctx, private, c); err != nil {
+			return err
+		}
+	}
+	beyond, err := s.writeTrees(ctx, c)
+	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) || errors.Is(err, git.ErrGarbled) {
+		// A directory that the index names is lost or damaged. If the directories cannot be written again,
+		// the first error says more.
+		if staged, failed := s.rewriteStaged(ctx, private); failed == nil {
+			c.Index.Tree = staged
+			beyond, err = s.writeTrees(ctx, c)
+		}
+	}
+	// If trees cannot be compared, HEAD is damaged already, and the checkpoint is no worse than HEAD.
+	if c.Tree == "" {
+		return fmt.Errorf("write the tree of the worktree: %w", err)
+	}
+	for i := range c.Skipped {
+		if c.Skipped[i].Reason != ReasonMirror {
+			c.Skipped[i].Sight = s.Sight(c.Skipped[i].Path)
+		}
+	}
+	sort.Slice(c.Skipped, func(i, j int) bool { return c.Skipped[i].Path < c.Skipped[j].Path })
+	c.New = append(append(c.New, c.Tree, c.Index.Tree), beyond...)
+	return nil
+}
+
+// see runs the scan and, at the same time, finds the tree of what is staged.
+func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
+	staged := make(chan error, 1)
+	state := private.state
+	// git clears these bits itself the next time it reads the index.
+	if s.sparseInForce() {
+		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
+	}
+	go func() {
+		var err error
+		state.Tree, err = s.stagedTree(ctx, private)
+		staged <- err
+	}()
+	scan, err := s.scanner.Scan(ctx, private)
+	if stagedErr := <-staged; err == nil {
+		err = stagedErr
+	}
+	return scan, state, err
+}
+
+// candidate is a file whose content is to be hashed.
+type candidate struct {
+	path   string
+	mode   git.Mode // zero if there is no file, or if a rule leaves it out
+	size   int64
+	index  git.Entry   // its entry in the index; zero unless it is in the tree of what is staged
+	large  bool        // larger than Rules.MaxFileSize; mode is zero then
+	gone   bool        // there is no file; mode is zero then
+	dir    bool        // there is a directory instead; gone is true then
+	inOnly bool        // git converts only line endings, and only from the file to the blob
+	seen   sighting    // what the previous capture read in this version of the file, or zero
+	info   fs.FileInfo // of the file; nil if there is none
+}
+
+// choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
+// and gitlinks to c.edits, and lists everything else in c.Skipped.
+//
+// Files in Rules.Force are handled after the other untracked files, with those of
+// Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
+func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
+	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
+	if err != nil {
+		return nil, err
+	}
+	s.leaveMirrors(&scan, c)
+	untracked := without(scan.Untracked, rules.Force) // added below
+	byRule := len(untracked)
+	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
+		more, err := s.ignored(ctx, private, rules, scan.Nested)
+		if err != nil {
+			return nil, err
+		}
+		untracked = append(untracked, more...)
+	}
+	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
+	for _, d := range slices.Compact(scan.Unreadable) {
+		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
+	}
+	for _, p := range scan.Special {
+		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
+	}
+	for _, d := range scan.Nested {
+		if excluded[d] {
+			c.Skipped = append(c.Skipped, Skip{Path: d + "/", Reason: ReasonExcluded})
+			continue
+		}
+		if err := s.nested(ctx, d, c); err != nil {
+			return nil, err
+		}
+	}
+	files, open, err := s.chooseTracked(ctx, private, scan.Tracked, excluded, rules, c)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]candidate, len(untracked))
+	err = git.Each(len(untracked), func(i int) (err error) {
+		rules := rules
+		if i >= byRule {
+			rules.MaxFileSize = math.MaxInt64 // asked for by name
+		}
+		if p := untracked[i]; excluded[p] {
+			c.skip(Skip{Path: p, Reason: ReasonExcluded})
+		} else if found[i], err = s.consider(p, rules, c); found[i].large {
+			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
+		}
+		return err
+	})
+	if err == nil {
+		err = s.settle(ctx, private, c.withoutReplaced(open, found), c)
+	}
+	for i, f := range found {
+		if f.mode != 0 {
+			c.Touched[f.path] = true
+			c.Untracked = append(c.Untracked, f.path)
+			if i >= byRule {
+				c.Ignored = append(c.Ignored, f.path)
+			}
+		}
+	}
+	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
+}
+
+// left returns the path in Leave that is p or a directory above p, and "" if there is none.
+func (s *Shot) left(p string) string {
+	for _, l := range s.Leave {
+		if p == l || strings.HasPrefix(p, l+"/") {
+			return l
+		}
+	}
+	return ""
+}
+
+// leaveMirrors removes the paths below Leave from the scan, and lists each path of Leave in
+// c.Skipped at most once, whatever the number of files below it. Tracked files are left to
+// chooseTracked.
+func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
+	listed := map[string]bool{}
+	keep := func(paths []string) []string {
+		return slices.DeleteFunc(paths, func(p string) bool {
+			l := s.left(strings.TrimSuffix(p, "/"))
+			if l == "" || listed[l] {
+				return l != ""
+			}
+			listed[l] = true
+			if strings.TrimSuffix(p, "/") != l || strings.HasSuffix(p, "/") {
+				l += "/"
+			}
+			c.Skipped = append(c.Skipped, Skip{Path: l, Reason: ReasonMirror})
+			return true
+		})
+	}
+	if len(s.Leave) > 0 {
+		scan.Untracked, scan.Special, scan.Nested, scan.Unreadable = keep(scan.Untracked), keep(scan.Special), keep(scan.Nested), keep(scan.Unreadable)
+	}
+}
+
+// chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
+// leaves out is returned in open instead of being skipped at once: settle checks whether its
+// content is what is staged, in which case the tree has it after all.
+func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
+	leave := func(p, reason string) error {
+		info, err := s.tree.lstat(p)
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", p, err)
+		}
+		o := leftOut{Skip{Path: p, Reason: reason}, info}
+		if info != nil && reason == ReasonLarge {
+			o.Size = info.Size()
+		}
+		open = append(open, o)
+		return nil
+	}
+	for _, t := range tracked {
+		c.Touched[t.Path] = true
+		var f candidate
+		switch {
+		case excluded[t.Path]:
+			err = leave(t.Path, ReasonExcluded)
+		case s.left(t.Path) != "":
+			err = leave(t.Path, ReasonMirror)
+		case t.Mode == git.ModeGitlink:
+			err = s.submodule(ctx, t, c)
+		default:
+			f, err = s.consider(t.Path, rules, c)
+		}
+		if err == nil && f.gone {
+			err = s.gone(ctx, f, c)
+		}
+		if err == nil && f.large {
+			err = leave(t.Path, ReasonLarge)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.mode != 0 {
+			f.index = private.entry(t.Path)
+			files = append(files, f)
+		}
+	}
+	return files, open, nil
+}
+
+// skip lists a path that was left out.
+func (c *Capture) skip(left Skip) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Skipped = append(c.Skipped, left)
+}
+
+// consider decides about one path, and may run for several at a time. It lists a skipped file in
+// c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
+// to be unchanged.
+func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
+	skip := func(reason string, size int64) (candidate, error) {
+		c.skip(Skip{Path: p, Reason: reason, Size: size})
+		return candidate{path: p}, nil
+	}
+	info, err := s.tree.lstat(p)
+	switch {
+	case err != nil && errors.Is(err, fs.ErrPermission):
+		return skip(ReasonUnreadable, 0)
+	case err != nil:
+		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
+	case info == nil:
+		return candidate{path: p, gone: true}, nil
+	}
+	symlink := modeOf(info) == git.ModeSymlink
+	switch {
+	case info.IsDir():
+		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own
+	case !symlink && !info.Mode().IsRegular():
+		return skip(ReasonSpecial, 0)
+	case refusedName(p, symlink):
+		return skip(ReasonName, info.Size())
+	case !symlink && info.Size() > rules.MaxFileSize:
+		return candidate{path: p, size: info.Size(), large: true}, nil
+	}
+	found := candidate{path: p, mode: modeOf(info), size: info.Size(), info: info}
+	if seen, known := c.seen.find(p, info); known {
+		found.seen = seen
+	} else if !symlink && !s.tree.readable(p) {
+		return skip(ReasonUnreadable, info.Size())
+	}
+	if !symlink && unusual(info.Mode().Perm()) {
+		c.mu.Lock()
+		c.Modes[p] = info.Mode().Perm()
+		c.mu.Unlock()
+	}
+	return found, nil
+}
+
+// matching returns the tracked and untracked paths that match one of pathspecs, except for those in
+// not.
+func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
+	if len(pathspecs) == 0 {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, args, pathspecs)
+	out := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	for _, p := range not {
+		delete(out, p)
+	}
+	return out, err
+}
+
+// ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
+// and those that match IncludeIgnored. Files inside nested repositories are left out.
+func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
+	tracked := make(map[string]bool, len(private.entries))
+	for _, e := range private.entries {
+		tracked[e.Path] = true
+	}
+	var out []string
+	for _, p := range rules.Force {
+		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
+		if !tracked[p] && !slices.ContainsFunc(nested, in) {
+			out = append(out, p)
+		}
+	}
+	if len(rules.IncludeIgnored) == 0 {
+		return out, nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
+	for _, p := range paths {
+		// ls-files prints a nested repository as a directory.
+		if !strings.HasSuffix(p, "/") {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// PathspecError wraps git's error about a pathspec that it does not accept. It is the user's
+// mistake.
+type PathspecError struct{ Err error }
+
+func (e *PathspecError) Error() string { return fmt.Sprintf("match paths: %v", e.Err) }
+
+// Unwrap returns git's error.
+func (e *PathspecError) Unwrap() error { return e.Err }
+
+// listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
+// that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
+// and the error is a PathspecError.
+func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
+	run := func(args []string) (git.Result, error) {
+		return s.repo.Run(ctx, git.Cmd{
+			Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+		})
+	}
+	res, err := run(slices.Concat(args, pathspecs))
+	if err == nil {
+		return splitPaths(res.Stdout), nil
+	}
+	if git.ExitCode(err) > 0 {
+		if _, without := run(args); without == nil {
+			return nil, &PathspecError{err}
+		}
+	}
+	return nil, fmt.Errorf("match paths: %w", err)
+}

@@ -1,0 +1,373 @@
+package snapshot
+
+// What is staged is the difference between HEAD and the index. A restore brings back this difference
+// and not the list of entries: if HEAD has other files by now, a list from then would stage the
+// reverse of everything that was committed since. The functions here apply the difference that was
+// recorded to the tree of HEAD as it is after the restore.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Heads are the commits of HEAD that decide what is staged after a restore. An empty id stands for a
+// branch without a commit.
+type Heads struct {
+	Then   name.OID // when Target.Index was recorded
+	Staged []string // where Target.Index differed from Then, for when Then cannot be read
+	Listed bool     // Staged is complete
+	Now    name.OID
+	After  name.OID // after the restore
+	Exact  bool     // restore Target.Index as it was recorded, whatever HEAD is
+}
+
+// Carried says what became of staged entries because HEAD has another tree than when they were
+// recorded. All paths are sorted.
+type Carried struct {
+	Staged []string // the entries that are staged again
+	Over   []string // those of Staged whose path HEAD changed since
+	Left   []string // not staged again: HEAD has a directory at the place of the file, or the reverse
+	Stays  string   // why the index stays as it is; empty if it does not
+}
+
+// within leaves out the paths that are not in scope.
+func (c *Carried) within(only func(string) bool) {
+	for _, list := range []*[]string{&c.Staged, &c.Over, &c.Left} {
+		*list = slices.DeleteFunc(*list, func(p string) bool { return !only(p) })
+	}
+}
+
+// listed is what HEAD or an index has at a path: a file at stage 0, unless intent or conflict says
+// that the index has an entry of git add -N or one with conflict stages.
+type listed struct {
+	path             string
+	file             git.Entry
+	intent, conflict bool
+}
+
+// carried is what the new index has at a path.
+type carried struct {
+	listed
+	staged bool // the entry is that of then, or its absence is
+	again  bool // and HEAD has something else there
+	over   bool // HEAD has something else there than it had then
+	left   bool // the entry of then has no place beside those of HEAD
+}
+
+// carryStaged applies the difference between HEAD then and the index then to HEAD as it is after the
+// restore. The lists are sorted by path. Paths at which all three have the same file may be missing
+// from all of them. The result has one element for each path of the lists, also sorted.
+func carryStaged(then, index, after []listed) []carried {
+	var out []carried
+	for len(then)+len(index)+len(after) > 0 {
+		path := ""
+		for _, list := range [][]listed{then, index, after} {
+			if len(list) > 0 && (path == "" || list[0].path < path) {
+				path = list[0].path
+			}
+		}
+		next := func(list *[]listed) listed {
+			if len(*list) == 0 || (*list)[0].path != path {
+				return listed{path: path}
+			}
+			l := (*list)[0]
+			*list = (*list)[1:]
+			return l
+		}
+		out = append(out, carryEntry(next(&then), next(&index), next(&after)))
+	}
+	leaveOut(out)
+	return out
+}
+
+// carryEntry decides for one path: c is what HEAD had then, i what the index had, and h what HEAD has
+// after the restore.
+func carryEntry(c, i, h listed) carried {
+	out := carried{listed: i, staged: true, over: !sameFile(c.file, h.file)}
+	mergeable := regular(c.file.Mode) && regular(i.file.Mode) && regular(h.file.Mode)
+	switch {
+	case i.conflict:
+	case i.intent && c.file.Mode == 0 && h.file.Mode != 0, !i.intent && sameFile(c.file, i.file):
+		out.listed, out.staged = h, false
+	case i.intent:
+	case mergeable && c.file.OID == i.file.OID:
+		out.file.OID = h.file.OID
+	case mergeable && c.file.Mode == i.file.Mode:
+		out.file.Mode = h.file.Mode
+	}
+	out.again = out.staged && (i.conflict || i.intent || !sameFile(out.file, h.file))
+	return out
+}
+
+// sameFile compares mode and content. Zero entries, which stand for no file, are the same.
+func sameFile(a, b git.Entry) bool { return a.Mode == b.Mode && a.OID == b.OID }
+
+// leaveOut removes the staged files that cannot stand beside a file of HEAD, because one of the two is
+// in the place of a directory above the other one. HEAD has no file at their own path then. Conflict
+// stages are at other stages, and git keeps them beside anything.
+func leaveOut(all []carried) {
+	files, dirs := map[string]bool{}, map[string]bool{}
+	for _, e := range all {
+		if !e.staged && e.file.Mode != 0 {
+			files[e.path] = true
+			addAbove(dirs, e.path)
+		}
+	}
+	for n := range all {
+		e := &all[n]
+		if !e.staged || e.conflict || e.file.Mode == 0 && !e.intent {
+			continue
+		}
+		above := map[string]bool{}
+		addAbove(above, e.path)
+		blocked := dirs[e.path]
+		for d := range above {
+			blocked = blocked || files[d]
+		}
+		if blocked {
+			*e = carried{listed: listed{path: e.path}, left: true}
+		}
+	}
+}
+
+// carry returns the index that has upon the HEAD after what index has upon the HEAD of heads.Then.
+// now is the index as it is. If all is the same, the result is index itself, with a nil Carried. The
+// index is nil if something cannot be read, and Carried says so.
+func (s *Shot) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
+	if h.Then == h.After {
+		return index, nil, nil
+	}
+	after, err := s.treeAt(ctx, h.After)
+	if stopped(err) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, &Carried{Stays: fmt.Sprintf("the commit of HEAD, %s, cannot be read", h.After.Short())}, nil
+	}
+	then, err := s.treeAt(ctx, h.Then)
+	if err == nil && then == after {
+		return index, nil, nil
+	}
+	var all []carried
+	if err == nil {
+		all, err = s.carryFrom(ctx, then, index, after)
+	}
+	switch {
+	case err == nil || stopped(err):
+	case s.repo.WalkTree(ctx, after, func(string, git.Entry) error { return nil }) != nil:
+		return nil, &Carried{Stays: fmt.Sprintf("the files of HEAD's commit, %s, cannot be read", h.After.Short())}, nil
+	case !h.Listed:
+		return nil, &Carried{Stays: fmt.Sprintf("the commit that HEAD was at then, %s, cannot be read, and not everything that was staged is listed", h.Then.Short())}, nil
+	default:
+		all, err = s.carryListed(ctx, h.Staged, index, after)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.carriedIndex(ctx, all, index, now, after)
+}
+
+// MovesIndex reports whether the restore puts another index in place.
+func (r *Restore) MovesIndex() bool { return r.intent.Index != nil }
+
+// Carry carries the index of an intent to another HEAD, if that index has the tree recorded. If the
+// index has to stay as it is, the result says why.
+func (r *Restore) Carry(ctx context.Context, recorded name.OID, h Heads) (string, error) {
+	if r.intent.IndexTree != recorded || r.intent.Index.Tree != recorded {
+		return "", nil
+	}
+	now, err := r.shot.indexNow(ctx)
+	if err != nil {
+		return "", err
+	}
+	index, said, err := r.shot.carry(ctx, r.intent.Index, now, h)
+	switch {
+	case err != nil:
+		return "", err
+	case index == nil:
+		r.intent.Index = nil
+		return said.Stays, nil
+	}
+	r.intent.Index, r.intent.IndexTree = index, index.Tree
+	return "", nil
+}
+
+// Follow carries the index that Back has put in place of another one to the HEAD after, because
+// somebody has moved HEAD there since the restore began. An index that Back left alone is that
+// person's.
+func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
+	if then == after || !r.replaced {
+		return nil
+	}
+	now, err := r.shot.indexNow(ctx)
+	if err != nil {
+		return err
+	}
+	index, said, err := r.shot.carry(ctx, now, now, Heads{Then: then, After: after})
+	if err != nil || index == nil || said == nil {
+		return err
+	}
+	r.intent.Index, r.intent.IndexTree = index, index.Tree
+	return r.putIndex(ctx)
+}
+
+// indexNow returns the state of the user's index.
+func (s *Shot) indexNow(ctx context.Context) (*IndexState, error) {
+	p, err := s.openIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer p.remove()
+	p.state.Tree, err = s.stagedTree(ctx, p)
+	return &p.state, err
+}
+
+// treeAt returns the tree of a commit, and an empty one for none.
+func (s *Shot) treeAt(ctx context.Context, commit name.OID) (name.OID, error) {
+	if commit == "" {
+		return "", nil
+	}
+	c, err := s.repo.ReadCommit(ctx, string(commit))
+	return c.Tree, err
+}
+
+// three has a path's file of HEAD then, of the index then, and of HEAD after the restore.
+type three [3]git.Entry
+
+// carryFrom calls carryStaged with the files of three trees. Only directories that differ are read,
+// and none of HEAD if nothing was staged.
+func (s *Shot) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
+	staged, err := s.repo.DiffTrees(ctx, then, index.Tree)
+	if err != nil || len(staged)+len(index.Unmerged)+len(index.IntentToAdd) == 0 {
+		return nil, err
+	}
+	since, err := s.repo.DiffTrees(ctx, then, after)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]three{}
+	for _, c := range since {
+		at[c.Path] = three{c.Old, c.Old, c.New}
+	}
+	for _, c := range staged {
+		t, known := at[c.Path]
+		if !known {
+			t[2] = c.Old
+		}
+		at[c.Path] = three{c.Old, c.New, t[2]}
+	}
+	return carryAll(at, index), nil
+}
+
+// unknown is a file of which only is known that the index had something else at its path.
+var unknown = git.Entry{Mode: 1}
+
+// carryListed is carryFrom for a HEAD that cannot be read: all that is known of it are the paths at
+// which the index differed from it.
+func (s *Shot) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
+	changes, err := s.repo.DiffTrees(ctx, index.Tree, after)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]three{}
+	for _, c := range changes {
+		at[c.Path] = three{c.Old, c.Old, c.New}
+	}
+	for _, p := range staged {
+		t, differs := at[p]
+		if !differs {
+			if t[1], _, err = s.repo.Lookup(ctx, index.Tree, p); err != nil {
+				return nil, err
+			}
+			if t[1].IsTree() {
+				t[1] = git.Entry{} // a file was staged as deleted, and a directory took its place
+			}
+			t[2] = t[1]
+		}
+		at[p] = three{unknown, t[1], t[2]}
+	}
+	all := carryAll(at, index)
+	for n := range all {
+		all[n].over = false // nobody knows
+	}
+	return all, nil
+}
+
+// carryAll calls carryStaged with the files at and what else the index has.
+func carryAll(at map[string]three, index *IndexState) []carried {
+	intents, conflicts := setOf(index.IntentToAdd), setOf(index.unmerged())
+	for _, more := range []map[string]bool{intents, conflicts} {
+		for p := range more {
+			at[p] = three{at[p][0], {}, at[p][2]}
+		}
+	}
+	var lists [3][]listed
+	for _, p := range slices.Sorted(maps.Keys(at)) {
+		for n, file := range at[p] {
+			l := listed{path: p, file: file, intent: n == 1 && intents[p], conflict: n == 1 && conflicts[p]}
+			if file.Mode != 0 || l.intent || l.conflict {
+				lists[n] = append(lists[n], l)
+			}
+		}
+	}
+	return carryStaged(lists[0], lists[1], lists[2])
+}
+
+// carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has the
+// flags that the entry has now, and one of then those of then.
+func (s *Shot) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
+	said, ours, edits := &Carried{}, map[string]bool{}, map[string]git.Entry{}
+	out := &IndexState{Unmerged: index.Unmerged}
+	for _, e := range all {
+		if e.left {
+			said.Left = append(said.Left, e.path)
+		}
+		if !e.staged {
+			continue
+		}
+		ours[e.path] = true
+		if e.intent {
+			out.IntentToAdd = append(out.IntentToAdd, e.path)
+		}
+		if e.again {
+			edits[e.path] = e.file
+			said.Staged = append(said.Staged, e.path)
+		}
+		if e.again && e.over {
+			said.Over = append(said.Over, e.path)
+		}
+	}
+	var err error
+	if out.Tree, err = s.repo.EditTree(ctx, after, edits); err != nil {
+		return nil, nil, err
+	}
+	gone := map[string]bool{}
+	if len(now.AssumeUnchanged)+len(now.SkipWorktree) > 0 {
+		changes, err := s.repo.DiffTrees(ctx, now.Tree, out.Tree)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range changes {
+			gone[c.Path] = c.New.Mode == 0
+		}
+	}
+	flags := func(then, now []string) []string {
+		kept := slices.DeleteFunc(slices.Clone(then), func(p string) bool { return !ours[p] })
+		kept = slices.AppendSeq(kept, func(yield func(string) bool) {
+			for _, p := range now {
+				if !ours[p] && !gone[p] && !yield(p) {
+					return
+				}
+			}
+		})
+		slices.Sort(kept)
+		return kept
+	}
+	out.AssumeUnchanged, out.SkipWorktree = flags(index.AssumeUnchanged, now.AssumeUnchanged), flags(index.SkipWorktree, now.SkipWorktree)
+	return out, said, nil
+}

@@ -1,0 +1,416 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// largeFile is the size in bytes from which git streams content, so that it is not held in
+// memory.
+const largeFile = 4 << 20
+
+// packFrom is the number of changed files from which a capture writes one pack instead of a
+// loose object for each.
+const packFrom = 500
+
+// spareMemory has the heap collected when it has grown by so many percent, if many files change. The
+// heap grows with their number and keeps what it grows by until the end, so that costs little then
+// and keeps the peak low. For a few files it costs half of the time.
+func spareMemory(files, percent int) {
+	if files >= 10_000 {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// hashPlain writes the content of files as blobs without conversions, several at a time, and adds
+// their entries to c.edits. It returns the files that are marked inOnly and that git may convert all
+// the same; it has not hashed these.
+func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
+	hashed := make([]hashedFile, len(files))
+	remember := len(files) <= maxHashed
+	err = git.Each(len(files), func(i int) (err error) {
+		hashed[i], err = s.hashFile(ctx, files[i], c)
+		if !remember {
+			hashed[i].info = nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if remember { // see Capture.hashed
+		c.hashed = make(map[string]hashedFile, len(hashed))
+	}
+	for i, h := range hashed {
+		switch {
+		case h.crlf:
+			crlf = append(crlf, files[i])
+			continue
+		case h.entry.Mode == 0 || h.entry != files[i].index:
+			c.record(files[i].path, h.entry)
+		}
+		if remember {
+			c.hashed[files[i].path] = h
+		}
+	}
+	return crlf, nil
+}
+
+// hashedFile is the entry of a file that was read, and what lstat said of it. The zero value
+// stands for a file that vanished.
+type hashedFile struct {
+	entry git.Entry
+	info  fs.FileInfo
+	crlf  bool // it was left to git, see hashPlain
+}
+
+// maxHashed limits how many hashed files a capture remembers, and so its memory.
+const maxHashed = 4096
+
+// record adds an entry to c.edits. The zero entry is a deletion.
+func (c *Capture) record(p string, e git.Entry) {
+	c.edits[p] = e
+	if e.Mode != 0 {
+		c.New = append(c.New, e.OID)
+	}
+}
+
+// hashOne hashes one file in this process, without conversions.
+func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture) error {
+	h, err := s.hashFile(ctx, f, c)
+	if err == nil {
+		c.record(f.path, h.entry)
+	}
+	return err
+}
+
+// hashFile writes the content of a file as a blob, without conversions. The mode is that of the
+// file that was read, which may have replaced another one since the scan. It returns the zero value
+// for a file that vanished or became something else than a file or a symbolic link. A file that the
+// previous capture has seen is not read.
+//
+// After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
+// not compared with the stored blob then, just as when the stat data match.
+func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
+	if s.knows(f) {
+		if c.look != nil && f.mode != git.ModeSymlink {
+			c.look(f.path, f.seen.oid, nil)
+		}
+		c.seen.add(f.path, f.info, f.seen)
+		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
+	}
+	var data []byte
+	var oid name.OID
+	var large bool
+	info, err := s.tree.steady(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+		large = before.Mode().IsRegular() && before.Size() >= largeFile
+		switch {
+		case !large:
+			data, after, err = s.tree.read(f.path, before)
+		case f.inOnly:
+			after = before // it is left to git
+		default:
+			data = nil
+			oid, after, err = s.streamBlob(ctx, f.path)
+		}
+		return after, err
+	})
+	if err != nil {
+		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
+	}
+	if info == nil || !content(info) {
+		return hashedFile{}, nil
+	}
+	mode := modeOf(info)
+	cr := large || bytes.IndexByte(data, '\r') >= 0
+	if f.inOnly && mode != git.ModeSymlink && cr {
+		return hashedFile{crlf: true}, nil
+	}
+	if !large {
+		oid = git.HashObject(s.repo.Format, "blob", data)
+		if oid != f.index.OID || !s.repo.Batch().Has(oid) {
+			if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
+				return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
+			}
+		}
+	}
+	if c.look != nil && mode != git.ModeSymlink {
+		c.look(f.path, oid, data)
+	}
+	c.seen.add(f.path, info, sighting{oid, cr})
+	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
+}
+
+// streamBlob has git write the content of a large file as a blob. after is what the file was once git
+// had read it.
+func (s *Shot) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
+	f, err := s.tree.open(p)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
+	if err == nil {
+		oid, err = name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+	}
+	if err == nil {
+		after, err = f.Stat()
+	}
+	return oid, after, err
+}
+
+// knows reports whether the previous capture has seen a file, and git has its content and would not
+// convert it.
+func (s *Shot) knows(f candidate) bool {
+	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
+}
+
+// hashConverting hashes files of which git may convert some. Those that git only cleans of CR
+// characters, and that have none, it does not change; they are hashed as they are.
+//
+// Attributes files go first and through git, even if they are not converted: with them in the index
+// git applies them to the other files.
+func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+	index, err := s.conversionIndex(ctx, private, files, c)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index) //nolint:errcheck // disposable
+	var attrs, others []candidate
+	for _, f := range files {
+		if holdsAttributes(f.path) {
+			attrs = append(attrs, f)
+			private.attrs = append(private.attrs, f.path)
+		} else {
+			others = append(others, f)
+		}
+	}
+	entries, err := s.clean(ctx, index, attrs, c)
+	if err != nil {
+		return err
+	}
+	affected, err := s.affected(ctx, index, private.attrs, attrs)
+	if err == nil {
+		err = s.keepRawOf(ctx, index, affected, entries, c)
+	}
+	if err == nil {
+		affected, err = s.affected(ctx, index, private.attrs, others)
+	}
+	if err != nil {
+		return err
+	}
+	converted := make(map[string]filtered, len(affected))
+	for _, f := range affected {
+		converted[f.path] = f
+	}
+	var plain, convert []candidate
+	memory := s.conversions(private, c)
+	if others, err = memory.recall(ctx, others, converted); err != nil {
+		return err
+	}
+	for _, f := range others {
+		by, is := converted[f.path]
+		if is && !by.inOnly {
+			convert = append(convert, f)
+			continue
+		}
+		f.inOnly = is
+		plain = append(plain, f)
+	}
+	crlf, err := s.hashPlain(ctx, plain, c)
+	if err != nil {
+		return err
+	}
+	convert = append(convert, crlf...)
+	if entries, err = s.clean(ctx, index, convert, c); err != nil {
+		return err
+	}
+	if err := s.keepRawOf(ctx, index, affected, entries, c); err != nil {
+		return err
+	}
+	memory.remember(convert, entries)
+	return s.renewAttributes(ctx, private, c)
+}
+
+// conversionIndex makes an index for conversions and returns its path; the caller must remove it. It
+// has what git looks up there: the attributes files, without deleted ones, and the entries of files,
+// because a file that is staged with CRLF keeps its line endings. The entries have no stat data, so
+// git takes every file for changed and hashes it. The private index of a large worktree would take
+// each git process longer to read than the rest of its work.
+func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
+	wanted := setOf(private.attrs)
+	for p, e := range c.edits {
+		if e.Mode == 0 {
+			delete(wanted, p)
+		}
+	}
+	for _, f := range files {
+		wanted[f.path] = true
+	}
+	var lines strings.Builder
+	for _, e := range private.entries {
+		if wanted[e.Path] {
+			lines.WriteString(git.InfoLine(git.Entry{Mode: e.Mode, OID: private.index.OIDOf(e)}, e.Stage, e.Path))
+		}
+	}
+	return s.scratchIndex(ctx, lines.String())
+}
+
+// renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
+func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
+	attrs := map[string]git.Entry{}
+	for p, e := range c.edits {
+		if holdsAttributes(p) {
+			attrs[p] = e
+		}
+	}
+	return s.putInfo(ctx, private.path, s.entryLines(attrs))
+}
+
+// holdsAttributes reports whether p is the path of an attributes file.
+func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
+
+// update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
+// index.
+func (s *Shot) update(ctx context.Context, index, paths string) error {
+	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	return err
+}
+
+// clean has git convert and hash files by adding them to the index, and records their entries. It
+// returns the entries of the files that git accepted, by path.
+func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	files, err := s.cleanAll(ctx, index, files, c)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.repo.ReadIndex(index)
+	if err != nil {
+		return nil, err
+	}
+	all, err := made.Entries()
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]git.Entry, len(all))
+	for _, e := range all {
+		found[e.Path] = git.Entry{Mode: e.Mode, OID: made.OIDOf(e)}
+	}
+	entries := make(map[string]git.Entry, len(files))
+	for _, f := range files {
+		e, ok := found[f.path]
+		if ok {
+			entries[f.path] = e
+		} else if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
+			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)
+		}
+		c.record(f.path, e)
+		if c.look != nil && regular(e.Mode) {
+			c.look(f.path, e.OID, nil)
+		}
+	}
+	return entries, nil
+}
+
+// cleanAll adds files to the index. If git fails for one of them, that file is handled apart and the
+// rest is tried again: a file whose required filter fails is skipped, and a file that is not in the
+// encoding that its attributes claim is kept as it is. It returns the files that git accepted.
+func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
+	for {
+		var in strings.Builder
+		for _, f := range files {
+			in.WriteString(f.path + "\x00")
+		}
+		err := s.update(ctx, index, in.String())
+		if err == nil {
+			return files, nil
+		}
+		failed, filter := failedFile(err, files)
+		if failed < 0 {
+			// The message names no file. A long-running filter process may have died.
+			left, triedErr := s.withoutHungUp(ctx, index, files, err, c)
+			if triedErr != nil || len(left) == len(files) {
+				return nil, fmt.Errorf("keep changed files: %w", err)
+			}
+			files = left
+			continue
+		}
+		if filter {
+			c.Skipped = append(c.Skipped, Skip{Path: files[failed].path, Reason: ReasonFilter, Size: files[failed].size, Said: wordsIn(err)})
+		} else if err := s.keepAsIs(ctx, index, files[failed], c); err != nil {
+			return nil, err
+		}
+		files = slices.Concat(files[:failed], files[failed+1:])
+	}
+}
+
+// keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
+// that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
+// the index, too: if it is an attributes file, a checkout of the tree will obey it.
+func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
+	if err := s.hashOne(ctx, f, c); err != nil {
+		return err
+	}
+	e := c.edits[f.path]
+	if e.Mode == 0 {
+		return nil
+	}
+	c.Raw[f.path] = e.OID
+	return s.putInfo(ctx, index, s.entryLines(map[string]git.Entry{f.path: e}))
+}
+
+// failedFile returns the index of the file that a fatal message of git names, or -1. filter says
+// that its clean filter failed (`fatal: PATH: clean filter 'NAME' failed`); otherwise it could
+// not be encoded (`fatal: ... 'PATH' ...`).
+func failedFile(err error, files []candidate) (at int, filter bool) {
+	for _, line := range strings.Split(err.Error(), "\n") {
+		_, line, _ = strings.Cut(line, "fatal: ")
+		p, rest, ok := strings.Cut(line, ": clean filter '")
+		filter = ok && strings.HasSuffix(rest, "' failed")
+		for i, f := range files {
+			if filter && f.path == p || !filter && strings.Contains(line, "'"+f.path+"'") {
+				return i, filter
+			}
+		}
+	}
+	return -1, false
+}
+
+// attributesFiles are the system-wide attributes files of the usual builds of git. Which one git
+// reads depends on how it was built.
+var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
+
+// mayConvert reports whether git might convert the content of any of files. It returns true in
+// case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
+// private may be nil; then only the disk and the configuration are checked.
+func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
+	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
+		return true
+	}
+	dirs := map[string]bool{}
+	for _, f := range files {
+		if holdsAttributes(f.path) {
+			return true
+		}
+		addAbove(dirs, f.path)
+	}
+	for dir := range dirs {
+		if info, err := s.tree.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,412 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// privateIndex is a version of this worktree's index under a private name. All git processes of a
+// capture read it through GIT_INDEX_FILE, so they see one version even if the user runs `git add`
+// meanwhile, and none of them writes the user's index.
+type privateIndex struct {
+	path    string // absolute; the value of GIT_INDEX_FILE
+	index   *git.Index
+	entries []git.IndexEntry // as Index.Entries gives them
+	state   IndexState       // without Tree, which stagedTree finds
+	attrs   []string         // the entries that are .gitattributes files, and those that were added
+	links   []string         // the entries that are submodules
+	was     fs.FileInfo      // the user's index; nil if there is none
+	young   fileTime         // mtime of the user's index; see doubtful
+}
+
+// fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
+// the file system or git does not keep them.
+type fileTime struct{ sec, nsec uint32 }
+
+// older reports whether a is before b. If one of them has no nanoseconds, only seconds count, so
+// two times in the same second are not older than each other.
+func older(a, b fileTime) bool {
+	if a.sec != b.sec || a.nsec == 0 || b.nsec == 0 {
+		return a.sec < b.sec
+	}
+	return a.nsec < b.nsec
+}
+
+// doubtful reports whether a file may have changed after its entry was written and still match
+// the stat data of the entry. That is so if the entry is not older than the index ("racily clean"
+// in git's words): an edit in the same clock tick as the index write leaves no trace.
+//
+// git checks the mtime only. Here the ctime is checked too: an edit that sets the mtime back
+// changes the ctime, unless it happened in the same tick.
+func (p *privateIndex) doubtful(e git.IndexEntry) bool {
+	return !older(fileTime{e.MtimeSec, e.MtimeNsec}, p.young) || !older(fileTime{e.CtimeSec, e.CtimeNsec}, p.young)
+}
+
+// entry returns the entry of a path. It is zero if there is none, and for entries that the tree of
+// what is staged does not have: those of conflicts, and intent-to-add.
+func (p *privateIndex) entry(path string) git.Entry {
+	i, found := slices.BinarySearchFunc(p.entries, path, func(e git.IndexEntry, path string) int { return strings.Compare(e.Path, path) })
+	if !found || p.entries[i].Stage != 0 || p.entries[i].IntentToAdd {
+		return git.Entry{}
+	}
+	return git.Entry{Mode: p.entries[i].Mode, OID: p.index.OIDOf(p.entries[i])}
+}
+
+// remove deletes the private index and its lock file.
+func (p *privateIndex) remove() {
+	os.Remove(p.path)           //nolint:errcheck // disposable, swept by age
+	os.Remove(p.path + ".lock") //nolint:errcheck // of a process that was killed
+}
+
+// openIndex gives the user's index a private name and reads it.
+//
+// It makes a hard link. git never writes an index in place, it renames a new one over it, so the
+// link keeps this version. The link also keeps the mtime, which matters: a copy with a new mtime
+// would make git trust entries that are as young as the original, and hide edits of the same size
+// that were made in the second of the index write.
+func (s *Shot) openIndex(ctx context.Context) (p *privateIndex, err error) {
+	p = &privateIndex{}
+	if p.path, err = s.privateCopy(s.repo.IndexPath); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.remove()
+		}
+	}()
+	if info, err := os.Stat(p.path); err == nil {
+		p.was = info
+		t := info.ModTime()
+		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())}
+	}
+	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
+		// The private name is gone, and says nothing to the user.
+		if damaged := (*git.IndexError)(nil); errors.As(err, &damaged) {
+			damaged.Path = s.repo.IndexPath
+		}
+		return p, err
+	}
+	if p.index.Split || p.index.Sparse {
+		if err := s.normalise(ctx, p); err != nil {
+			return p, err
+		}
+	}
+	if err := p.readState(s.tree); err != nil {
+		return p, err
+	}
+	return p, s.clearBits(ctx, p)
+}
+
+// privateCopy links from to a new name in the scratch directory, or copies it with its times if
+// the file system has no links. If from does not exist it returns a name where nothing is, which
+// git takes for an empty index.
+func (s *Shot) privateCopy(from string) (string, error) {
+	to := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
+	if err := linkOrCopy(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("make a private index: %w", err)
+	}
+	return to, nil
+}
+
+// linkOrCopy gives the file from the additional name to, or copies it there, with its mtime, where
+// that name cannot be had by a link.
+func linkOrCopy(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return copyFile(from, to, os.O_EXCL)
+}
+
+// copyFile copies the content and the mtime of from. flags are added to those with which to is
+// opened: O_EXCL to create it, O_TRUNC to overwrite it.
+func copyFile(from, to string, flags int) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // read only
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// calm gives the private index a younger mtime if filters are configured. It makes a copy for
+// that, because the private index may share its inode with the user's.
+//
+// git reads files whose entries are as young as the index, to see whether they changed, and runs
+// their clean filters for that. If a required filter fails, git exits and there is no scan. With
+// an index that is two seconds younger than every entry, git runs no filter. Nothing is missed:
+// this package still compares entries with the mtime of the user's index (privateIndex.young).
+func (s *Shot) calm(p *privateIndex) error {
+	if len(s.repo.Config.Keys("filter.")) == 0 {
+		return nil
+	}
+	latest := uint32(0)
+	for _, e := range p.entries {
+		latest = max(latest, e.MtimeSec)
+	}
+	if latest == 0 || latest < p.young.sec {
+		return nil
+	}
+	calm := p.path + "-calm"
+	if err := copyFile(p.path, calm, os.O_EXCL); err != nil {
+		return fmt.Errorf("make a private index: %w", err)
+	}
+	later := time.Unix(int64(latest)+2, 0)
+	err := os.Chtimes(calm, later, later)
+	if err == nil {
+		err = os.Rename(calm, p.path)
+	}
+	if err != nil {
+		os.Remove(calm) //nolint:errcheck // the error says more
+		return fmt.Errorf("make a private index: %w", err)
+	}
+	return nil
+}
+
+// onIndex runs git with a private index in the place of the user's. With index.sparse git would fold
+// the directories outside of a sparse checkout into single entries again.
+func (s *Shot) onIndex(ctx context.Context, index, stdin string, args ...string) (git.Result, error) {
+	return s.repo.Run(ctx, git.Cmd{
+		Args: args, Stdin: strings.NewReader(stdin),
+		Config: append([]string{"index.sparse=false"}, s.config...), Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+}
+
+// putInfo changes a private index by lines for update-index --index-info. Without any it does nothing.
+func (s *Shot) putInfo(ctx context.Context, index, lines string) error {
+	if lines == "" {
+		return nil
+	}
+	_, err := s.onIndex(ctx, index, lines, "update-index", "-z", "--index-info")
+	return err
+}
+
+// removals returns lines for putInfo that remove paths at every stage.
+func (s *Shot) removals(paths []string) string {
+	none := git.Entry{OID: name.OID(strings.Repeat("0", 2*s.repo.HashLen()))}
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString(git.InfoLine(none, 0, p))
+	}
+	return in.String()
+}
+
+// setFlag runs update-index with a flag on paths, if there are any.
+func (s *Shot) setFlag(ctx context.Context, p *privateIndex, flag string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := s.onIndex(ctx, p.path, joined(paths), "update-index", flag, "-z", "--stdin")
+	return err
+}
+
+// joined returns paths as the input of a git command with -z.
+func joined(paths []string) string { return strings.Join(paths, "\x00") + "\x00" }
+
+// normalise has git expand a split or sparse private index into one list of files. git itself
+// marks the entries that are as young as the file.
+func (s *Shot) normalise(ctx context.Context, p *privateIndex) error {
+	_, err := s.onIndex(ctx, p.path, "", "update-index", "--no-split-index", "--force-write-index")
+	if err != nil {
+		return fmt.Errorf("expand the index: %w", err)
+	}
+	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
+		return err
+	}
+	if p.index.Split || p.index.Sparse {
+		return errors.New("the index is split or sparse in a way that this version of git cannot expand")
+	}
+	return nil
+}
+
+// readState fills state with what a tree cannot say about the index, and notes whether there are
+// attributes files and submodules.
+func (p *privateIndex) readState(w *worktree) error {
+	var err error
+	if p.entries, err = p.index.Entries(); err != nil {
+		return err
+	}
+	for _, e := range p.entries {
+		if holdsAttributes(e.Path) {
+			p.attrs = append(p.attrs, e.Path)
+		}
+		if e.Mode == git.ModeGitlink {
+			p.links = append(p.links, e.Path)
+		}
+		if e.Stage > 0 {
+			p.state.Unmerged = append(p.state.Unmerged, Stage{e.Stage, e.Path, git.Entry{Mode: e.Mode, OID: e.OID}})
+		}
+		if e.IntentToAdd {
+			p.state.IntentToAdd = append(p.state.IntentToAdd, e.Path)
+		}
+		if e.AssumeUnchanged {
+			p.state.AssumeUnchanged = append(p.state.AssumeUnchanged, e.Path)
+		}
+		if e.SkipWorktree {
+			p.state.SkipWorktree = append(p.state.SkipWorktree, e.Path)
+		}
+	}
+	p.state.SparsePresent, err = w.existing(p.state.SkipWorktree)
+	return err
+}
+
+// clearBits makes git compare entries that it was told not to compare: assume-unchanged entries,
+// and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
+// that a sparse checkout leaves off the disk would count as deleted.
+func (s *Shot) clearBits(ctx context.Context, p *privateIndex) error {
+	err := s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged)
+	if err == nil {
+		err = s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)
+	}
+	if err != nil {
+		return fmt.Errorf("look at hidden index entries: %w", err)
+	}
+	return nil
+}
+
+// stagedTree returns the tree of what is staged, at stage 0 and without intent-to-add entries. It
+// comes from the cache tree of the index if that is valid and the tree exists. Otherwise git
+// writes the tree, and refuses if the object of an entry is missing.
+func (s *Shot) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
+	if p.index.Count == 0 {
+		return s.repo.WriteTree(ctx, nil)
+	}
+	if p.index.Tree != "" && len(p.state.Unmerged) == 0 {
+		if missing, err := s.repo.Batch().Missing(ctx, []name.OID{p.index.Tree}); err == nil && len(missing) == 0 {
+			return p.index.Tree, nil
+		}
+	}
+	return s.writeStaged(ctx, p)
+}
+
+// writeStaged has git write the tree of what is staged. git takes the directories that did not change
+// from the cache tree of the index.
+func (s *Shot) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+	// A copy, because the scan runs on p.path at the same time and must not see the changes.
+	private, err := s.privateCopy(p.path)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(private) //nolint:errcheck // disposable
+	if err := s.putInfo(ctx, private, s.removals(p.state.unmerged())); err != nil {
+		return "", fmt.Errorf("leave unmerged entries out: %w", err)
+	}
+	res, err := s.onIndex(ctx, private, "", "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write the staged tree: %w", err)
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
+// also replaces a tree that is there but damaged.
+func (s *Shot) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+	staged := map[string]git.Entry{}
+	for _, e := range p.entries {
+		if e.Stage == 0 && !e.IntentToAdd {
+			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)} // a sparse index has directories
+		}
+	}
+	return s.repo.EditTree(ctx, "", staged)
+}
+
+// writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
+// of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
+func (s *Shot) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
+	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
+		c.Tree = ""
+		return nil, err
+	}
+	head := s.repo.HeadTree(ctx)
+	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
+		trees, failed := s.repo.TreesBeyond(ctx, head, tree)
+		if failed != nil {
+			err = failed
+			continue
+		}
+		beyond = append(beyond, trees...)
+	}
+	return beyond, err
+}
+
+// probe returns overrides for core.* settings that do not match the file system, for example
+// after the repository was copied to another one. With core.ignoreCase=true on a file system that
+// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Only
+// settings that say less than the file system can do are corrected. dir is where test files may
+// be made.
+func probe(repo *git.Repo, dir string) ([]string, error) {
+	var out []string
+	ignoreCase, err := repo.Config.Bool("core.ignoreCase", false)
+	if err != nil {
+		return nil, err
+	}
+	if ignoreCase {
+		// Every repository has a file called "config".
+		if _, err := os.Lstat(filepath.Join(repo.CommonDir, "cOnFiG")); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, "core.ignoreCase=false")
+		}
+	}
+	fileMode, err := repo.Config.Bool("core.fileMode", true)
+	if err != nil {
+		return nil, err
+	}
+	symlinks, err := repo.Config.Bool("core.symlinks", true)
+	if err != nil || fileMode && symlinks {
+		return out, err
+	}
+	f, err := os.CreateTemp(dir, "tmp-probe-")
+	if err != nil {
+		return nil, fmt.Errorf("probe the file system: %w", err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // disposable
+	f.Close()                 //nolint:errcheck // empty
+	if !fileMode && keepsMode(f.Name()) {
+		out = append(out, "core.fileMode=true")
+	}
+	if link := f.Name() + "-link"; !symlinks && os.Symlink("target", link) == nil {
+		os.Remove(link) //nolint:errcheck // disposable
+		out = append(out, "core.symlinks=true")
+	}
+	return out, nil
+}
+
+// keepsMode reports whether the file system stores the owner's executable bit. path is a file
+// that may be changed.
+func keepsMode(path string) bool {
+	for _, mode := range []fs.FileMode{0o700, 0o600} {
+		if os.Chmod(path, mode) != nil {
+			return false
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			return false
+		}
+	}
+	return true
+}

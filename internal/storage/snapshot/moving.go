@@ -1,0 +1,95 @@
+package snapshot
+
+// A capture that runs while a rollback moves files would hold a mixture of both sides. Two things
+// prevent that. A capture first waits until no live process is in the middle of a rollback
+// (settled), and fails if that takes too long. And each rollback changes a mark file before it
+// moves anything, so a capture that finds at its end that the mark has changed, or that a rollback
+// is going on, starts again (Take).
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"git-checkpoint/internal/sys/lockfile"
+)
+
+// ErrMoved says that another rollback moved files since the worktree was captured.
+var ErrMoved = errors.New("another rollback ran in this worktree in the meantime")
+
+// markPath is the file with the mark: a random text that every rollback replaces.
+func (s *Shot) markPath() string { return filepath.Join(s.dir, "moved") }
+
+// mark reads the mark; it is "" before the first rollback.
+func (s *Shot) mark() string {
+	data, _ := os.ReadFile(s.markPath()) //nolint:errcheck // none yet
+	return string(data)
+}
+
+// moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
+// restore that was killed.
+func (s *Shot) moveOn() error {
+	if err := os.WriteFile(s.markPath(), []byte(randomHex()), 0o666); err != nil {
+		return fmt.Errorf("mark the worktree: %w", err)
+	}
+	return nil
+}
+
+// A capture polls every settlePause, for settleTime at most. It starts again settleTries times
+// before it gives up.
+const (
+	settlePause = 10 * time.Millisecond
+	settleTime  = 10 * time.Second
+	settleTries = 50
+)
+
+// settled waits until no running process moves files in this worktree. It does not wait for one
+// that was killed. If files are still being moved after settleTime it fails with ErrBusy.
+func (s *Shot) settled(ctx context.Context) error {
+	for end := time.Now().Add(settleTime); Moving(s.dir); {
+		if time.Now().After(end) {
+			return fmt.Errorf("capture the worktree: %w", ErrBusy)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(settlePause):
+		}
+	}
+	return nil
+}
+
+// cutOff reports whether a rollback was cut off here that this process does not own.
+func (s *Shot) cutOff() bool {
+	if _, err := os.Lstat(intentPath(s.dir)); err != nil {
+		return false
+	}
+	return !lockfile.Holds(ownerPath(s.dir), ProcessNote()+"\n")
+}
+
+// Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
+// file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
+func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
+	for tries := 0; ; tries++ {
+		// The mark is read first: a rollback that begins after this line changes it or is seen by
+		// Moving.
+		mark := s.mark()
+		if err := s.settled(ctx); err != nil {
+			return nil, err
+		}
+		half := s.cutOff()
+		c, err := s.take(ctx, rules)
+		if !Moving(s.dir) && s.mark() == mark {
+			if c != nil {
+				c.mark, c.Half = mark, half || s.cutOff()
+			}
+			return c, err
+		}
+		if tries == settleTries {
+			return nil, fmt.Errorf("capture the worktree: %w", ErrMoved)
+		}
+	}
+}

@@ -1,0 +1,485 @@
+package snapshot
+
+// A plan compares two trees: that of a capture that was just taken, and that of the target. Each
+// path that differs becomes an Op, except where a rule keeps it as it is. Then the plan is
+// checked for everything that could make the restore fail or lose data: missing objects, files in
+// the way that no capture holds, and content that cannot be brought back exactly.
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Target describes what a restore brings back. For a rollback it comes from a checkpoint.
+type Target struct {
+	Tree name.OID // of all files; see Capture.Tree
+	// Index is what was staged. If it is nil, the index stays as it is.
+	Index *IndexState
+	// Heads is nil if HEAD stays, and is where it was when Index was recorded.
+	Heads *Heads
+	// Raw has the exact bytes of files, as Capture.Raw does.
+	Raw     map[string]name.OID
+	Skipped []string               // paths that were not captured; a restore leaves them alone
+	Modes   map[string]fs.FileMode // permission bits, as Capture.Modes has them
+
+	ModesKnown bool // a file that is not in Modes had usual bits
+
+	Keep []string // paths to leave as they are, whatever the target has there
+
+	// Wrote is for an undo: the files that the rollback made, with their content. The undo
+	// deletes them even if they are ignored, as long as they still have that content.
+	Wrote map[string]name.OID
+}
+
+// Unchanged returns a target with the files that are there, for a move of the index alone.
+func (c *Capture) Unchanged() Target {
+	t := Target{Tree: c.Tree, Raw: c.Raw}
+	for _, sk := range c.Skipped {
+		t.Skipped = append(t.Skipped, sk.Path)
+	}
+	return t
+}
+
+// Scope limits a restore to some paths, or to the files without the index. The zero Scope is
+// everything.
+type Scope struct {
+	Only      func(path string) bool // nil: every path
+	SkipIndex bool                   // leave the index as it is
+}
+
+// Op is what happens to one path. Old is what is there now, New what will be there. An entry with
+// mode 0 means no file.
+type Op struct {
+	Path     string
+	Old, New git.Entry
+	// OldRaw and NewRaw are blobs with the exact bytes, for content that git's conversions would
+	// not give back. If NewRaw is empty, the file is a checkout of New.
+	OldRaw, NewRaw name.OID
+	// Perm is the permission bits of a regular file to write.
+	Perm fs.FileMode
+	// Split says that only the mode differs in git, but that the file is replaced by a new one:
+	// it has several hard links, and chmod would change the mode under its other names too, or the
+	// target's attributes make other bytes of its blob.
+	Split bool
+	// Same says that the file already has the wanted bytes, and only the blobs differ, because
+	// other attributes were in force. Nothing is written then.
+	Same bool
+}
+
+// kind returns what the restore does: "delete", "write", "mode" (chmod only), or "" for nothing.
+func (o Op) kind() string {
+	switch {
+	case o.Same:
+		return ""
+	case o.New.Mode == 0:
+		return "delete"
+	case !o.Split && o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:
+		return "mode"
+	}
+	return "write"
+}
+
+// regular reports whether m is the mode of a file rather than a link, tree or submodule.
+func regular(m git.Mode) bool { return m == git.ModeFile || m == git.ModeExec }
+
+// Collision is something in the way of the restore that the capture does not hold, so that it
+// would be lost.
+type Collision struct {
+	Path    string
+	Reason  string
+	Ignored bool // an ignored file; Rules.Force can capture it
+}
+
+// Plan says what a restore would do. Nothing has been written yet, so it can be shown and
+// dropped.
+type Plan struct {
+	Cur        *Capture // what is there now
+	Target     Target
+	Scope      Scope
+	Ops        []Op
+	Collisions []Collision // a caller must not go on to Stage while there are any
+	Kept       []string    // paths that differ but stay untouched because of a rule
+	Risk       []Skip      // paths that change and that no checkpoint can bring back exactly
+	IndexTree  name.OID    // the staged tree afterwards; empty if the index stays
+	Index      *IndexState // the rest of the index afterwards; nil if the index stays
+	Carried    *Carried    // nil if Index is that of the target, or the index stays because it is out of scope
+
+	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
+	seen  map[string]fs.FileInfo
+	large map[name.OID]bool // blobs of largeFile bytes or more, which are streamed
+}
+
+// Paths returns the paths of one kind of operation: "write", "delete" or "mode".
+func (p *Plan) Paths(kind string) []string { return pathsTo(p.Ops, kind) }
+
+func pathsTo(ops []Op, kind string) []string {
+	out := []string{}
+	for _, o := range ops {
+		if o.kind() == kind {
+			out = append(out, o.Path)
+		}
+	}
+	return out
+}
+
+// Plan compares the capture cur with the target. It fails with a MissingError or a HostileError
+// if the target cannot be restored. Files in the way are no error; they are listed in
+// Plan.Collisions.
+func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
+	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
+	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.addOps(ctx, p, changes); err != nil {
+		return nil, err
+	}
+	if err := s.spareIgnored(ctx, p, changes); err != nil {
+		return nil, err
+	}
+	if err := s.verifyObjects(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.findCollisions(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.permissions(p); err != nil {
+		return nil, err
+	}
+	if err := s.findRisks(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.planIndex(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, s.verifyStaged(ctx, p)
+}
+
+// addOps turns the differences between the trees into operations. Gitlinks and paths that either
+// side left out stay as they are, unless the target wants a file where something uncaptured is;
+// then blocked decides. The operations are sorted by path.
+func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
+	changes, err := s.sparseChanges(ctx, p, changes)
+	if err != nil {
+		return err
+	}
+	nested, err := s.becomeNested(changes)
+	if err != nil {
+		return err
+	}
+	untouched := untouchedPaths(p, nested)
+	if err := Refuse(changes); err != nil {
+		return err
+	}
+	at := map[string]bool{}
+	for _, c := range changes {
+		at[c.Path] = true
+		if p.Scope.Only != nil && !p.Scope.Only(c.Path) {
+			continue
+		}
+		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {
+			if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
+				p.blocked(c)
+			} else {
+				p.Kept = append(p.Kept, c.Path)
+			}
+			continue
+		}
+		p.Ops = append(p.Ops, Op{
+			Path: c.Path, Old: c.Old, New: c.New, OldRaw: p.Cur.Raw[c.Path], NewRaw: p.Target.Raw[c.Path],
+		})
+	}
+	if err := s.addRaw(ctx, p, at, untouched); err != nil {
+		return err
+	}
+	if err := s.addConverted(ctx, p, changes, untouched); err != nil {
+		return err
+	}
+	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	if err := s.splitLinked(p); err != nil {
+		return err
+	}
+	return s.addSkipped(ctx, p, at)
+}
+
+// splitLinked sets Split for files whose mode changes and that have more than one name.
+func (s *Shot) splitLinked(p *Plan) error {
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.kind() != "mode" {
+			continue
+		}
+		info, err := s.tree.lstat(o.Path)
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", o.Path, err)
+		}
+		o.Split = info != nil && info.Mode().IsRegular() && links(info) > 1
+	}
+	return nil
+}
+
+// addRaw adds operations for files that have the same blob on both sides but different exact
+// bytes, for example because only their line endings differ.
+func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
+	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
+		for path := range raw {
+			if at[path] || p.Cur.Raw[path] == p.Target.Raw[path] || p.Scope.Only != nil && !p.Scope.Only(path) || untouched(path) {
+				continue
+			}
+			at[path] = true
+			e, ok, err := s.repo.Lookup(ctx, p.Cur.Tree, path)
+			if err != nil {
+				return err
+			}
+			if ok {
+				p.Ops = append(p.Ops, Op{Path: path, Old: e, New: e, OldRaw: p.Cur.Raw[path], NewRaw: p.Target.Raw[path]})
+			}
+		}
+	}
+	return nil
+}
+
+// addSkipped finds files that the target has and that cannot be captured now, for example because
+// they are too large. In the tree of the capture the staged version stands for such a file, so
+// the trees may be equal although the file differs. It would be lost, so it is a collision.
+func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
+	then := map[string]bool{}
+	for _, sk := range p.Target.Skipped {
+		then[strings.TrimSuffix(sk, "/")] = true
+	}
+	for _, sk := range p.Cur.Skipped {
+		if at[sk.Path] || then[sk.Path] || strings.HasSuffix(sk.Path, "/") || p.Scope.Only != nil && !p.Scope.Only(sk.Path) {
+			continue
+		}
+		e, ok, err := s.repo.Lookup(ctx, p.Target.Tree, sk.Path)
+		if err != nil {
+			return err
+		}
+		if !ok || e.IsTree() || e.Mode == git.ModeGitlink || s.holds(sk.Path, e, p.Target.Raw[sk.Path]) {
+			continue
+		}
+		if sk.Reason == ReasonExcluded { // it stays as it is, whatever the target has
+			p.Kept = append(p.Kept, sk.Path)
+		} else {
+			p.Collisions = append(p.Collisions, Collision{Path: sk.Path, Reason: sk.Reason})
+		}
+	}
+	return nil
+}
+
+// holds reports whether a file already is what the target wants. Then it does not matter that no
+// capture holds it.
+func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
+	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || modeOf(info) != want.Mode {
+		return false
+	}
+	got, _, err := s.tree.hashWhole(s.repo.Format, file)
+	return err == nil && (got == raw || raw == "" && got == want.OID)
+}
+
+// blocked handles a path where the target has a file and that is to stay untouched. If something
+// uncaptured is there now and the target had not left the path out as well, it is a collision.
+// Otherwise the path is listed as kept.
+func (p *Plan) blocked(c git.Change) {
+	for _, sk := range p.Target.Skipped {
+		if covers(sk, c.Path) {
+			p.Kept = append(p.Kept, c.Path) // it was left out of the target
+			return
+		}
+	}
+	if c.Old.Mode == git.ModeGitlink {
+		p.Collisions = append(p.Collisions, Collision{Path: c.Path, Reason: ReasonNested})
+		return
+	}
+	for _, sk := range p.Cur.Skipped {
+		if sk.Reason == ReasonExcluded && covers(sk.Path, c.Path) {
+			break // it stays as it is
+		}
+		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
+			p.Collisions = append(p.Collisions, Collision{Path: strings.TrimSuffix(sk.Path, "/"), Reason: sk.Reason})
+			return
+		}
+	}
+	p.Kept = append(p.Kept, c.Path)
+}
+
+// covers reports whether skipped, with or without a final slash, is p or a directory above it.
+func covers(skipped, p string) bool {
+	skipped = strings.TrimSuffix(skipped, "/")
+	return p == skipped || strings.HasPrefix(p, skipped+"/")
+}
+
+// untouchedPaths returns a function that reports whether a path, or a directory above it, is in
+// nested, was left out of either side or is in Target.Keep.
+func untouchedPaths(p *Plan, nested []string) func(string) bool {
+	skipped := setOf(slices.Concat(nested, p.Target.Keep))
+	for _, sk := range p.Cur.Skipped {
+		skipped[strings.TrimSuffix(sk.Path, "/")] = true
+	}
+	for _, sk := range p.Target.Skipped {
+		skipped[strings.TrimSuffix(sk, "/")] = true
+	}
+	return func(q string) bool {
+		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {
+			if skipped[d] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Refuse returns a HostileError if one of the new paths is one that a restore does not write.
+func Refuse(changes []git.Change) error {
+	for _, c := range changes {
+		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
+			return &HostileError{c.Path}
+		}
+	}
+	return nil
+}
+
+// HostileError says that the target's tree has a path that git refuses. This program never
+// captures such a path, so the checkpoint comes from elsewhere and may be an attack.
+type HostileError struct{ Path string }
+
+func (e *HostileError) Error() string {
+	return fmt.Sprintf("the tree of the checkpoint contains %q, a name that git refuses", e.Path)
+}
+
+// content returns the blob of the bytes to write. git may still convert it unless it is NewRaw.
+func (o Op) content() name.OID {
+	if o.NewRaw != "" {
+		return o.NewRaw
+	}
+	return o.New.OID
+}
+
+// permissions sets Perm for each file to write. The target's bits are used if they are known;
+// next the bits that the file has now, if they are usual or nothing is known about the target;
+// and those of a new file otherwise.
+func (s *Shot) permissions(p *Plan) error {
+	usual, err := s.usualModes()
+	if err != nil {
+		return err
+	}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if !regular(o.New.Mode) {
+			continue
+		}
+		info := p.seen[o.Path]
+		perm, known := p.Target.Modes[o.Path]
+		switch {
+		case known:
+			o.Perm = perm
+		case info == nil || !info.Mode().IsRegular(), p.Target.ModesKnown && unusual(info.Mode().Perm()):
+			o.Perm = usual(o.New.Mode)
+		default:
+			o.Perm = info.Mode().Perm() &^ 0o111
+			if o.New.Mode == git.ModeExec {
+				o.Perm |= o.Perm & 0o444 >> 2
+			}
+		}
+	}
+	return nil
+}
+
+// findRisks lists the paths that the restore changes and that no checkpoint can bring back
+// exactly.
+func (s *Shot) findRisks(ctx context.Context, p *Plan) error {
+	atRisk := map[string]string{}
+	outside, err := s.outsideRisks(ctx, p)
+	maps.Copy(atRisk, outside)
+	for _, sk := range p.Cur.AtRisk {
+		atRisk[sk.Path] = sk.Reason
+	}
+	for _, o := range p.Ops {
+		if reason, ok := atRisk[o.Path]; ok {
+			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: reason})
+		}
+		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && links(info) > 1 {
+			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it will become a separate file"})
+		}
+	}
+	return err
+}
+
+// planIndex computes what will be staged. If HEAD has another tree than when the target was recorded,
+// it carries the staged entries over (carry.go). If only some paths are restored, it is the current
+// index with the entries of these paths exchanged.
+func (s *Shot) planIndex(ctx context.Context, p *Plan) (err error) {
+	now, then := &p.Cur.Index, p.Target.Index
+	if p.Scope.SkipIndex {
+		then = nil
+	}
+	if h := p.Target.Heads; h != nil {
+		if then != nil && !h.Exact {
+			if then, p.Carried, err = s.carry(ctx, then, now, *h); err != nil {
+				return err
+			}
+			if p.Carried != nil && p.Scope.Only != nil {
+				p.Carried.within(p.Scope.Only)
+			}
+		}
+		// Wherever HEAD moves, what is staged now goes with it, unless that of then replaces it.
+		if h.Now != h.After && (then == nil || p.Scope.Only != nil) {
+			var said *Carried
+			if now, said, err = s.carry(ctx, now, now, Heads{Then: h.Now, After: h.After}); err != nil {
+				return err
+			}
+			if p.Carried == nil || now == nil {
+				p.Carried = said
+			}
+			if now == nil {
+				return nil
+			}
+		}
+	}
+	switch {
+	case then == nil && now == &p.Cur.Index:
+		return nil
+	case then == nil:
+		p.IndexTree, p.Index = now.Tree, now
+		return nil
+	case p.Scope.Only == nil:
+		p.IndexTree, p.Index = then.Tree, then
+		return nil
+	}
+	return s.mixIndex(ctx, p, now, then)
+}
+
+// mixIndex plans an index that has the entries of then where the scope says so, and those of now
+// elsewhere.
+func (s *Shot) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
+	p.Index = mixed(*now, *then, p.Scope.Only)
+	changes, err := s.repo.DiffTrees(ctx, now.Tree, then.Tree)
+	if err != nil {
+		return err
+	}
+	// A file and a path below it cannot both be in one index. If one of them is out of scope, it
+	// stays and the other one is not brought back.
+	var stay []string
+	for _, c := range changes {
+		if c.New.Mode == 0 && !p.Scope.Only(c.Path) {
+			stay = append(stay, c.Path)
+		}
+	}
+	edits := map[string]git.Entry{}
+	for _, c := range changes {
+		if p.Scope.Only(c.Path) && (c.New.Mode == 0 || !slices.ContainsFunc(stay, func(q string) bool { return covers(q, c.Path) || covers(c.Path, q) })) {
+			edits[c.Path] = c.New
+		}
+	}
+	p.IndexTree, err = s.repo.EditTree(ctx, now.Tree, edits)
+	return err
+}

@@ -1,0 +1,165 @@
+package snapshot
+
+// The same blob may stand for different bytes in the worktree, if the .gitattributes of the two
+// sides of a restore convert it in different ways. A comparison of the trees does not show that.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// addConverted adds operations for files that have the same blob on both sides but would be checked
+// out differently, if the file on disk is not what the target's attributes make of it. Where only
+// the mode was to change, the file is replaced instead. Files below changed attributes are looked
+// at, and no others. changes are the differences between the two trees.
+func (s *Shot) addConverted(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) error {
+	if !slices.ContainsFunc(changes, func(c git.Change) bool { return holdsAttributes(c.Path) }) {
+		return nil
+	}
+	entries, err := s.belowAttributes(ctx, p, changes, untouched)
+	if len(entries) == 0 || err != nil {
+		return err
+	}
+	now, before, err := s.convertedIn(ctx, p.Cur.Tree, entries)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(before) //nolint:errcheck // disposable
+	then, after, err := s.convertedIn(ctx, p.Target.Tree, entries)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(after) //nolint:errcheck // disposable
+	var differ []string
+	for _, q := range slices.Sorted(maps.Keys(entries)) {
+		if now[q] != then[q] {
+			differ = append(differ, q)
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
+	if err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
+	made, _, err := s.smudge(ctx, after, dir, differ)
+	if err != nil {
+		return err
+	}
+	for _, q := range differ {
+		have, _, err := s.tree.readWhole(q)
+		if err != nil {
+			return err
+		}
+		// Stage reports a file that git could not convert.
+		want, err := os.ReadFile(made[q])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !bytes.Equal(have, want) {
+			p.rewrite(q, entries[q])
+		}
+	}
+	return nil
+}
+
+// rewrite makes the plan write a file whose blob stays. e is its entry on both sides.
+func (p *Plan) rewrite(q string, e git.Entry) {
+	if at := slices.IndexFunc(p.Ops, func(o Op) bool { return o.Path == q }); at >= 0 {
+		p.Ops[at].Split = true
+		return
+	}
+	p.Ops = append(p.Ops, Op{Path: q, Old: e, New: e})
+}
+
+// belowAttributes returns the files on disk that keep their blob although attributes change in
+// their directory or above it. Files with exact bytes on either side are left out: no attributes
+// apply to these.
+func (s *Shot) belowAttributes(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) (map[string]git.Entry, error) {
+	dirs, differ := map[string]bool{}, map[string]bool{}
+	for _, c := range changes {
+		if holdsAttributes(c.Path) {
+			dirs[path.Dir(c.Path)] = true
+		}
+		differ[c.Path] = c.Old.OID != c.New.OID || !regular(c.Old.Mode)
+	}
+	out := map[string]git.Entry{}
+	for dir := range dirs {
+		tree, prefix := git.Entry{OID: p.Target.Tree}, ""
+		if dir != "." {
+			e, ok, err := s.repo.Lookup(ctx, p.Target.Tree, dir)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || !e.IsTree() {
+				continue
+			}
+			tree, prefix = e, dir+"/"
+		}
+		err := s.repo.WalkTree(ctx, tree.OID, func(below string, e git.Entry) error {
+			q := prefix + below
+			if !regular(e.Mode) || differ[q] || p.Scope.Only != nil && !p.Scope.Only(q) || p.Cur.Raw[q] != "" || p.Target.Raw[q] != "" || untouched(q) {
+				return nil
+			}
+			info, err := s.tree.lstat(q)
+			if err == nil && info != nil && info.Mode().IsRegular() { // a sparse checkout lacks some
+				out[q] = e
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// convertedIn returns for each of entries a text that says how git converts it on a checkout with
+// the attributes in a tree; it is missing where git writes the blob as it is. index is a private
+// index of entries and attributes, which the caller must remove.
+func (s *Shot) convertedIn(ctx context.Context, tree name.OID, entries map[string]git.Entry) (how map[string]string, index string, err error) {
+	attrs, err := s.attributes(ctx, tree, entries)
+	if err != nil {
+		return nil, "", err
+	}
+	if index, err = s.listIndex(ctx, entries, attrs); err != nil {
+		return nil, "", err
+	}
+	files, at := []filtered{}, map[string]int{}
+	for q := range entries {
+		at[q] = len(files)
+		files = append(files, filtered{candidate: candidate{path: q}})
+	}
+	answer, err := s.checkAttr(ctx, index, files, "--cached")
+	if err == nil {
+		files, err = s.judge(files, at, answer)
+	}
+	if err != nil {
+		os.Remove(index) //nolint:errcheck // disposable
+		return nil, "", err
+	}
+	how = map[string]string{}
+	for _, f := range files {
+		if !f.inOnly {
+			how[f.path] = "converted"
+		}
+	}
+	for i := 0; i+2 < len(answer); i += 3 {
+		if how[answer[i]] != "" {
+			how[answer[i]] += "\x00" + answer[i+1] + "=" + answer[i+2]
+		}
+	}
+	return how, index, nil
+}

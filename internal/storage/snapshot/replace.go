@@ -1,0 +1,150 @@
+package snapshot
+
+// Between the last check of a file and the rename that replaces it, an editor may save the file
+// again. A plain rename would lose that version. On Linux the new file and the old one are
+// exchanged in one step instead (RENAME_EXCHANGE); the file that comes out is compared with the
+// captured version and, if it is not that one, exchanged back.
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"git-checkpoint/internal/sys/lockfile"
+)
+
+// errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
+// name is free.
+var errNoSwap = errors.New("this file system cannot exchange two names")
+
+// displace moves the file at p to old/<n>. If it turns out to be another version than the
+// captured one, the result is a ChangedError, and the file goes back at once or, where that could
+// replace another one, in Back.
+func (r *Restore) displace(i int, p string) error {
+	old := r.intent.oldFile(i)
+	if err := r.shot.tree.aside(p, old); err != nil {
+		return err
+	}
+	if r.kept(i, p) {
+		return nil
+	}
+	if err := r.shot.tree.placeNew(old, p); err != nil && !errors.Is(err, errNoSwap) {
+		return err
+	}
+	return &ChangedError{p}
+}
+
+// replace puts new/<n> where the old file is. The old file is linked to old/<n> already. After
+// the exchange new/<n> must be another name of the same file and is removed; if it is a newer
+// version, it is exchanged back and the result is a ChangedError. Where names cannot be
+// exchanged, a plain rename replaces the old file.
+func (r *Restore) replace(i int, p string) error {
+	next, old := r.intent.newFile(i), r.intent.oldFile(i)
+	switch err := r.shot.tree.swap(next, p); {
+	case errors.Is(err, errNoSwap):
+		if err := r.shot.tree.place(next, p); err != nil {
+			return err
+		}
+		r.note(i, p)
+		return nil
+	case err != nil:
+		return err
+	}
+	r.note(i, p)
+	r.trace("swapped")
+	// After a kill, everything was captured again before this call.
+	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
+		return os.Remove(next)
+	}
+	if err := r.shot.tree.swap(next, p); err != nil {
+		return err
+	}
+	return errors.Join(&ChangedError{p}, os.Remove(old))
+}
+
+// note remembers the file that was put at p, so that Back removes this file only and not one that
+// another program wrote later.
+func (r *Restore) note(i int, p string) {
+	if info, err := r.shot.tree.lstat(p); err == nil && info != nil && r.placed != nil {
+		r.placed[i] = info
+	}
+}
+
+// giveBack moves old/<n> back to p. If another program created a file at p in the meantime, that
+// file is left alone, and the result is a ChangedError. After a kill such a file is replaced: it
+// was captured again before.
+func (r *Restore) giveBack(i int, p string) error {
+	old := r.intent.oldFile(i)
+	if r.resumed() {
+		return r.shot.tree.place(old, p)
+	}
+	err := r.shot.tree.placeNew(old, p)
+	switch {
+	case errors.Is(err, errNoSwap):
+		return r.shot.tree.place(old, p)
+	case !errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// The old file was linked to old/<n> but never left p.
+	if lockfile.Same(old, r.shot.tree.abs(p)) {
+		return os.Remove(old)
+	}
+	return &ChangedError{p}
+}
+
+// swapped completes an exchange of names that a kill interrupted before new/<n> was removed. At
+// that point new/<n> and old/<n> are the same old file. It reports whether that was so.
+func (r *Restore) swapped(i int) (bool, error) {
+	if !lockfile.Same(r.intent.newFile(i), r.intent.oldFile(i)) {
+		if !r.resumed() {
+			return false, nil
+		}
+		// After a kill this may be a copy of the repository, where the two names are two files.
+		if equal, err := r.copied(i); !equal || err != nil {
+			return false, err
+		}
+	}
+	return true, os.Remove(r.intent.newFile(i))
+}
+
+// copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
+func (r *Restore) copied(i int) (bool, error) {
+	stage, err := openWorktree(r.intent.Stage)
+	if err != nil {
+		return false, err
+	}
+	defer stage.close()
+	leaf := strconv.Itoa(i)
+	next, a, err := stage.hashWhole(r.shot.repo.Format, "new/"+leaf)
+	if a == nil || err != nil {
+		return false, err
+	}
+	old, b, err := stage.hashWhole(r.shot.repo.Format, "old/"+leaf)
+	return b != nil && next == old && a.Mode() == b.Mode(), err
+}
+
+// kept reports whether the file in old/<n> still is the version that was captured. The ctime is
+// not compared, because the move changed it.
+func (r *Restore) kept(i int, p string) bool {
+	if r.resumed() {
+		return true
+	}
+	info, err := os.Lstat(r.intent.oldFile(i))
+	was := r.seen[p]
+	if err != nil || was == nil || info.Size() != was.Size() || info.Mode() != was.Mode() {
+		return false
+	}
+	return info.Mode()&fs.ModeSymlink != 0 || info.ModTime().Equal(was.ModTime())
+}
+
+// lastLook detects writes to a file after it was moved aside: a program that had it open keeps
+// writing to the same inode.
+func (r *Restore) lastLook() error {
+	for i, o := range r.intent.Ops {
+		if k := o.kind(); (k == "write" || k == "delete") && r.seen[o.Path] != nil && r.moved(i) && !r.kept(i, o.Path) {
+			return &ChangedError{o.Path}
+		}
+	}
+	return nil
+}

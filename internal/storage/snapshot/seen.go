@@ -1,0 +1,121 @@
+package snapshot
+
+// git's index remembers which content a tracked file had when git last looked at it. Of untracked
+// files, and of tracked ones that differ from the index, it remembers nothing, so a capture would have
+// to read all of them each time. sightings remembers what the previous capture read in them.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// sighting is what a capture read in one version of a file.
+type sighting struct {
+	oid name.OID // of the content, without conversions
+	cr  bool     // the content may have CR characters
+}
+
+// sightings are versions of files by path and stat data, as in an index. On disk they are the
+// SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id. It
+// is only a cache: if the file does not look right, all files are read again.
+type sightings struct {
+	path     string
+	tick     time.Time // start of the clock tick in which the capture began
+	hashLen  int       // bytes of a binary id
+	previous map[verdictKey]sighting
+
+	mu  sync.Mutex // protects now
+	now map[verdictKey]sighting
+}
+
+// openSightings reads what the previous capture saw.
+func (s *Shot) openSightings(began time.Time) *sightings {
+	v := &sightings{
+		path: filepath.Join(s.dir, "seen"), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
+		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
+	}
+	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {
+		v.previous[verdictKey(r[:16])] = sighting{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
+	}
+	return v
+}
+
+// size returns the bytes of a version on disk.
+func (v *sightings) size() int { return len(verdictKey{}) + 1 + v.hashLen }
+
+// clockTick is the coarsest time stamp of a file system: FAT keeps even seconds.
+const clockTick = 2 * time.Second
+
+// key returns the key of a version of a file, and false if the version may still change without a
+// sign: it was written in the clock tick in which the capture began, or later.
+func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
+	st, ok := fileStat(info)
+	if !ok || !info.ModTime().Before(v.tick) || !changeTime(info).Before(v.tick) {
+		return verdictKey{}, false
+	}
+	return keyOf(git.IndexEntry{
+		Path: path, Mode: modeOf(info), Size: st.Size, Inode: st.Inode,
+		MtimeSec: st.MtimeSec, MtimeNsec: st.MtimeNsec, CtimeSec: st.CtimeSec, CtimeNsec: st.CtimeNsec,
+	}), true
+}
+
+// find returns what the previous capture read in this version of a file.
+func (v *sightings) find(path string, info fs.FileInfo) (sighting, bool) {
+	key, settled := v.key(path, info)
+	seen, ok := v.previous[key]
+	return seen, ok && settled
+}
+
+// add remembers a version of a file for the next capture.
+func (v *sightings) add(path string, info fs.FileInfo, s sighting) {
+	if key, settled := v.key(path, info); settled {
+		v.mu.Lock()
+		v.now[key] = s
+		v.mu.Unlock()
+	}
+}
+
+// save writes the sightings of this capture. If that fails, the next one reads the files again.
+func (v *sightings) save() {
+	if maps.Equal(v.now, v.previous) {
+		return
+	}
+	records := make([]byte, 0, len(v.now)*v.size())
+	for key, s := range v.now {
+		cr := byte(0)
+		if s.cr {
+			cr = 1
+		}
+		oid, _ := hex.DecodeString(string(s.oid)) //nolint:errcheck // an id is hexadecimal
+		records = append(append(append(records, key[:]...), cr), oid...)
+	}
+	writeCache(v.path, sha256.Sum256(records), records)
+}
+
+// readCache returns the content of a cache after its first 32 bytes: records of size bytes. It returns
+// nothing if the cache does not begin with what sum returns for them.
+func readCache(path string, size int, sum func(records []byte) [32]byte) []byte {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) < 32 || (len(data)-32)%size != 0 || sum(data[32:]) != [32]byte(data) {
+		return nil
+	}
+	return data[32:]
+}
+
+// writeCache writes what readCache reads. An error is no loss.
+func writeCache(path string, sum [32]byte, records []byte) {
+	temp := path + ".tmp-" + randomHex()
+	if os.WriteFile(temp, slices.Concat(sum[:], records), 0o666) != nil || os.Rename(temp, path) != nil {
+		os.Remove(temp) //nolint:errcheck // disposable
+	}
+}

@@ -1,0 +1,161 @@
+// Package snapshot turns the worktree into a git tree (capture) and a git tree into the worktree
+// (restore). It owns the rules that leave paths out of a capture and the checks that make a
+// restore refuse. It writes objects, but no refs and no commits.
+//
+// Everything starts with New, which opens a Shot for one worktree. Shot.Take returns a Capture:
+// the tree of all files, what was staged, and a list of what was left out. Taking a capture
+// changes no file, and neither HEAD nor the index nor the configuration.
+//
+// A restore has four stages. Shot.Plan compares a Capture with a Target and returns a Plan
+// without writing anything. Shot.Secure keeps the exact bytes of every file that the plan
+// replaces, so that the restore can be undone. Shot.Stage locks the index and writes the new
+// content next to the worktree; it returns a Restore. Restore.Begin writes the intent file, Apply
+// moves the files and the index into place, and Finish removes the intent. Back undoes Apply at
+// any point, also in another process after a kill (Shot.Unfinished).
+//
+// Start with capture.go and scan.go for captures, and with plan.go, stage.go and apply.go for
+// restores.
+package snapshot
+
+import (
+	"io/fs"
+	"sync"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Skip is a path that a rule left out of a capture, or that a capture may not bring back exactly.
+type Skip struct {
+	Path   string // a directory ends in "/"
+	Reason string
+	Size   int64  // bytes; 0 when not known
+	Sight  string // of a path in Capture.Skipped: Shot.Sight
+	Said   string // what its filter said when it failed, safe for a terminal
+}
+
+// The reasons for which a path is left out. They are part of the format: they stand in the
+// record of a checkpoint as they are written here, so none of them may change.
+const (
+	ReasonLarge      = "larger than checkpoint.maxFileSize"
+	ReasonUnreadable = "unreadable"
+	ReasonNested     = "nested repository"
+	ReasonUnborn     = "nested repository without commits"
+	ReasonFormat     = "nested repository with object ids of another kind"
+	ReasonSubmodule  = "submodule with changes of its own"
+	ReasonName       = "git refuses this name"
+	ReasonSpecial    = "neither file, directory nor symbolic link"
+	ReasonFilter     = "its required filter fails"
+	ReasonExcluded   = "excluded"
+	ReasonMirror     = "a mirror of checkpoints"
+)
+
+// Stage is one unmerged index entry. A conflicted path has up to three of them.
+type Stage struct {
+	Stage int // 1: common ancestor, 2: ours, 3: theirs
+	Path  string
+	Entry git.Entry
+}
+
+// IndexState describes what was staged: a tree, and everything about the index that a tree cannot
+// express. Plain reports whether the tree says it all.
+type IndexState struct {
+	Tree            name.OID // entries at stage 0, without intent-to-add entries
+	Unmerged        []Stage
+	IntentToAdd     []string // entries made by `git add -N`
+	AssumeUnchanged []string
+	SkipWorktree    []string // entries that a sparse checkout keeps off the disk
+	SparsePresent   []string // the entries of SkipWorktree whose file exists all the same
+}
+
+// unmerged returns the paths of Unmerged. A path may be there more than once.
+func (x *IndexState) unmerged() []string {
+	out := make([]string, len(x.Unmerged))
+	for i, u := range x.Unmerged {
+		out[i] = u.Path
+	}
+	return out
+}
+
+// Capture is the worktree at one moment. Shot.Take makes it; Shot.Plan and Shot.Secure compare it
+// with the files again later and refuse if they differ.
+type Capture struct {
+	Tree    name.OID
+	Index   IndexState
+	Skipped []Skip
+	// Raw maps a path to a blob with the exact bytes of the file. It has the files that git would
+	// not check out byte for byte, because of line endings, ident, encodings or filters.
+	Raw map[string]name.OID
+	// AtRisk lists files that were captured but may not come back exactly, for example because a
+	// filter keeps their real content outside the repository.
+	AtRisk []Skip
+	// New lists the objects that this capture may have written. After the refs are written the
+	// caller checks that they still exist: `git prune` may have deleted one that no ref reached
+	// yet.
+	New     []name.OID
+	Touched map[string]bool // paths that differ from the index, including deleted files
+
+	Ignored []string // captured although the ignore rules match them
+	// Untracked are the captured files that the index does not have, ignored ones included.
+	Untracked []string
+
+	// Half says that a rollback of another process was cut off in this worktree, so these may be
+	// files of both sides. Such a capture can be looked at, but not kept.
+	Half bool
+
+	mu    sync.Mutex  // protects Skipped and Modes while untracked files are considered
+	mark  string      // Shot.mark at the time of the capture; see moving.go
+	index fs.FileInfo // the index that was read; nil if there was none
+	// hashed has the files whose content was read, by path, so that a restore can write their
+	// index entries without reading them again. It is nil if there were more than maxHashed of
+	// them.
+	hashed map[string]hashedFile
+	seen   *sightings // what the previous capture read, and what this one did
+	// look is Rules.Look.
+	look func(string, name.OID, []byte)
+	// edits are the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion.
+	edits map[string]git.Entry
+
+	// Began is when the capture started. It comes from the clock of this machine but is compared
+	// with times of files, so it is only as good as the clock of the file system agrees with it.
+	Began time.Time
+
+	// Modes maps a path to permission bits that no usual umask produces, such as 0600. git keeps
+	// only the executable bit, so these are stored in the record. A file that is missing from Modes
+	// has usual bits.
+	Modes map[string]fs.FileMode
+}
+
+// unusual reports whether permission bits say more than the executable bit that git keeps. The
+// usual ones are what the umasks 022, 002 and 000 give to new files.
+func unusual(perm fs.FileMode) bool {
+	switch perm {
+	case 0o644, 0o664, 0o666, 0o755, 0o775, 0o777:
+		return false
+	}
+	return true
+}
+
+// Rules tell Take what to capture. Paths are relative to the top of the worktree.
+type Rules struct {
+	MaxFileSize    int64    // bytes; a larger file is skipped
+	MaxNewSize     int64    // bytes that no checkpoint has yet; more is a TooLargeError; 0: no limit
+	MaxNewFiles    int      // files that no checkpoint has yet; more is a TooLargeError; 0: no limit
+	IncludeIgnored []string // pathspecs of ignored files to capture, relative to the working directory
+	Exclude        []string // pathspecs of files to skip, relative to the working directory
+	Force          []string // exact paths to capture even if they are ignored or too large
+	Always         []string // exact paths to capture whatever Exclude says
+
+	// Known returns the tree of the previous checkpoint. The files in it do not count as new for
+	// MaxNewSize and MaxNewFiles. A nil Known means that there is no such checkpoint.
+	Known func() name.OID
+	// Ready blocks until objects may be written. Take calls it after the scan, which writes no
+	// blobs yet. A nil Ready means that they may be written at once.
+	Ready func() error
+
+	// Look is called for each file that is hashed, from several goroutines at the same time.
+	// content is nil if git read the file instead of this process, or nobody had to. Look must not
+	// change content.
+	Look func(path string, oid name.OID, content []byte)
+}

@@ -1,0 +1,329 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Restore is a plan whose new content lies ready in a staging directory. From Stage on the index
+// is locked. It ends with Cancel if Begin was not called; otherwise with Finish, after Apply or
+// after Back.
+type Restore struct {
+	shot   *Shot
+	intent Intent
+	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
+	// the caller has then captured the files again, and they are not checked one by one.
+	seen  map[string]fs.FileInfo
+	cur   *Capture          // what was there before; nil after a kill
+	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
+
+	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
+	converts bool                // new content without raw bytes went through git's conversions
+	staged   map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
+	replaced bool                // Back has put the old index in the place of another one
+	placed   map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
+}
+
+// resumed reports whether the restore was begun by another process, which was killed.
+func (r *Restore) resumed() bool { return r.seen == nil }
+
+// Stage takes the index lock and writes everything that the plan needs into a staging directory
+// on the worktree's file system. A filter that fails or a disk that is full shows here, before
+// any file of the user is touched. It fails with a LockedError if another process holds the
+// index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
+// is left behind.
+func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
+	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
+	in := &r.intent
+	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
+	if err := r.lock(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.discard()
+		}
+	}()
+	if s.mark() != r.cur.mark {
+		return nil, ErrMoved
+	}
+	if err := r.makeStage(); err != nil {
+		return nil, err
+	}
+	// The attributes are those of the target, even if only some paths are restored: the promise
+	// is to bring back the bytes that were there then.
+	if err := r.fill(ctx, p.Target.Tree); err != nil {
+		return nil, err
+	}
+	if err := s.provideStaged(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := r.spareEqual(); err != nil {
+		return nil, err
+	}
+	in.NewModes = p.Target.Modes
+	in.Directories, in.OldModes, in.Parents = s.emptied(in.Ops), r.oldModes(), r.parents()
+	return r, nil
+}
+
+// makeStage creates the staging directory with its subdirectories new and old. It is in the git
+// directory, or at the top of the worktree if the git directory is on another file system, since
+// a rename works only within one.
+func (r *Restore) makeStage() error {
+	apart, err := r.shot.isApart()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(r.shot.tree.top, stagingPrefix+randomHex())
+	if apart {
+		err = os.Mkdir(dir, 0o700)
+	} else {
+		dir, err = os.MkdirTemp(r.shot.dir, "tmp-stage-")
+	}
+	if err == nil {
+		r.intent.Stage = dir
+		err = errors.Join(os.Mkdir(filepath.Join(dir, "new"), 0o700), os.Mkdir(filepath.Join(dir, "old"), 0o700))
+	}
+	if err == nil && apart {
+		// Until a kill's leftovers are swept, nobody commits them with `git add -A`.
+		err = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("make a staging directory: %w", err)
+	}
+	return nil
+}
+
+// isApart reports whether Shot.dir is on another file system than the worktree.
+func (s *Shot) isApart() (bool, error) {
+	top, err := os.Stat(s.tree.top)
+	if err != nil {
+		return false, err
+	}
+	own, err := os.Stat(s.dir)
+	if err != nil {
+		return false, err
+	}
+	a, _, ok := inode(top)
+	b, _, _ := inode(own)
+	return ok && a != b, nil
+}
+
+// Sweep removes what killed processes left behind: an abandoned index lock, and staging
+// directories in the worktree whose mtime is older than age. If the git directory is on the file
+// system of the worktree, no staging directory is ever made there, and the worktree is not
+// searched.
+func (s *Shot) Sweep(age time.Duration) error {
+	if lock := s.AbandonedLock(); lock != "" {
+		if err := s.dropLock(lock); err != nil {
+			return fmt.Errorf("remove a lock that was left behind: %w", err)
+		}
+	}
+	if apart, err := s.isApart(); err != nil || !apart {
+		return err
+	}
+	entries, err := s.tree.readDir(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !IsStaging(e.Name()) {
+			continue
+		}
+		if info, err := s.tree.lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
+			if err := s.tree.root.RemoveAll(e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// randomHex returns twelve hexadecimal digits. IsStaging relies on that length.
+func randomHex() string {
+	var b [6]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// newFile is where the new content of operation i is staged. oldFile is where the file that it
+// replaces is kept until Finish.
+func (in *Intent) newFile(i int) string { return filepath.Join(in.Stage, "new", strconv.Itoa(i)) }
+func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
+
+// fill writes the new content of every operation of kind "write" to its new/<n>. Regular files
+// without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
+// there are no attributes and no settings that convert, all blobs are written as they are.
+func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
+	var plain, convert []int
+	entries := map[string]git.Entry{}
+	for i, o := range r.intent.Ops {
+		switch {
+		case o.kind() != "write":
+		case o.NewRaw == "" && regular(o.New.Mode):
+			convert, entries[o.Path] = append(convert, i), o.New
+		default:
+			plain = append(plain, i)
+		}
+	}
+	attrs, err := r.shot.attributes(ctx, attributesOf, entries)
+	if err != nil {
+		return err
+	}
+	if len(attrs) == 0 && !r.shot.convertsOutside() {
+		plain, convert = append(plain, convert...), nil
+	}
+	if err := r.fillPlain(ctx, plain); err != nil || len(convert) == 0 {
+		return err
+	}
+	return r.fillConverted(ctx, convert, entries, attrs)
+}
+
+// fillPlain writes blobs without conversions. Small ones are read in one batch.
+func (r *Restore) fillPlain(ctx context.Context, all []int) error {
+	var which []int
+	for _, i := range all {
+		if o := r.intent.Ops[i]; !r.large[o.content()] || o.New.Mode == git.ModeSymlink {
+			which = append(which, i)
+		} else if err := r.stream(ctx, i); err != nil {
+			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
+		}
+	}
+	specs := make([]string, len(which))
+	for n, i := range which {
+		specs[n] = string(r.intent.Ops[i].content())
+	}
+	return r.shot.repo.Batch().Objects(ctx, specs, func(n int, obj git.Object, err error) error {
+		i := which[n]
+		o := r.intent.Ops[i]
+		if err != nil {
+			return fmt.Errorf("read the new contents of %q: %w", o.Path, err)
+		}
+		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
+			if err := os.Symlink(string(obj.Data), r.intent.newFile(i)); err != nil {
+				return err
+			}
+			return r.ready(i)
+		}
+		return r.create(i, func(f *os.File) error {
+			_, err := f.Write(obj.Data)
+			return err
+		})
+	})
+}
+
+// create makes new/<i> as a regular file that fill writes to.
+func (r *Restore) create(i int, fill func(*os.File) error) error {
+	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fill(f), f.Close()); err != nil {
+		return err
+	}
+	return r.ready(i)
+}
+
+// ready gives new/<i>, which is written, the permission bits that the plan asks for.
+func (r *Restore) ready(i int) error {
+	file, o := r.intent.newFile(i), r.intent.Ops[i]
+	info, err := os.Lstat(file)
+	if err == nil && regular(o.New.Mode) && info.Mode().Perm() != o.Perm {
+		if err = os.Chmod(file, o.Perm); err == nil {
+			info, err = os.Lstat(file)
+		}
+	}
+	r.staged[i] = info
+	return err
+}
+
+// stream has git write a large blob to its file, without conversions.
+func (r *Restore) stream(ctx context.Context, i int) error {
+	return r.create(i, func(f *os.File) error {
+		_, err := r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
+		return err
+	})
+}
+
+// makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
+// git writes a file that holds the target.
+func (s *Shot) makesLinks() bool {
+	on, err := s.core("core.symlinks", true)
+	return on || err != nil
+}
+
+// fillConverted has git check blobs out with its conversions and filters: entries, which belong to the
+// operations in which. attrs are the attributes files that apply.
+func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs map[string]git.Entry) error {
+	index, err := r.shot.listIndex(ctx, attrs, entries)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index) //nolint:errcheck // disposable
+	if _, err := r.shot.provide(ctx, entries); err != nil {
+		return err
+	}
+	dir := filepath.Join(r.intent.Stage, "temp")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	made, said, err := r.shot.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
+	if err != nil {
+		return err
+	}
+	for _, i := range which {
+		p := r.intent.Ops[i].Path
+		file, ok := made[p]
+		if !ok {
+			return r.shot.notWritten(ctx, p, said, entries)
+		}
+		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
+			return err
+		}
+		if err := r.ready(i); err != nil {
+			return err
+		}
+	}
+	r.converts = true
+	return nil
+}
+
+// spareEqual sets Same for files that already have the bytes which they are to get. That happens
+// if the attributes changed, and so the blob, but not the file. It is then not rewritten and
+// keeps its mtime.
+func (r *Restore) spareEqual() error {
+	for i := range r.intent.Ops {
+		o := &r.intent.Ops[i]
+		if o.kind() != "write" || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
+			continue
+		}
+		now := r.seen[o.Path]
+		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
+			continue
+		}
+		data, info, err := r.shot.tree.readWhole(o.Path)
+		if err != nil || info == nil || !same(info, now) {
+			continue // Apply reports the change
+		}
+		want, err := os.ReadFile(r.intent.newFile(i))
+		if err != nil {
+			return err
+		}
+		o.Same = bytes.Equal(data, want)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+)
+
+// Record reads and verifies the record of a checkpoint commit. It returns the record, its bytes as
+// they are stored, and the id of M. If there is an error, it returns what it has read up to then: a
+// caller may want to show a record with a wrong checksum.
+func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []byte, name.OID, error) {
+	m, err := s.RecordCommit(ctx, commit)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	e, err := s.entry(ctx, m, RecordPath)
+	if err == nil && e.Mode != git.ModeFile {
+		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it does not contain " + RecordPath)}
+	}
+	if err != nil {
+		return nil, nil, m, err
+	}
+	raw, err := s.blob(ctx, "record", e.OID, record.MaxSize)
+	if err != nil {
+		return nil, nil, m, err
+	}
+	// changed is the error of a record that can be parsed but has a wrong checksum.
+	r, changed, err := record.ParseSealed(raw)
+	if err == nil {
+		err = changed
+	}
+	if err != nil {
+		return r, raw, m, &DamagedError{What: "record", OID: e.OID, Err: err}
+	}
+	return r, raw, m, nil
+}
+
+// RecordBlob returns the blob of a checkpoint's record. The checkpoint's note must be the same
+// blob.
+func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, error) {
+	m, err := s.RecordCommit(ctx, commit)
+	if err != nil {
+		return "", err
+	}
+	e, err := s.entry(ctx, m, RecordPath)
+	return e.OID, err
+}
+
+// RecordCommit returns M of a checkpoint commit, which is its last parent. It does not read M.
+func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, error) {
+	c, err := s.commit(ctx, "checkpoint commit", commit)
+	if err != nil {
+		return "", err
+	}
+	if n := len(c.Parents); n < 1 || n > 2 {
+		return "", &DamagedError{What: "checkpoint commit", OID: commit, Err: fmt.Errorf("it has %d parents", n)}
+	}
+	return c.Parents[len(c.Parents)-1], nil
+}
+
+// Output returns the content of an output. m is the record commit, here and in the functions below.
+func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
+	return s.fileIn(ctx, m, OutputsPath, "output", output)
+}
+
+// Imported returns the content of a file that a checkpoint was imported from. file is the name in
+// M's import directory.
+func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
+	return s.fileIn(ctx, m, ImportPath, "imported file", file)
+}
+
+// fileIn returns the content of a file in a directory of M. what names it in the error.
+func (s *Store) fileIn(ctx context.Context, m name.OID, dir, what, file string) ([]byte, error) {
+	e, err := s.entry(ctx, m, dir+"/"+file)
+	if err != nil {
+		return nil, err
+	}
+	if e.Mode != git.ModeFile || strings.Contains(file, "/") {
+		return nil, fmt.Errorf("%s %q: %w", what, file, ErrNoOutput)
+	}
+	return s.blob(ctx, what, e.OID, git.MaxObject)
+}
+
+// IndexTree returns the tree of what was staged, or "" if that was not captured.
+func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
+	e, err := s.entry(ctx, m, IndexPath)
+	if err != nil || !e.IsTree() {
+		return "", err
+	}
+	return e.OID, nil
+}
+
+// Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
+// ("index-flags").
+func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
+	e, err := s.entry(ctx, m, FlagsPath)
+	if err != nil || e.Mode != git.ModeFile {
+		return nil, err
+	}
+	return s.blob(ctx, "list of index flags", e.OID, git.MaxObject)
+}
+
+// Conflicts returns the unmerged index entries, sorted by stage and path.
+func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
+	var out []Conflict
+	for stage := 1; stage <= 3; stage++ {
+		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", ConflictsPath, stage))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			out = append(out, Conflict{Stage: stage, Path: f.Path, Entry: f.New})
+		}
+	}
+	return out, nil
+}
+
+// Raw returns the blobs with the exact bytes of files, by path.
+func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error) {
+	files, err := s.files(ctx, m, RawPath)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]name.OID, len(files))
+	for _, f := range files {
+		out[f.Path] = f.New.OID
+	}
+	return out, nil
+}
+
+// files returns the files below a directory of M.
+func (s *Store) files(ctx context.Context, m name.OID, dir string) ([]git.Change, error) {
+	e, err := s.entry(ctx, m, dir)
+	if err != nil || !e.IsTree() {
+		return nil, err
+	}
+	files, err := s.Repo.DiffTrees(ctx, "", e.OID)
+	if err != nil {
+		return nil, damaged(ctx, "record commit", m, err)
+	}
+	return files, nil
+}
+
+// entry returns the entry at a path in M's tree. It is the zero Entry if nothing is there. A record
+// commit with parents is damaged: somebody could hide history in it.
+func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, error) {
+	c, err := s.commit(ctx, "record commit", m)
+	if err != nil {
+		return git.Entry{}, err
+	}
+	if len(c.Parents) > 0 {
+		return git.Entry{}, &DamagedError{What: "record commit", OID: m, Err: errors.New("it has parents")}
+	}
+	e, _, err := s.Repo.Lookup(ctx, c.Tree, path)
+	if err != nil {
+		return git.Entry{}, damaged(ctx, "record commit", m, err)
+	}
+	return e, nil
+}
+
+// commit reads a commit. what names it in the error.
+func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Commit, error) {
+	c, err := s.Repo.ReadCommit(ctx, string(oid))
+	if err != nil {
+		return c, damaged(ctx, what, oid, err)
+	}
+	return c, nil
+}
+
+// blob reads a blob of at most limit bytes. It asks for the size first, so that a hostile blob does
+// not fill the memory.
+func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
+	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
+		if err == nil && o.Size > limit {
+			err = fmt.Errorf("it has %d bytes; the limit is %d", o.Size, limit)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, damaged(ctx, what, oid, err)
+	}
+	o, err := s.Repo.Batch().Typed(ctx, string(oid), "blob")
+	if err != nil {
+		return nil, damaged(ctx, what, oid, err)
+	}
+	return o.Data, nil
+}
+
+// damaged returns a DamagedError, or the cause of ctx if ctx has ended: then the object is not to
+// blame.
+func damaged(ctx context.Context, what string, oid name.OID, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &DamagedError{What: what, OID: oid, Err: err}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"git-checkpoint/internal/agents/hook"
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+)
+
+// AgentHookCmd is "git checkpoint hook <agent> <event>", which coding agents run when something
+// happens in them: a prompt, a tool call, the end of a turn. It reads the event as JSON from stdin.
+// Package agent knows each agent's format, package hook decides what the event makes.
+//
+// The agent waits for this process and may show its output to the user or fail because of its exit
+// code. So it always exits with 0, prints only what the agent understands, has a deadline, and
+// writes problems to a log in the git directory, which "agent list" reads.
+type AgentHookCmd struct {
+	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Name of the agent, then name of the event."`
+}
+
+// longestPayload is the largest event that is read, in bytes.
+const longestPayload = 64 << 20
+
+// Run handles one event. Whatever goes wrong here, even a panic, must not fail the agent: it
+// returns an error only for missing arguments.
+func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
+	defer func() {
+		if p := recover(); p != nil {
+			app.warn(fmt.Sprintf("hook: %v", p))
+		}
+	}()
+	if len(c.Words) < 2 { // a mistake in a hook that a person wrote, not an event
+		return usage.Error("hook takes the name of an agent and the name of an event", "`git checkpoint agent list` shows the agents")
+	}
+	event := c.Words[1]
+	def, err := agent.Find(c.Words[0])
+	if err != nil {
+		return nil
+	}
+	payload, err := io.ReadAll(io.LimitReader(app.Terminal.In, longestPayload+1))
+	if err != nil || len(payload) > longestPayload {
+		return nil
+	}
+	happened := def.Read(event, payload)
+	if happened.Kind == "" && happened.Child == "" {
+		return nil
+	}
+	// The event says where the agent works, which need not be the working directory of the hook.
+	if happened.Directory != "" {
+		if info, err := os.Stat(happened.Directory); err != nil || !info.IsDir() || !filepath.IsAbs(happened.Directory) {
+			return nil
+		}
+		app.dir = happened.Directory
+	}
+	app.Terminal.Environ = hook.Environ(app.Terminal.Environ)
+	// stdout belongs to the agent's protocol, and stderr may be shown to the user or to the model.
+	app.quiet = true
+	var said []byte
+	_ = app.serve(ctx, func(s *checkpoint.Service) error { // the error is dropped: outside a repository a hook is silent
+		said = hook.Handle(ctx, s, def, event, happened)
+		return nil
+	})
+	_, _ = app.Terminal.Out.Write(said) // the agent may not read the answer
+	return nil
+}

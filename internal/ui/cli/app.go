@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/ui/term"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/interop"
+)
+
+// App is one run of the program: the terminal, the parsed global flags, and how output is rendered.
+// kong passes it to the Run method of every command.
+type App struct {
+	Terminal *term.Terminal
+	// Version is what "git checkpoint version" prints.
+	Version string
+	// Between is called between the steps that must survive a kill, so that a test can end the
+	// process there. See checkpoint.Options.
+	Between func(step string)
+
+	// args are the arguments without the program's name.
+	args []string
+	// dir is where the search for the repository starts; empty means the working directory.
+	dir string
+	// heed handles signals from its call on. It is nil when the caller handles signals itself: tests,
+	// and commands such as "web" that must finish what they have begun.
+	heed func()
+	// model is the grammar that the arguments were parsed with: one command, or all of them.
+	model *kong.Application
+	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
+	view     render.View
+	errStyle render.Style
+	// json and quiet are the flags of these names: answers and errors are printed as JSON, and
+	// confirmations and warnings not at all.
+	json, quiet bool
+	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
+	fixed time.Time
+	// reported is the error that was printed, for a run within another one; nil: none.
+	reported *checkpoint.Error
+}
+
+// look chooses colours and layout for stdout and stderr from the value of --color or of a git
+// setting ("auto", "always", "never"). Both depend on whether the stream is a terminal. stdout also
+// counts as one when git has started a pager for it (git -p checkpoint list): git tells so in
+// GIT_PAGER_IN_USE.
+func (a *App) look(color string) {
+	t := a.Terminal
+	emulation, _ := t.LookupEnv("TERM")
+	noColor, _ := t.LookupEnv("NO_COLOR")
+	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
+	screen := render.Screen{Terminal: t.OutTerminal || isTrue(paged), Term: emulation, NoColor: noColor}
+	a.view = render.View{Style: screen.Style(color), Now: a.now()}
+	if screen.Terminal {
+		a.view.Layout, a.view.Width = render.Aligned, t.Width()
+	}
+	screen.Terminal = t.ErrTerminal
+	a.errStyle = screen.Style(color)
+}
+
+// isTrue reports whether an environment variable has a value that git takes for true.
+func isTrue(value string) bool {
+	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(value))
+}
+
+// setClock fixes the time to GIT_CHECKPOINT_NOW, if that is set. Tests need ids and dates that do
+// not change.
+func (a *App) setClock() error {
+	value, set := a.Terminal.LookupEnv("GIT_CHECKPOINT_NOW")
+	if !set || value == "" {
+		return nil
+	}
+	fixed, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil {
+		return usage.Error(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time such as 2026-11-20T09:43:11Z")
+	}
+	if fixed.Unix() < 0 { // git cannot store dates before 1970
+		return usage.Error(fmt.Sprintf("GIT_CHECKPOINT_NOW is %q", value), "it must be a time from 1970 or later")
+	}
+	a.fixed = fixed
+	return nil
+}
+
+// now is the current time, or the one that setClock fixed.
+func (a *App) now() time.Time {
+	if !a.fixed.IsZero() {
+		return a.fixed
+	}
+	return time.Now()
+}
+
+// serve calls do with the Service of the repository. A command whose Run has no parameter for a
+// Service calls it, because it checks its flags first or works without a repository too.
+func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) error {
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	return a.close(ctx, s, do(s))
+}
+
+// open opens the repository. From here on signals cancel the run, and colours follow git's
+// configuration.
+func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
+	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, TagRule: clearance.TagRule, Between: a.Between}
+	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
+	// discarded checkpoint. A script must not depend on either.
+	if a.Terminal.Interactive() {
+		options.MayAsk = true
+		if a.view.Layout == render.Aligned {
+			options.Names = checkpoint.NamesOfAny
+		}
+	}
+	s, err := checkpoint.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if a.heed != nil { // before anything may be written
+		a.heed()
+	}
+	a.lookConfigured(s)
+	return s, nil
+}
+
+// close closes what open returned after a command that ended with err. Mirrors of the sessions that
+// it wrote to are brought up to date first, and tags that are not public any more removed, also when
+// it failed or was interrupted.
+func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
+	ctx = context.WithoutCancel(ctx)
+	a.warnAll(interop.MirrorAll(ctx, s))
+	if len(s.Store.Written()) > 0 {
+		clearance.ReviewTags(ctx, s)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// lookConfigured applies color.checkpoint, else color.ui, unless --color was given.
+func (a *App) lookConfigured(s *checkpoint.Service) {
+	if usage.Color(a.args) != "" {
+		return
+	}
+	for _, key := range []string{"color.checkpoint", "color.ui"} {
+		if value, set := s.Repo.Config.Get(key); set {
+			a.look(value)
+			return
+		}
+	}
+}
+
+// give writes an answer to stdout, as JSON with --json, else as text.
+func (a *App) give(found answer.Answer) error { return a.giveTo(a.Terminal.Out, found) }
+
+// giveUnless is give for what a verb returned with an error.
+func (a *App) giveUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.give(found)
+}
+
+// giveTo is give for another writer, such as a pager.
+func (a *App) giveTo(w io.Writer, found answer.Answer) error {
+	return write(w, func(w io.Writer) error { return a.show(w, found) })
+}
+
+// confirmed is give for an answer that only confirms what was done: --quiet suppresses it, but not
+// with --json, because a program that reads the output expects it.
+func (a *App) confirmed(found answer.Answer) error {
+	if a.quiet && !a.json {
+		return nil
+	}
+	return a.give(found)
+}
+
+// confirmUnless is confirmed for what a verb returned with an error.
+func (a *App) confirmUnless(err error, found answer.Answer) error {
+	if err != nil {
+		return err
+	}
+	return a.confirmed(found)
+}
+
+// tell writes an answer as text, also with --json: for questions to a person.
+func (a *App) tell(w io.Writer, found answer.Answer) error {
+	return write(w, func(w io.Writer) error { return answer.Text(w, a.view, found) })
+}
+
+// show writes an answer as JSON with --json, else as text.
+func (a *App) show(w io.Writer, found answer.Answer) error {
+	if a.json {
+		return found.JSON(w)
+	}
+	return answer.Text(w, a.view, found)
+}
+
+// write calls show and writes what it produced to w. The beginning is held back until show returns,
+// so that an answer that fails early leaves no half of it on the screen.
+func write(w io.Writer, show func(io.Writer) error) error {
+	out := held(w)
+	if err := show(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// held returns a writer to w that holds 64 KiB back.
+func held(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(answerWriter{w}, 64<<10) }
+
+// answerWriter says in an error what was written.
+type answerWriter struct{ to io.Writer }
+
+func (w answerWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil {
+		err = fmt.Errorf("writing the answer: %w", err)
+	}
+	return n, err
+}
+
+// page runs show with a writer that leads to the user's pager on a terminal, else to stdout.
+func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
+	var configured *string
+	if value, ok := s.Repo.Config.Get("core.pager"); ok {
+		configured = &value
+	}
+	return a.Terminal.Page(ctx, configured, show)
+}
+
+// git returns the streams for a git command whose output is part of an answer on w. git sees a pipe
+// instead of the terminal, so it is told whether to colour.
+func (a *App) git(w io.Writer) inspect.IO {
+	to := inspect.IO{Out: w, Err: a.Terminal.Err, Color: "never"}
+	if a.view.Style == render.Coloured {
+		to.Color = "always"
+	}
+	return to
+}
+
+// aside returns the streams for commands whose output stands beside the answer. With --json stdout
+// is for the answer alone, and they write to stderr.
+func (a *App) aside() inspect.IO {
+	to := inspect.IO{In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err}
+	if a.json {
+		to.Out = a.Terminal.Err
+	}
+	return to
+}
+
+// warn prints a warning on stderr, unless --quiet was given.
+func (a *App) warn(message string) {
+	if !a.quiet {
+		_ = render.Warn(a.Terminal.Err, a.errStyle, message) // if stderr cannot be written, nobody can be told
+	}
+}
+
+// warnAll is warn for several warnings.
+func (a *App) warnAll(messages []string) {
+	for _, m := range messages {
+		a.warn(m)
+	}
+}
+
+// say prints a line with a check mark on stdout: what was done. --quiet suppresses it.
+func (a *App) say(format string, values ...any) error {
+	if a.quiet {
+		return nil
+	}
+	return a.view.Line(a.Terminal.Out, render.Span{Role: render.Success, Text: "✓ "},
+		render.Span{Text: fmt.Sprintf(format, values...)})
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/blame"
+)
+
+// BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
+// commit. Most flags are passed on to git blame.
+type BlameCmd struct {
+	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
+	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
+	sessionFlag
+	Lines     []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
+	Spaces    bool     `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
+	Moves     bool     `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
+	Copies    int      `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	IgnoreRev []string `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
+	Porcelain bool     `xor:"form" help:"Print git's porcelain format."`
+	JSON      bool     `name:"json" xor:"form" help:"Print the answer as JSON."`
+}
+
+// Run prints each line of the file with the checkpoint that wrote it.
+func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
+	if c.Second == "" {
+		request.Ref, request.File = "@", c.First
+		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok {
+			// As in git, the path after a colon starts at the top, unless it begins with "./" or "../".
+			if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
+				file = filepath.Join(s.Repo.WorkTree, file)
+			}
+			request.Ref, request.File = of, file
+		}
+	}
+	for _, l := range c.Lines {
+		request.Options = append(request.Options, "-L", l)
+	}
+	if c.Spaces {
+		request.Options = append(request.Options, "-w")
+	}
+	if c.Moves {
+		request.Options = append(request.Options, "-M")
+	}
+	for range c.Copies {
+		request.Options = append(request.Options, "-C")
+	}
+	if c.Porcelain {
+		return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
+	}
+	lines, err := blame.Blame(ctx, s, request)
+	if err != nil {
+		return err
+	}
+	found := answer.Blamed{Lines: lines}
+	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, found) })
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/connect"
+	"git-checkpoint/internal/verb/setup"
+)
+
+// DeinitCmd is "git checkpoint deinit", the reverse of init and of "agent add". With --all it also
+// deletes everything that checkpoints left in the repository.
+type DeinitCmd struct {
+	All bool `help:"Also delete all sessions, with their checkpoints, notes and tags."`
+	yesFlag
+	quietFlag
+}
+
+// disconnect removes our hooks from the settings of coding agents in this worktree, and says of which
+// agents. It must run before setup.Deinit, which forgets what "agent add" had added.
+func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Service) (gone []string, err error) {
+	plan, err := connect.PlanDeinit(s)
+	if err != nil || !plan.Changes() {
+		return nil, err
+	}
+	shown := answer.Connected{Plan: plan, Name: func(file string) string { return connect.Relative(s, file) }}
+	if err := app.confirm(ctx, shown, c.yesFlag); err != nil {
+		return nil, err
+	}
+	for _, a := range plan.Agents {
+		if line := "hooks of " + a.Agent.Title; a.Changes() && !slices.Contains(gone, line) {
+			gone = append(gone, line)
+		}
+	}
+	return gone, plan.Apply(ctx)
+}
+
+// Run shows what --all would delete and asks, then takes out hooks and configuration.
+func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.All {
+		plan, err := setup.PlanDeinit(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !c.Yes { // with --yes the answer at the end is enough
+			err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// Order matters: Deinit forgets which hooks "agent add" had installed.
+	hooks, err := c.disconnect(ctx, app, s)
+	if err != nil {
+		return err
+	}
+	gone, err := setup.Deinit(ctx, s, c.All)
+	if err != nil {
+		return err
+	}
+	return app.settings(append(hooks, gone...), "Removed", "Nothing was set")
+}

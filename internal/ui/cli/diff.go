@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
+// --stat, --name-status or --patch the answer is git's own diff of the files instead.
+type DiffCmd struct {
+	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; default: the current one."`
+	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; default: the worktree as it is now."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
+	whereFlag
+	sessionFlag
+	ExitCode   bool `help:"Exit with code 2 if there are differences."`
+	Stat       bool `xor:"form" help:"Print only git's statistics of the files."`
+	NameStatus bool `xor:"form" help:"Print only git's list of changed files."`
+	Patch      bool `xor:"form" short:"p" help:"Print only git's diff of the files."`
+	filesFlag
+	jsonFlag
+}
+
+// Run prints the differences. With --exit-code it ends with code 2 if there are any.
+func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+	if err := c.sides(ctx, app, s); err != nil {
+		return err
+	}
+	found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+	if err != nil {
+		return err
+	}
+	err = app.page(ctx, s, func(w io.Writer) error {
+		// The form of the answer is git's: run git diff, and pass its error on.
+		if flags := c.gitFlags(app); flags != nil {
+			return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
+		}
+		compared := answer.Compared{Difference: found, Files: c.names()}
+		return app.giveTo(w, compared)
+	})
+	if err == nil && c.ExitCode && found.Differs() {
+		return differs
+	}
+	return err
+}
+
+// sides fills in the two sides to compare. If --where or --pick selects the first checkpoint, then
+// the one that was typed is the second. Without any argument the first is the current checkpoint.
+func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+	if !c.given() {
+		c.From = cmp.Or(c.From, "@")
+		return nil
+	}
+	if c.To != "" {
+		return c.refuse("two checkpoints")
+	}
+	c.To = c.From
+	c.From, err = c.choose(ctx, app, s, c.Session, "")
+	return err
+}
+
+// gitFlags returns the flags for git diff, or nil if the answer is ours.
+func (c *DiffCmd) gitFlags(app *App) []string {
+	switch {
+	case c.Stat && !c.Files && app.Terminal.OutTerminal:
+		// On a terminal the list is cut as in our own answer, unless --files asks for all.
+		return []string{fmt.Sprintf("--stat-count=%d", answer.FilesListed)}
+	case c.Stat:
+		return []string{"--stat"}
+	case c.NameStatus:
+		return []string{"--name-status"}
+	case c.Patch:
+		return []string{"--patch"}
+	}
+	return nil
+}
+
+// ended turns the exit code of a git command into our own. git has already printed its error.
+func ended(code int, err error) error {
+	if err == nil && code != 0 {
+		return exitCode(code)
+	}
+	return err
+}

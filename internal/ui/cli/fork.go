@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/attempt"
+)
+
+// ForkCmd is "git checkpoint fork": it makes attempts, each a linked worktree with a session of its
+// own, and with --list and --remove it manages them. Package attempt does the work.
+type ForkCmd struct {
+	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to start from; default: the current one."`
+	Dir     string   `arg:"" optional:"" complete:"file" help:"Directory of the new worktree; with --count, the directory that holds all of them."`
+	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} is replaced by the name of the attempt."`
+	whereFlag
+	sessionFlag
+	Count       int      `default:"1" placeholder:"<n>" help:"Number of attempts to make; default: 1."`
+	Name        string   `placeholder:"<name>" help:"Name of the attempt; default: step and letter, such as 4a."`
+	Branch      string   `short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
+	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
+	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
+	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
+	List        bool     `xor:"what" help:"List the attempts."`
+	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
+	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
+	asked
+	resultFlags
+}
+
+// Run makes attempts, lists them or removes one.
+func (c *ForkCmd) Run(ctx context.Context, app *App) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		switch {
+		case c.List:
+			all, err := attempt.List(ctx, s)
+			return app.giveUnless(err, answer.Attempts{All: all})
+		case c.Remove != "":
+			return c.remove(ctx, app, s)
+		}
+		return c.fork(ctx, app, s)
+	})
+}
+
+// check refuses combinations of flags that contradict each other.
+func (c *ForkCmd) check() error {
+	switch {
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
+		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
+	case c.DryRun && c.Remove == "":
+		return usage.Error("--dry-run needs --remove", "a fork changes nothing that exists")
+	case c.Force && c.Remove == "":
+		return usage.Error("--force needs --remove", "a fork changes nothing that exists")
+	}
+	return nil
+}
+
+// fork makes the attempts and runs the command in each. If only some could be made, it prints those
+// and then returns the error.
+func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.given() && c.Dir == "" { // --where stands for the checkpoint, so the one argument is the directory
+		c.Ref, c.Dir = "", c.Ref
+	}
+	from, err := c.choose(ctx, app, s, c.Session, c.Ref)
+	if err != nil {
+		return err
+	}
+	request := attempt.ForkRequest{
+		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
+		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
+		IO: app.aside(),
+	}
+	if request.Dir != "" {
+		// The worktrees are made by git processes with other working directories.
+		if request.Dir, err = filepath.Abs(filepath.Join(app.dir, request.Dir)); err != nil {
+			return err
+		}
+	}
+	made, err := attempt.Fork(ctx, s, request)
+	err = cannotRun(app, err)
+	if err != nil && len(made) == 0 {
+		return err
+	}
+	if said := app.confirmed(answer.Forked{Made: made}); said != nil {
+		return said
+	}
+	return cmp.Or(err, failedAmong(made))
+}
+
+// failedAmong is the exit code for the commands that ran in the attempts: that of a single command,
+// else 1 if any has failed. It is nil if all succeeded.
+func failedAmong(made []attempt.Attempt) error {
+	for _, a := range made {
+		switch {
+		case a.Run == nil || a.Run.Code == 0:
+		case len(made) == 1:
+			return exitCode(a.Run.Code)
+		default:
+			return exitCode(1)
+		}
+	}
+	return nil
+}
+
+// remove shows what would be removed with an attempt's worktree, asks, and removes it.
+func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := attempt.PrepareRemoval(ctx, s, c.Remove)
+	if err != nil {
+		return err
+	}
+	shown := answer.Removal{Plan: plan}
+	// A yes is easily said to a plan that nobody has read, so a loss needs a flag of its own.
+	if len(plan.Lost) > 0 && !c.Force && !c.DryRun {
+		return cmp.Or(app.give(shown), plan.Refusal())
+	}
+	if agreed, err := app.agreed(ctx, shown, c.asked); !agreed {
+		return err
+	}
+	return app.confirmUnless(plan.Apply(ctx), answer.RemovedAttempt{Done: plan})
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/interop"
+	"git-checkpoint/internal/verb/transfer"
+	"git-checkpoint/internal/verb/travel"
+)
+
+// ownFormat is a format of files that hold whole sessions. To add a format, add a row to ownFormats.
+type ownFormat struct {
+	name string
+	// endings of file names that select the format for an export if --format does not. An import
+	// recognises it by content.
+	endings []string
+	export  func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
+	load    func(context.Context, *checkpoint.Service, string) (*travel.Answer, error)
+}
+
+// ownFormats are our own formats, the default of an export first.
+func ownFormats() []ownFormat {
+	importBundle := func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
+		return travel.ImportBundle(ctx, s, path, nil)
+	}
+	return []ownFormat{
+		{"bundle", []string{".bundle"}, transfer.ExportBundle, importBundle},
+		{"tar", []string{".tar", ".tar.gz", ".tgz"}, transfer.ExportTar, transfer.ImportTar},
+		{"jsonl", []string{".jsonl", ".jsonl.gz"}, transfer.ExportLines, transfer.ImportLines},
+	}
+}
+
+// exporterFor returns the format that --format names, else the one for the ending of the file's
+// name, else the first.
+func exporterFor(format, file string) (ownFormat, error) {
+	all := ownFormats()
+	for _, e := range all {
+		for _, ending := range e.endings {
+			if format == "" && strings.HasSuffix(strings.ToLower(file), ending) {
+				return e, nil
+			}
+		}
+		if e.name == format {
+			return e, nil
+		}
+	}
+	if format == "" {
+		return all[0], nil
+	}
+	return ownFormat{}, unknownFormat(format, append(formatNames(), interop.SQLite))
+}
+
+// formatNames returns the names of all formats that can be exported and imported, ours first.
+// ExportCmd handles those of other systems before it asks for one of ours.
+func formatNames() []string {
+	var names []string
+	for _, e := range ownFormats() {
+		names = append(names, e.name)
+	}
+	return append(names, interop.Formats()...)
+}
+
+// unknownFormat is the error for a --format that does not exist.
+func unknownFormat(format string, known []string) error {
+	return usage.Error("no format is called \""+name.Clip(format, name.Said)+"\"", "known formats: "+strings.Join(known, ", "))
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/repair"
+)
+
+// RebuildCmd is "git checkpoint rebuild": it regenerates what can be derived from intact data.
+type RebuildCmd struct {
+	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint to rebuild; default: all of the session."`
+	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the active one."`
+	All     bool   `xor:"which" help:"Rebuild all sessions."`
+	Upgrade bool   `help:"Also write records of older formats again in the current one, beside the old ones."`
+	resultFlags
+}
+
+// Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.
+func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
+	if c.Ref != "" && c.All {
+		return usage.Error("a checkpoint and --all cannot be used together")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
+		said, broken := 0, 0
+		err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
+			if said++; !line.OK {
+				broken++
+			}
+			return app.confirmed(answer.Rebuilt(line))
+		})
+		if err != nil {
+			return err
+		}
+		if said == 0 && !app.json {
+			if err := app.say("Nothing to rebuild"); err != nil {
+				return err
+			}
+		}
+		return invalidIf(broken > 0)
+	})
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// RollbackCmd is "git checkpoint rollback", also called "restore". Package rollback makes a plan,
+// which carryOut (confirm.go) shows and applies. --continue and --abort finish a rollback whose
+// process was killed while it replaced files.
+type RollbackCmd struct {
+	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; without it, a terminal shows a list to pick from."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files."`
+	whereFlag
+	sessionFlag
+	Branch           bool    `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
+	KeepBranch       bool    `xor:"branch" help:"Leave HEAD and branches where they are, even in a session with a branch of its own."`
+	Index            *string `xor:"index" enum:"staged,exact" placeholder:"<how>" help:"What to bring back of the index: staged (default), what was staged then; or exact, each entry as it was, although HEAD has moved since."`
+	WorktreeOnly     bool    `xor:"mode,index" help:"Leave the index as it is."`
+	StateOnly        bool    `xor:"mode,index" help:"Change no files: only make the checkpoint the current one, and print its state."`
+	Produced         bool    `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
+	OverwriteIgnored bool    `help:"Capture ignored files that are in the way, then overwrite them."`
+	Force            bool    `help:"Roll back even during a merge, rebase or bisect; restores only files."`
+	Reason           string  `placeholder:"<text>" help:"Reason to record in the history."`
+	Plan             string  `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Continue         bool    `xor:"end" help:"Finish a rollback that was cut off."`
+	Abort            bool    `xor:"end" help:"Take back a rollback that was cut off."`
+	asked
+	filesFlag
+	resultFlags
+}
+
+// Run goes back to a checkpoint, or prints what that would do.
+func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		done, err := c.rollBack(ctx, app, s)
+		if done == nil {
+			return err
+		}
+		return app.confirmUnless(err, answer.RolledBack{Done: done})
+	})
+}
+
+// rollBack finishes or takes back a rollback that was cut off, or carries out a new one. The result
+// is nil if the plan was only shown.
+func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Service) (done *rollback.Answer, err error) {
+	if c.Continue || c.Abort {
+		end := rollback.Continue
+		if c.Abort {
+			end = rollback.Abort
+		}
+		if done, err = end(ctx, s); err == nil {
+			app.warnAll(done.Warnings)
+		}
+		return done, err
+	}
+	request, err := c.request(ctx, app, s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := rollback.Prepare(ctx, s, request)
+	if err != nil {
+		return nil, err
+	}
+	return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
+}
+
+// check refuses combinations of flags that contradict each other.
+func (c *RollbackCmd) check() error {
+	switch {
+	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
+		Continue: c.Continue, Abort: c.Abort, asked: asked{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
+	}):
+		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
+	case c.StateOnly && len(c.Paths) > 0:
+		return usage.Error("--state-only moves no files, so it takes no paths")
+	case c.StateOnly && c.Branch:
+		return usage.Error("--state-only moves no branch")
+	}
+	return nil
+}
+
+// request turns the flags into a request. If no checkpoint was named, a person picks one on the
+// terminal.
+func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
+	r := rollback.Request{
+		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths,
+		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
+	}
+	switch {
+	case c.WorktreeOnly:
+		r.Mode = rollback.ModeWorktree
+	case c.StateOnly:
+		r.Mode = rollback.ModeState
+	case c.Produced:
+		r.Mode = rollback.ModeProduced
+	}
+	switch {
+	case c.Branch:
+		r.Branch = rollback.BranchMove
+	case c.KeepBranch:
+		r.Branch = rollback.BranchKeep
+	}
+	var err error
+	if r.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil || r.Ref != "" {
+		return r, err
+	}
+	if !app.Terminal.Interactive() {
+		return r, usage.Error("no checkpoint was named", "`git checkpoint list` shows them, `git checkpoint rollback <ref>` goes back to one")
+	}
+	r.Ref, err = pickOne(ctx, app, s, c.Session, "Go back to which checkpoint?", c.plan(app))
+	return r, err
+}
+
+// plan is the command line whose output previews the rollback in the list: what the user typed,
+// with --dry-run and the checkpoint under the cursor. It is nil if the name of the command is not
+// found.
+func (c *RollbackCmd) plan(app *App) []string {
+	line := slices.Clone(app.args)
+	if at := slices.IndexFunc(line, func(word string) bool { return word == "rollback" || word == "restore" }); at >= 0 {
+		return slices.Insert(line, at+1, "--dry-run", pickedID)
+	}
+	return nil
+}

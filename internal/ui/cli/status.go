@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/connect"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// StatusCmd is "git checkpoint status".
+type StatusCmd struct {
+	ExitCode bool `help:"Exit with code 2 if files changed since the current checkpoint."`
+	filesFlag
+	jsonFlag
+}
+
+// Run prints where the job stands, and warns about hooks of coding agents that need attention.
+func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := inspect.Status(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
+		return err
+	}
+	// A repository that was cloned may contain hooks of agents, which need the user's consent.
+	// That is said once: connect.News remembers it in the git directory, and says nothing if it
+	// cannot.
+	if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
+		app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
+	}
+	if !app.json {
+		for _, st := range connect.Troubled(s) {
+			problem, remedy := st.Trouble()
+			app.warn(st.Title + ": " + problem + " (" + remedy + ")")
+		}
+	}
+	if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
+		return differs
+	}
+	return nil
+}

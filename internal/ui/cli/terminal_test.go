@@ -1,0 +1,224 @@
+package cli_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/test/screentest"
+	"git-checkpoint/internal/ui/cli"
+)
+
+// repository makes a new repository with two checkpoints and changes the working directory to it.
+func repository(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if out, err := exec.Command("git", "init", "-q", "-b", "main").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, step := range []struct{ content, message string }{{"one\n", "the first"}, {"two\n", "the second"}} {
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(step.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _ := at(context.Background(), screentest.NewPipes(""), "save", step.message); code != 0 {
+			t.Fatalf("save: exit %d", code)
+		}
+	}
+}
+
+// at runs the program at a terminal.
+func at(ctx context.Context, screen *screentest.Screen, args ...string) (int, *screentest.Screen) {
+	screen.Environ = append(screen.Environ, "PATH="+os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.com")
+	return cli.Main(ctx, screen.Terminal, args, "1.2.3"), screen
+}
+
+func content(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestRollbackAsks checks that the plan is shown and confirmed: any answer but yes changes nothing
+// and ends with 4.
+func TestRollbackAsks(t *testing.T) {
+	for _, c := range []struct {
+		answers []string
+		code    int
+		content string
+	}{
+		{[]string{""}, 4, "two\n"}, {[]string{"n"}, 4, "two\n"}, {nil, 4, "two\n"}, {[]string{"y"}, 0, "one\n"},
+	} {
+		repository(t)
+		code, screen := at(context.Background(), screentest.New(c.answers...), "rollback", "1")
+		if code != c.code || content(t) != c.content {
+			t.Errorf("%q: exit %d, content %q, %s", c.answers, code, content(t), screen.Stderr())
+		}
+		if !strings.Contains(screen.Stdout(), "write") || !strings.Contains(screen.Stderr(), "Continue? [y/N] ") {
+			t.Errorf("%q: no plan or no question: %s%s", c.answers, screen.Stdout(), screen.Stderr())
+		}
+	}
+}
+
+// TestRollbackInterrupted checks that Ctrl+C at the question changes nothing and ends with 130.
+func TestRollbackInterrupted(t *testing.T) {
+	repository(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	screen := screentest.New(screentest.Interrupt)
+	screen.OnInterrupt = cancel
+	code, _ := at(ctx, screen, "rollback", "1")
+	if code != 130 || content(t) != "two\n" {
+		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
+	}
+}
+
+// TestRollbackAsksInJSON checks that with --json stdout has only the JSON of the result. Plan and
+// question are on stderr.
+func TestRollbackAsksInJSON(t *testing.T) {
+	repository(t)
+	code, screen := at(context.Background(), screentest.New("y"), "rollback", "1", "--json")
+	if code != 0 || !strings.HasPrefix(screen.Stdout(), "{") || strings.Count(screen.Stdout(), "\n") != 1 {
+		t.Errorf("exit %d, stdout %s", code, screen.Stdout())
+	}
+	if !strings.Contains(screen.Stderr(), "Discards") {
+		t.Errorf("no plan: %s", screen.Stderr())
+	}
+}
+
+// TestRollbackPicks checks that a rollback without a checkpoint offers a list, the newest first.
+func TestRollbackPicks(t *testing.T) {
+	repository(t)
+	code, screen := at(context.Background(), screentest.New("1", "y"), "rollback")
+	if code != 0 || content(t) != "one\n" {
+		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
+	}
+	if first, second := strings.Index(screen.Stderr(), "the second"), strings.Index(screen.Stderr(), "the first"); first < 0 || second < first {
+		t.Errorf("not listed, newest first: %s", screen.Stderr())
+	}
+	if code, screen = at(context.Background(), screentest.New("q"), "rollback"); code != 4 || content(t) != "one\n" {
+		t.Errorf("left: exit %d, %s", code, screen.Stderr())
+	}
+}
+
+// TestLooks checks what counts as a terminal, which gets colours, short hashes and relative times:
+// a pipe, NO_COLOR, a dumb terminal and --color=never get no colours, --color=always does, and
+// git's pager is a terminal.
+func TestLooks(t *testing.T) {
+	repository(t)
+	for _, c := range []struct {
+		screen   *screentest.Screen
+		environ  string
+		args     []string
+		coloured bool
+		aligned  bool
+	}{
+		{screentest.New(), "", []string{"list"}, true, true},
+		{screentest.New(), "NO_COLOR=1", []string{"list"}, false, true},
+		{screentest.New(), "TERM=dumb", []string{"list"}, false, true},
+		{screentest.New(), "", []string{"--color=never", "list"}, false, true},
+		{screentest.New(), "", []string{"list", "--color", "never"}, false, true},
+		{screentest.NewPipes(""), "", []string{"list"}, false, false},
+		{screentest.NewPipes(""), "", []string{"--color=always", "list"}, true, false},
+		{screentest.NewPipes(""), "GIT_PAGER_IN_USE=true", []string{"list"}, true, true},
+		{screentest.New(), "", []string{"diff", "1", "2", "-p"}, true, false},
+		{screentest.NewPipes(""), "", []string{"diff", "1", "2", "-p"}, false, false},
+	} {
+		c.screen.Environ = append(c.screen.Environ, c.environ)
+		code, screen := at(context.Background(), c.screen, c.args...)
+		if coloured := strings.Contains(screen.Stdout(), "\x1b["); code != 0 || coloured != c.coloured {
+			t.Errorf("%q %s: exit %d, coloured %v: %q %s", c.args, c.environ, code, coloured, screen.Stdout(), screen.Stderr())
+		}
+		if aligned := strings.Contains(screen.Stdout(), "Age"); aligned != c.aligned {
+			t.Errorf("%q %s: aligned %v: %q", c.args, c.environ, aligned, screen.Stdout())
+		}
+	}
+}
+
+// TestConfiguredColours checks that git's settings of colours apply unless --color is given.
+func TestConfiguredColours(t *testing.T) {
+	repository(t)
+	for _, c := range []struct {
+		key, value string
+		args       []string
+		screen     *screentest.Screen
+		coloured   bool
+	}{
+		{"color.ui", "never", []string{"list"}, screentest.New(), false},
+		{"color.ui", "never", []string{"list", "--color=auto"}, screentest.New(), true},
+		{"color.ui", "always", []string{"list"}, screentest.NewPipes(""), true},
+		{"color.checkpoint", "false", []string{"list"}, screentest.New(), false},
+		{"color.ui", "nonsense", []string{"list"}, screentest.New(), true},
+	} {
+		c.screen.Environ = append(c.screen.Environ, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0="+c.key, "GIT_CONFIG_VALUE_0="+c.value)
+		code, screen := at(context.Background(), c.screen, c.args...)
+		if coloured := strings.Contains(screen.Stdout(), "\x1b["); code != 0 || coloured != c.coloured {
+			t.Errorf("%s=%s %q: exit %d, coloured %v: %s", c.key, c.value, c.args, code, coloured, screen.Stderr())
+		}
+	}
+}
+
+// TestStateInterrupted checks that Ctrl+C while the state is being read ends the program at once,
+// with 130.
+func TestStateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	screen := screentest.New(screentest.Interrupt)
+	screen.OnInterrupt = cancel
+	if code, _ := at(ctx, screen, "create", "--state", "-"); code != 130 {
+		t.Errorf("exit %d, %s", code, screen.Stderr())
+	}
+}
+
+// TestErrorLooks checks that colours of errors depend on stderr, not on stdout.
+func TestErrorLooks(t *testing.T) {
+	_, screen := at(context.Background(), screentest.New(), "lsit")
+	if !strings.HasPrefix(screen.Stderr(), "\x1b[1;31merror:\x1b[0m ") {
+		t.Errorf("%q", screen.Stderr())
+	}
+	_, screen = at(context.Background(), screentest.New(), "lsit", "--color=never")
+	if !strings.HasPrefix(screen.Stderr(), "error: ") {
+		t.Errorf("%q", screen.Stderr())
+	}
+}
+
+// TestPaged checks that diff and log use the pager of git.
+func TestPaged(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"diff", "1", "2"}, {"log"}, {"show", "-p"}} {
+		screen := screentest.New()
+		screen.Environ = append(screen.Environ, "GIT_PAGER=sed s/^/paged:/")
+		code, _ := at(context.Background(), screen, args...)
+		if code != 0 || !strings.HasPrefix(screen.Stdout(), "paged:") {
+			t.Errorf("%q: exit %d: %s%s", args, code, screen.Stdout(), screen.Stderr())
+		}
+	}
+}
+
+// TestPruneAsks checks that a prune by flags is shown and confirmed first, but not one by the
+// workflow's rules.
+func TestPruneAsks(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		code   int
+		left   int
+	}{{"", 4, 2}, {"n", 4, 2}, {"y", 0, 1}} {
+		repository(t)
+		code, screen := at(context.Background(), screentest.New(c.answer), "prune", "--keep", "1")
+		if code != c.code || !strings.Contains(screen.Stderr(), "Continue? [y/N] ") || !strings.Contains(screen.Stdout(), "Would prune: 1 checkpoint") {
+			t.Errorf("%q: exit %d, %s%s", c.answer, code, screen.Stdout(), screen.Stderr())
+		}
+		_, list := at(context.Background(), screentest.NewPipes(""), "list", "--json")
+		if left := strings.Count(list.Stdout(), `"label"`); left != c.left {
+			t.Errorf("%q: %d checkpoints are left, not %d", c.answer, left, c.left)
+		}
+		if code, screen := at(context.Background(), screentest.New(), "prune"); code != 0 {
+			t.Errorf("by the rule: exit %d, %s", code, screen.Stderr())
+		}
+	}
+}

@@ -1,0 +1,315 @@
+// Package usage is what follows from the grammar of a command line alone, whatever its commands do:
+// reading the arguments, errors about them, the help, the man page and completion. The grammar is
+// a model of kong, with a few tags of our own, which package cli describes at its grammar.
+//
+// Parse changes arguments that kong would misread before kong sees them, Explain words kong's errors
+// as ours. WriteHelp, WriteManPage and Complete read the same model.
+package usage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/kong"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+)
+
+// Parse parses the arguments with kong, after changing those that kong would misread. The last
+// positional argument of a command may have one of three tags that keep words away from kong and
+// store them as they are:
+//
+//   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags.
+//   - verbatim: everything from the first word that is no flag of ours, as in "log --format=%s".
+//   - command: a command line of another program, as in "run --step 4 make -j2".
+//
+// Then rewritten changes some of the remaining flags.
+func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	node, depth := named(parser.Model.Node, args)
+	own, rest := args, []string(nil)
+	last := lastPositional(node)
+	switch {
+	case last == nil:
+	case last.Tag.Has("command"):
+		own, rest = split(node, args, depth, false)
+	case last.Tag.Has("verbatim"):
+		own, rest = split(node, args, depth, true)
+	case last.Tag.Has("dashed"):
+		if i := slices.Index(args, "--"); i >= 0 {
+			own, rest = args[:i], args[i+1:]
+		}
+	default:
+		last = nil
+	}
+	parsed, err := parser.Parse(rewritten(node, own, depth))
+	if err == nil {
+		err = unnamed(parsed)
+	}
+	if err != nil || last == nil {
+		return parsed, err
+	}
+	// kong puts surplus words into the last argument, which may be filled from after the "--" only.
+	if extra := last.Target; extra.Len() > 0 {
+		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
+	}
+	if last.Name == "path" && slices.Contains(rest, "") { // not the current directory, see unnamed
+		return nil, Error("<path> is empty", callOf(parsed.Selected())+" -h shows its usage")
+	}
+	last.Target.Set(reflect.ValueOf(rest))
+	return parsed, nil
+}
+
+// unnamed refuses an argument or the value of a flag that is given but empty. In a script that is a
+// variable which was not set, and it must not select the active session or the default remote, or
+// pass for a flag that was not given: `rollback --plan ""` would go ahead with any plan. Flags for
+// text that people read are excepted: no text is the same as no flag.
+func unnamed(parsed *kong.Context) error {
+	for _, part := range parsed.Path {
+		var value *kong.Value
+		switch {
+		case part.Positional != nil && part.Positional.Target.Kind() == reflect.String:
+			value = part.Positional
+		case part.Flag != nil && !slices.Contains([]string{"message", "reason", "topic"}, part.Flag.Name):
+			value = part.Flag.Value
+		}
+		if value != nil && hasEmpty(value.Target) {
+			return Error(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows its usage")
+		}
+	}
+	return nil
+}
+
+// hasEmpty reports whether a string is empty, or one in a list of strings is. The flags for which
+// an empty string has a meaning, such as --error, are pointers.
+func hasEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		for _, item := range v.Seq2() {
+			if hasEmpty(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// named returns the command that the arguments name, and the index of the first argument after its
+// name. It takes the first word that is the name of a command, although it might be the value of a
+// flag: the flags that are allowed before a command have no such values.
+func named(node *kong.Node, args []string) (command *kong.Node, depth int) {
+	for i, arg := range args {
+		if arg == "--" || len(node.Children) == 0 {
+			break
+		}
+		if child := child(node, arg); child != nil {
+			node, depth = child, i+1
+		}
+	}
+	return node, depth
+}
+
+// lastPositional returns the last positional argument of a command, or nil.
+func lastPositional(node *kong.Node) *kong.Positional {
+	if n := len(node.Positional); n > 0 {
+		return node.Positional[n-1]
+	}
+	return nil
+}
+
+// split splits the arguments into the flags of the command and words for another program. These
+// begin after "--", or at the first word that does not start with a dash. With verbatim they also
+// begin at a flag that is not ours, and include the "--"; otherwise kong reports such a flag.
+func split(node *kong.Node, args []string, depth int, verbatim bool) (own, rest []string) {
+	for i := depth; i < len(args); i++ {
+		flag, attached := flagOf(node, args[i])
+		switch {
+		case verbatim && flag == nil, !strings.HasPrefix(args[i], "-"):
+			return args[:i], args[i:]
+		case args[i] == "--":
+			return args[:i], args[i+1:]
+		case flag != nil && !attached && takesValue(flag):
+			i++
+		}
+	}
+	return args, nil
+}
+
+// countPattern matches a limit as git log takes it.
+var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
+
+// rewritten changes two kinds of flags that kong would misread:
+//
+//   - -5 becomes --limit=5 for commands with that flag, because people know it from git log.
+//   - A flag and a value that begins with a dash, as in -m "- a list", become --message=..., because
+//     kong would take the value for a flag. A value that is itself a flag of the command is not
+//     joined: then the value was probably forgotten, and kong says so.
+func rewritten(node *kong.Node, args []string, depth int) []string {
+	limit, _ := flagOf(node, "--limit")
+	out := slices.Clone(args[:depth])
+	isValue := false // of the flag before it
+	for i := depth; i < len(args); i++ {
+		word := args[i]
+		flag, attached := flagOf(node, word)
+		valued := flag != nil && !attached && takesValue(flag)
+		switch {
+		case word == "--":
+			return append(out, args[i:]...)
+		case valued && i+1 < len(args) && takesText(flag) && isDashed(node, args[i+1]):
+			i++
+			word, valued = "--"+flag.Name+"="+args[i], false
+		case limit != nil && !isValue && countPattern().MatchString(word):
+			word = "--limit=" + word[1:]
+		}
+		out, isValue = append(out, word), valued
+	}
+	return out
+}
+
+// isDashed reports whether a word begins with a dash but is neither a flag of the command, nor "-"
+// (standard input), nor "--".
+func isDashed(node *kong.Node, word string) bool {
+	known, _ := flagOf(node, word)
+	return known == nil && strings.HasPrefix(word, "-") && word != "-" && word != "--"
+}
+
+// takesText reports whether a flag takes a text, which may begin with a dash. A number such as -1
+// is left to kong, whose error about it is good enough.
+func takesText(f *kong.Flag) bool {
+	kind := f.Target.Kind()
+	return takesValue(f) && (kind == reflect.String || kind == reflect.Slice || f.Target.Type() == reflect.TypeFor[*string]())
+}
+
+// flagOf returns the flag that a word stands for, or nil, and whether its value is attached with
+// "=".
+func flagOf(node *kong.Node, word string) (flag *kong.Flag, attached bool) {
+	name, _, attached := strings.Cut(word, "=")
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) {
+				return f, attached
+			}
+		}
+	}
+	return nil, false
+}
+
+// child returns the command below node with this name or alias, or nil.
+func child(node *kong.Node, word string) *kong.Node {
+	for _, c := range node.Children {
+		if c.Name == word || slices.Contains(c.Aliases, word) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Color returns the value of --color from arguments that are not parsed yet, because an error
+// in them is printed in colour too. It is empty if the flag is not there.
+func Color(args []string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--color="); ok {
+			return value
+		}
+		if arg == "--color" && i+1 < len(args) {
+			return args[i+1]
+		}
+		if arg == "--" {
+			break
+		}
+	}
+	return ""
+}
+
+// JSON looks for --json in arguments that could not be parsed, so that the error about them is
+// JSON too.
+func JSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// Explain turns an error of Parse into a usage error in our words, with hints. -h is an error for
+// kong too: then Explain returns the command whose help was asked for.
+func Explain(err error, app *kong.Application, args []string) (help *kong.Node, explained error) {
+	var bad *kong.ParseError
+	if !errors.As(err, &bad) {
+		return nil, err
+	}
+	node := app.Node
+	if selected := bad.Context.Selected(); selected != nil {
+		node = selected
+	}
+	if errors.Is(err, errHelp) {
+		return node, nil
+	}
+	// A default command such as "session list" was selected without being typed. The error is about
+	// what was typed.
+	if parent := node.Parent; parent != nil && parent.DefaultCmd == node && !slices.Contains(args, node.Name) {
+		node = parent
+	}
+	message, hints := reworded(bad.Error(), node, args)
+	return nil, Error(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
+}
+
+// Error is an error in the arguments, with what to type instead.
+func Error(message string, hints ...string) error {
+	return &checkpoint.Error{Kind: checkpoint.KindUsage, Message: message, Hints: hints}
+}
+
+// reworded translates kong's messages about the most frequent mistakes, and adds hints. It returns
+// other messages unchanged. The patterns are compiled here, not at start-up, because only wrong
+// command lines need them.
+func reworded(message string, node *kong.Node, args []string) (string, []string) {
+	match := func(pattern string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(message) }
+	var hints []string
+	if m := match(`^(.*), did you mean (.*)\?$`); m != nil {
+		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
+	}
+	if strings.HasPrefix(message, "unknown flag -") && !strings.HasPrefix(message, "unknown flag --") {
+		hints = nil // every one-letter flag is similar to every other
+	}
+	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
+		if hints = gitHabit(node, m[1], args); hints == nil {
+			hints = nearest(m[1], node)
+		}
+		return fmt.Sprintf("%q is not a command of %s", m[1], callOf(node)), hints
+	}
+	// A command with one subcommand lacks it, as opposed to an argument that is missing (below).
+	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
+		return callOf(node) + " takes a command: " + node.Children[0].Name, nil
+	}
+	if m := match(`^expected "(.*)"$`); m != nil {
+		return "nothing given for " + m[1], nil
+	}
+	if m := match(`^expected one of (?:"|<)`); m != nil && len(node.Children) > 0 {
+		return callOf(node) + " takes a command", nil
+	}
+	if m := match(`^(\S+): (?:expected .* value but got "EOL"|missing value, expecting)`); m != nil {
+		return m[1] + " takes a value", nil
+	}
+	if m := match(`^(\S+): expected (?:a valid \d+ bit int|int value) but got ("[^"]*").*$`); m != nil {
+		return fmt.Sprintf("%s takes a whole number, not %s", m[1], m[2]), nil
+	}
+	// -1 or -2 was typed for an earlier checkpoint. Suggest the form that works here.
+	if m := match(`^unknown flag (-\d)`); m != nil && takesRef(node) {
+		for _, arg := range args {
+			if meant := checkpoint.MeantParent(arg); meant != "" && strings.HasPrefix(arg, m[1]) {
+				return fmt.Sprintf("%q is not a checkpoint", arg), []string{"did you mean " + meant + "?"}
+			}
+		}
+	}
+	if message == "unknown flag -C" {
+		return message, []string{"-C is git's own: git -C <dir> checkpoint …"}
+	}
+	return message, hints
+}

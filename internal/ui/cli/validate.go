@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/repair"
+)
+
+// ValidateCmd is "git checkpoint validate".
+type ValidateCmd struct {
+	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint to validate; default: all of the session."`
+	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the active one."`
+	All           bool   `xor:"which" help:"Validate all sessions."`
+	Deep          bool   `help:"Read every object, not only the records."`
+	RequireSigned bool   `help:"Require that every checkpoint and event is signed by somebody whom git trusts."`
+	resultFlags
+}
+
+// Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.
+// With --quiet it prints only what is damaged.
+func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
+	if c.Ref != "" && c.All {
+		return usage.Error("a checkpoint and --all cannot be used together")
+	}
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}
+		if c.Deep {
+			progress := app.Terminal.Progress("Reading objects")
+			defer progress.Finish()
+			request.Read = func(n int) { progress.Add(int64(n)) }
+		}
+		// The summary is counted from all lines, also from those that --quiet suppresses.
+		found := answer.Validation{}
+		give, flush := giveMany(app)
+		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
+			found.Count(line)
+			if app.quiet && line.OK {
+				return nil
+			}
+			return give(answer.Validated(line))
+		})
+		if last := flush(); err == nil {
+			err = last
+		}
+		if err != nil {
+			return err
+		}
+		if !app.json && !app.quiet {
+			if err := app.give(found); err != nil {
+				return err
+			}
+		}
+		return invalidIf(!found.Sound())
+	})
+}
+
+// giveMany is give for answers that come one after the other. On a
+// terminal each is shown at once. Otherwise they are collected and written in large pieces, and
+// flush must be called after the last one.
+func giveMany(a *App) (give func(answer.Answer) error, flush func() error) {
+	if a.Terminal.OutTerminal {
+		return a.give, func() error { return nil }
+	}
+	out := held(a.Terminal.Out)
+	return func(found answer.Answer) error { return a.show(out, found) }, out.Flush
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"git-checkpoint/internal/agents/watch"
+	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/mapped"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// WatchCmd is "git checkpoint watch": it makes a checkpoint whenever files have changed and then
+// been quiet. Package watch observes the directories and calls back into this file, which opens the
+// repository anew for each checkpoint, so that a long run sees changes of settings and refs.
+type WatchCmd struct {
+	Settle  time.Duration `default:"3s" placeholder:"<duration>" help:"How long files must stay unchanged; default: 3s."`
+	Every   time.Duration `default:"10m" placeholder:"<duration>" help:"Look this often even without an event; default: 10m."`
+	Session string        `placeholder:"<name>" complete:"session" help:"Session to add the checkpoints to."`
+	quietFlag
+}
+
+// Run watches until it is interrupted, and prints how many checkpoints it made.
+func (c *WatchCmd) Run(ctx context.Context, app *App) error {
+	if c.Settle <= 0 || c.Every <= 0 {
+		return usage.Error("--settle and --every need durations such as 3s or 10m")
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	mapped.Never() // this process may make checkpoints for days
+	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
+	var top string
+	var release func()
+	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		// BeWatcher takes the lock that lets one watcher run per worktree.
+		top = s.Repo.WorkTree
+		release, err = inspect.BeWatcher(s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer release()
+	made := 0
+	w := &watch.Watcher{
+		Top: top, Settle: c.Settle, Every: c.Every, Say: app.warn,
+		Ignored: func(ctx context.Context, dirs []string) (ignored map[string]bool, err error) {
+			err = app.serve(ctx, func(s *checkpoint.Service) error {
+				ignored, err = inspect.Ignored(ctx, s, dirs)
+				return err
+			})
+			return ignored, err
+		},
+		// A checkpoint that has begun is finished although the watch is being ended.
+		Save: func(ctx context.Context) error { return c.save(context.WithoutCancel(ctx), app, &made) },
+	}
+	err = w.Run(ctx)
+	if said := app.say("Made %s", render.Count(made, "checkpoint", "checkpoints")); err == nil {
+		err = said
+	}
+	return err
+}
+
+// save makes a checkpoint, unless nothing changed, and counts it in made.
+func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
+	return app.serve(ctx, func(s *checkpoint.Service) error {
+		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true})
+		if checkpoint.KindOf(err) == checkpoint.KindNothing {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		*made++
+		return app.confirmed(answer.Created{Detail: detail})
+	})
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+)
+
+// planPage shows what an action would do, in the terms of the command's JSON.
+//
+// An action takes two requests. POST /plan runs the command with --dry-run and shows its plan, with
+// the plan's digest hidden in a form. POST /do runs it with --plan=<digest>, which refuses if the
+// plan has become another one in between. So what is done is what the person saw. save, pin and
+// unpin have no plan and need only the second request.
+type planPage struct {
+	// Verb is the command, Ref and Session are what it is about.
+	Verb, Ref, Session string `json:"-"`
+	// Digest identifies the plan. It is passed on in the form.
+	Digest string `json:"digest"`
+	// To is the label of the checkpoint that becomes the current one.
+	To   string `json:"to_label"`
+	Plan struct {
+		Write   []checkpoint.Path `json:"write"`
+		Delete  []checkpoint.Path `json:"delete"`
+		Mode    []checkpoint.Path `json:"mode"`
+		Skipped []checkpoint.Path `json:"skipped"`
+		Discard []string          `json:"discard"` // checkpoints that become discarded
+		// Risk are files that might not be restored exactly.
+		Risk []struct {
+			Path   checkpoint.Path `json:"path"`
+			Reason string          `json:"reason"`
+		} `json:"risk"`
+	} `json:"plan"`
+	// Meanwhile is what happened in other worktrees since.
+	Meanwhile []struct {
+		Worktree string `json:"worktree"`
+		What     string `json:"what"`
+	} `json:"meanwhile"`
+	// Nothing is set if the plan changes nothing.
+	Nothing bool `json:"-"`
+}
+
+// donePage confirms an action. Undo offers to undo it.
+type donePage struct {
+	Said string
+	Undo bool
+}
+
+// verbs are the actions of the page, and whether each has a plan that must be shown first.
+func verbs() map[string]bool {
+	return map[string]bool{"rollback": true, "undo": true, "redo": true, "promote": true, "save": false, "pin": false, "unpin": false}
+}
+
+// plan runs the command of an action with --dry-run and shows the plan.
+func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
+	p := &planPage{Verb: r.PostFormValue("verb"), Ref: r.PostFormValue("ref"), Session: r.PostFormValue("session")}
+	if planned := verbs()[p.Verb]; !planned {
+		return view{}, checkpoint.Usage("", "%q has no plan", p.Verb)
+	}
+	args := target([]string{p.Verb, "--dry-run", "--json"}, p.Session, p.Ref)
+	result := s.Read(ctx, args...)
+	if result.Problem != nil {
+		return view{}, result.Problem
+	}
+	if err := json.Unmarshal(result.Out, p); err != nil {
+		return view{}, fmt.Errorf("plan of %s: %w", p.Verb, err)
+	}
+	p.Nothing = len(p.Plan.Write)+len(p.Plan.Delete)+len(p.Plan.Mode)+len(p.Plan.Discard) == 0
+	return view{Name: "plan", Title: p.Verb, Data: p}, nil
+}
+
+// do runs the command of an action. If the action has a plan, it needs the digest of the one that
+// was shown.
+func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
+	verb, in, ref := r.PostFormValue("verb"), r.PostFormValue("session"), r.PostFormValue("ref")
+	planned, known := verbs()[verb]
+	if !known {
+		return view{}, checkpoint.Usage("", "%q is not an action of this page", verb)
+	}
+	args := []string{verb, "--json"}
+	if planned {
+		digest := r.PostFormValue("digest")
+		if digest == "" {
+			return view{}, checkpoint.Usage("", "%s needs the digest of its plan", verb)
+		}
+		args = append(args, "--yes", "--plan="+digest)
+	}
+	if verb == "save" {
+		args = append(args, "--message="+r.PostFormValue("message"))
+	}
+	args = target(args, in, ref)
+	// The person has said yes. Closing the page must not stop the command halfway.
+	result := s.Write(context.WithoutCancel(ctx), args...)
+	if result.Problem != nil {
+		return view{}, result.Problem
+	}
+	return view{Name: "done", Title: "Done", Data: &donePage{Said: verb + ": done", Undo: planned}}, nil
+}
+
+// target appends what the command is about: a checkpoint as <session>:<id>, or an attempt by its
+// session. Both come from a form, so leading dashes are removed: the value must not be read as a
+// flag.
+func target(args []string, in, ref string) []string {
+	in = strings.TrimLeft(in, "-")
+	switch args[0] {
+	case "rollback", "pin", "unpin":
+		return append(args, in+":"+ref)
+	case "promote":
+		return append(args, in)
+	}
+	return args
+}

@@ -1,0 +1,303 @@
+// Package attempt tries something in several ways at once. It forks a checkpoint into
+// attempts, each with a linked worktree and a session of its own, compares what became of
+// them, and brings the best one back into the session from which it was forked.
+//
+// Fork makes attempts and can run a command in each (place.go finds names and directories,
+// each.go runs commands, ignored.go copies ignored files). List and Find read the attempts,
+// Compare measures them. PreparePromotion plans to bring one back, as a replacement or as a
+// three-way merge (merge.go), and PrepareRemoval plans to remove a worktree. Package linked
+// makes the worktrees.
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
+	"git-checkpoint/internal/verb/run"
+)
+
+// ForkRequest holds the options of `fork`.
+type ForkRequest struct {
+	Session string
+	// Ref is the checkpoint to fork.
+	Ref string
+	Dir string // empty: beside this worktree
+	// Count is the number of attempts; at least 1.
+	Count int
+	Name  string
+	// A new branch for each attempt; empty: HEAD is detached.
+	Branch      string
+	SessionName string
+	CopyIgnored []string // pathspecs of ignored files to copy
+	// "{}" becomes the name of the attempt; empty: run nothing.
+	Command []string
+	// Jobs is how many commands run at the same time; at least 1.
+	Jobs int
+	IO   inspect.IO
+}
+
+// Attempt is a session that was forked from another one, with its worktree.
+type Attempt struct {
+	Name        string               `json:"name"`
+	Session     name.Session         `json:"session"`
+	FromSession name.Session         `json:"from_session"`
+	From        name.ID              `json:"from"`
+	FromLabel   string               `json:"from_label"` // empty if the checkpoint is gone
+	Worktree    string               `json:"worktree"`   // directory; empty if it was removed
+	Branch      string               `json:"branch"`     // empty if HEAD is detached there
+	Current     *checkpoint.Labelled `json:"current"`
+	Steps       int                  `json:"steps"`      // live checkpoints since the fork
+	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
+	Run         *Ran                 `json:"run,omitempty"`
+
+	note *linked.Note // of an interrupted fork
+}
+
+// Ran is the result of the command in an attempt.
+type Ran struct {
+	Code int `json:"code"`
+	// The checkpoint that was made; empty: none.
+	Created name.ID `json:"created"`
+	Label   string  `json:"label"`
+	Problem string  `json:"problem,omitempty"`
+}
+
+// forking is a fork while it is made.
+type forking struct {
+	s      *checkpoint.Service
+	req    ForkRequest
+	from   *checkpoint.Found
+	record *record.Record
+	target snapshot.Target
+	// head is the commit on which HEAD is in the new worktrees.
+	head name.OID
+	// made are the complete attempts.
+	made []*place
+}
+
+// place is one attempt while it is made.
+type place struct {
+	Attempt
+	// note marks the worktree as unfinished until everything is in place.
+	note *linked.Note
+	s    *checkpoint.Service // of the new worktree
+	// foreign means that the directory, and perhaps the branch, are not ours to remove.
+	foreign bool
+}
+
+// Fork makes the attempts and then runs the command in each. Beside an error it returns the
+// attempts that are complete.
+func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attempt, error) {
+	f := &forking{s: s, req: req}
+	if err := f.prepare(ctx); err != nil {
+		return nil, err
+	}
+	defer f.close()
+	for i := range max(req.Count, 1) {
+		p, err := f.reserve(ctx, i)
+		if err == nil {
+			err = f.make(ctx, p)
+		}
+		if err != nil {
+			return f.answer(), err
+		}
+		f.made = append(f.made, p)
+	}
+	// All attempts exist before the first command starts, so no command sees a half-made
+	// fork.
+	if len(req.Command) == 0 {
+		return f.answer(), nil
+	}
+	err := f.runAll(ctx)
+	return f.answer(), err
+}
+
+func (f *forking) answer() []Attempt {
+	all := make([]Attempt, len(f.made))
+	for i, p := range f.made {
+		all[i] = p.Attempt
+	}
+	return all
+}
+
+func (f *forking) close() {
+	for _, p := range f.made {
+		if err := p.s.Close(); err != nil {
+			f.s.Warn(err.Error())
+		}
+	}
+}
+
+// prepare refuses what cannot be forked, before anything is made, and reads the checkpoint.
+func (f *forking) prepare(ctx context.Context) error {
+	if err := f.check(ctx); err != nil {
+		return err
+	}
+	var err error
+	if f.from, err = f.s.Reach(ctx, f.req.Session, f.req.Ref); err != nil {
+		return err
+	}
+	e := f.from.Entry
+	if f.record, _, _, err = f.s.ReadRecord(ctx, e); err != nil {
+		return checkpoint.DamagedError(e, err)
+	}
+	if f.record.Snapshot.Tree == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", e.Label)
+	}
+	if f.target, err = rollback.TargetOf(ctx, f.s, e); err != nil {
+		return err
+	}
+	// Files over the size limit, for example, are in no checkpoint and cannot be in a fork.
+	for _, sk := range f.record.Snapshot.Skipped {
+		f.s.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
+	}
+	f.head = linked.HeadFor(ctx, f.s, f.record.Git.Head)
+	if f.head != "" && f.head != f.record.Git.Head {
+		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", e.Label))
+	}
+	if f.head == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
+	}
+	return f.checkBranches(ctx)
+}
+
+// check refuses invalid options.
+func (f *forking) check(ctx context.Context) error {
+	switch req := f.req; {
+	case req.Count < 1 || req.Count > mostForks:
+		return checkpoint.Usage("", "--count must be a number from 1 to %d", mostForks)
+	case req.Jobs < 1:
+		return checkpoint.Usage("", "--jobs must be a number of 1 or more")
+	case req.Jobs > 1 && len(req.Command) == 0:
+		return checkpoint.Usage("the command goes after --", "--jobs needs a command")
+	}
+	for _, typed := range []string{f.req.Name, f.req.SessionName} {
+		if typed == "" {
+			continue
+		}
+		if _, err := name.ParseSession(typed); err != nil {
+			return checkpoint.Usage("use letters, digits, ., _ and -", "%q cannot be the name of an attempt: %v", name.Clip(typed, name.Said), err)
+		}
+	}
+	if len(f.req.Command) > 0 {
+		return run.Find(f.req.Command[0])
+	}
+	if on, err := f.s.Settings.Bool("checkpoint.enabled", true); err != nil || !on {
+		return errors.Join(err, checkpoint.Failure(checkpoint.KindNothing, "", "checkpoints are switched off here (checkpoint.enabled)"))
+	}
+	return ctx.Err()
+}
+
+// mostForks bounds --count. Each worktree is a copy of all files.
+const mostForks = 100
+
+// checkBranches refuses names that git refuses, and branches that exist.
+func (f *forking) checkBranches(ctx context.Context) error {
+	for i := range f.req.Count {
+		if f.req.Branch == "" {
+			return nil
+		}
+		if err := checkpoint.RefuseBranch(ctx, f.s, f.lettered(f.req.Branch, i), "choose another name"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lettered returns the i-th of several names. With a single attempt the name stays as it
+// is.
+func (f *forking) lettered(base string, i int) string {
+	if f.req.Count <= 1 {
+		return base
+	}
+	return base + letter(i)
+}
+
+// make makes one attempt: worktree, files, ignored files, and the session with a copy of
+// the checkpoint. If a part fails, everything of the attempt is removed.
+func (f *forking) make(ctx context.Context, p *place) (err error) {
+	defer func() {
+		if err == nil {
+			err = p.note.End()
+			return
+		}
+		if p.s != nil {
+			err = errors.Join(err, p.s.Close())
+		}
+		err = errors.Join(err, f.unmake(context.WithoutCancel(ctx), p))
+	}()
+	err = linked.Add(ctx, f.s, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head})
+	// A git that fails removes the worktree that it has made, so what is there is that of another
+	// process, which was faster. A git that was killed leaves its half to us.
+	p.foreign = git.ExitCode(err) > 0
+	if err != nil {
+		return err
+	}
+	f.s.Trace("added")
+	if p.s, err = checkpoint.OpenAt(ctx, f.s, p.Worktree); err != nil {
+		return err
+	}
+	if err := linked.Fill(ctx, p.s, f.target); err != nil {
+		return err
+	}
+	f.s.Trace("filled")
+	if err := copyIgnored(ctx, f.s, p.s, f.req.CopyIgnored); err != nil {
+		return err
+	}
+	if err := p.s.Remember(forkFile, p.Attempt); err != nil {
+		return err
+	}
+	made, err := create.Checkpoint(ctx, p.s, create.Request{
+		Session: string(p.Session), Fork: &create.Fork{From: f.from, Name: p.Name}, Large: true,
+		IncludeIgnored: literal(inspect.IgnoredOf(f.record)),
+	})
+	if err != nil {
+		return err
+	}
+	p.Current = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
+	return nil
+}
+
+// literal returns pathspecs that match exactly these paths.
+func literal(paths []string) []string {
+	specs := make([]string, len(paths))
+	for i, p := range paths {
+		specs[i] = ":(top,literal)" + p
+	}
+	return specs
+}
+
+// unmake removes what exists of an attempt that failed.
+func (f *forking) unmake(ctx context.Context, p *place) error {
+	end := p.note.Clear
+	// The old value keeps a branch that somebody has moved in the meantime.
+	unbranch := []string{"update-ref", "-d", "refs/heads/" + p.Branch, string(f.head)}
+	if p.foreign {
+		end = func(context.Context, *checkpoint.Service) error { return p.note.End() }
+		unbranch = []string{"branch", "-q", "-d", p.Branch} // git refuses if it is checked out
+	}
+	if err := end(ctx, f.s); err != nil {
+		// The note stays, so doctor reports the worktree.
+		return err
+	}
+	if p.Branch != "" {
+		if _, err := f.s.Repo.Output(ctx, unbranch...); err != nil {
+			f.s.Warn(err.Error())
+		}
+	}
+	return nil
+}
+
+// forkFile is a file in the git directory of an attempt's worktree. It holds the Attempt,
+// and identifies the worktree.
+const forkFile = "fork.json"

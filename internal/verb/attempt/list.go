@@ -1,0 +1,133 @@
+package attempt
+
+// What an attempt is stands in two places: the start event of its session names the fork,
+// and a file in the git directory of its worktree names the session. The first travels with
+// push and fetch, the second is about this machine only.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+)
+
+// List returns the attempts of this repository, including those whose fork was interrupted.
+func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
+	at := worktrees(s)
+	left, err := linked.Left(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	states, err := s.States(ctx, "session %q: %v")
+	if err != nil {
+		return nil, err
+	}
+	all := []Attempt{}
+	for _, st := range states {
+		if a, ok := attemptOf(ctx, s, st, at[st.Session]); ok {
+			all = append(all, a)
+		}
+	}
+	for _, n := range left {
+		if n.Kind == linked.KindFork {
+			all = append(all, Attempt{Name: n.Name, Session: n.Session, Worktree: n.Dir, Unfinished: true, note: &n})
+		}
+	}
+	return all, nil
+}
+
+// attemptOf returns a session as an attempt, or false if it was not forked.
+func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, where site) (Attempt, bool) {
+	origin, forked := checkpoint.OriginOf(st)
+	if !forked {
+		return Attempt{}, false
+	}
+	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}
+	if parent, err := s.Store.State(ctx, origin.Session); err == nil {
+		if e := parent.Entry(origin.Checkpoint); e != nil {
+			a.FromLabel = e.Label
+		}
+	}
+	if e := st.CurrentEntry(); e != nil {
+		a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+	}
+	return a, true
+}
+
+// stepsSince counts the live checkpoints of an attempt, without the copy with which it
+// began.
+func stepsSince(st *journal.State) int {
+	n := 0
+	for _, c := range st.Standings() {
+		if c.Live {
+			n++
+		}
+	}
+	return max(n-1, 0)
+}
+
+// site is the worktree of an attempt.
+type site struct {
+	dir, branch string
+	run         *Ran
+}
+
+// worktrees returns the linked worktrees of attempts, by session. A worktree whose
+// directory was removed by hand is left out.
+func worktrees(s *checkpoint.Service) map[name.Session]site {
+	found := map[name.Session]site{}
+	for _, w := range linked.Worktrees(s) { // attempts and others
+		var a Attempt
+		data, err := os.ReadFile(filepath.Join(w.Admin, "checkpoint", forkFile))
+		if err != nil || json.Unmarshal(data, &a) != nil {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(w.Dir, ".git")); err != nil {
+			continue
+		}
+		found[a.Session] = site{w.Dir, a.Branch, a.Run}
+	}
+	return found
+}
+
+// Find returns the attempt that a person named by its session, its name or its directory.
+func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, error) {
+	all, err := List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	full := typed
+	if !filepath.IsAbs(full) {
+		// A relative path is meant from the current directory, which is below the top by
+		// the prefix.
+		full = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), typed)
+	}
+	var fits []Attempt
+	for _, a := range all {
+		if string(a.Session) == typed {
+			return &a, nil
+		}
+		if a.Name == typed || a.Worktree != "" && (filepath.Base(a.Worktree) == typed || a.Worktree == full) {
+			fits = append(fits, a)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return &fits[0], nil
+	case 0:
+		e := checkpoint.Failure(checkpoint.KindNotFound, "", "no such attempt: %q", name.Clip(typed, name.Said))
+		e.Hints = append(e.Hints, "`git checkpoint fork --list` shows the attempts")
+		return nil, e
+	}
+	e := checkpoint.Failure(checkpoint.KindUsage, "", "%q is ambiguous: %d attempts have this name", name.Clip(typed, name.Said), len(fits))
+	for _, a := range fits {
+		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", a.Session, a.Worktree))
+	}
+	return nil, e
+}

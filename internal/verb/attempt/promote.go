@@ -1,0 +1,184 @@
+package attempt
+
+// A promotion is a rollback whose files come from another session, followed by a create in
+// the session here. If the create fails, an undo of the rollback restores the files.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// PromoteRequest holds the options of `promote`.
+type PromoteRequest struct {
+	Attempt string
+	// Rollback.ModeAll or rollback.ModeState.
+	Mode rollback.Mode
+	// Paths limits the promotion to some files; empty: all.
+	Paths            []string
+	How              MergeChoice
+	Message          string
+	Reason           string
+	OverwriteIgnored bool
+	DryRun           bool
+}
+
+// MergeChoice says how to treat changes that were made here since the fork.
+type MergeChoice int
+
+// The choices for such changes.
+const (
+	// The files of the attempt replace those here.
+	MergeNot   MergeChoice = iota
+	MergeClean             // merge, and refuse conflicts
+	// Merge, and write conflicts with markers.
+	MergeConflict
+)
+
+// Promotion is a planned promotion.
+type Promotion struct {
+	Plan *rollback.Plan
+
+	s       *checkpoint.Service
+	request create.Request
+}
+
+// Promoted is the result of a promotion.
+type Promoted struct {
+	*rollback.Answer
+	Created *checkpoint.Detail `json:"created"`
+}
+
+// PreparePromotion plans to bring the newest checkpoint of an attempt into the session from
+// which it was forked. Nothing is changed.
+func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*Promotion, error) {
+	a, err := Find(ctx, s, req.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	if err := promotable(s, a); err != nil {
+		return nil, err
+	}
+	from, err := s.Resolve(ctx, string(a.Session), "@")
+	if err != nil {
+		return nil, err
+	}
+	into, err := s.Resolve(ctx, string(a.FromSession), "@")
+	if err != nil {
+		return nil, err
+	}
+	rec, _, _, err := s.ReadRecord(ctx, from.Entry)
+	if err != nil {
+		return nil, checkpoint.DamagedError(from.Entry, err)
+	}
+	warnUnsaved(ctx, s, a, rec)
+	p := &Promotion{s: s, request: stepOf(a, from, rec, req)}
+	if err := p.accepted(ctx, rec.Snapshot.Tree); err != nil {
+		return nil, err
+	}
+	promotion := rollback.Promotion{
+		Into: into, Files: from, What: rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label},
+	}
+	// Without a merge the files of the attempt replace those here, as in a rollback.
+	if req.How != MergeNot {
+		if promotion.Merge, err = merging(ctx, s, into.Session, from, req); err != nil {
+			return nil, err
+		}
+	}
+	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
+		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: reasonOf(a, rec, req), DryRun: req.DryRun,
+	})
+	return p, err
+}
+
+// promotable refuses attempts that cannot be promoted from this worktree.
+func promotable(s *checkpoint.Service, a *Attempt) error {
+	switch {
+	case a.Unfinished:
+		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint fork --remove "+string(a.Session)+"` removes it", "the fork of %s was cut off", a.Name)
+	case a.Worktree == s.Repo.WorkTree:
+		return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("run it in the worktree of session %s", a.FromSession), "this is the worktree of %s, and its files are here already", a.Name)
+	}
+	return nil
+}
+
+// reasonOf returns the reason for the journal.
+func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
+	if req.Reason != "" {
+		return req.Reason
+	}
+	return fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, a.Session)
+}
+
+// stepOf returns the request for the checkpoint that records the promotion. It repeats the
+// step of the attempt in the session here.
+func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
+	r := create.Request{
+		Session: string(a.FromSession), Trigger: workflow.TriggerPromote, Message: req.Message, Promote: rec, Large: true,
+		IncludeIgnored: literal(inspect.IgnoredOf(rec)),
+	}
+	if r.Message == "" {
+		r.Message = fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, from.Session)
+		if rec.Message != "" {
+			r.Message += "\n\n" + rec.Message
+		}
+	}
+	// A milestone keeps its step. Other checkpoints get theirs from the workflow.
+	if rec.Milestone {
+		r.Step, r.Name = &rec.Step, rec.StepName
+	}
+	if req.Mode == rollback.ModeState {
+		r.IncludeIgnored = nil
+	}
+	return r
+}
+
+// accepted asks the workflow, with a dry run of the create, before any file is changed.
+func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {
+	try := p.request
+	try.DryRun, try.Tree, try.IncludeIgnored = true, tree, nil
+	_, err := create.Checkpoint(ctx, p.s, try)
+	return err
+}
+
+// warnUnsaved warns if the attempt's worktree has changes that are in no checkpoint.
+func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *record.Record) {
+	if a.Worktree == "" {
+		return
+	}
+	in, err := checkpoint.OpenAt(ctx, s, a.Worktree)
+	if err != nil {
+		return // the worktree was removed
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
+		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, name.Quoted(a.Worktree)))
+	}
+}
+
+// Apply brings the files, then makes the checkpoint. If that fails, the files are restored
+// by an undo.
+func (p *Promotion) Apply(ctx context.Context) (*Promoted, error) {
+	done, err := p.Plan.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := create.Checkpoint(context.WithoutCancel(ctx), p.s, p.request)
+	if err == nil {
+		return &Promoted{done, made}, nil
+	}
+	// The context may be cancelled by now, and half a promotion must not stay.
+	undo, undoErr := rollback.PrepareUndo(context.WithoutCancel(ctx), p.s, rollback.UndoRequest{})
+	if undoErr == nil {
+		_, undoErr = undo.Apply(context.WithoutCancel(ctx))
+	}
+	return nil, errors.Join(err, undoErr)
+}

@@ -1,0 +1,210 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
+)
+
+// Removal is the answer of `fork --remove`, planned or done.
+type Removal struct {
+	Attempt Attempt `json:"attempt"`
+	// Files that differ from the newest checkpoint.
+	Changed int `json:"changed"`
+	// Whether a checkpoint is made first. It may be for what is staged or committed alone.
+	Saves bool `json:"saves"`
+	// Ignored files that are lost; directories end in "/".
+	Ignored []checkpoint.Path `json:"ignored"`
+	// What else is lost, because no checkpoint can hold it.
+	Lost []Lost `json:"lost"`
+	// Checkpoint that was made of the changes first; empty: there were none.
+	Kept   name.ID `json:"kept"`
+	DryRun bool    `json:"dry_run"`
+
+	s *checkpoint.Service
+}
+
+// Lost is a path that goes with its worktree; a repository's ends in "/".
+type Lost struct {
+	Path   checkpoint.Path `json:"path"`
+	Reason string          `json:"reason"` // why no checkpoint holds it
+}
+
+// PrepareRemoval plans to remove the worktree of an attempt. Nothing is changed.
+func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*Removal, error) {
+	a, err := Find(ctx, s, typed)
+	if err != nil {
+		return nil, err
+	}
+	r := &Removal{Attempt: *a, DryRun: true, s: s}
+	if a.Worktree == "" {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint prune --session "+string(a.Session)+" --all` prunes its checkpoints, too", "the worktree of %s is already gone", a.Name)
+	}
+	if a.Worktree == s.Repo.WorkTree {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "run the command in another worktree", "this is the worktree of %s", a.Name)
+	}
+	if a.Unfinished {
+		return r, r.lookUnfinished(ctx)
+	}
+	return r, r.look(ctx)
+}
+
+// lookUnfinished finds files of which git has no copy. A fork that was killed near its end looks
+// complete, so somebody may have worked there; it has no session for a checkpoint of that.
+func (r *Removal) lookUnfinished(ctx context.Context) error {
+	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
+	if err != nil {
+		return nil //nolint:nilerr // git had not begun it
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	if in.Repo.WorkTree != r.Attempt.Worktree {
+		return nil // git had not begun it, and another worktree is around it
+	}
+	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--others"}, Dir: in.Repo.WorkTree})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var paths []string
+	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		info, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path)))
+		switch {
+		case path == "" || err != nil || !strings.HasSuffix(path, "/") && !info.Mode().IsRegular():
+		case info.Mode().IsRegular() && info.Size() == 0: // the fork was about to fill it
+		case strings.HasSuffix(path, "/") || strings.Contains(path, "\n"): // git hash-object takes a path per line
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(path), "not in git"})
+		default:
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	hashed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "--stdin-paths"}, Dir: in.Repo.WorkTree, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n")})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	var oids []name.OID
+	for oid := range strings.FieldsSeq(string(hashed.Stdout)) {
+		oids = append(oids, name.OID(oid))
+	}
+	missing, err := in.Repo.Batch().Missing(ctx, oids)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for i, oid := range oids {
+		if missing[oid] {
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(paths[i]), "not in git"})
+		}
+	}
+	return nil
+}
+
+// look finds the ignored files, which are lost, and the changes, which Apply saves first.
+func (r *Removal) look(ctx context.Context) error {
+	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	status, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"status", "--porcelain=v1", "-z", "--ignored=traditional", "--untracked-files=all", "--no-renames"}})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for entry := range strings.SplitSeq(string(status.Stdout), "\x00") {
+		if p, ignored := strings.CutPrefix(entry, "!! "); ignored {
+			r.Ignored = append(r.Ignored, checkpoint.Path(p))
+		}
+	}
+	// A dry run of the create says whether there is anything to keep.
+	request := r.keep(true)
+	detail, err := create.Checkpoint(ctx, in, request)
+	r.Saves = err == nil
+	if checkpoint.KindOf(err) == checkpoint.KindNothing {
+		request.SkipUnchanged = false
+		detail, err = create.Checkpoint(ctx, in, request)
+	}
+	if err != nil {
+		return err
+	}
+	if r.Saves {
+		r.Changed = detail.Record.Files.Total()
+	}
+	for _, left := range detail.Record.Snapshot.Skipped {
+		r.Lost = append(r.Lost, Lost{left.Path, left.Reason})
+	}
+	return r.submodules(ctx, in)
+}
+
+// submodules adds the submodules that are checked out and that look has not listed yet. Even
+// a clean one may have commits that are nowhere else: git keeps the repository of a linked
+// worktree's submodule with the worktree, and deletes both.
+func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error {
+	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}, Dir: in.Repo.WorkTree})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for entry := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		_, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(entry, "160000 ") || slices.ContainsFunc(r.Lost, func(l Lost) bool { return string(l.Path) == path+"/" }) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path), ".git")); err == nil {
+			r.Lost = append(r.Lost, Lost{checkpoint.Path(path + "/"), "submodule"})
+		}
+	}
+	return nil
+}
+
+// Refusal is the error that stops a removal that would lose something. Ignored files do not stop it;
+// "git worktree remove" does not ask for --force because of them either.
+func (r *Removal) Refusal() error {
+	lost := fmt.Sprintf("%q would be lost", r.Lost[0].Path)
+	if n := len(r.Lost) - 1; n > 0 {
+		lost = fmt.Sprintf("%q and %d more would be lost", r.Lost[0].Path, n)
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "copy what you need; --force removes the worktree anyway",
+		"%s with the worktree of %s, so nothing was changed", lost, r.Attempt.Name)
+}
+
+// keep is the request for a checkpoint of everything that the newest one does not have.
+func (r *Removal) keep(dry bool) create.Request {
+	return create.Request{
+		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
+		Message: "before its worktree was removed", Large: true, DryRun: dry,
+	}
+}
+
+// Apply makes a checkpoint of the changes and removes the worktree. The session stays.
+func (r *Removal) Apply(ctx context.Context) error {
+	r.DryRun = false
+	if !r.Attempt.Unfinished {
+		in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
+		if err != nil {
+			return err
+		}
+		made, err := create.Checkpoint(ctx, in, r.keep(false))
+		err = errors.Join(err, in.Close())
+		switch {
+		case checkpoint.KindOf(err) == checkpoint.KindNothing:
+		case err != nil:
+			return err
+		default:
+			r.Kept = made.Record.ID
+		}
+	}
+	if r.Attempt.note == nil {
+		return linked.Remove(ctx, r.s, r.Attempt.Worktree)
+	}
+	return r.Attempt.note.Clear(ctx, r.s)
+}

@@ -1,0 +1,143 @@
+package bisect
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// scratch is a worktree that is moved from checkpoint to checkpoint. Only files that differ
+// are written, and the products of a build stay, so that each build is incremental.
+type scratch struct {
+	s    *checkpoint.Service // of the user's worktree
+	in   *checkpoint.Service // of the scratch worktree
+	note *linked.Note
+	// head is the commit on which HEAD is in the scratch worktree.
+	head name.OID
+}
+
+// newScratch makes the worktree beside the user's, and removes those that a killed bisect
+// left.
+func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry) (_ *scratch, err error) {
+	left, err := linked.Left(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range left {
+		if n.Kind == linked.KindBisect {
+			if err := n.Clear(ctx, s); err != nil {
+				s.Warn(err.Error())
+			}
+		}
+	}
+	x := &scratch{s: s}
+	if x.head, err = headOf(ctx, s, first); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-bisect-"+strconv.Itoa(os.Getpid()))
+	if x.note, err = linked.Begin(s, linked.Note{Kind: linked.KindBisect, Name: strconv.Itoa(os.Getpid()), Dir: dir}); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if err = linked.Add(ctx, s, linked.Place{Dir: dir, At: x.head}); err == nil {
+		x.in, err = checkpoint.OpenAt(ctx, s, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, x.close(context.WithoutCancel(ctx)))
+	}
+	return x, nil
+}
+
+// headOf returns the commit on which a checkpoint was made, or HEAD if that commit is not
+// here.
+func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return "", checkpoint.DamagedError(e, err)
+	}
+	head := linked.HeadFor(ctx, s, rec.Git.Head)
+	if head == "" {
+		return "", checkpoint.Failure(checkpoint.KindRefused, "--where needs no worktree", "there is no commit yet, and the scratch worktree needs one")
+	}
+	return head, nil
+}
+
+// close removes the worktree.
+func (x *scratch) close(ctx context.Context) error {
+	var err error
+	if x.in != nil {
+		err = x.in.Close()
+	}
+	return errors.Join(err, x.note.Clear(ctx, x.s))
+}
+
+// The exit codes have the same meaning as in `git bisect run`.
+const (
+	codeSkip  = 125
+	codeStops = 128
+)
+
+// test moves the worktree to a checkpoint and runs the command.
+func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verdict, int, error) {
+	if err := x.move(ctx, e); err != nil {
+		return "", 0, err
+	}
+	if req.Tell != nil {
+		req.Tell("trying " + e.Label)
+	}
+	// Ctrl+C would end git's helper processes as well, so close them first.
+	if err := x.in.Repo.Close(); err != nil {
+		return "", 0, checkpoint.Classify(err)
+	}
+	signals, stop := command.Watch()
+	defer stop()
+	end, err := command.Command{
+		Args: req.Command, Dir: x.in.Repo.WorkTree, Env: append(x.in.Env[:len(x.in.Env):len(x.in.Env)], "GIT_CHECKPOINT_STEP="+strconv.Itoa(e.Step)),
+		In: req.IO.In, Out: req.IO.Out, Err: req.IO.Err,
+	}.Run(signals)
+	switch {
+	case err != nil:
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + e.Label, Err: err}
+	case end.How != command.Exited:
+		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
+	case end.Code >= codeStops:
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, e.Label)
+	case end.Code == codeSkip:
+		return Skip, end.Code, nil
+	case end.Code == 0:
+		return Good, 0, nil
+	}
+	return Bad, end.Code, nil
+}
+
+// move brings the exact files of a checkpoint, and sets HEAD to the commit on which it was
+// made.
+func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
+	target, err := rollback.TargetOf(ctx, x.s, e)
+	if err != nil {
+		return err
+	}
+	if target.Tree == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", e.Label)
+	}
+	head, err := headOf(ctx, x.s, e)
+	if err != nil {
+		return err
+	}
+	if head != x.head {
+		if _, err := x.in.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--no-deref", "HEAD", string(head)}}); err != nil {
+			return checkpoint.Classify(err)
+		}
+		x.head = head
+	}
+	return linked.Move(ctx, x.in, target)
+}

@@ -1,0 +1,211 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Request holds the options of `blame`.
+type Request struct {
+	Session string
+	Ref     string
+	// As typed, relative to the current directory.
+	File    string
+	Options []string // options for git blame
+	// Checkpoints or commits to pass over.
+	Ignore []string
+}
+
+// Line is a line of the file with its origin.
+type Line struct {
+	Line    int    `json:"line"`
+	Content string `json:"content"`
+	// The checkpoint; empty if the line is older than the session.
+	ID    name.ID `json:"id"`
+	Label string  `json:"label"` // likewise
+	Step  int     `json:"step"`  // likewise, 0 then
+	// Commit of the checkpoint, or else the commit that brought the line.
+	Commit  name.OID        `json:"commit"`
+	Message string          `json:"message"`
+	Author  string          `json:"author"`
+	Time    checkpoint.Time `json:"time"`
+}
+
+// Blame returns for each line of a file which checkpoint wrote it.
+func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
+	var out bytes.Buffer
+	links, err := walk(ctx, s, req, inspect.IO{Out: &out})
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[name.OID]*link, len(links))
+	for i := range links {
+		made[links[i].Commit] = &links[i]
+	}
+	return parse(out.String(), made), nil
+}
+
+// Porcelain lets git print its own porcelain format. The commits in it are those of the
+// chain.
+func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) error {
+	_, err := walk(ctx, s, req, to)
+	return err
+}
+
+// walk runs git blame over the chain of commits and returns the chain.
+func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) ([]link, error) {
+	found, err := s.Resolve(ctx, req.Session, req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Repo.Below(req.File)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	// Writing the chain needs a place for objects, also where the repository is read-only.
+	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
+	if err != nil {
+		return nil, err
+	}
+	tip := links[len(links)-1]
+	if err := holdsFile(ctx, s, found, tip.Commit, p); err != nil {
+		return nil, err
+	}
+	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
+	for _, ref := range req.Ignore {
+		oid, err := ignored(ctx, s, found, links, ref)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--ignore-rev="+string(oid))
+	}
+	var said bytes.Buffer
+	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
+	// git's own message is about the options that the user typed, so show it as it is.
+	if git.ExitCode(err) > 0 {
+		return nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+	}
+	return links, checkpoint.Classify(err)
+}
+
+// holdsFile returns an error unless the checkpoint has this file.
+func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p string) error {
+	c, err := s.Repo.ReadCommit(ctx, string(tip))
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	e, known, err := s.Repo.Lookup(ctx, c.Tree, p)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if !known || e.IsTree() {
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", found.Entry.Label, name.Clip(p, name.Said))
+	}
+	return nil
+}
+
+// ignored returns the commit to pass over: that of the chain for a checkpoint, else a
+// commit.
+func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
+	f, err := s.Resolve(ctx, string(found.Session), ref)
+	if err == nil {
+		for _, l := range links {
+			if l.ID == f.Entry.Checkpoint {
+				return l.Commit, nil
+			}
+		}
+	}
+	// It is no checkpoint of the chain, so take it for a commit of the user's history.
+	commit, wrong := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if wrong != nil {
+		return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))
+	}
+	return name.OID(commit), nil
+}
+
+// parse reads the output of git blame --porcelain. Each line has a header with its commit.
+// The data of a commit follow only the first time, and then comes the content after a tab.
+func parse(text string, made map[name.OID]*link) []Line {
+	lines := []Line{}
+	commits := map[name.OID]*Line{} // data of each commit that was seen
+	var of *Line
+	line := 0
+	for row := range strings.Lines(text) {
+		row = strings.TrimSuffix(row, "\n")
+		if content, ends := strings.CutPrefix(row, "\t"); ends {
+			l := *of
+			l.Line, l.Content = line, content
+			// For a commit of the chain, show the checkpoint for which it was made.
+			if m := made[l.Commit]; m != nil {
+				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
+				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
+				l.Message, _, _ = strings.Cut(m.message, "\n")
+			}
+			lines = append(lines, l)
+			continue
+		}
+		key, value, _ := strings.Cut(row, " ")
+		switch key {
+		case "author":
+			of.Author = value
+		case "author-time":
+			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
+			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
+		case "summary":
+			of.Message = value
+		default:
+			oid, err := name.ParseOID(key)
+			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
+				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // git writes a number
+				if of = commits[oid]; of == nil {
+					of = &Line{Commit: oid}
+					commits[oid] = of
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// Log lets git print the checkpoints that changed some paths, newest first, each compared
+// with the one before it. It returns the exit code.
+func Log(ctx context.Context, s *checkpoint.Service, session string, options, paths []string, to inspect.IO) (int, error) {
+	found, err := s.Resolve(ctx, session, "@")
+	if err != nil {
+		return 1, err
+	}
+	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
+	if err != nil {
+		return 1, err
+	}
+	args := []string{"--no-pager", "log", "--first-parent"}
+	if to.Color != "" {
+		args = append(args, "--color="+to.Color)
+	}
+	args = append(args, options...)
+	args = append(args, string(links[len(links)-1].Commit))
+	// Commits from before the session are no checkpoints. Leave them out of the log.
+	if links[0].Head != "" {
+		args = append(args, "^"+string(links[0].Head))
+	}
+	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
+	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(append(args, "--"), paths...), Dir: dir, Stdout: to.Out, Stderr: to.Err})
+	if code := git.ExitCode(err); code > 0 {
+		return code, nil
+	}
+	// The reader, such as a pager, was closed.
+	if git.EndedBy(err, syscall.SIGPIPE) {
+		return 128 + int(syscall.SIGPIPE), nil
+	}
+	return 0, checkpoint.Classify(err)
+}

@@ -1,0 +1,158 @@
+// Package blame finds out which step wrote each line of a file (Blame), and which steps
+// changed a path (Log). It lets git's own blame and log do that.
+//
+// Checkpoints are not parents of one another, so git cannot walk them. The package
+// therefore writes a chain of commits, one for each checkpoint, with the files of the
+// checkpoint and the previous link as parent. No ref points to them. They are remembered in
+// a file, and made again after a gc.
+package blame
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// link is one commit of the chain.
+type link struct {
+	ID     name.ID  `json:"id"`
+	Commit name.OID `json:"commit"`
+	// The previous link; empty for the first.
+	Before name.OID `json:"before"`
+	// The commit on which the checkpoint was made; empty: none.
+	Head name.OID `json:"head"`
+
+	entry *journal.Entry
+	// message is the user's message of the checkpoint.
+	message string
+}
+
+// chain returns the links of all checkpoints that lead to one, oldest first. A remembered
+// link is used again if its object exists and it has the same predecessor.
+func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]link, error) {
+	entries := lineTo(to)
+	ids := make([]name.ID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Checkpoint
+	}
+	said, err := s.Store.Listed(ctx, to.Session, ids)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	known, err := remembered(ctx, s, to.Session)
+	if err != nil {
+		return nil, err
+	}
+	links := make([]link, 0, len(entries))
+	fresh := false
+	// A long session makes many commits, so they go into a pack.
+	err = s.Repo.InPacks(ctx, func() error {
+		var before *link
+		for _, e := range entries {
+			l := link{ID: e.Checkpoint, entry: e}
+			if sum := said[e.Checkpoint]; sum != nil {
+				l.message = sum.Message
+			}
+			if before != nil {
+				l.Before = before.Commit
+			}
+			if old, ok := known[e.Checkpoint]; ok && old.Before == l.Before {
+				l.Commit, l.Head = old.Commit, old.Head
+			} else if err := l.make(ctx, s, before); err != nil {
+				return err
+			} else {
+				fresh = true
+			}
+			links = append(links, l)
+			before = &links[len(links)-1]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if fresh {
+		if err := s.Remember(memoryOf(to.Session), links); err != nil {
+			s.Warn(err.Error()) // they are made again next time
+		}
+	}
+	return links, nil
+}
+
+// lineTo returns the checkpoints that lead to one, oldest first, without dead and safety
+// checkpoints.
+func lineTo(to *checkpoint.Found) []*journal.Entry {
+	var line []*journal.Entry
+	for e := range to.State.LineTo(to.Entry) {
+		if !e.Dead && (!e.Safety || e == to.Entry) {
+			line = append(line, e)
+		}
+	}
+	slices.Reverse(line)
+	return line
+}
+
+// make writes the commit of a link, with the tree, time and author of the checkpoint. Its
+// parents are the link before and, if HEAD has moved, HEAD. Lines that came with somebody's
+// commit are then blamed on that commit and not on the step after it.
+func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link) error {
+	c, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
+	if err != nil {
+		return checkpoint.DamagedError(l.entry, err)
+	}
+	// The last parent is the record commit.
+	if len(c.Parents) > 1 {
+		l.Head = c.Parents[0]
+	}
+	made := git.Commit{Tree: c.Tree, Author: c.Author, Committer: c.Committer, Message: subject(l) + "\n\nCheckpoint-Id: " + string(l.ID) + "\n"}
+	if before != nil {
+		made.Parents = append(made.Parents, before.Commit)
+	}
+	if l.Head != "" && (before == nil || before.Head != l.Head) {
+		made.Parents = append(made.Parents, l.Head)
+	}
+	l.Commit, err = s.Repo.WriteCommit(ctx, made)
+	return err
+}
+
+// subject returns the subject that git shows for a link.
+func subject(l *link) string {
+	first, _, _ := strings.Cut(l.message, "\n")
+	if first == "" {
+		return l.entry.Label
+	}
+	return l.entry.Label + ": " + first
+}
+
+func memoryOf(session name.Session) string { return "blame-" + string(session) + ".json" }
+
+// remembered returns the remembered links whose objects still exist.
+func remembered(ctx context.Context, s *checkpoint.Service, session name.Session) (map[name.ID]link, error) {
+	var links []link
+	if known, err := s.Recall(memoryOf(session), &links); err != nil || !known {
+		return nil, err
+	}
+	oids := make([]name.OID, len(links))
+	for i, l := range links {
+		if _, err := name.ParseOID(string(l.Commit)); err != nil {
+			return nil, nil //nolint:nilerr // somebody wrote into it
+		}
+		oids[i] = l.Commit
+	}
+	missing, err := s.Repo.Batch().Missing(ctx, oids)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	known := map[name.ID]link{}
+	for _, l := range links {
+		if !missing[l.Commit] {
+			known[l.ID] = l
+		}
+	}
+	return known, nil
+}

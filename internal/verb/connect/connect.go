@@ -1,0 +1,286 @@
+// Package connect adds the hooks of coding agents to a repository or to a user's own
+// settings, removes them again, and reports the state of each agent. The files to edit come
+// from package agent.
+//
+// Prepare and PlanDeinit return a Plan that can be shown before Plan.Apply
+// writes it. The receipt, a JSON file, remembers what was added. Hooks do nothing without
+// consent, a key in git's configuration that no repository can bring along. List and
+// Troubled (list.go) report how each agent stands. The package starts no agent, and never
+// writes to the file in which an agent keeps its trust.
+package connect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/wholefile"
+)
+
+// Request says which agents to add or remove, and where.
+type Request struct {
+	Names  []string
+	Scope  agent.Scope
+	Wanted agent.Wanted
+	// Keep the agents' transcripts from now on.
+	Keep bool
+	Adds bool // tells adding, with consent to the hooks, from removing
+}
+
+// Plan is what adding or removing would do. Nothing is written before Apply.
+type Plan struct {
+	Request
+	Agents []Planned
+	s      *checkpoint.Service
+}
+
+// Planned is the part of a plan for one agent.
+type Planned struct {
+	Agent *agent.Definition
+	Files []agent.Change // what happens to each settings file
+	// Files of other scopes with hooks, which a removal leaves.
+	Elsewhere []Hooked
+}
+
+// Changes reports whether a settings file changes.
+func (p Planned) Changes() bool { return slices.ContainsFunc(p.Files, agent.Change.Changes) }
+
+// Removal returns the command that removes an agent's hooks from the files of a scope.
+func Removal(name string, scope agent.Scope) string {
+	command := "git checkpoint agent remove " + name
+	if scope != agent.ScopeProject {
+		command += " --" + string(scope)
+	}
+	return command
+}
+
+// PlanDeinit plans to remove what was added to files of this worktree. Hooks that came with
+// the repository belong to others and stay. So do hooks in the user's own settings, because
+// these serve other repositories, too.
+func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
+	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
+	if err != nil {
+		return nil, err
+	}
+	all := &Plan{s: s}
+	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
+		for _, d := range agent.All() {
+			file, err := placeOf(s, scope).File(d.Hooks.Files)
+			if _, added := receipt[resolved(file)]; err != nil || !added {
+				continue
+			}
+			p, err := Prepare(s, Request{Names: []string{d.Name}, Scope: scope})
+			if err != nil {
+				return nil, err
+			}
+			p.Agents[0].Elsewhere = nil // all scopes of this worktree go
+			all.Agents = append(all.Agents, p.Agents...)
+		}
+	}
+	return all, nil
+}
+
+// resolved returns the path under which a receipt knows a file.
+func resolved(file string) string {
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		return to
+	}
+	return file
+}
+
+// Prepare plans to add hooks and to give consent to them, or to remove them and to withdraw it.
+func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
+	p := &Plan{Request: req, s: s}
+	receipt, err := readReceipt(receiptFile(s, req.Scope))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range req.Names {
+		d, err := agent.Find(name)
+		if err == nil && slices.ContainsFunc(p.Agents, func(a Planned) bool { return a.Agent.Name == d.Name }) {
+			continue // it was named twice
+		}
+		if err != nil {
+			return nil, checkpoint.Usage("`git checkpoint agent list` shows them", "%v", err)
+		}
+		var changes []agent.Change
+		switch place := placeOf(s, req.Scope); {
+		case d.Hooks.Shape == "none":
+		case req.Adds:
+			changes, err = d.Add(place, req.Wanted)
+		default:
+			changes, err = d.Remove(place, receipt)
+		}
+		if err != nil {
+			return nil, explain(d, err)
+		}
+		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
+		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere})
+	}
+	return p, nil
+}
+
+// explain adds what a person can do about a file that cannot be edited.
+func explain(d *agent.Definition, err error) error {
+	var unreadable *agent.UnreadableError
+	switch {
+	case errors.As(err, &unreadable):
+		return &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Err: err,
+			Hints: []string{"nothing was changed; add this to the file yourself:\n" + unreadable.Snippet},
+		}
+	case errors.Is(err, agent.ErrScope):
+		return checkpoint.Usage("leave out the flag, or see docs/agents.md", "%s: %v", d.Title, err)
+	}
+	return checkpoint.Classify(err)
+}
+
+func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
+	return agent.Place{Worktree: s.Repo.WorkTree, Home: home(s), Scope: scope}
+}
+
+func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
+
+// Changes reports whether applying the plan would do anything.
+func (p *Plan) Changes() bool {
+	for _, a := range p.Agents {
+		if a.Changes() || Consented(p.s, a.Agent.Name) != p.Adds {
+			return true
+		}
+	}
+	kept, _ := p.s.Settings.Bool(TranscriptsKey, false) //nolint:errcheck // a bad value is replaced
+	return p.Keep && !kept
+}
+
+// TranscriptsKey is the configuration key that says whether transcripts are kept.
+const TranscriptsKey = "checkpoint.agent.transcripts"
+
+// consentKey is the configuration key without which the hooks of an agent do nothing.
+func consentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
+
+// Consented reports whether somebody agreed to the hooks of an agent. A bad value is none; List
+// reports it.
+func Consented(s *checkpoint.Service, name string) bool {
+	on, err := s.Settings.Bool(consentKey(name), false)
+	return err == nil && on
+}
+
+// Apply writes the files, the consent and the receipt. The receipt is written even after an
+// error, as it has to know about the files that were changed before.
+func (p *Plan) Apply(ctx context.Context) error {
+	file := receiptFile(p.s, p.Scope)
+	receipt, err := readReceipt(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.apply(ctx, receipt), writeReceipt(file, receipt))
+}
+
+// apply is Apply without the receipt's file.
+func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
+	for _, a := range p.Agents {
+		for _, c := range a.Files {
+			if err := c.Apply(receipt); err != nil {
+				return checkpoint.Classify(err)
+			}
+		}
+		if err := p.configure(ctx, consentKey(a.Agent.Name), p.Adds); err != nil {
+			return err
+		}
+	}
+	if !p.Keep {
+		return nil
+	}
+	return p.configure(ctx, TranscriptsKey, true)
+}
+
+// configure sets or unsets a key in the repository's or the user's configuration, which
+// does not come along with a clone.
+func (p *Plan) configure(ctx context.Context, key string, on bool) error {
+	where := "--local"
+	if p.Scope == agent.ScopeUser {
+		where = "--global"
+	}
+	args := []string{"config", where, key, "true"}
+	if !on {
+		args = []string{"config", where, "--unset-all", key}
+	}
+	_, err := p.s.Repo.Output(ctx, args...)
+	// Git's exit code for a key that is not set.
+	if !on && git.ExitCode(err) == 5 {
+		err = nil
+	}
+	return checkpoint.Classify(err)
+}
+
+// receiptFile returns the path of the receipt: one for all worktrees of a repository, or
+// the user's.
+func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
+	if scope != agent.ScopeUser {
+		return filepath.Join(s.Repo.CommonDir, "checkpoint", checkpoint.ReceiptFile)
+	}
+	state := s.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		state = filepath.Join(home(s), ".local", "state")
+	}
+	return filepath.Join(state, "git-checkpoint", checkpoint.ReceiptFile)
+}
+
+// readReceipt reads the receipt. A damaged one counts as empty, and entries are then
+// removed by value.
+func readReceipt(file string) (agent.Receipt, error) {
+	receipt := agent.Receipt{}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return receipt, nil
+	}
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if json.Unmarshal(data, &receipt) != nil || receipt == nil {
+		return agent.Receipt{}, nil //nolint:nilerr // entries are then taken out one by one
+	}
+	return receipt, nil
+}
+
+// writeReceipt writes the receipt, or deletes the file if it is empty.
+func writeReceipt(file string, receipt agent.Receipt) error {
+	if len(receipt) == 0 {
+		err := os.Remove(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return checkpoint.Classify(err)
+	}
+	data, err := json.MarshalIndent(receipt, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o777)
+	}
+	if err == nil {
+		err = wholefile.Bytes(file, 0o600, append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("save what was added: %w", checkpoint.Classify(err))
+	}
+	return nil
+}
+
+// Relative shortens a path for messages: relative to the worktree or to the home directory.
+func Relative(s *checkpoint.Service, file string) string {
+	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	if h := home(s); h != "" && strings.HasPrefix(file, h+string(filepath.Separator)) {
+		return "~" + strings.TrimPrefix(file, h)
+	}
+	return file
+}

@@ -1,0 +1,195 @@
+package connect
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/sys/command"
+)
+
+// Standing is the state of one agent in this repository.
+type Standing struct {
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`
+	Installed bool     `json:"installed"` // its executable is in PATH
+	Enabled   bool     `json:"enabled"`   // its hooks have consent
+	Hooks     []Hooked `json:"hooks"`     // files with our hooks
+	// Whether the agent trusts the hooks; null: unknown.
+	Trusted   *bool            `json:"trusted"`
+	LastEvent *checkpoint.Time `json:"last_event"`
+	// Error of the last event; empty: it went well.
+	Problem  string `json:"problem"`
+	Failures int    `json:"failures"`
+	// A prompt is open, and no event came for a long time.
+	Silent bool `json:"silent"`
+
+	// Its hooks are in no settings file, because any program may call them.
+	anywhere bool
+}
+
+// silence is how long an agent may work on a prompt without an event before it counts as
+// silent.
+const silence = time.Hour
+
+// Trouble returns what keeps the hooks of an agent from working, and the remedy. Both are
+// empty if nothing is known.
+func (st Standing) Trouble() (problem, remedy string) {
+	switch {
+	case len(st.Hooks) == 0 && !(st.anywhere && st.Enabled):
+		return "", ""
+	case !st.Enabled:
+		return "its hooks are not enabled here", "git checkpoint agent add " + st.Name
+	case st.Trusted != nil && !*st.Trusted:
+		return "it does not trust its hooks yet, and skips them", "type /hooks in " + st.Title
+	case st.Problem != "":
+		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
+	case st.Silent:
+		return "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it"
+	}
+	return "", ""
+}
+
+// Troubled returns the agents with consent whose hooks do not work.
+func Troubled(s *checkpoint.Service) (found []Standing) {
+	for _, d := range agent.All() {
+		if !Consented(s, d.Name) {
+			continue
+		}
+		st, _ := standing(s, d) //nolint:errcheck // only that setting can be wrong
+		if problem, _ := st.Trouble(); problem != "" {
+			found = append(found, st)
+		}
+	}
+	return found
+}
+
+// Hooked is a file with our hooks.
+type Hooked struct {
+	Scope agent.Scope `json:"scope"`
+	File  string      `json:"file"`
+}
+
+// List returns the state of every agent.
+func List(s *checkpoint.Service) ([]Standing, error) {
+	var all []Standing
+	for _, d := range agent.All() {
+		st, err := standing(s, d)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	return all, nil
+}
+
+// standing returns the state of one agent.
+func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err error) {
+	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none"}
+	for _, program := range d.Programs {
+		st.Installed = st.Installed || command.Find(program) == nil
+	}
+	if st.Enabled, err = s.Settings.Bool(consentKey(d.Name), false); err != nil {
+		return st, err
+	}
+	st.lastEvent(s)
+	if d.Name == "codex" && len(st.Hooks) > 0 {
+		st.Trusted = trusted(s, st.Hooks)
+	}
+	return st, nil
+}
+
+// Connected reports whether an agent's hooks have consent and are in one of its settings files.
+func Connected(s *checkpoint.Service, name string) bool {
+	d, err := agent.Find(name)
+	if err != nil {
+		return false
+	}
+	return Consented(s, name) && len(hooked(s, d)) > 0
+}
+
+// hooked returns the files with our hooks.
+func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
+	found := []Hooked{}
+	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal, agent.ScopeUser} {
+		if file, err := placeOf(s, scope).File(d.Hooks.Files); err == nil && agent.Holds(file) {
+			found = append(found, Hooked{scope, file})
+		}
+	}
+	return found
+}
+
+// toldFile remembers the agents about which the person was told, see News.
+const toldFile = "hooks-told.json"
+
+// News returns the agents whose hooks came with the repository, in the project's files, and have no
+// consent. Each is returned only once.
+func News(s *checkpoint.Service) (news []string, err error) {
+	var told []string
+	if _, err := s.Recall(toldFile, &told); err != nil {
+		return nil, err
+	}
+	for _, d := range agent.All() {
+		file, err := placeOf(s, agent.ScopeProject).File(d.Hooks.Files)
+		if err == nil && !Consented(s, d.Name) && !slices.Contains(told, d.Name) && agent.Holds(file) {
+			news = append(news, d.Name)
+		}
+	}
+	if len(news) == 0 {
+		return nil, nil
+	}
+	return news, s.Remember(toldFile, append(told, news...))
+}
+
+// lastEvent reads when an agent last sent an event in this worktree, and how that went,
+// from the files of package hook.
+func (st *Standing) lastEvent(s *checkpoint.Service) {
+	// The directory is no part of the pattern: its name may have a "[".
+	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
+	names, _ := fs.Glob(dir, st.Name+"-*.json") //nolint:errcheck // the pattern is right
+	type heard struct {
+		Last     time.Time `json:"last"`
+		Failures int       `json:"failures"`
+		Problem  string    `json:"problem"`
+		Turn     struct {
+			Open bool `json:"open"`
+		} `json:"turn"`
+	}
+	var newest heard
+	for _, name := range names {
+		var h heard
+		if data, err := fs.ReadFile(dir, name); err == nil && json.Unmarshal(data, &h) == nil && (st.LastEvent == nil || h.Last.After(newest.Last)) {
+			newest, st.LastEvent = h, &checkpoint.Time{Time: h.Last}
+		}
+	}
+	st.Silent = newest.Turn.Open && s.Now().Sub(newest.Last) > silence
+	if st.Failures = newest.Failures; st.Failures > 0 {
+		st.Problem = newest.Problem
+	}
+}
+
+// trusted reports whether Codex trusts the hooks, or nil if its configuration, which then
+// names their file, cannot be read. It is only read here, because trust is the person's
+// decision.
+func trusted(s *checkpoint.Service, hooks []Hooked) *bool {
+	dir := s.Getenv("CODEX_HOME")
+	if dir == "" {
+		dir = filepath.Join(home(s), ".codex")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "config.toml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	is := true
+	for _, h := range hooks {
+		is = is && strings.Contains(string(data), h.File+":")
+	}
+	return &is
+}

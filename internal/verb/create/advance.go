@@ -1,0 +1,356 @@
+package create
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+)
+
+// This file applies the workflow's definition to a new checkpoint: its trigger, step, state and
+// status. The order is accept (parse the document), composeState (edit the state), number (place it
+// among the steps), check (derive members, then check schema, transitions and rules).
+
+// trigger returns the trigger that the request names, else the document's, else manual.
+func (c *creation) trigger() string {
+	return cmp.Or(c.req.Trigger, c.document.Trigger, workflow.TriggerManual)
+}
+
+// handed reports whether the request has a state document.
+func (c *creation) handed() bool { return len(c.req.State) > 0 }
+
+// checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
+// switched off (KindNothing).
+func (c *creation) checkTrigger() error {
+	off, err := c.def.SwitchedOff(c.trigger(), c.s.Settings.Get)
+	if err != nil {
+		return checkpoint.Usage("", "%v", err)
+	}
+	switch {
+	// Only a rollback may make a safety checkpoint.
+	case c.safety || c.trigger() != workflow.TriggerSafety && off == "":
+		return nil
+	case off == "":
+		return checkpoint.Usage("a rollback makes safety checkpoints itself", "the trigger safety cannot be chosen")
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(off)}
+}
+
+// accept parses the --state document. What it says about status and step must not contradict the
+// options.
+func (c *creation) accept() error {
+	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
+		if _, is := errors.AsType[*record.SizeError](err); is {
+			return tooLarge(checkpoint.DefaultMaxRecordSize)
+		}
+		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+	}
+	a, err := c.def.Accept(c.req.State)
+	if err != nil {
+		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+	}
+	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
+		return checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
+	}
+	// A step in a document of unknown origin may count something else, so only a recognised
+	// document can contradict --step.
+	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
+		return checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
+	}
+	c.document = a
+	return c.checkTrigger()
+}
+
+// composeState computes state, status and error. The state is the document, or else the one of the
+// checkpoint before (or of the promoted attempt), with the edits of the request applied. The status
+// is that of the option, else of the edited state, else of the document, else it is carried over.
+func (c *creation) composeState(prev base) error {
+	r := c.record
+	r.State, r.Error = json.RawMessage("{}"), nil
+	if prev.record != nil {
+		r.State, r.Status = prev.record.State, prev.record.Status
+	}
+	if from := c.req.Promote; from != nil {
+		r.State, r.Status = from.State, from.Status
+	}
+	if c.handed() {
+		r.State, r.Status = c.document.State, ""
+	}
+	if c.req.Edited != nil {
+		r.State = c.req.Edited
+	}
+	before := r.State
+	if err := c.edit(); err != nil {
+		return err
+	}
+	// Compare with the state before the edits: a document may change its owner, an edit may not.
+	if err := keepOwner(c, before); err != nil {
+		return err
+	}
+	if err := c.placeSaid(prev); err != nil {
+		return err
+	}
+	facts, err := c.def.Read(r.State)
+	if err != nil {
+		return checkpoint.Usage("", "the state is invalid: %v", err)
+	}
+	facts.Status = cmp.Or(facts.Status, c.document.Status) // what an edit set comes before the document
+	if facts.Error == nil {
+		facts.Error = c.document.Error
+	}
+	r.Status = cmp.Or(c.req.Status, facts.Status, r.Status, c.def.Statuses.Initial, checkpoint.StatusOpen)
+	r.Error = facts.Error
+	if c.req.Error != nil {
+		r.Error = errorValue(*c.req.Error)
+	}
+	return nil
+}
+
+// placeSaid writes --status and --error into the state, if the workflow keeps them there. Otherwise
+// the state would say something else than the record. It returns an error if the request itself
+// sets another value.
+func (c *creation) placeSaid(prev base) error {
+	in, state := c.def.State.Members, c.record.State
+	if in.Status != "" && c.req.Status != "" {
+		was, now := c.document.Status, gjson.GetBytes(state, in.Status).String()
+		// Without a document, a status in the state that is the old one was carried over and may be
+		// replaced.
+		if !c.handed() && prev.record != nil {
+			was = gjson.GetBytes(prev.record.State, in.Status).String()
+		}
+		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
+		if (now != was || edited) && now != c.req.Status {
+			return checkpoint.Usage("leave out --status, or make them agree", "the state has status %q, but --status is %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
+		}
+		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
+			return nil // not an object: the workflow's check reports it
+		}
+		c.record.State = state
+	}
+	if in.Error == "" || c.req.Error == nil {
+		return nil
+	}
+	value := errorValue(*c.req.Error)
+	edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Error })
+	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
+		return checkpoint.Usage("leave out --error, or make them agree", "--set gives error %s, but --error is %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
+	}
+	// "" clears the error. A state that has no such member does not get one.
+	if value == nil {
+		if !gjson.GetBytes(state, in.Error).Exists() {
+			return nil
+		}
+		value = json.RawMessage("null")
+	}
+	if state = put(c.record.State, in.Error, value); state != nil {
+		c.record.State = state
+	}
+	return nil
+}
+
+// keepOwner returns an error if an edit changes the owner that the document names, such as the
+// number of its issue: each session holds the documents of one owner.
+func keepOwner(c *creation, before json.RawMessage) error {
+	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
+		return nil
+	}
+	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})
+	if was == "" || now == "" || was == now {
+		return nil
+	}
+	return checkpoint.Failure(checkpoint.KindRejected, "give the document with --state: then it goes to its own session",
+		"the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said))
+}
+
+// put returns the state with the member set to value, or nil if the state cannot have that member.
+func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
+	state, err := record.Set(state, path, string(value))
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
+// quote returns text as a JSON string.
+func quote(text string) json.RawMessage {
+	quoted, _ := json.Marshal(text) //nolint:errcheck // a string never fails
+	return quoted
+}
+
+// errorValue converts the value of --error: JSON is kept, other text becomes a string, "" becomes
+// nil.
+func errorValue(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if raw, err := record.ParseJSON([]byte(text), record.Limits{}); err == nil {
+		return raw
+	}
+	return quote(text)
+}
+
+// edit applies --patch, --set, --unset and --metric, in this order.
+func (c *creation) edit() error {
+	var err error
+	state := c.record.State
+	if len(c.req.Patch) > 0 {
+		if state, err = record.MergePatch(state, c.req.Patch); err != nil {
+			return checkpoint.Usage("--patch must be one JSON object (RFC 7396)", "the patch is invalid: %v", err)
+		}
+	}
+	for _, a := range c.req.Set {
+		if state, err = record.Set(state, a.Path, a.Value); err != nil {
+			return checkpoint.Usage("--set PATH=VALUE needs a path such as tasks.0.status", "%v", err)
+		}
+	}
+	for _, p := range c.req.Unset {
+		if state, err = record.Unset(state, p); err != nil {
+			return checkpoint.Usage("", "%v", err)
+		}
+	}
+	for _, m := range c.req.Metrics {
+		if state, err = record.SetMetric(state, metricsPath(c.def), m.Path, m.Value); err != nil {
+			return checkpoint.Usage("--metric NAME=VALUE", "%v", err)
+		}
+	}
+	c.record.State = state
+	return nil
+}
+
+// number decides step, name, iteration and label. The workflow's Place decides the step; this
+// function supplies what it needs to know about the session.
+func (c *creation) number(v store.View) error {
+	r := c.record
+	req := workflow.PlaceRequest{
+		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
+	}
+	if c.handed() {
+		req.Document = &c.document.Facts
+	}
+	if v.State != nil {
+		req.Last = lastMilestone(v.State)
+		req.Milestones = func(step int) (iterations []string, named string) {
+			newest := -1
+			for i, c := range v.State.Standings() {
+				if c.Live && c.Milestone && c.Step == step {
+					iterations, newest = append(iterations, v.State.IterationOf(i)), i
+				}
+			}
+			if newest >= 0 {
+				named = v.State.StepName(newest)
+			}
+			return iterations, named
+		}
+		req.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
+	}
+	p, err := c.def.Place(req)
+	if err != nil {
+		return &checkpoint.Error{Kind: checkpoint.KindRejected, Err: err}
+	}
+	c.spot = p
+	r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
+	// Labels: see "Label" in docs/format.md.
+	if r.Milestone {
+		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
+		return nil
+	}
+	// A checkpoint that is no milestone has the name of the step that it hangs on.
+	if r.StepName == "" && v.State != nil {
+		if e := v.State.Milestone(r.Step, ""); e != nil {
+			r.StepName = e.Event().StepName
+		}
+	}
+	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), checkpoint.HighestSuffix(v.State, r.Step)+1)
+	return nil
+}
+
+// numberSafety gives a safety checkpoint the current step and the next safety number of the
+// session.
+func (c *creation) numberSafety(v store.View, prev base) {
+	r, n := c.record, 1
+	if prev.entry != nil {
+		r.Step, r.StepName = prev.entry.Step, prev.entry.Event().StepName
+	}
+	if v.State != nil {
+		for _, c := range v.State.Standings() {
+			if c.Safety {
+				n++
+			}
+		}
+	}
+	r.Label = fmt.Sprintf("%s+safety-%d", name.Label(r.Step, r.StepName, ""), n)
+}
+
+// lastMilestone returns the step that the session is at: the step of the newest checkpoint before
+// the current one, or of that one, that belongs to a step. It returns nil if there is none. A
+// checkpoint that is no milestone has the number of the milestone that it hangs on, so it counts
+// too.
+func lastMilestone(st *journal.State) *int {
+	for e := range st.Line() {
+		if e.Milestone || e.Step > 0 {
+			n := e.Step
+			return &n
+		}
+	}
+	return nil
+}
+
+// check adds the members that the workflow derives to the state and then applies its schema,
+// transitions and rules. All violations are reported in one error.
+func (c *creation) check(v store.View, prev base) error {
+	change := c.change(v)
+	if prev.record != nil {
+		change.Old, change.OldStatus = prev.record.State, prev.record.Status
+	}
+	// A member that the document itself has is not derived: what was said wins over what is
+	// computed.
+	state, err := c.def.Derive(change, c.document.State)
+	if err != nil {
+		return checkpoint.Usage("", "the state is invalid: %v", err)
+	}
+	c.stated, c.record.State, change.New = c.record.State, state, state
+	return rejected(c.def, c.def.Check(change))
+}
+
+// change describes the checkpoint for the workflow's rules.
+func (c *creation) change(v store.View) workflow.Change {
+	change := workflow.Change{
+		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.handed(),
+		Place: c.spot, Now: c.at, Started: c.at,
+	}
+	if v.State == nil {
+		return change
+	}
+	change.Started = v.State.CreatedAt
+	for _, c := range v.State.Standings() {
+		if c.Live && c.Milestone {
+			change.Live = append(change.Live, c.Step)
+		}
+	}
+	change.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
+	return change
+}
+
+// rejected returns an error of KindRejected with a hint for each violation, or nil if there is
+// none.
+func rejected(def *workflow.Definition, broken []workflow.Violation) error {
+	if len(broken) == 0 {
+		return nil
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindRejected, Message: fmt.Sprintf("workflow %s rejects this checkpoint", def.Name)}
+	for _, b := range broken {
+		e.Hints = append(e.Hints, b.String())
+	}
+	return e
+}

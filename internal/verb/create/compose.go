@@ -1,0 +1,388 @@
+package create
+
+// This file composes the record of a new checkpoint from the capture, the request and the current
+// checkpoint. compose is called again for each try of the transaction, because number, label and id
+// depend on the journal.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
+)
+
+// base is the checkpoint that a new one builds on: the current one. All fields are empty for the
+// first checkpoint, except tree, which then is HEAD's tree.
+type base struct {
+	entry  *journal.Entry // nil for an attempt's first checkpoint, which builds on another session's
+	record *record.Record
+	tree   name.OID // what the new files are compared with
+	commit name.OID // the record commit M
+}
+
+// previous reads the current checkpoint. State and outputs of the new one start from it.
+func (c *creation) previous(ctx context.Context, v store.View) (b base, err error) {
+	if c.req.Fork != nil {
+		return forked(ctx, c, v)
+	}
+	if v.State != nil {
+		b.entry = v.State.CurrentEntry()
+	}
+	if b.entry != nil {
+		rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
+		switch {
+		case err == nil:
+			b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
+			if err := leaveOut(ctx, c, b); err != nil {
+				return b, err
+			}
+		case ctx.Err() != nil:
+			return b, context.Cause(ctx)
+		case c.handed(): // a whole document replaces the damaged state
+			c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
+		case c.safety || goesOn(c.req, err):
+			c.s.Warn(fmt.Sprintf("%s cannot be read, so its state and outputs are not carried over: %v", b.entry.Label, err))
+		default:
+			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
+		}
+	}
+	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
+	// since HEAD.
+	if b.tree == "" {
+		b.tree, err = c.headTree(ctx)
+	}
+	return b, err
+}
+
+// headTree returns the tree of HEAD's commit, or "" without a commit.
+func (c *creation) headTree(ctx context.Context) (name.OID, error) {
+	if c.head == "" {
+		return "", nil
+	}
+	commit, err := c.s.Repo.ReadCommit(ctx, string(c.head))
+	return commit.Tree, checkpoint.Classify(err)
+}
+
+// compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
+// workflow's check: the first must never be refused, and the second copies a record that passed it.
+func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
+	if err := c.prepare(v, prev); err != nil {
+		return err
+	}
+	if !c.safety && c.req.Fork == nil {
+		if err := c.check(v, prev); err != nil {
+			return err
+		}
+	}
+	if err := keepDocument(ctx, c); err != nil {
+		return err
+	}
+	c.composeOutputs(prev)
+	c.composeGit()
+	if err := c.composeFiles(ctx, prev); err != nil {
+		return err
+	}
+	var err error
+	c.record.ID, err = c.s.FreeID(v.State, c.record.Step, c.at)
+	return err
+}
+
+// prepare fills the members that do not depend on the worktree: state, status, step and label.
+// Foresee uses it before the step has run.
+func (c *creation) prepare(v store.View, prev base) error {
+	r := &record.Record{
+		Format: record.Format, Session: c.session, Message: c.req.Message, CreatedAt: c.at,
+		Trigger: c.trigger(), Workflow: record.Workflow{Name: c.def.Name, Version: c.def.Version},
+		Outputs: map[string]record.Output{},
+	}
+	c.record = r
+	if c.req.Agent != nil {
+		if err := r.SetAgent(*c.req.Agent); err != nil {
+			return err
+		}
+	}
+	if prev.entry != nil {
+		r.Previous = prev.entry.Checkpoint
+	}
+	if v.State != nil {
+		r.Topic = v.State.Topic
+	}
+	if err := c.composeState(prev); err != nil {
+		return err
+	}
+	switch {
+	case c.safety:
+		c.numberSafety(v, prev)
+		return nil
+	case c.req.Fork != nil:
+		placeAsForked(c, prev)
+		return nil
+	}
+	return c.number(v)
+}
+
+// composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),
+// removes those to drop and adds the new ones.
+func (c *creation) composeOutputs(prev base) {
+	from := prev.record
+	if c.req.Promote != nil {
+		from = c.req.Promote
+	}
+	if from != nil {
+		maps.Copy(c.record.Outputs, from.Outputs)
+		if a, ok := from.Agent(); ok && a.Transcript != nil { // these lines belong to that agent's turn
+			delete(c.record.Outputs, record.TranscriptOutput)
+		}
+	}
+	for n, o := range c.outputs {
+		if o.drop {
+			delete(c.record.Outputs, n)
+			continue
+		}
+		c.record.Outputs[n] = o.Output
+	}
+}
+
+// composeFiles lists the changed files and describes the capture.
+func (c *creation) composeFiles(ctx context.Context, prev base) error {
+	if err := compareFiles(ctx, c, prev); err != nil {
+		return err
+	}
+	sn := &c.record.Snapshot
+	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
+	for _, modes := range []map[string]fs.FileMode{c.capture.Modes, c.move.Modes} {
+		for p, m := range modes {
+			sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
+		}
+	}
+	// This member says that a file that Modes does not list had the permissions that git would give
+	// it. Without it, as in the records of early versions, they are not known.
+	AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
+	sn.Skipped = SkippedOf(c.capture)
+	sn.Raw = ToPaths(slices.Sorted(maps.Keys(c.capture.Raw)))
+	for _, risk := range c.capture.AtRisk {
+		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
+	}
+	return c.composeStaged(ctx)
+}
+
+// memberSight is a member of a path in snapshot.skipped: Shot.Sight when the checkpoint was made.
+const memberSight = "sight"
+
+// SkippedOf returns what a capture left out, as a record has it.
+func SkippedOf(c *snapshot.Capture) (out []record.Skipped) {
+	for _, sk := range c.Skipped {
+		left := record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size}
+		if sk.Sight != "" {
+			AddExtra(&left.Extra, memberSight, sk.Sight)
+		}
+		out = append(out, left)
+	}
+	return out
+}
+
+// SightOf returns Shot.Sight of a path as it was when the checkpoint was made; empty: not known.
+func SightOf(sk record.Skipped) string {
+	var sight string
+	if raw, ok := sk.Extra[memberSight]; !ok || json.Unmarshal(raw, &sight) != nil {
+		return ""
+	}
+	return sight
+}
+
+// compareFiles lists the files that changed since the checkpoint before, or since the tree
+// req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
+// checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
+// with an empty list, and files.unknown says so: damage must not stop the session.
+func compareFiles(ctx context.Context, c *creation, prev base) error {
+	c.unknown = ""
+	if c.req.Unless != "" {
+		if changes, err := c.s.Repo.DiffTrees(ctx, c.req.Unless, c.capture.Tree); err == nil {
+			c.record.Files = FilesOf(changes)
+			return nil
+		}
+	}
+	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
+	if err != nil && prev.entry != nil {
+		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)
+	}
+	if err != nil && c.unknown == "" {
+		return checkpoint.Classify(err)
+	}
+	c.record.Files = FilesOf(changes)
+	if c.unknown != "" {
+		AddExtra(&c.record.Files.Extra, "unknown", true)
+	}
+	return nil
+}
+
+// composeStaged lists the paths where the index differs from HEAD, up to record.MaxListed. The
+// index has no tree when what is staged is not known.
+func (c *creation) composeStaged(ctx context.Context) error {
+	if c.capture.Index.Tree == "" {
+		return nil
+	}
+	headTree, err := c.headTree(ctx)
+	if err != nil {
+		return err
+	}
+	changes, err := c.s.Repo.DiffTrees(ctx, headTree, c.capture.Index.Tree)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for i, ch := range changes {
+		if i == record.MaxListed {
+			AddExtra(&c.record.Git.Extra, MemberStagedCut, true)
+			break
+		}
+		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
+	}
+	return nil
+}
+
+// AddExtra adds a member to the part of a record that keeps members outside the format's tables.
+func AddExtra(to *map[string]json.RawMessage, member string, value any) {
+	if *to == nil {
+		*to = map[string]json.RawMessage{}
+	}
+	raw, _ := json.Marshal(value) //nolint:errcheck // words, booleans and paths never fail
+	(*to)[member] = raw
+}
+
+// composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
+func (c *creation) composeGit() {
+	c.record.Git = c.git
+	g, ix := &c.record.Git, c.capture.Index
+	g.Extra = maps.Clone(g.Extra)
+	if c.move.Aside != nil {
+		AddExtra(&g.Extra, MemberAside, c.move.Aside)
+	}
+	if c.move.Landed != "" {
+		AddExtra(&g.Extra, MemberLanded, c.move.Landed)
+	}
+	g.Head, g.Index = c.head, ix.Tree
+	// A path has up to three unmerged entries, one for each stage.
+	seen := map[string]bool{}
+	for _, u := range ix.Unmerged {
+		if !seen[u.Path] {
+			seen[u.Path] = true
+			g.Unmerged = append(g.Unmerged, record.Path(u.Path))
+		}
+	}
+	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = ToPaths(ix.IntentToAdd), ToPaths(ix.AssumeUnchanged), ToPaths(ix.SparsePresent)
+	if len(c.capture.Ignored) > 0 {
+		AddExtra(&c.record.Snapshot.Extra, "ignored", ToPaths(c.capture.Ignored))
+	}
+	if c.move.Made != nil {
+		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.move.Made)
+	}
+}
+
+// ToPaths converts to the type that writes paths with any bytes to JSON.
+func ToPaths(list []string) []record.Path {
+	out := make([]record.Path, len(list))
+	for i, p := range list {
+		out[i] = record.Path(p)
+	}
+	return out
+}
+
+// FromPaths is the inverse of ToPaths.
+func FromPaths(list []record.Path) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = string(p)
+	}
+	return out
+}
+
+// encodeFlags encodes the paths of skip-worktree entries as the blob index-flags: for each the
+// letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
+func encodeFlags(skipWorktree []string) []byte {
+	var b bytes.Buffer
+	for _, p := range skipWorktree {
+		b.WriteString("S " + p + "\x00")
+	}
+	return b.Bytes()
+}
+
+// DecodeFlags returns the skip-worktree paths in a blob index-flags. It skips lines with other
+// letters.
+func DecodeFlags(data []byte) []string {
+	var out []string
+	for _, line := range strings.Split(string(data), "\x00") {
+		if p, ok := strings.CutPrefix(line, "S "); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// gitNow returns what a record says about HEAD's branch, the operation in progress and the worktrees.
+// The commit of HEAD and the index are added later.
+func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
+	branch := s.Repo.Head.Branch
+	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Operation(), Worktree: record.Path(s.WorktreeName())}
+	// A member outside the tables of the format: a reader that does not know it keeps it.
+	if other := s.Repo.OperationHead(); other != "" {
+		AddExtra(&g.Extra, "operation_head", other)
+	}
+	list, err := s.Repo.Worktrees(ctx)
+	for _, w := range list {
+		if w.GitDir != s.Repo.GitDir {
+			g.Worktrees = append(g.Worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
+		}
+	}
+	return g, checkpoint.Classify(err)
+}
+
+// FilesOf sorts changes into created, modified and deleted files. A change of mode or type counts
+// as modified.
+func FilesOf(changes []git.Change) record.Files {
+	var created, modified, deleted []record.Path
+	for _, ch := range changes {
+		switch {
+		case ch.Old.Mode == 0:
+			created = append(created, record.Path(ch.Path))
+		case ch.New.Mode == 0:
+			deleted = append(deleted, record.Path(ch.Path))
+		default:
+			modified = append(modified, record.Path(ch.Path))
+		}
+	}
+	return record.NewFiles(created, modified, deleted)
+}
+
+// MemberAside is a member of git in the record of a safety checkpoint. It names the branch that the
+// rollback moves although HEAD is not on it, so that an undo can move it back.
+const MemberAside = "aside"
+
+// MemberLanded is a member of git in the record of the safety checkpoint of a landing. It is the
+// commit that the branch moves to, by which an undo knows what was committed later.
+const MemberLanded = "landed"
+
+// MemberStagedCut is a member of git in a record: true if the list of staged paths was cut.
+const MemberStagedCut = "staged_truncated"
+
+// MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
+// files that a rollback of some paths creates, so that an undo can remove them. It is there, if
+// only empty, for each rollback of some paths, and for no other.
+const MemberMade = "made"
+
+// MadeFile is an ignored file that a rollback of some paths creates.
+type MadeFile struct {
+	Path record.Path `json:"path"`
+	OID  name.OID    `json:"oid"` // the blob that it is created with
+}

@@ -1,0 +1,93 @@
+package create
+
+// This file keeps the document of another system that a checkpoint is made from, beside the record,
+// as `import` does. So an export writes it back byte for byte, also the members that no workflow
+// knows. What the request itself changes is changed in the document too.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// The names under which a document is kept.
+const (
+	KeptJSON = "document.json"
+	KeptYAML = "document.yaml"
+)
+
+// keepDocument keeps the document if its workflow recognises it. The record says so in the member of
+// an import, without a digest and a path: it was not imported.
+func keepDocument(ctx context.Context, c *creation) error {
+	c.kept = nil
+	if !c.handed() || !c.def.Knows(c.req.State) {
+		return nil
+	}
+	format := c.def.Origin()
+	if format == "" { // no layout has such documents
+		return nil
+	}
+	file, text := KeptJSON, c.req.State
+	if original := c.req.Original; len(original) > 0 {
+		if text = original; !bytes.HasSuffix(original, c.req.State) { // more than a byte order mark
+			file = KeptYAML
+		}
+	}
+	if !bytes.Equal(c.stated, c.document.State) || len(c.req.Outputs) > 0 {
+		var err error
+		file = KeptJSON
+		if text, err = c.def.Restate(c.req.State, c.stated, restatedOutputs(c)); err != nil {
+			return checkpoint.Usage("", "the state is invalid: %v", err)
+		}
+	}
+	blob, err := c.s.Repo.WriteObject(ctx, "blob", text)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	c.kept = map[string]name.OID{file: blob}
+	AddExtra(&c.record.Extra, checkpoint.ImportedMember, checkpoint.ImportedFrom{Format: format, Key: c.def.CheckpointOf(c.document), Files: c.kept})
+	return nil
+}
+
+// restatedOutputs returns for each output of --output a function that gives it as the document has
+// it, or false if JSON cannot represent it.
+func restatedOutputs(c *creation) map[string]func(was gjson.Result) (json.RawMessage, bool) {
+	out := map[string]func(gjson.Result) (json.RawMessage, bool){}
+	for _, o := range c.req.Outputs {
+		kept := c.outputs[o.Name]
+		out[o.Name] = func(was gjson.Result) (json.RawMessage, bool) {
+			switch {
+			case kept.drop && was.IsArray():
+				return json.RawMessage("[]"), true
+			case kept.drop:
+				return json.RawMessage("null"), was.Exists()
+			}
+			return OutputJSON(kept.data, was.IsArray())
+		}
+	}
+	return out
+}
+
+// OutputJSON returns an output as a member of a document, the inverse of OutputContent: a JSON list
+// as it is, other text as a string, or as a list of lines. ok is false for content that is not text.
+func OutputJSON(content []byte, isList bool) (json.RawMessage, bool) {
+	if raw, err := record.ParseJSON(content, record.Limits{}); err == nil && gjson.ParseBytes(raw).IsArray() {
+		return raw, true
+	}
+	if !utf8.Valid(content) {
+		return nil, false
+	}
+	if !isList {
+		return quote(string(content)), true
+	}
+	lines, err := json.Marshal(strings.Split(strings.TrimRight(string(content), "\n"), "\n"))
+	return lines, err == nil
+}

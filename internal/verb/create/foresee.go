@@ -1,0 +1,79 @@
+package create
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+)
+
+// Foreseen is what is known about a checkpoint before its step has run.
+type Foreseen struct {
+	Session    name.Session
+	Definition *workflow.Definition
+	Record     *record.Record // without files and id
+	State      *journal.State // the fold of the session; nil for a new session
+	Current    *journal.Entry // the checkpoint that it will follow; nil for the first
+}
+
+// Foresee composes a checkpoint as far as possible before its step has run. It lets `run` refuse a
+// step whose trigger, state or order the workflow rejects before the command starts. It writes
+// nothing.
+func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
+	c, err := creationFor(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.define(ctx); err != nil {
+		return nil, err
+	}
+	if !req.DryRun {
+		if err := s.RefuseHalfRolledBack(); err != nil {
+			return nil, err
+		}
+	}
+	v, err := c.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.handed() {
+		if err := c.accept(); err != nil {
+			return nil, err
+		}
+	}
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(v, prev); err != nil {
+		return nil, err
+	}
+	if err := rejected(c.def, c.def.CheckOrder(c.change(v))); err != nil {
+		return nil, err
+	}
+	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil
+}
+
+// view returns what a transaction would see of the session, without one: nothing will be written.
+func (c *creation) view(ctx context.Context) (store.View, error) {
+	st, err := c.s.Store.State(ctx, c.session)
+	if errors.Is(err, store.ErrNoSession) {
+		st = nil
+		if err = c.s.UnknownSessionError(ctx, c.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
+			err = nil // a new session, and not one that lost its journal
+		}
+	}
+	return store.View{Session: c.session, State: st}, checkpoint.Classify(err)
+}
+
+// CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched
+// the request's trigger off. It needs no session.
+func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, req Request) error {
+	// checkTrigger reads only these three fields.
+	return (&creation{s: s, req: req, def: def}).checkTrigger()
+}

@@ -1,0 +1,292 @@
+package create
+
+// This file decides which session and workflow a new checkpoint belongs to. A state document may
+// decide that: a workflow's definition says how to recognise its own documents (session.known_by)
+// and in which member they name the session that they belong to, their owner (session.name). So the
+// documents of issue 42 go to one session and those of issue 43 to another, whichever is active.
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
+)
+
+// home is the session of a new checkpoint.
+type home struct {
+	session  name.Session
+	workflow string // for a session without checkpoints; empty: the session's own, else the configured one
+	moved    bool   // the document belongs to another session than the active one
+}
+
+// homeOf selects the session of a new checkpoint. A session that the request, the environment or
+// the user chose comes first. Otherwise a document that a workflow recognises goes to its own
+// session, and anything else goes to the active session or the branch's.
+func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, error) {
+	named, err := s.NamedSession(req.Session)
+	if err != nil {
+		return home{}, err
+	}
+	d, err := recognise(s, req)
+	if err != nil {
+		return home{}, err
+	}
+	h := home{session: named}
+	// A document goes to its own session unless the user chose one.
+	if d != nil && (named == "" || !isChosen(s, req, named)) {
+		h.session, h.moved, err = d.find(ctx, s, named)
+	}
+	if err == nil && h.session == "" {
+		h.session, err = branchSession(ctx, s)
+	}
+	if err != nil || d == nil && req.Workflow == "" {
+		return h, err
+	}
+	return h, h.settle(ctx, s, req, d)
+}
+
+// branchSession returns the session named after the current branch, started or not. If a session of
+// that name belongs to another branch, as after two branches whose names are cleaned to the same
+// one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its
+// commit.
+func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
+	if s.Repo.Head.Branch == "" {
+		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
+	}
+	base := name.SessionFromBranch(s.Repo.Head.Branch.Short())
+	for n := 1; ; n++ {
+		session := base
+		if n > 1 {
+			session = name.Session(fmt.Sprintf("%s-%d", base, n))
+		}
+		// A free name is taken, unless it differs from an existing session only in case: file
+		// systems that ignore case would mix their refs.
+		st, err := s.Store.State(ctx, session)
+		if errors.Is(err, store.ErrNoSession) {
+			err = s.Store.CheckTwin(ctx, session)
+			if _, twin := errors.AsType[*store.TwinError](err); twin {
+				continue // another branch's session, whose name differs in case only
+			}
+			return session, checkpoint.Classify(err)
+		}
+		if err != nil {
+			return "", checkpoint.Classify(err)
+		}
+		// The session was started on this branch.
+		if st.Branch == string(s.Repo.Head.Branch) {
+			return session, nil
+		}
+	}
+}
+
+// isChosen reports whether the session was chosen on purpose. A session that is active only because
+// the user resumed it was not: a document may still lead to another one.
+func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
+	active, err := s.Store.ActiveSession()
+	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s, named)
+}
+
+// settle selects the workflow of the session. It returns an error if the document belongs to
+// another session, or if --workflow contradicts the session.
+func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
+	wanted := req.Workflow
+	if wanted == "" {
+		wanted = d.def.Name
+	}
+	st, err := s.Store.State(ctx, h.session)
+	isNew := errors.Is(err, store.ErrNoSession)
+	if err != nil && !isNew {
+		return checkpoint.Classify(err)
+	}
+	if isNew || isBlank(st) {
+		h.workflow = wanted
+		return d.refuseName(h.session)
+	}
+	if req.Workflow != "" && workflowOf(st) != req.Workflow {
+		return checkpoint.Usage("--session NAME starts another session", "session %q follows workflow %s, but --workflow is %s", h.session, workflowOf(st), name.Clip(req.Workflow, name.Said))
+	}
+	return d.refuseSession(ctx, s, st)
+}
+
+// isBlank reports whether a session may still take any workflow: it has the default one, and no
+// checkpoint now or in the past that another workflow might reject.
+func isBlank(st *journal.State) bool {
+	return workflowOf(st) == workflow.DefaultName && st.CurrentEntry() == nil && len(st.Tombstones) == 0
+}
+
+// workflowOf returns the name of the session's workflow. Sessions of the default workflow may have
+// no name in the journal.
+func workflowOf(st *journal.State) string {
+	return cmp.Or(st.Workflow, workflow.DefaultName)
+}
+
+// foundDocument is a document that a workflow recognised.
+type foundDocument struct {
+	def   *workflow.Definition
+	text  json.RawMessage
+	owner string // the document's name for its session; empty: it has none
+}
+
+// recognise finds the workflow that a document belongs to: the requested or configured one, or else
+// a built-in one. It returns nil if none recognises the document. An unknown --workflow is an error
+// even without a document.
+func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
+	if len(req.State) == 0 && req.Workflow == "" {
+		return nil, nil
+	}
+	asked, err := s.Definition(req.Workflow)
+	if err != nil && req.Workflow != "" {
+		return nil, err
+	}
+	if len(req.State) == 0 {
+		return nil, nil
+	}
+	d := &foundDocument{text: req.State}
+	if err == nil && asked.Knows(req.State) {
+		d.def = asked
+	} else if d.def = builtinFor(req.State); d.def == nil {
+		return nil, nil
+	}
+	// --workflow asks for one workflow and the document is of another. If the requested workflow
+	// cannot recognise documents, it takes any.
+	if d.def != asked && req.Workflow != "" {
+		if !asked.KnowsDocuments() {
+			return nil, nil
+		}
+		return nil, checkpoint.Usage("leave out --workflow, or make them agree", "the document belongs to workflow %s, but --workflow is %s", d.def.Name, asked.Name)
+	}
+	d.owner = ownerIn(d.def, d.text)
+	return d, nil
+}
+
+// builtinFor returns the built-in workflow that recognises a document, or nil.
+func builtinFor(document json.RawMessage) *workflow.Definition {
+	for _, n := range workflow.Names() {
+		if def, ok := workflow.Builtin(n); ok && def.Knows(document) {
+			return def
+		}
+	}
+	return nil
+}
+
+// ownerIn returns the document's name for its session, or "".
+func ownerIn(def *workflow.Definition, document json.RawMessage) string {
+	a, err := def.Accept(document)
+	if err != nil {
+		return "" // accept reports what is wrong with it
+	}
+	return def.SessionOf(a)
+}
+
+// find returns the session that the document belongs to. This is the active one if it has documents
+// of the same owner already, or of none yet. Otherwise it is the session named after the owner, or
+// one that has the owner's documents under another name. It returns "" for the branch's session.
+func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active name.Session) (session name.Session, moved bool, err error) {
+	if active != "" {
+		st, err := s.Store.State(ctx, active)
+		if err == nil && d.fits(ctx, s, st) {
+			return active, false, nil
+		}
+		if err != nil && !errors.Is(err, store.ErrNoSession) {
+			return "", false, checkpoint.Classify(err)
+		}
+	}
+	if d.owner == "" {
+		return active, false, nil
+	}
+	session = name.SessionFor(d.owner)
+	sessions, err := checkpoint.SessionNames(ctx, s)
+	if err != nil {
+		return "", false, err
+	}
+	for _, other := range sessions {
+		// The session named after the owner exists. settle checks that it takes the document.
+		if other == session {
+			break
+		}
+		if st, err := s.Store.State(ctx, other); err == nil && checkpoint.OwnerOf(st) == d.owner && st.Workflow == d.def.Name {
+			session = other // started under another name
+			break
+		}
+	}
+	return session, active != "", nil
+}
+
+// fits reports whether the session accepts the document.
+func (d *foundDocument) fits(ctx context.Context, s *checkpoint.Service, st *journal.State) bool {
+	return !isBlank(st) && st.Workflow == d.def.Name && d.refuseSession(ctx, s, st) == nil
+}
+
+// refuseName returns an error if the session's name is the name of another document, as issue-42 is
+// for one of issue 43.
+func (d *foundDocument) refuseName(session name.Session) error {
+	if d == nil || d.owner == "" || !d.def.NamesDocument(string(session)) || session == name.SessionFor(d.owner) {
+		return nil
+	}
+	return d.stranger(string(session), string(session))
+}
+
+// refuseSession returns an error if the session holds documents of another owner or of another
+// workflow.
+func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service, st *journal.State) error {
+	if d == nil {
+		return nil
+	}
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil || !def.KnowsDocuments() {
+		return nil //nolint:nilerr // the create says what is wrong with the workflow
+	}
+	if !def.Knows(d.text) {
+		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name)
+	}
+	if d.owner == "" {
+		return nil
+	}
+	if owner := ownerOf(ctx, s, def, st); owner != "" && owner != d.owner {
+		return d.stranger(string(st.Session), owner)
+	} else if owner != "" {
+		return nil
+	}
+	return d.refuseName(st.Session)
+}
+
+// ownerOf returns the owner of the session's documents: from the journal, or from the current state
+// for sessions whose documents named it only later. It returns "" if neither has one.
+func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, st *journal.State) string {
+	if owner := checkpoint.OwnerOf(st); owner != "" {
+		return owner
+	}
+	e := st.CurrentEntry()
+	if e == nil {
+		return ""
+	}
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return ""
+	}
+	return def.SessionOf(workflow.Accepted{State: rec.State})
+}
+
+// stranger returns the error for a document that belongs to another session.
+func (d *foundDocument) stranger(session, owner string) error {
+	of := ""
+	if owner != session {
+		of = fmt.Sprintf(" (%s)", name.Clip(owner, name.Said))
+	}
+	return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to %q, but session %q%s holds another one", name.Clip(d.owner, name.Said), session, of)
+}
+
+// hint says how to store the document in its own session.
+func (d *foundDocument) hint() string {
+	if d.owner == "" { // it does not say which session is its own
+		return "--session NAME starts a session for it"
+	}
+	return "--session " + string(name.SessionFor(d.owner)) + " puts it into its own session"
+}

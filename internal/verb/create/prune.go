@@ -1,0 +1,105 @@
+package create
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/retain"
+)
+
+// pruneWith adds to the change what the workflow's retention rules prune now that the new
+// checkpoint exists. Both happen in one transaction. Problems are reported as warnings: they must
+// not make the create fail.
+func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
+	c.pruned = nil
+	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
+		return
+	}
+	on, err := retain.Automatic(c.s, c.def)
+	if err != nil || !on {
+		if err != nil {
+			c.s.Warn(err.Error())
+		}
+		return
+	}
+	// Judge the session as it will be: the new checkpoint is the current one.
+	items := retain.ItemsOf(v.State)
+	// The checkpoint that was current until now loses that protection.
+	for i := range items {
+		items[i].Current = false
+	}
+	items = append(items, workflow.Item{
+		ID: string(made.Checkpoint), Step: made.Step, Milestone: made.Milestone, Trigger: made.Trigger, Worktree: made.WorktreeID,
+		Pinned: c.req.Pinned, Current: true, CreatedAt: made.Time,
+	})
+	verdicts, err := retain.Judge(ctx, c.s, v.State, items, workflow.Policy{})
+	if err != nil {
+		c.s.Warn("automatic prune: " + err.Error())
+		return
+	}
+	e := c.eventOf(journal.KindPrune)
+	e.Reason = "pruned"
+	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
+	for _, verdict := range verdicts {
+		entry := v.State.Entry(name.ID(verdict.ID))
+		if verdict.Keep || entry == nil || entry.Safety {
+			continue
+		}
+		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})
+		change.Remove = append(change.Remove, store.Removal{ID: entry.Checkpoint})
+		c.pruned = append(c.pruned, checkpoint.Labelled{ID: entry.Checkpoint, Label: entry.Label})
+	}
+	if len(e.Tombstones) > 0 {
+		change.Events = append(change.Events, e)
+	}
+}
+
+// pruneOver applies the retention rules for finished sessions if this checkpoint's status ends its
+// session. The status comes from a document, so nothing is closed or deleted unless retention is
+// automatic.
+func pruneOver(ctx context.Context, c *creation) {
+	status := c.def.Statuses.Closes[c.record.Status]
+	if status == "" || c.safety {
+		return
+	}
+	on, err := retain.Automatic(c.s, c.def)
+	if err == nil && on {
+		err = endSession(ctx, c, status)
+	}
+	if err != nil {
+		c.s.Warn("automatic prune: " + err.Error())
+	}
+}
+
+// endSession prunes what the workflow does not keep of a session with this final status. If that
+// includes the new checkpoint, which holds the status, a close event stores the status in the
+// journal first.
+func endSession(ctx context.Context, c *creation, status string) error {
+	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
+	if err != nil {
+		return err
+	}
+	isThis := func(j retain.Judged) bool { return j.ID == c.record.ID }
+	// Close first: after the prune nothing would say how the session ended.
+	if slices.ContainsFunc(plan.Answer().Pruned, isThis) {
+		if err := c.s.Append(ctx, c.session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
+			return err
+		}
+		if err := c.s.Deactivate(c.session); err != nil {
+			return err
+		}
+	}
+	gone, err := plan.Apply(ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range gone.Pruned {
+		c.pruned = append(c.pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
+	}
+	return nil
+}

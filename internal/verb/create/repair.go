@@ -1,0 +1,38 @@
+package create
+
+import (
+	"context"
+	"errors"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/retain"
+)
+
+// repair handles a transaction that wrote its refs but then found objects missing: a concurrent git
+// prune removed them. It captures and writes everything again. If that gives the same commit and
+// all objects are there, the create has succeeded. Otherwise the checkpoint is removed again and
+// the create fails; Checkpoint then makes another try.
+func (c *creation) repair(ctx context.Context, err error) error {
+	missing, is := errors.AsType[*store.MissingObjectsError](err)
+	if !is {
+		return checkpoint.Classify(err)
+	}
+	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
+	commit := c.written.Commit
+	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
+		// The same content has the same ids, so writing again restores the missing objects.
+		if still, err := c.s.Repo.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
+			return nil
+		}
+	}
+	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.
+	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects disappeared while it was made", retain.PinnedGoes); dropErr != nil {
+		c.s.Warn(dropErr.Error())
+	} else {
+		missing.TakenBack = true
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects disappeared while the checkpoint was made, so it was removed again", Err: err}
+}

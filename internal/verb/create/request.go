@@ -1,0 +1,84 @@
+package create
+
+import (
+	"strings"
+	"unicode"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// checkRequest refuses values that no record or label may have, before anything is read or written.
+func checkRequest(req Request) error {
+	if req.Step != nil && (*req.Step < 0 || *req.Step > 999_999_999) {
+		return checkpoint.Usage("a step is a whole number of 0 or more", "step %d is out of range", *req.Step)
+	}
+	if req.Name != "" && !strings.ContainsFunc(req.Name, nameable) {
+		return checkpoint.Usage("use letters or digits", "step name %q has no letters or digits", name.Clip(req.Name, name.Said))
+	}
+	if _, err := name.ParseIteration(req.Iteration); err != nil {
+		return checkpoint.Usage("a number, or a word of a-z, 0-9, _ and -", "%v", err)
+	}
+	if len(req.Message) > 1<<20 {
+		return checkpoint.Usage("put long text into an output", "the message is %d bytes long; the limit is 1 MiB", len(req.Message))
+	}
+	for _, o := range req.Outputs {
+		if !IsOutputName(o.Name) {
+			return checkpoint.Usage("a name is "+name.OutputRule, "invalid output name %q", name.Clip(o.Name, name.Said))
+		}
+	}
+	return nil
+}
+
+// nameable reports whether r counts as readable in a step's name, which must have at least one such
+// character. A label has fewer characters than the name: if none of the name fits into it, the
+// label is that of a step without a name.
+func nameable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// Assign is one PATH=VALUE or NAME=VALUE of the command line.
+type Assign struct{ Path, Value string }
+
+// Output is one --output NAME=FILE. An empty File without Data drops the output that is carried
+// over.
+type Output struct {
+	Name, File string
+	Data       []byte // the content, instead of a file
+}
+
+// Request is the input of Checkpoint. A zero value means that the option was not given.
+type Request struct {
+	Message        string // the user's text, at most 1 MiB
+	Session        string // empty: the named, active or branch's session
+	Workflow       string // for a session that is started; a document can decide it too
+	Step           *int   // nil: the workflow decides
+	Name           string // of the step
+	Iteration      string
+	Trigger        string   // empty: that of the document, else manual
+	Status         string   // of the job; empty: the state or the workflow decides
+	State          []byte   // a JSON document that replaces the state
+	Original       []byte   // the bytes that State was read from, if they differ: YAML, or a byte order mark
+	Patch          []byte   // a JSON merge patch (RFC 7396) of the state
+	Edited         []byte   // the state after the user edited it, instead of Set and Unset
+	Set            []Assign // members of the state to set
+	Unset          []string // paths of members of the state to remove
+	Metrics        []Assign // metrics to set, by name
+	Outputs        []Output // File is relative to the working directory; "-" is not supported
+	Error          *string  // the job's error, JSON or text; "" clears it
+	IncludeIgnored []string // pathspecs of ignored files to capture
+	Exclude        []string // pathspecs of files to leave out
+	NoTag          bool     // a milestone gets no tag, whatever checkpoint.tag says
+	Pinned         bool
+	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
+	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Agent          *record.Agent  // the coding agent whose event caused the create
+	Large          bool           // capture also an unusual amount of new data, which is refused otherwise
+	DryRun         bool           // compute the checkpoint, but write no ref
+	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
+	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
+	Tree           name.OID       // the tree of a dry run, instead of a capture
+
+	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
+	// else has changed; nil: nobody asks.
+	LeftOut func([]record.Skipped) `json:"-"`
+}

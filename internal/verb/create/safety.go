@@ -1,0 +1,41 @@
+package create
+
+import (
+	"context"
+	"io/fs"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+)
+
+// SafetyRequest describes the state that a rollback saves before it changes anything.
+type SafetyRequest struct {
+	Session    name.Session
+	Message    string
+	Definition *workflow.Definition   // the workflow, for the record only
+	Capture    *snapshot.Capture      // the worktree as it is
+	Aside      *checkpoint.BranchBack // a branch other than HEAD's that the rollback moves
+	Landed     name.OID               // the commit that a landing moves the branch to
+	Modes      map[string]fs.FileMode // permission bits of the files that it replaces
+	Made       []MadeFile             // the ignored files that it creates
+}
+
+// Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule
+// of a workflow can refuse it, and it gets no tag.
+func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
+	c := &creation{
+		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, move: req,
+		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
+	}
+	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
+	// to the transaction.
+	var err error
+	if c.git, err = gitNow(ctx, s); err != nil {
+		return nil, err
+	}
+	_, err = c.transact(ctx)
+	return c.record, err
+}

@@ -1,0 +1,118 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// refuseUnchanged returns an error of KindNothing if the request asks to skip a checkpoint that has
+// nothing new, and this one has nothing.
+func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
+	if !c.req.SkipUnchanged {
+		return nil
+	}
+	if c.req.Unless != "" {
+		if c.capture.Tree == c.req.Unless {
+			return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the files are unchanged"}
+		}
+		return nil
+	}
+	same, err := prev.same(ctx, c)
+	if err != nil || !same {
+		return err
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label}}
+}
+
+// UnchangedError names the checkpoint that already has everything that the new one would have.
+type UnchangedError struct {
+	Session    name.Session
+	Checkpoint name.ID
+	Label      string
+}
+
+// Error names the label, for people.
+func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Label }
+
+// same reports whether the new checkpoint equals b. Message, step and name do not count.
+func (b base) same(ctx context.Context, c *creation) (bool, error) {
+	if b.record == nil {
+		return false, nil
+	}
+	before, now := b.record.Git, c.record.Git // a commit or a checkout is a change, too
+	same := b.tree == c.capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
+		b.sameState(c) && maps.EqualFunc(b.record.Outputs, c.record.Outputs, sameContent) &&
+		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
+	if !same {
+		return false, nil
+	}
+	if same, err := b.sameDocument(ctx, c); err != nil || !same {
+		return false, err
+	}
+	return b.sameBytes(ctx, c)
+}
+
+// sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
+// would not reproduce, and permission bits.
+func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
+	// Without modes_known the record may lack modes, so they are not compared.
+	if string(b.record.Snapshot.Extra["modes_known"]) == "true" && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
+		return false, nil
+	}
+	if len(b.record.Snapshot.Raw)+len(c.capture.Raw) == 0 {
+		return true, nil
+	}
+	kept, err := c.s.Store.Raw(ctx, b.commit)
+	if err != nil {
+		return false, checkpoint.Classify(err)
+	}
+	return maps.Equal(kept, c.capture.Raw), nil
+}
+
+// sameDocument compares what the document has beside the state, such as a description, with the kept
+// document of b.
+func (b base) sameDocument(ctx context.Context, c *creation) (bool, error) {
+	var was checkpoint.ImportedFrom
+	if c.kept == nil || json.Unmarshal(b.record.Extra[checkpoint.ImportedMember], &was) != nil || was.Files[KeptJSON] == "" {
+		return true, nil // nothing is kept of one of them
+	}
+	before, err := c.s.Store.Imported(ctx, b.commit, KeptJSON)
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(Compact(a), Compact(b)) }
+	return maps.EqualFunc(c.def.Beside(before), c.def.Beside(c.req.State), same), checkpoint.Classify(err)
+}
+
+// sameError reports whether two errors of a job are equal. Absent and null are the same.
+func sameError(a, b json.RawMessage) bool {
+	none := func(e json.RawMessage) bool { return len(e) == 0 || string(e) == "null" }
+	return none(a) && none(b) || bytes.Equal(Compact(a), Compact(b))
+}
+
+// sameState compares what the user or the job said. Members that the workflow derives, such as an
+// elapsed time, are no change.
+func (b base) sameState(c *creation) bool {
+	if !c.handed() {
+		// stated was edited from b's whole state, derived members included, so it is compared
+		// before the new ones are derived.
+		return bytes.Equal(Compact(b.record.State), Compact(c.stated))
+	}
+	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
+	return bytes.Equal(Compact(before), Compact(now))
+}
+
+// Compact removes insignificant white space. Invalid JSON is returned as it is.
+func Compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// sameContent compares two outputs of the same name.
+func sameContent(a, b record.Output) bool { return a.OID == b.OID }

@@ -1,0 +1,65 @@
+package create
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/storage/snapshot"
+)
+
+// captureWatched captures the worktree while the guard scans new files for secrets. Package
+// snapshot stores no content of files until c.learned has returned: until then the workflow or
+// trigger may still refuse the create. It may have written the trees of what is staged by then,
+// which hold names only; no ref leads to them, and git collects them.
+func captureWatched(ctx context.Context, c *creation) error {
+	rules := snapshot.Rules{Ready: c.learned}
+	var err error
+	if !c.req.DryRun {
+		if c.watch, err = clearance.WatchSave(ctx, c.s); err != nil {
+			return err
+		}
+	}
+	if c.watch != nil {
+		rules.Look = c.watch.Look
+	}
+	if c.capture, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || c.watch == nil {
+		return err
+	}
+	// Judge refuses the create or warns, depending on what was found and on the configuration.
+	return c.watch.Judge(ctx)
+}
+
+// Take captures the worktree by rules and the configured ones about what is left out. Each capture
+// has the latter, or a file that no create takes would count as changed forever. A pathspec that git
+// refuses is a usage error: it stands in an option or in checkpoint.exclude.
+func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*snapshot.Capture, error) {
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	rules.Exclude = append(ExcludedAlways(s), rules.Exclude...)
+	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
+		return nil, err
+	}
+	got, err := shot.Take(ctx, rules)
+	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude in git's configuration"}}
+	}
+	return got, checkpoint.Classify(err)
+}
+
+// ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
+// git would take them relative to the working directory.
+func ExcludedAlways(s *checkpoint.Service) []string {
+	var out []string
+	for _, spec := range s.Repo.Config.All("checkpoint.exclude") {
+		if !strings.HasPrefix(spec, ":") {
+			spec = ":(top)" + spec
+		}
+		out = append(out, spec)
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package inspect
+
+// The types in this file are what commands print. Their JSON members are a contract, documented in
+// docs/json.md: members may be added, but never renamed or removed.
+
+import (
+	"encoding/json"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/travel"
+)
+
+// Item is one line of `list`.
+type Item struct {
+	ID         name.ID         `json:"id"`
+	Label      string          `json:"label"`
+	Session    name.Session    `json:"session"`
+	Step       int             `json:"step"`
+	StepName   string          `json:"step_name"`
+	Iteration  string          `json:"iteration"`
+	Milestone  bool            `json:"milestone"`
+	Trigger    string          `json:"trigger"`
+	Status     string          `json:"status"`
+	Message    string          `json:"message"`
+	CreatedAt  checkpoint.Time `json:"created_at"`
+	Commit     name.OID        `json:"commit"`
+	Files      int             `json:"files"` // how many were created, modified or deleted
+	Current    bool            `json:"current"`
+	Discarded  bool            `json:"discarded"`
+	Pinned     bool            `json:"pinned"`
+	Valid      bool            `json:"valid"`
+	Problem    string          `json:"problem,omitempty"`    // why it is not valid
+	Incomplete bool            `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
+	Redone     bool            `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
+}
+
+// Listing is what `list` shows of one session.
+type Listing struct {
+	Session name.Session
+	Topic   string
+	Items   []Item
+	Total   int // number of fitting checkpoints, before Limit
+
+	Safety, Discarded int // how many of these were hidden
+}
+
+// StateChange is one value of the state that differs.
+type StateChange struct {
+	Path string          `json:"path"`
+	Op   string          `json:"op"` // added, removed or changed
+	Old  json.RawMessage `json:"old"`
+	New  json.RawMessage `json:"new"`
+
+	MovedFrom string `json:"moved_from,omitempty"` // for an object that was in another list before: its path there
+}
+
+// CommitLine is one commit between two checkpoints.
+type CommitLine struct {
+	OID     name.OID `json:"oid"`
+	Subject string   `json:"subject"`
+}
+
+// Difference is the answer of `diff`. To is nil when the other side is the worktree.
+type Difference struct {
+	From        checkpoint.Labelled     `json:"from"`
+	To          *checkpoint.Labelled    `json:"to"`
+	State       []StateChange           `json:"state"`
+	Outputs     []record.OutputChange   `json:"outputs"`
+	Files       []checkpoint.FileChange `json:"files"`
+	Checkpoints []checkpoint.Labelled   `json:"checkpoints"`
+	Commits     []CommitLine            `json:"commits"`
+
+	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed
+
+	FromTree, ToTree name.OID `json:"-"` // for PrintDiff
+	Paths            []string `json:"-"` // for PrintDiff: only these paths were compared; none: all
+}
+
+// Differs reports whether state, outputs or files differ.
+func (d *Difference) Differs() bool { return len(d.State)+len(d.Outputs)+len(d.Files) > 0 }
+
+// HistoryLine is one event of a journal as `history` shows it. Members that a kind of event does
+// not have are empty.
+type HistoryLine struct {
+	Event      string          `json:"event"`
+	Time       checkpoint.Time `json:"time"`
+	Actor      string          `json:"actor"`
+	Session    name.Session    `json:"session"`
+	Checkpoint name.ID         `json:"checkpoint"`
+	From       name.ID         `json:"from"`
+	To         name.ID         `json:"to"`
+	Reason     string          `json:"reason"`
+	OID        name.OID        `json:"oid"`
+
+	Label    string            `json:"label,omitempty"`
+	Status   string            `json:"status,omitempty"`
+	Safety   name.ID           `json:"safety,omitempty"`
+	Mode     string            `json:"mode,omitempty"`
+	Worktree string            `json:"worktree,omitempty"`
+	Discard  []name.ID         `json:"discard,omitempty"`
+	Restore  []name.ID         `json:"restore,omitempty"`
+	Pruned   []name.ID         `json:"pruned,omitempty"`
+	Workflow string            `json:"workflow,omitempty"`
+	Topic    string            `json:"topic,omitempty"`
+	Branch   string            `json:"branch,omitempty"`
+	Extra    map[string]string `json:"extra,omitempty"`
+}
+
+// StatusAnswer is the answer of `status`, and of the command without arguments.
+type StatusAnswer struct {
+	Enabled            bool                    `json:"enabled"`
+	Session            name.Session            `json:"session"` // empty: there is none yet
+	Workflow           string                  `json:"workflow"`
+	Current            *checkpoint.Labelled    `json:"current"`
+	CheckpointCount    int                     `json:"checkpoint_count"`
+	LastCheckpointAt   *checkpoint.Time        `json:"last_checkpoint_at"`
+	NextAction         string                  `json:"next_action"`
+	Branch             name.Ref                `json:"branch"`
+	Changed            []checkpoint.FileChange `json:"changed"` // files that differ from the current checkpoint
+	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
+	Remote             *travel.RemoteStatus    `json:"remote"`
+
+	// ChangedUnknown is set if the tree of the current checkpoint cannot be read, so that Changed
+	// is not known.
+	ChangedUnknown bool `json:"changed_unknown,omitempty"`
+
+	Topic     string       `json:"topic,omitempty"`
+	Status    string       `json:"status,omitempty"` // of the session if it is closed or paused, else of the current checkpoint
+	Discarded int          `json:"discarded,omitempty"`
+	Closed    name.Session `json:"closed,omitempty"` // the newest session, if no session is active and that one is closed
+
+	Incomplete   bool    `json:"incomplete,omitempty"`   // the current checkpoint left something out
+	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed since
+
+	// Watching is set while `git checkpoint watch` runs in this worktree.
+	Watching bool `json:"watching,omitempty"`
+}
+
+// Unfinished is a rollback that runs, or that was killed and is neither continued nor aborted.
+type Unfinished struct {
+	To        name.ID         `json:"to"`
+	Safety    name.ID         `json:"safety"`
+	StartedAt checkpoint.Time `json:"started_at"`
+	Process   int             `json:"process,omitempty"` // the process that is at it; 0: it was killed
+}
+
+// itemOf returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;
+// then message and files are empty.
+func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {
+	item := Item{
+		ID: e.Checkpoint, Label: e.Label, Session: st.Session, Step: e.Step, StepName: e.Event().StepName, Iteration: e.Event().Iteration,
+		Milestone: e.Milestone, Trigger: e.Event().Trigger, Status: e.Event().CheckpointStatus, CreatedAt: checkpoint.Time{Time: e.Event().Time}, Commit: e.Event().Commit,
+		Current: e.Checkpoint == st.Current, Discarded: e.Discarded, Pinned: e.Pinned, Valid: problem == "", Problem: problem,
+	}
+	// A summary of another commit, because the ref was moved, says nothing about this checkpoint.
+	// The event has no message and no count of files.
+	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
+		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
+		item.Incomplete = Incomplete(sum.Skipped)
+	}
+	return item
+}

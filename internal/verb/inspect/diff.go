@@ -1,0 +1,298 @@
+package inspect
+
+// This file compares two checkpoints, or a checkpoint with the worktree. Trees are compared by
+// their entries, states by the identities that the workflow gives to objects in lists, so that a
+// moved task is not shown as deleted and added.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+)
+
+// side is one of the two things that are compared.
+type side struct {
+	found  *checkpoint.Found // nil: the worktree
+	record *record.Record    // for the worktree that of the current checkpoint
+	tree   name.OID          // empty: imported without files
+	head   name.OID          // the commit of HEAD
+	left   []record.Skipped  // what it left out
+}
+
+// Diff answers `diff`: state, outputs, files, and the checkpoints and commits in between.
+func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Difference, error) {
+	if err := checkpoint.RefuseEmptyNames(req.A); err != nil {
+		return nil, err
+	}
+	// Resolve A..B and <checkpoint>:<path> first: they change what is compared.
+	symmetric := req.splitRange()
+	file, err := req.splitFile(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	a, err := sideOf(ctx, s, req.Session, req.A)
+	if err != nil {
+		return nil, err
+	}
+	var b side
+	if req.B == "" {
+		b, err = worktreeSide(ctx, s, a)
+	} else {
+		b, err = sideOf(ctx, s, req.Session, req.B)
+	}
+	if err == nil && symmetric {
+		a, err = commonSide(ctx, s, a, b)
+	}
+	if err == nil && file != "" {
+		err = refuseNoFile(ctx, s, file, a, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Difference{
+		From:     checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label},
+		FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
+	}
+	if b.found != nil {
+		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
+	}
+	diffRecords(ctx, s, d, a, b)
+	if a.tree != "" && b.tree != "" { // otherwise one side was imported without files
+		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
+			return nil, err
+		}
+		if d.Repositories, err = movedInside(ctx, s, held{a.tree, a.left}, held{b.tree, b.left}); err != nil {
+			return nil, err
+		}
+	} else {
+		d.FromTree, d.ToTree = "", ""
+		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
+	}
+	d.Checkpoints = between(a, b)
+	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
+	return d, err
+}
+
+// sideOf returns the side of a checkpoint.
+func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (side, error) {
+	f, err := s.Reach(ctx, session, ref)
+	if err != nil {
+		return side{}, err
+	}
+	rec, _, _, err := s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return side{}, s.CorruptError(ctx, f.State, f.Entry, err)
+	}
+	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head, rec.Snapshot.Skipped}, nil
+}
+
+// worktreeSide returns the worktree as a side. The worktree has no state of its own, so it gets the
+// current checkpoint's.
+func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, error) {
+	now, err := Capture(ctx, s, a.record)
+	if err != nil {
+		return side{}, err
+	}
+	// If the current checkpoint cannot be read, the states are not compared: the worktree gets the
+	// state of the other side.
+	b := side{tree: now.Tree, record: a.record, head: s.Repo.Head.OID, left: create.SkippedOf(now)}
+	if e := a.found.State.CurrentEntry(); e != nil {
+		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+			b.record = rec
+		}
+	}
+	return b, nil
+}
+
+// TreeNow captures the worktree and returns its tree. Ignored files that the record like captured
+// are included, so that they compare.
+func TreeNow(ctx context.Context, s *checkpoint.Service, like *record.Record) (name.OID, error) {
+	got, err := Capture(ctx, s, like)
+	if err != nil {
+		return "", err
+	}
+	return got.Tree, nil
+}
+
+// Capture captures the worktree and the index. It writes objects, to a temporary place if the
+// repository is read-only, and no ref.
+func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (*snapshot.Capture, error) {
+	return checkpoint.RetryBorrowed(s, func() (*snapshot.Capture, error) {
+		rules := snapshot.Rules{} // no limit for the amount of new data: nothing is kept
+		if like != nil {
+			rules.Force = IgnoredOf(like)
+		}
+		return create.Take(ctx, s, rules)
+	})
+}
+
+// diffRecords compares the states and the outputs. The workflow's identities tell which elements of
+// lists are the same object.
+func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b side) {
+	// A missing definition only makes the comparison of lists coarser.
+	def, err := s.DefinitionFor(ctx, a.found.State)
+	if err != nil {
+		def = workflow.Default()
+	}
+	for _, c := range record.Diff(a.record.State, b.record.State, def.Identity) {
+		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
+	}
+	markMoves(d.State)
+	d.Outputs = record.DiffOutputs(a.record.Outputs, b.record.Outputs)
+}
+
+// markMoves marks objects that moved from one list to another, for example a task from "pending" to
+// "done".
+func markMoves(changes []StateChange) {
+	gone := map[string]string{} // by the identity of the object: its path before
+	for _, c := range changes {
+		if i := strings.LastIndex(c.Path, ".#("); i >= 0 && c.Op == string(record.Removed) {
+			gone[c.Path[i:]] = c.Path
+		}
+	}
+	// The last part of a path to such an object is ".#(identity)".
+	for i, c := range changes {
+		if j := strings.LastIndex(c.Path, ".#("); j >= 0 && c.Op == string(record.Added) {
+			changes[i].MovedFrom = gone[c.Path[j:]]
+		}
+	}
+}
+
+// ChangedFiles returns the paths that differ between two trees, limited to the given paths if there
+// are any.
+func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (out []checkpoint.FileChange, err error) {
+	only, err := diffFilter(ctx, s, a, b, paths)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.Repo.DiffTrees(ctx, a, b)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, c := range changes {
+		if len(paths) == 0 || only(c.Path) {
+			out = append(out, checkpoint.FileChange{Path: checkpoint.Path(c.Path), Op: opOf(c)})
+		}
+	}
+	return out, nil
+}
+
+// diffFilter returns a filter for paths. Unlike PathFilter it supports patterns: git tells which
+// paths they match, so that this answer and git's own diff output agree.
+func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (func(string) bool, error) {
+	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
+		return PathFilter(s, paths)
+	}
+	matched, err := s.Repo.DiffMatching(ctx, a, b, paths)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	return func(p string) bool { return matched[p] }, nil
+}
+
+// opOf returns what happened to a path: added, deleted, type, mode or modified.
+func opOf(c git.Change) string {
+	switch {
+	case c.Old.Mode == 0:
+		return "added"
+	case c.New.Mode == 0:
+		return "deleted"
+	// The upper bits of a mode are the type: file, symbolic link or gitlink.
+	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
+		return "type"
+	case c.Old.OID == c.New.OID:
+		return "mode"
+	}
+	return "modified"
+}
+
+// between returns the live checkpoints between two sides, without these. They are in the journal's
+// order.
+func between(a, b side) (out []checkpoint.Labelled) {
+	st := a.found.State
+	from, to := a.found.Entry.Place, st.Len()
+	if b.found != nil {
+		if b.found.Session != a.found.Session {
+			return nil
+		}
+		if e := st.Entry(b.found.Entry.Checkpoint); e != nil { // it may be newer than a's fold
+			to = e.Place
+		}
+	}
+	// A may be newer than B.
+	if from > to {
+		from, to = to, from
+	}
+	for i := from + 1; i < to; i++ {
+		if c := st.At(i); c.Live {
+			out = append(out, checkpoint.Labelled{ID: c.Checkpoint, Label: c.Label})
+		}
+	}
+	return out
+}
+
+// commitsBetween returns the commits that only one of the sides has, newest first. If git cannot
+// list them, they are left out with a warning: the rest of the answer is still useful.
+func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (out []CommitLine, err error) {
+	if a == b || b == "" {
+		return nil, nil
+	}
+	tips := string(b)
+	if a != "" {
+		tips += "..." + string(a) // both without what they have in common: the symmetric difference
+	}
+	text, err := s.Repo.Output(ctx, "rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", tips, "--")
+	switch {
+	case err != nil && git.ExitCode(err) < 0: // git was interrupted
+		return out, checkpoint.Classify(err)
+	case err != nil:
+		s.Warn(fmt.Sprintf("the commits between are left out: %v", err))
+		return out, nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if oid, subject, ok := strings.Cut(line, " "); ok {
+			out = append(out, CommitLine{name.OID(oid), subject})
+		}
+	}
+	return out, nil
+}
+
+// IgnoredOf returns the paths that a checkpoint captured although they were ignored.
+func IgnoredOf(r *record.Record) []string {
+	var list []record.Path
+	if raw, ok := r.Snapshot.Extra["ignored"]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return create.FromPaths(list)
+}
+
+// PathFilter returns a function that matches the given files and directories, which are relative to
+// the working directory. It supports no patterns.
+func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
+	var clean []string
+	for _, p := range paths {
+		rel, err := s.Repo.Below(p)
+		if err != nil {
+			return nil, checkpoint.Usage("", "%v", err)
+		}
+		clean = append(clean, rel)
+	}
+	return func(p string) bool {
+		for _, c := range clean {
+			if c == "." || p == c || strings.HasPrefix(p, c+"/") {
+				return true
+			}
+		}
+		return false
+	}, nil
+}

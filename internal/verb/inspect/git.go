@@ -1,0 +1,146 @@
+package inspect
+
+// This file runs git for output that goes directly to the user: what it compares, and the counts of
+// lines that it gives.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+)
+
+// IO says where the output of git goes.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Color    string // "always", "never", or "" for git's configuration
+}
+
+// PrintDiff lets git print the differing files, with the given flags and paths. It returns git's
+// exit code. An empty side is the empty tree.
+func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
+	empty, err := checkpoint.RetryBorrowed(s, func() (name.OID, error) { return s.Repo.WriteTree(ctx, nil) })
+	if err != nil {
+		return 1, checkpoint.Classify(err)
+	}
+	args := append([]string{"--no-pager", "diff"}, flags...)
+	if to.Color != "" {
+		args = append(args, "--color="+to.Color)
+	}
+	// git diff needs two trees. A side without files is compared as the empty tree.
+	args = append(args, string(cmp.Or(d.FromTree, empty)), string(cmp.Or(d.ToTree, empty)), "--")
+	return pass(ctx, s, append(args, paths...), to)
+}
+
+// PrintLog lets git print the log of a session's checkpoints with their notes, newest first.
+func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
+	st, err := checkpoint.ChosenState(ctx, s, session)
+	if err != nil {
+		return 1, err
+	}
+	var commits []string
+	for i, c := range st.Backward() {
+		if !c.Dead && !c.Safety {
+			commits = append(commits, string(st.At(i).Event().Commit))
+		}
+	}
+	if len(commits) == 0 {
+		return 1, checkpoint.NoCheckpointError(st)
+	}
+	// A checkpoint commit is a merge of HEAD and the record commit. With --first-parent git
+	// compares it with HEAD. --no-walk prints exactly these commits, in this order.
+	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent"}
+	if to.Color != "" {
+		line = append(line, "--color="+to.Color)
+	}
+	to.In = strings.NewReader(strings.Join(commits, "\n") + "\n")
+	return pass(ctx, s, append(line, args...), to)
+}
+
+// pass runs git in the user's directory with the user's configuration for output. It returns git's
+// exit code.
+func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int, error) {
+	// git.Run sets core.quotePath for the output that this program parses. This output is for
+	// people.
+	if quoted, err := s.Repo.Config.Bool("core.quotePath", true); err == nil && !quoted {
+		args = append([]string{"-c", "core.quotePath=false"}, args...)
+	}
+	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
+	_, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
+	if code := git.ExitCode(err); code > 0 {
+		return code, nil
+	}
+	if git.EndedBy(err, syscall.SIGPIPE) { // the reader, such as a pager, was closed
+		return 128 + int(syscall.SIGPIPE), nil
+	}
+	return 0, checkpoint.Classify(err)
+}
+
+// ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and
+// the one that the record's list of files is relative to.
+func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
+	if d.Record.Snapshot.Tree == "" {
+		s.Warn(d.Record.Label + " was imported without files, so there is nothing to compare")
+		return &Difference{}, nil
+	}
+	before, err := treeBefore(ctx, s, d.Record)
+	return &Difference{FromTree: before, ToTree: d.Record.Snapshot.Tree}, err
+}
+
+// treeBefore returns the tree of the checkpoint before. If git does not have that any more it
+// returns the tree of HEAD at that time, and "" if there was no commit.
+func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
+	if rec.Previous != "" {
+		// The checkpoint before may be pruned or damaged.
+		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
+			if was, _, _, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
+				return was.Snapshot.Tree, nil
+			}
+		}
+		s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
+	}
+	if rec.Git.Head == "" {
+		return "", nil
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head))
+	return commit.Tree, checkpoint.Classify(err)
+}
+
+// FileCount is how many lines of a file differ.
+type FileCount struct {
+	Path, Old      string // Old is the former name of a renamed file
+	Added, Deleted int
+	Binary         bool // no lines are counted then
+}
+
+// Counts parses the output of `git diff --numstat -z`: two counts and a path; for a renamed file
+// the path is empty and two more fields follow.
+func Counts(text string) (files []FileCount) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i < len(fields); i++ {
+		// A field without three parts is the empty one behind the last NUL.
+		counts := strings.SplitN(fields[i], "\t", 3)
+		if len(counts) != 3 {
+			continue
+		}
+		f := FileCount{Path: counts[2], Binary: counts[0] == "-"}
+		f.Added, _ = strconv.Atoi(counts[0])   //nolint:errcheck // "-" is 0
+		f.Deleted, _ = strconv.Atoi(counts[1]) //nolint:errcheck // likewise
+		if f.Path == "" && i+2 < len(fields) {
+			f.Old, f.Path = fields[i+1], fields[i+2]
+			i += 2
+		}
+		files = append(files, f)
+	}
+	return files
+}

@@ -1,0 +1,212 @@
+package inspect
+
+// This file answers `history`, which lists the events of a journal, and `status`, which describes
+// the present.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/travel"
+)
+
+// History returns all events of a session, oldest first, in the order of the fold.
+func History(ctx context.Context, s *checkpoint.Service, session string) (out []HistoryLine, err error) {
+	st, err := checkpoint.ChosenState(ctx, s, session)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range st.Events() {
+		out = append(out, LineOf(e))
+	}
+	return out, nil
+}
+
+// OriginOf returns what was current before a rollback. An imported rollback may come from a
+// checkpoint that the other layout does not have any more: then it returns that one's name there.
+func OriginOf(e *journal.Event) name.ID {
+	return cmp.Or(e.From, name.ID(e.FromLabel))
+}
+
+// LineOf converts an event to a line of `history`.
+func LineOf(e *journal.Event) HistoryLine {
+	h := HistoryLine{
+		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,
+		Reason: e.Reason, OID: e.OID, Label: cmp.Or(e.Label, e.ToLabel), Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
+		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
+	}
+	for _, t := range e.Tombstones {
+		h.Pruned = append(h.Pruned, t.ID)
+	}
+	// Trailers of imports, documents and forks, and those of newer versions.
+	for _, t := range e.Extra {
+		if h.Extra == nil {
+			h.Extra = map[string]string{}
+		}
+		h.Extra[t.Key] = t.Value
+	}
+	return h
+}
+
+// Status answers `status`: where the session of this worktree stands and what to do next.
+func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
+	a, err := status(ctx, s)
+	if err != nil || a.UnfinishedRollback == nil || a.UnfinishedRollback.Process == 0 {
+		return a, err
+	}
+	// The capture has waited for the rollback. If it is over, what was read before is out of date.
+	if now, err := UnfinishedRollback(s); err != nil || now != nil && now.Process != 0 {
+		return a, err
+	}
+	return status(ctx, s)
+}
+
+func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
+	on, err := s.Settings.Bool("checkpoint.enabled", true)
+	if err != nil {
+		return nil, err
+	}
+	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s)}
+	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
+		return nil, err
+	}
+	session, err := s.ChooseSession(ctx, "")
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		a.NextAction = "create the first checkpoint"
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.Remote = travel.LastSync(s)
+	st, err := s.State(ctx, session)
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		a.Session, a.NextAction = session, "create the first checkpoint"
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// ChooseSession falls back to the newest session. If that is closed, the next create will not
+	// go there.
+	if active, err := s.NamedSession(""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
+		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
+		return a, nil
+	}
+	a.Session = session
+	return a, statusOf(ctx, s, st, a)
+}
+
+// UnfinishedRollback returns the rollback of this worktree that runs, or that was killed and is
+// neither continued nor aborted; nil if there is none.
+func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+	in, err := snapshot.ReadIntent(dir)
+	if in == nil {
+		return nil, checkpoint.Classify(err)
+	}
+	meta, err := checkpoint.ReadIntent(in.Meta)
+	if err != nil {
+		return nil, err
+	}
+	return &Unfinished{To: meta.To, Safety: meta.Safety, StartedAt: checkpoint.Time{Time: meta.StartedAt}, Process: snapshot.Mover(dir)}, nil
+}
+
+// statusOf fills in what depends on the session.
+func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *StatusAnswer) error {
+	a.Workflow, a.Topic, a.Status = st.Workflow, st.Topic, st.Status
+	// Count live and discarded checkpoints. Safety and pruned ones are neither.
+	last := -1
+	for i, c := range st.Standings() {
+		switch {
+		case c.Live:
+			a.CheckpointCount++
+			last = i
+		case c.Discarded:
+			a.Discarded++
+		}
+	}
+	if last >= 0 {
+		a.LastCheckpointAt = &checkpoint.Time{Time: st.At(last).Event().Time}
+	}
+	def, err := s.ReadableDefinition(ctx, st)
+	if err != nil {
+		return err
+	}
+	e := st.CurrentEntry()
+	if e == nil {
+		a.NextAction = "create the first checkpoint"
+		return nil
+	}
+	a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return s.CorruptError(ctx, st, e, err)
+	}
+	a.Incomplete = Incomplete(rec.Snapshot.Skipped)
+	if a.Topic == "" {
+		a.Topic = checkpoint.TopicIn(def, rec.State)
+	}
+	if rec.Snapshot.Tree != "" { // otherwise it was imported without files
+		if err := changedSince(ctx, s, rec, a); err != nil {
+			return err
+		}
+	}
+	if checkpoint.IsClosed(st.Status) {
+		a.NextAction = "nothing; the session is " + st.Status
+		return nil
+	}
+	a.Status = checkpoint.StatusOf(ctx, s, st)
+	in := s.Situation(st, rec)
+	for _, c := range a.Changed {
+		in.Changed = append(in.Changed, string(c.Path))
+	}
+	a.NextAction = nextAction(def, in)
+	return nil
+}
+
+// changedSince fills in the files that differ from a checkpoint. If they cannot be known, status
+// answers the rest.
+func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record, a *StatusAnswer) error {
+	now, err := Capture(ctx, s, rec)
+	if errors.Is(err, snapshot.ErrBusy) { // a rollback that takes long
+		a.ChangedUnknown = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, now.Tree, nil); err != nil {
+		// Damage in one checkpoint must not make `status` fail.
+		unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
+		if unknown == "" {
+			return err
+		}
+		a.ChangedUnknown = true
+		s.Warn(unknown)
+		return nil
+	}
+	a.Repositories, err = MovedInside(ctx, s, rec, now)
+	return err
+}
+
+// nextAction is what comes next. The workflow knows best; without its word the next step is
+// suggested.
+func nextAction(def *workflow.Definition, in workflow.Situation) string {
+	if said := def.NextAction(in); said != "" {
+		return said
+	}
+	if next, ok := def.Steps.Next(&in.Place.Step, nil); ok {
+		return fmt.Sprintf("go on with step %d", next.Number)
+	}
+	return "create the next checkpoint"
+}

@@ -1,0 +1,230 @@
+// Package inspect answers questions about checkpoints: list, show, diff, history, log, status and
+// transcript. It writes no ref and changes no file of the worktree; comparing with the worktree may
+// write objects.
+//
+// Each question has one function (List, Show, Diff, History, Status, ...) that returns an answer
+// type with its JSON members. Only PrintDiff, PrintLog and PrintFile print: they run git with the
+// user's configuration, so that colours and formats are as usual. Start reading at List or Diff.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+)
+
+// List answers `list` with one listing for each session. An empty list is not an error.
+func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Listing, err error) {
+	where, err := Where(req.Where)
+	if err != nil {
+		return nil, err
+	}
+	var sessions []name.Session
+	if req.Type != "" && req.Session == "" {
+		req.All = true
+	}
+	if req.All {
+		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+			return nil, err
+		}
+	} else {
+		session, err := s.ChooseSession(ctx, req.Session)
+		if err != nil {
+			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
+				return nil, nil // there is no session at all: an empty list
+			}
+			return nil, err
+		}
+		sessions = []name.Session{session}
+	}
+	for _, session := range sessions {
+		if req.Type != "" {
+			// A session that cannot be read is not skipped here: listSession reports it.
+			if st, err := s.Store.State(ctx, session); err == nil && !checkpoint.IsOfType(ctx, s, st, req.Type) {
+				continue
+			}
+		}
+		l, err := listSession(ctx, s, session, req, where)
+		if err != nil {
+			// With --all, one damaged session must not hide the others.
+			if !req.All {
+				return nil, err
+			}
+			s.Warn(fmt.Sprintf("session %q: %v", session, err))
+			continue
+		}
+		out = append(out, *l)
+	}
+	return out, nil
+}
+
+// listSession returns the listing of one session. It reads as few records as possible: most filters
+// need only the journal.
+func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
+	st, err := s.State(ctx, session)
+	if err != nil {
+		if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
+			return &Listing{Session: session}, nil // active in this worktree, but not started yet
+		}
+		return nil, err
+	}
+	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
+	shown := l.choose(st, req, where)
+	// The messages and times of all shown checkpoints are read at once.
+	byID, problems, err := Problems(ctx, s, st, shown)
+	if err != nil {
+		return nil, err
+	}
+	l.Items = slices.Grow(l.Items, len(shown))
+	newest := map[int]int{} // by step: the place of its newest live milestone
+	for i, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			newest[c.Step] = i
+		}
+	}
+	for _, e := range shown {
+		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
+		l.Items = append(l.Items, item)
+	}
+	// The time comes from the commit, so this filter runs after reading.
+	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
+	if where != nil {
+		if l.Items, err = fitting(ctx, s, l.Items, byID, req, where); err != nil {
+			return nil, err
+		}
+	}
+	// These filters were applied after counting.
+	if where != nil || !req.Since.IsZero() {
+		l.Total = len(l.Items)
+	}
+	if req.Limit > 0 && len(l.Items) > req.Limit {
+		l.Items = l.Items[len(l.Items)-req.Limit:]
+	}
+	return l, nil
+}
+
+// choose returns the checkpoints that the request lists, and counts them and those that it hides.
+// Where no later filter drops any of them, it returns no more than the request's limit.
+func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
+	most := st.Len()
+	if req.Limit > 0 && where == nil && req.Since.IsZero() {
+		most = req.Limit
+	}
+	for i, c := range st.Backward() {
+		switch {
+		case c.Dead || !req.mayShow(st, i, c):
+		case !req.leavesOut(where, c):
+			if l.Total++; len(shown) < most {
+				shown = append(shown, st.At(i))
+			}
+		case where != nil: // it is not known whether the expression would be true
+		case c.Safety:
+			l.Safety++
+		default:
+			l.Discarded++
+		}
+	}
+	slices.Reverse(shown)
+	return shown
+}
+
+// Problems returns, for each checkpoint that is not valid, the reason: its ref, its commit, its
+// record, or what the last validation found. The summaries come from the commits' trailers; no
+// record is read.
+func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
+	if len(of) == 0 {
+		return nil, nil, nil
+	}
+	ids := make([]name.ID, len(of))
+	for i, e := range of {
+		ids[i] = e.Checkpoint
+	}
+	byID, err := s.Store.Listed(ctx, st.Session, ids)
+	if err != nil {
+		return nil, nil, checkpoint.Classify(err)
+	}
+	problems := map[name.ID]string{}
+	for _, e := range of {
+		switch sum := byID[e.Checkpoint]; {
+		case e.Dead:
+		case sum == nil:
+			problems[e.Checkpoint] = "its ref is missing"
+		case sum.Commit != e.Event().Commit:
+			problems[e.Checkpoint] = "its ref points at another commit"
+		case sum.Err != nil:
+			problems[e.Checkpoint] = sum.Err.Error()
+		case e.Event().Record != "" && sum.Checksum != e.Event().Record:
+			problems[e.Checkpoint] = "its record is not the one that the journal names"
+		}
+	}
+	// A validation may have found damage that the list cannot see, such as a missing file.
+	for id, findings := range ReadBroken(s, st.Session) {
+		if problems[id] == "" {
+			problems[id] = findings[0].Message
+		}
+	}
+	return byID, problems, nil
+}
+
+// Show answers `show` for one checkpoint; ref "" is the current one.
+func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*checkpoint.Detail, error) {
+	f, err := s.Reach(ctx, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	rec, raw, _, err := s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return nil, s.CorruptError(ctx, f.State, f.Entry, err)
+	}
+	d := &checkpoint.Detail{
+		Record: rec, Raw: raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec),
+	}
+	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
+	if _, err := s.Repo.Batch().Resolve(ctx, d.Ref); err != nil { // it is in the archive
+		d.Plain = string(d.Commit)
+	}
+	if f.Entry.Milestone && f.Entry.Live {
+		// Only a live milestone has a tag, and only if the tag is where it should be.
+		tag := name.TagRef(f.Session, f.Entry.Step, f.Entry.Event().Iteration)
+		oid, err := s.Repo.Batch().Resolve(ctx, tag)
+		if err == nil && oid == f.Entry.Event().Commit {
+			d.Tag = tag
+		} else if err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	return d, nil
+}
+
+// Output returns the content of a checkpoint's output.
+func Output(ctx context.Context, s *checkpoint.Service, session, ref, output string) ([]byte, error) {
+	d, err := Show(ctx, s, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := d.Record.Outputs[output]
+	if !ok {
+		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no output %q", d.Record.Label, output)}
+		if names := slices.Sorted(maps.Keys(d.Record.Outputs)); len(names) > 0 {
+			e.Hints = []string{"it has " + strings.Join(names, ", ")}
+		}
+		return nil, e
+	}
+	obj, err := s.Repo.Batch().Typed(ctx, string(o.OID), "blob")
+	if err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, d.Record.Label), Err: err}
+	}
+	return obj.Data, nil
+}

@@ -1,0 +1,125 @@
+package inspect
+
+// This file collects what the web page draws: the checkpoints of a session as a line, and rollbacks
+// and undos as moves on it.
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/create"
+)
+
+// Timeline is everything that a session did, oldest first, without what was pruned. The web page
+// draws it.
+type Timeline struct {
+	Session name.Session
+	Topic   string
+	Steps   []TimelineStep
+	Moves   []Move
+
+	state *journal.State
+	def   *workflow.Definition
+}
+
+// TimelineStep is a checkpoint and what was current when it was made.
+type TimelineStep struct {
+	Item
+	Previous name.ID // empty: it was the first one
+	Safety   bool    // made by a rollback or an undo
+	Who      string  // the name of its author
+}
+
+// Move is a rollback or an undo.
+type Move struct {
+	Undo     bool
+	From, To name.ID // empty: nothing was current
+	Reason   string
+}
+
+// ReadTimeline returns the timeline of a session; "" is the one that ChooseSession chooses.
+func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*Timeline, error) {
+	st, err := checkpoint.ChosenState(ctx, s, session)
+	if err != nil {
+		return nil, err
+	}
+	def, err := s.ReadableDefinition(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
+	var kept []*journal.Entry
+	for _, e := range st.Checkpoints() {
+		if !e.Dead {
+			kept = append(kept, e)
+		}
+	}
+	// Problems reads all commits in one batch.
+	byID, problems, err := Problems(ctx, s, st, kept)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range kept {
+		t.Steps = append(t.Steps, TimelineStep{
+			Item:     itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
+			Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
+		})
+	}
+	for _, e := range st.Events() {
+		if e.Kind == journal.KindRollback || e.Kind == journal.KindUndo {
+			t.Moves = append(t.Moves, Move{Undo: e.Kind == journal.KindUndo, From: e.From, To: e.To, Reason: e.Reason})
+		}
+	}
+	return t, nil
+}
+
+// Beside returns the checkpoints before and after one in its session's timeline ("" at the ends),
+// and the name of its author. It reads no record.
+func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return "", "", "", err
+	}
+	found := false
+	for _, e := range st.Checkpoints() {
+		switch {
+		case e.Dead:
+		case e.Checkpoint == id:
+			found, who = true, nameOf(e.Event().Actor)
+		// The first one after it. Everything before was noted as older.
+		case found:
+			return older, e.Checkpoint, who, nil
+		default:
+			older = e.Checkpoint
+		}
+	}
+	return older, "", who, nil
+}
+
+// Metrics returns the member of a state in which the session's workflow keeps metrics, as JSON;
+// empty if there is none.
+func (t *Timeline) Metrics(state json.RawMessage) json.RawMessage {
+	return create.MetricsOf(t.def, state)
+}
+
+// nameOf returns the name in an identity, without the address.
+func nameOf(actor string) string {
+	name, _, _ := strings.Cut(actor, " <")
+	return name
+}
+
+// Record reads the record of one of the steps.
+func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID) (*record.Record, error) {
+	e := t.state.Entry(id)
+	if e == nil {
+		return nil, checkpoint.UnknownCheckpointError(t.Session, t.state, string(id))
+	}
+	rec, _, _, err := s.ReadRecord(ctx, e)
+	return rec, err
+}

@@ -1,0 +1,253 @@
+package interop
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/transfer"
+)
+
+// ExportRequest has the arguments of `export` with a format of this package.
+type ExportRequest struct {
+	To       string // the directory that is the root of a project; for SQLite a file
+	Format   string
+	Sessions []string // empty: all
+	Replace  bool     // existing files with other content are replaced; else nothing is written
+
+	// Unscanned decides what happens to content that was not scanned for secrets.
+	Unscanned clearance.Unscanned
+}
+
+// ExportAnswer is the result of `export`. Its JSON is part of the program's output.
+type ExportAnswer struct {
+	Format      string    `json:"format"`
+	To          string    `json:"to"`
+	Sessions    []string  `json:"sessions"`
+	Checkpoints int       `json:"checkpoints"`
+	Files       []string  `json:"files"`
+	LeftOut     []LeftOut `json:"left_out"`
+	Damaged     bool      `json:"-"` // a checkpoint could not be read and is left out
+}
+
+// Export writes sessions in a layout or into a SQLite database. For a layout, everything is
+// rendered in memory and compared with what exists before the first file is written, so that a
+// refusal leaves the directory as it was.
+func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*ExportAnswer, error) {
+	if req.Format != SQLite && !Known(req.Format) {
+		return nil, checkpoint.Usage("known layouts: "+strings.Join(append(Formats(), SQLite), ", "), "no such layout: %q", req.Format)
+	}
+	archives, err := archives(ctx, s, req.Sessions, req.Unscanned)
+	if err != nil {
+		return nil, err
+	}
+	answer := &ExportAnswer{Format: req.Format, To: req.To, Sessions: []string{}, Files: []string{}, LeftOut: []LeftOut{}}
+	// A database can represent sessions of every workflow, so nothing is left out of it.
+	if len(req.Sessions) == 0 && req.Format != SQLite {
+		archives = answer.own(archives)
+	}
+	for _, a := range archives {
+		answer.Sessions = append(answer.Sessions, string(a.Session))
+		for _, p := range a.Problems {
+			s.Warn(fmt.Sprintf("session %s: %s; the export is without it", a.Session, p))
+			answer.Damaged = true
+		}
+	}
+	if req.Format == SQLite {
+		return answer, exportDatabase(ctx, archives, req, answer)
+	}
+	t, err := openTarget(req.To)
+	if err != nil {
+		return nil, err
+	}
+	defer t.root.Close() //nolint:errcheck // everything is written by then
+	w := newRendering(req.Format, t.isDirectory)
+	for _, a := range archives {
+		w.render(a)
+	}
+	answer.LeftOut = append(answer.LeftOut, w.left...)
+	o := &output{target: t, rendering: w, replace: func([]byte) bool { return req.Replace }}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := o.write(ctx); err != nil {
+		return nil, err
+	}
+	answer.Checkpoints, answer.Files = o.documents(), o.paths()
+	return answer, nil
+}
+
+// own restricts an export of all sessions to those of the layout's own workflow, if there are any,
+// and lists the others as left out. Sessions of the other systems in this layout's directory would
+// surprise users who did not ask for them by name.
+func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
+	isOwn := func(s *transfer.Archive) bool { return s.Workflow == a.Format }
+	if !slices.ContainsFunc(all, isOwn) {
+		return all
+	}
+	var own []*transfer.Archive
+	for _, s := range all {
+		if isOwn(s) {
+			own = append(own, s)
+			continue
+		}
+		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow") + "; --session exports it"})
+	}
+	return own
+}
+
+// archives reads the given sessions, or all if there are none.
+func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
+	if len(wanted) == 0 {
+		names, err := checkpoint.SessionNames(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			wanted = append(wanted, string(n))
+		}
+	}
+	var out []*transfer.Archive
+	for _, session := range wanted {
+		a, err := transfer.ArchiveToWrite(ctx, s, name.Session(session), unscanned)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// output writes a rendering to a target.
+type output struct {
+	*target
+	*rendering
+	replace func(old []byte) bool // reports whether existing content may be replaced
+	stays   []string              // existing paths that may not be replaced, set by check
+}
+
+// check looks at every path before anything is written. It returns an error if one of them cannot
+// be written or has other content that may not be replaced.
+func (o *output) check() error {
+	o.stays = nil
+	for _, f := range o.files {
+		there, have, err := o.look(f.path)
+		if err != nil {
+			return refusedPlace(err)
+		}
+		// On a file system without links, a link may be a file with the name of its target in it.
+		asFile := f.to != "" && strings.TrimSpace(string(have)) == f.to
+		if there && !bytes.Equal(have, f.content) && !asFile && !o.replace(have) {
+			o.stays = append(o.stays, f.path)
+		}
+	}
+	if len(o.rows) > 0 {
+		if _, err := o.database(ultraDatabase); err != nil {
+			return refusedPlace(err)
+		}
+	}
+	if len(o.stays) == 0 {
+		return nil
+	}
+	return inTheWay(o.stays, "nothing was written; use --force to replace them, or another directory")
+}
+
+// inTheWayError says that there are files with other content.
+type inTheWayError string
+
+// Error names the file, or their number.
+func (e inTheWayError) Error() string { return string(e) }
+
+// inTheWay is the error for existing files with other content, an inTheWayError.
+func inTheWay(paths []string, hint string) error {
+	e := ofMany(checkpoint.KindRefused, paths, paths[0]+" already exists with other contents", "%d files already exist with other contents", hint)
+	e.Err, e.Message = inTheWayError(e.Message), ""
+	return e
+}
+
+// refusedPlace is the error for a path that cannot be written to.
+func refusedPlace(err error) error {
+	return &checkpoint.Error{Kind: checkpoint.KindRefused, Err: err, Hints: []string{"nothing was written"}}
+}
+
+// write writes the rendering. The database comes first, because it may still be refused. Then come
+// the documents, and last the files and links that refer to them, so that an index never names a
+// document that is not there yet.
+func (o *output) write(ctx context.Context) error {
+	if err := o.writeRows(ctx, nil); err != nil {
+		return err
+	}
+	for _, derived := range []bool{false, true} {
+		for _, f := range o.files {
+			// First pass: documents. Second pass: derived files.
+			if (f.key == "") != derived {
+				continue
+			}
+			// Leave a file with the same content alone, so that its modification time stays.
+			if there, have, err := o.look(f.path); there && err == nil && bytes.Equal(have, f.content) {
+				continue
+			}
+			if err := o.put(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeRows writes the rows of the layout's database in one transaction. gone has ids of rows to
+// delete.
+func (o *output) writeRows(ctx context.Context, gone []string) error {
+	if len(o.rows) == 0 && len(gone) == 0 {
+		return nil
+	}
+	file, err := o.database(ultraDatabase)
+	if err != nil {
+		return refusedPlace(err)
+	}
+	return inDatabase(ctx, file, func(tx querier) error {
+		// Rows are compared in the form that a mirror remembers them, see written.
+		kept, err := writeRows(tx, o.rows, gone, func(old *ultraRow) bool { return o.replace(old.file()) })
+		if err != nil || len(kept) == 0 {
+			return err
+		}
+		for i := range kept {
+			kept[i] = "row " + kept[i] + " of " + ultraDatabase
+		}
+		return inTheWay(kept, "nothing was written; --force replaces them")
+	})
+}
+
+// documents counts the checkpoints in the rendering: its documents, and rows without a document.
+func (o *output) documents() int {
+	n := 0
+	for _, f := range o.files {
+		if f.key != "" {
+			n++
+		}
+	}
+	for _, row := range o.rows {
+		if !slices.ContainsFunc(o.files, func(f file) bool { return f.key == row.ID }) {
+			n++
+		}
+	}
+	return n
+}
+
+// paths lists everything that the rendering writes.
+func (w *rendering) paths() []string {
+	out := []string{}
+	for _, f := range w.files {
+		out = append(out, f.path)
+	}
+	if len(w.rows) > 0 {
+		out = append(out, ultraDatabase)
+	}
+	return out
+}

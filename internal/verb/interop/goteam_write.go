@@ -1,0 +1,252 @@
+package interop
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/transfer"
+)
+
+// goTeamOutputs are the outputs that every document of go-team has, with the JSON for one that is
+// absent.
+var goTeamOutputs = [...][2]string{
+	{"spec", "null"}, {"architecture", "null"}, {"code_files", "[]"}, {"test_files", "[]"}, {"review_comments", "[]"},
+}
+
+// write adds the documents, the manifest and the history of a session. An imported session keeps
+// the name of its directory. Checkpoints are added from the newest to the oldest, so that of two
+// with one name the newest live one is written.
+func (g goTeam) write(a *transfer.Archive, w *rendering) {
+	home, dir := g.home(a, w), string(a.Session)
+	for _, c := range a.Checkpoints {
+		text, ok := w.original(c, keptDocument)
+		if !ok {
+			continue
+		}
+		name := path.Base(path.Dir(c.Import.Path))
+		if c.Import.Here {
+			name = g.told(text, "session_id")
+		}
+		if name != "" && isPlainID(name) {
+			dir = name
+		}
+	}
+	root := path.Join(home, dir)
+	// Ids get their numbers in the order of time, so that a new checkpoint changes none.
+	keys, ids, used := map[string]bool{}, map[*transfer.Archived]string{}, map[string]bool{}
+	for _, c := range a.Checkpoints {
+		id := "cp-" + strconv.Itoa(c.Record.Step) + "-" + c.Record.CreatedAt.UTC().Format("20060102T150405Z")
+		if a.Workflow == GoTeam {
+			id = cmp.Or(c.Document, id)
+		}
+		ids[c] = unused(id, "-", used)
+	}
+	for _, c := range newestFirst(a) {
+		f := file{key: c.Record.Label, made: c}
+		if text, ok := w.original(c, keptDocument); ok && (c.Import.Here || safeName(c.Import.Key)) {
+			if f.original(c, text); !c.Import.Here {
+				f.key = c.Import.Key
+			}
+		} else {
+			f.doc = g.compose(a, c, ids[c], dir, w)
+			f.content = create.JSONFile(f.doc)
+		}
+		f.path = path.Join(root, f.key+".json")
+		if w.place(a, c, f) {
+			keys[f.key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	slices.SortStableFunc(w.files, func(x, y file) int { return strings.Compare(x.path, y.path) })
+	g.derived(a, w, root, dir, keys)
+}
+
+// told returns a text of a document, or "".
+func (goTeam) told(document []byte, member string) string {
+	return text(gjson.ParseBytes(unmarked(document)), "checkpoint."+member, member)
+}
+
+// home returns the directory from which the session was imported, or for a new session the one that
+// exists in the target.
+func (goTeam) home(a *transfer.Archive, w *rendering) string {
+	from := imported(a, GoTeam)
+	if len(from) > 0 && strings.HasPrefix(from[0].Import.Path, goTeamHome+"/") || len(from) == 0 && w.exists(path.Dir(goTeamHome)) {
+		return goTeamHome
+	}
+	return goTeamBare
+}
+
+// newestFirst returns the live checkpoints from newest to oldest, then the discarded ones in the
+// same order.
+func newestFirst(a *transfer.Archive) []*transfer.Archived {
+	var live, discarded []*transfer.Archived
+	for _, c := range slices.Backward(a.Checkpoints) {
+		if c.Live {
+			live = append(live, c)
+		} else {
+			discarded = append(discarded, c)
+		}
+	}
+	return append(live, discarded...)
+}
+
+// compose returns the document of a checkpoint that has no original. In a session of go-team the
+// state is written as it is, with the members added that every state of go-team has.
+func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir string, w *rendering) json.RawMessage {
+	r := c.Record
+	f := learn(a, c)
+	state := &object{}
+	if a.Workflow == GoTeam {
+		state = members(r.State)
+	}
+	state.missing("topic", f.topic)
+	state.missing("phase", r.StepName)
+	state.missing("current_step", r.Step)
+	state.missing("iteration_count", f.iteration)
+	state.missing("metrics", f.metrics)
+	o := objectOf(
+		"id", id,
+		"session_id", dir,
+		"step_number", r.Step,
+		"step_name", r.StepName,
+		"created_at", seconds(r.CreatedAt),
+		"state", state,
+		"outputs", g.outputs(a, c, w),
+		// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
+		// files.
+		"git", objectOf("enabled", true, "branch", f.branch, "commit_hash", cmp.Or(string(c.Commit), f.commit), "staged_files", f.staged),
+		"files", objectOf("created", f.created, "modified", f.modified, "deleted", f.deleted),
+	)
+	// The checksum is computed before it is a member itself, and so does not cover itself.
+	if digest, err := transfer.DocumentDigest(o.json()); err == nil {
+		o.set("checksum", digest)
+	}
+	o.set("valid", true)
+	f.leave(a, c, w, "topic", "metrics", "files", "branch")
+	return objectOf("checkpoint", o).json()
+}
+
+// outputs returns the outputs as JSON. An output that is a JSON list is embedded as such. One that
+// go-team expects to be a list is split into lines, any other text is a string, and binary content
+// is left out.
+func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *object {
+	o := &object{}
+	for _, known := range goTeamOutputs {
+		o.raw(known[0], json.RawMessage(known[1]))
+	}
+	for _, name := range create.SortedKeys(c.Outputs) {
+		content := c.Outputs[name]
+		if raw, ok := create.OutputJSON(content, string(o.values[name]) == "[]"); ok {
+			o.raw(name, raw)
+		} else {
+			w.leave(a, c, "output %s, which is not text", name)
+		}
+	}
+	return o
+}
+
+// derived adds the manifest and the history of rollbacks. If nothing happened since the import they
+// are written back unchanged; otherwise they get what happened since.
+func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]bool) {
+	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
+	if !w.mixed(a) {
+		w.derive(path.Join(root, manifestFile), manifest)
+		w.derive(path.Join(root, historyFile), history)
+		return
+	}
+	manifest, history = unmarked(manifest), unmarked(history)
+	back := g.rollbacks(a)
+	w.derive(path.Join(root, manifestFile), create.JSONFile(g.manifest(a, w, manifest, dir, keys, back)))
+	// The history may be in a file of its own, as a list or in an object, or only in the manifest.
+	// The form that was imported is kept.
+	was := gjson.ParseBytes(history)
+	if history == nil {
+		was = inner(gjson.ParseBytes(manifest)).Get("rollback_history")
+	}
+	content := encode(append(rawList(was), back...))
+	if held := was.Get("rollback_history"); held.IsArray() {
+		o := members(history)
+		o.set("rollback_history", append(rawList(held), back...))
+		content = o.json()
+	}
+	w.derive(path.Join(root, historyFile), create.JSONFile(content))
+}
+
+// inner returns the object in the member "manifest", or the document itself if it has none.
+func inner(at gjson.Result) gjson.Result {
+	if in := at.Get("manifest"); in.IsObject() {
+		return in
+	}
+	return at
+}
+
+// rawList returns the items of a JSON list as text; it is never nil, so that it is encoded as [].
+func rawList(v gjson.Result) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, e := range v.Array() {
+		out = append(out, json.RawMessage(e.Raw))
+	}
+	return out
+}
+
+// rollbacks returns the rollbacks that were made with this program. Imported ones are in the
+// imported files already.
+func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, r := range a.Rollbacks {
+		if r.Imported {
+			continue
+		}
+		from, to := keyOf(a, r.From, r.FromLabel), keyOf(a, r.To, r.ToLabel)
+		out = append(out, objectOf("from_checkpoint", from, "to_checkpoint", to, "timestamp", seconds(r.At), "reason", r.Reason).json())
+	}
+	return out
+}
+
+// manifest returns the manifest: the imported one with additions, or a new one. Entries of
+// checkpoints that were pruned here are removed; other entries and unknown members stay as they
+// were.
+func (g goTeam) manifest(a *transfer.Archive, w *rendering, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
+	o := members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
+	o.missing("session_id", dir)
+	o.missing("topic", a.Topic)
+	o.missing("created_at", seconds(a.CreatedAt))
+	o.set("updated_at", seconds(a.ChangedAt))
+	var made []json.RawMessage
+	named := map[string]bool{}
+	for _, c := range a.Checkpoints {
+		if key := keyOf(a, c.Record.ID, c.Record.Label); keys[key] && !named[key] {
+			named[key] = true
+			at := seconds(c.Record.CreatedAt)
+			if text, ok := w.original(c, keptDocument); ok { // the document's time is in the document
+				at = cmp.Or(g.told(text, "created_at"), at)
+			}
+			made = append(made, objectOf("id", key, "step", c.Record.Step, "timestamp", at, "valid", true).json())
+		}
+	}
+	// A pruned checkpoint keeps its entry if another one has taken its name.
+	stays := func(id string) bool { return !slices.Contains(a.Gone, id) || keys[id] }
+	o.set("checkpoints", merged(o.values["checkpoints"], "id", stays, made))
+	o.set("current_checkpoint", nil)
+	if a.Current != "" {
+		o.set("current_checkpoint", keyOf(a, a.Current, ""))
+	}
+	o.set("rollback_history", append(rawList(gjson.ParseBytes(o.values["rollback_history"])), back...))
+	// A manifest may be the document itself or in a member of that name. Keep the form that was
+	// imported; a new one is in a member.
+	if was != nil && !gjson.GetBytes(was, "manifest").IsObject() {
+		return o.json()
+	}
+	whole := members(was)
+	whole.set("manifest", o)
+	return whole.json()
+}

@@ -1,0 +1,254 @@
+package interop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/transfer"
+)
+
+// ImportRequest has the arguments of `import`.
+type ImportRequest struct {
+	From      string // a directory or a file
+	Format    string // one of Formats; "" takes every layout that is found
+	Session   string // the session to take, or the new name if there is only one; "" takes all
+	DryRun    bool
+	KeepGoing bool // documents that can be imported are, although others cannot; else nothing is
+}
+
+// ImportAnswer is the result of `import`. Its JSON is part of the program's output.
+type ImportAnswer struct {
+	Format    string               `json:"format"` // the names of the layouts found, separated by commas
+	DryRun    bool                 `json:"dry_run"`
+	Documents []transfer.Imported  `json:"documents"`
+	Sessions  []string             `json:"sessions"`
+	Added     int                  `json:"added"`
+	Changed   int                  `json:"changed"`
+	Unchanged int                  `json:"unchanged"`
+	Problems  []Problem            `json:"problems"`
+	Warnings  []string             `json:"warnings"`
+	Settings  []checkpoint.Setting `json:"settings"` // found in a configuration file; not applied
+}
+
+// Import reads the layouts at req.From and makes a checkpoint of each document that is new or
+// changed.
+//
+// It works in three phases: find the layouts, read all documents and collect their problems, and
+// only then let package transfer write. Without KeepGoing any problem means that nothing is
+// written. In a dry run the answer tells what would be imported.
+func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*ImportAnswer, error) {
+	formats := Formats()
+	if req.Format != "" {
+		formats = []string{req.Format}
+	}
+	places, err := find(req.From, formats)
+	// A missing path gets the exit code for things that were not found.
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := &ImportAnswer{
+		DryRun: req.DryRun, Documents: []transfer.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
+		Settings: []checkpoint.Setting{},
+	}
+	var requests []transfer.ImportRequest
+	var names []string
+	for _, format := range formats {
+		p, there := places[format]
+		if !there {
+			continue
+		}
+		got, found, err := read(ctx, s, format, p, answer)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			names = append(names, format)
+			requests = append(requests, got)
+		}
+	}
+	answer.Format = strings.Join(names, ",")
+	if len(names) == 0 && len(answer.Problems) == 0 {
+		return nil, &checkpoint.Error{
+			Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("import %q", req.From), Err: errNoLayout,
+			Hints: []string{"name the root of the project, or a directory or file of one of these layouts"},
+		}
+	}
+	if len(answer.Problems) > 0 && !req.KeepGoing {
+		return nil, faulty(answer.Problems, "nothing was imported; --keep-going imports the rest")
+	}
+	if err := choose(requests, req.Session); err != nil {
+		return nil, err
+	}
+	return answer, take(ctx, s, requests, req, answer)
+}
+
+// faulty returns one error for all documents that cannot be imported.
+func faulty(problems []Problem, hint string) error {
+	said := make([]string, len(problems))
+	for i, p := range problems {
+		said[i] = p.String()
+	}
+	return ofMany(checkpoint.KindInvalid, said, said[0], "%d files cannot be imported", hint)
+}
+
+// ofMany returns one error for several places. one is its message if there is only one, many the
+// format with their number; then the hints list the first 20.
+func ofMany(kind checkpoint.Kind, places []string, one, many, hint string) *checkpoint.Error {
+	e := &checkpoint.Error{Kind: kind, Message: one}
+	const shown = 20
+	if len(places) > 1 {
+		e.Message = fmt.Sprintf(many, len(places))
+		e.Hints = slices.Clone(places[:min(shown, len(places))])
+	}
+	if more := len(places) - shown; more > 0 {
+		e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", more))
+	}
+	e.Hints = append(e.Hints, hint)
+	return e
+}
+
+// read reads one layout at a place. Problems, warnings and settings go to answer. found is false if
+// there is nothing to import.
+func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
+	out := transfer.ImportRequest{Format: format}
+	t, err := p.open()
+	if err != nil {
+		return out, false, err
+	}
+	defer t.root.Close() //nolint:errcheck // only read
+	r := &reading{tree: t}
+	layouts()[format].read(r)
+	answer.Problems = append(answer.Problems, r.problems...)
+	// Warnings are mostly about files that are not documents of the layout. If nothing else was
+	// found, the directory probably belongs to another layout, and they would only confuse.
+	if len(r.sessions) > 0 || len(r.problems) > 0 {
+		answer.Warnings = append(answer.Warnings, r.warnings...)
+	}
+	out.Sessions = r.sessions
+	if r.settings != nil {
+		answer.configured(s, format, r.settings)
+	}
+	for i := range out.Sessions {
+		if err := know(ctx, s, format, &out.Sessions[i]); err != nil {
+			return out, false, err
+		}
+	}
+	return out, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
+}
+
+// configured adds the settings of a foreign configuration file to the answer, and a warning for
+// each member that has no equivalent here.
+func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document json.RawMessage) {
+	found, unused, err := transfer.ForeignSettings(s, format, document, crunchConfig)
+	if err != nil {
+		a.Problems = append(a.Problems, Problem{Path: crunchConfig, Message: err.Error()})
+		return
+	}
+	a.Settings = found
+	for _, what := range unused {
+		name, why, known := strings.Cut(what, ": ")
+		if !known {
+			why = "git-checkpoint has no such setting"
+		}
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: %s was not taken over: %s", crunchConfig, name, why))
+	}
+}
+
+// choose restricts the requests to the session that was asked for. If there is only one session in
+// all of them, it takes that one and renames it.
+func choose(requests []transfer.ImportRequest, wanted string) error {
+	if wanted == "" {
+		return twins(requests)
+	}
+	var all []string
+	for i := range requests {
+		for _, in := range requests[i].Sessions {
+			all = append(all, in.Session)
+		}
+	}
+	found := false
+	for i := range requests {
+		requests[i].Sessions = slices.DeleteFunc(requests[i].Sessions, func(in transfer.ImportSession) bool {
+			if found || in.Session != wanted && len(all) > 1 {
+				return true
+			}
+			found = true
+			return false
+		})
+		for j := range requests[i].Sessions {
+			requests[i].Sessions[j].Session = wanted
+		}
+	}
+	if found {
+		return nil
+	}
+	return checkpoint.Failure(checkpoint.KindNotFound, "there are: "+strings.Join(all, ", "), "there is no session %q", wanted)
+}
+
+// twins returns an error if two layouts have a session of the same name: their documents would end
+// up in one session. Names that differ only in case count as the same.
+func twins(requests []transfer.ImportRequest) error {
+	seen := map[string]string{}
+	for _, req := range requests {
+		for _, in := range req.Sessions {
+			key := strings.ToLower(in.Session)
+			if other, twice := seen[key]; twice {
+				return checkpoint.Failure(checkpoint.KindInvalid, "--format imports one of them, --session gives it another name", "%[2]s and %[3]s both have a session %[1]q", in.Session, other, req.Format)
+			}
+			seen[key] = req.Format
+		}
+	}
+	return nil
+}
+
+// take imports the sessions, or in a dry run finds out what would be imported, and counts the
+// results.
+func take(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
+	for i := range requests {
+		requests[i].DryRun = req.DryRun
+		for _, in := range requests[i].Sessions {
+			answer.Sessions = append(answer.Sessions, in.Session)
+		}
+	}
+	var err error
+	if answer.Documents, err = transfer.Import(ctx, s, requests); err != nil {
+		return err
+	}
+	for _, d := range answer.Documents {
+		switch d.Action {
+		case transfer.ImportAdded:
+			answer.Added++
+		case transfer.ImportChanged:
+			answer.Changed++
+		default:
+			answer.Unchanged++
+		}
+	}
+	return nil
+}
+
+// know adds the documents that this program would export for the session's own checkpoints. If a
+// document that was exported from here is imported again, the import recognizes it and adds
+// nothing.
+func know(ctx context.Context, s *checkpoint.Service, format string, in *transfer.ImportSession) error {
+	own, err := transfer.MadeHere(ctx, s, in.Session)
+	if err != nil || !own {
+		return err
+	}
+	a, err := transfer.ReadArchive(ctx, s, name.Session(in.Session))
+	if err != nil {
+		return err
+	}
+	in.Known = knownDocuments(format, a)
+	return nil
+}

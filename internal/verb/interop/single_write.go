@@ -1,0 +1,333 @@
+package interop
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/transfer"
+)
+
+// This file has the writers for orchestrate and pipeline. These layouts have one document per
+// session, which their tools update in place, so an export writes the current checkpoint only.
+//
+// single adds the document of a session: the original of its current checkpoint c, or else what
+// compose makes of c, under the name of the newest original or the given id. An import knows it by
+// its member. All other checkpoints are reported as left out.
+func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member string, compose func() json.RawMessage) {
+	f := file{made: c}
+	named := imported(a, w.format)
+	if original, ok := w.original(c, keptDocument); ok && c.Import.Key != "" {
+		f.original(c, original)
+		f.key = c.Import.Key
+		named = []*transfer.Archived{c}
+	} else {
+		f.doc = compose()
+		f.content, f.key = create.JSONFile(f.doc), cmp.Or(text(gjson.ParseBytes(f.doc), member), id)
+	}
+	for _, from := range named {
+		if name, ok := base(from.Import); ok {
+			id = name
+		}
+	}
+	f.path = path.Join(dir, id+".json")
+	if !w.place(a, c, f) {
+		return
+	}
+	for _, other := range a.Checkpoints {
+		if other != c {
+			w.leave(a, other, "the layout has one document for the session, %s", f.path)
+		}
+	}
+}
+
+// write adds the document of a session. Those of failed and abandoned sessions are in a
+// subdirectory. An original goes back to the directory that it came from, unless the session went on
+// or was closed here.
+func (o orchestrate) write(a *transfer.Archive, w *rendering) {
+	c := current(a)
+	if c == nil {
+		return
+	}
+	id, dir := o.id(a), orchestrateHome
+	closed := a.Status == "failed" || a.Status == "abandoned"
+	if _, ok := w.original(c, keptDocument); ok && !a.Touched {
+		closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
+	}
+	if closed {
+		dir = path.Join(orchestrateHome, orchestrateFailed)
+	}
+	w.single(a, c, dir, id, "checkpoint_id", func() json.RawMessage { return o.compose(a, c, id, w) })
+}
+
+// id returns the id of a session's document: the file name from which it was imported; the
+// session's name if it has the form of an id; the id in a state; or else one made of the type and
+// project in the first state, for which the session's name stands in, and of the time of the first
+// checkpoint. It has to be the same for each export, or a mirror would get a new file per checkpoint.
+func (o orchestrate) id(a *transfer.Archive) string {
+	for _, c := range imported(a, Orchestrate) {
+		if name, ok := base(c.Import); ok {
+			return name
+		}
+	}
+	if orchestrateID().MatchString(string(a.Session)) {
+		return string(a.Session)
+	}
+	// A session that was named after an orchestrate workflow has the kind of the workflow in front.
+	kind, project := Orchestrate, string(a.Session)
+	for _, k := range []string{"implement", "test-all", Orchestrate} {
+		if rest, ok := strings.CutPrefix(project, k+"_"); ok {
+			kind, project = k, rest
+		}
+	}
+	for i, c := range a.Checkpoints {
+		state := gjson.ParseBytes(c.Record.State)
+		if id := text(state, "checkpoint_id"); a.Workflow == Orchestrate && safeName(id) {
+			return id
+		}
+		if said := text(state, "workflow_type"); a.Workflow == Orchestrate && i == 0 && safeName(said) {
+			kind, project = said, cmp.Or(text(state, "workflow_state.project_name"), project)
+		}
+	}
+	return kind + "_" + snake(project) + "_" + o.began(a).UTC().Format("20060102_150405")
+}
+
+// began returns the time of the first checkpoint, which may be gone by now.
+func (orchestrate) began(a *transfer.Archive) time.Time {
+	for _, e := range a.Events {
+		if e.Event == "create" {
+			return e.Time.Time
+		}
+	}
+	return a.CreatedAt
+}
+
+// snake converts a name to lower case letters, digits and underscores.
+func snake(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(s))
+	if s = strings.Trim(s, "_"); s == "" {
+		return "project"
+	}
+	return s
+}
+
+// compose returns the document of a checkpoint that has no original. In a session of orchestrate it
+// is the state, with missing members added. For other workflows it is composed from facts: steps
+// become phases.
+func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
+	f := learn(a, c)
+	doc := &object{}
+	if a.Workflow == Orchestrate {
+		doc = members(c.Record.State)
+		renew(a, c, doc, "updated_at")
+	}
+	kind, project, _ := strings.Cut(id, "_")
+	doc.missing("checkpoint_id", id)
+	doc.missing("workflow_type", kind)
+	doc.missing("workflow_description", f.topic)
+	for _, c := range a.Checkpoints {
+		if at := text(gjson.ParseBytes(c.Record.State), "created_at"); a.Workflow == Orchestrate && at != "" {
+			doc.missing("created_at", at)
+		}
+	}
+	doc.missing("created_at", seconds(o.began(a)))
+	doc.missing("updated_at", seconds(c.Record.CreatedAt))
+	doc.missing("status", orchestrateStatus(f.status))
+	steps := milestones(a)
+	if f.total > 0 || len(f.phases) > 0 {
+		steps = f.phases
+	}
+	doc.missing("current_phase", c.Record.Step)
+	if f.total > 0 || a.Workflow != Orchestrate {
+		doc.missing("total_phases", max(f.total, c.Record.Step, len(steps)))
+	}
+	doc.missing("completed_phases", steps)
+	// The id ends in "_" and a time of 15 characters.
+	if len(project) > 16 {
+		project = project[:len(project)-16]
+	}
+	artifacts := &object{}
+	for _, name := range create.SortedKeys(c.Outputs) {
+		// orchestrate records the path of an artifact, not its content. Only an output that was
+		// made from a file here has a path.
+		if source := string(c.Record.Outputs[name].Source); source != "" && c.Import == nil {
+			artifacts.set(name, source)
+		} else {
+			w.leave(a, c, "output %s", name)
+		}
+	}
+	doc.missing("workflow_state", objectOf("project_name", project, "artifact_registry", artifacts))
+	doc.missing("last_error", f.problem)
+	f.leave(a, c, w, "error", "topic")
+	return doc.json()
+}
+
+// renew updates the time, a member of this name, and the status in a state that was carried over from
+// the previous checkpoint.
+func renew(a *transfer.Archive, c *transfer.Archived, doc *object, time string) {
+	if carried(a, c, time) {
+		doc.set(time, seconds(c.Record.CreatedAt))
+	}
+	if status := text(gjson.ParseBytes(c.Record.State), "status"); status != c.Record.Status && c.Record.Status != "" {
+		doc.set("status", c.Record.Status)
+	}
+}
+
+// carried reports whether a member still has the value from the previous checkpoint although the
+// rest of the state changed. Then nobody has set it for this checkpoint.
+func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
+	for _, was := range a.Checkpoints {
+		if was.Record.ID != c.Record.Previous {
+			continue
+		}
+		old := gjson.GetBytes(was.Record.State, gjson.Escape(member))
+		return old.Exists() && old.Raw == gjson.GetBytes(c.Record.State, gjson.Escape(member)).Raw && !sameJSON(was.Record.State, c.Record.State)
+	}
+	return false
+}
+
+// orchestrateStatus returns the status in orchestrate's words.
+func orchestrateStatus(status string) string {
+	switch status {
+	case "complete", "completed":
+		return "completed"
+	case "failed", "abandoned":
+		return status
+	}
+	return "in_progress"
+}
+
+// milestones returns the numbers of the steps with a live milestone, ascending and each once.
+func milestones(a *transfer.Archive) []json.RawMessage {
+	var steps []int
+	for _, c := range a.Checkpoints {
+		if c.Live && c.Record.Milestone && c.Record.Step > 0 && !slices.Contains(steps, c.Record.Step) {
+			steps = append(steps, c.Record.Step)
+		}
+	}
+	slices.Sort(steps)
+	out := []json.RawMessage{}
+	for _, n := range steps {
+		out = append(out, json.RawMessage(strconv.Itoa(n)))
+	}
+	return out
+}
+
+// write adds the document of a session.
+func (l pipeline) write(a *transfer.Archive, w *rendering) {
+	if c := current(a); c != nil {
+		prd := l.id(a)
+		w.single(a, c, pipelineHome, prd, "prd", func() json.RawMessage { return l.compose(a, c, prd, w) })
+	}
+}
+
+// firstDigits matches a number inside a name.
+var firstDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+
+// id returns the PRD of a session: its name if that is one, the PRD in a state, or else one made of
+// the last three digits of a number in the session's name or of a checksum.
+func (pipeline) id(a *transfer.Archive) string {
+	if pipelineID().MatchString(string(a.Session)) {
+		return string(a.Session)
+	}
+	for _, c := range slices.Backward(a.Checkpoints) {
+		if prd := text(gjson.ParseBytes(c.Record.State), "prd"); a.Workflow == Pipeline && pipelineID().MatchString(prd) {
+			return prd
+		}
+	}
+	digits := "00" + cmp.Or(firstDigits().FindString(string(a.Session)), numberFor(string(a.Session), 1000))
+	return "PRD-" + digits[len(digits)-3:]
+}
+
+// compose returns the document of a checkpoint that has no original. In a session of pipeline it is
+// the state, with time and status brought up to date. For other workflows it is composed from
+// facts: tasks become workstreams.
+func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
+	f := learn(a, c)
+	if a.Workflow == Pipeline {
+		doc := members(c.Record.State)
+		renew(a, c, doc, "timestamp")
+		doc.missing("prd", prd)
+		doc.missing("status", "initialized")
+		doc.missing("timestamp", seconds(c.Record.CreatedAt))
+		return doc.json()
+	}
+	status, underWay, pending := pipelineStatus(f)
+	doc := objectOf(
+		"prd", prd,
+		"prd_title", cmp.Or(f.topic, string(a.Session)),
+		"current_phase", c.Record.Step,
+		"status", status,
+		"completed_workstreams", taskIDs(f.completed),
+		"in_progress_workstreams", underWay,
+		"pending_workstreams", pending,
+		"artifacts", &object{},
+		"gates_passed", f.gatesPassed,
+		"gates_pending", f.gatesPending,
+	)
+	if status == "failed" {
+		doc.set("error", objectOf("workstream", first(pending, "unknown"), "message", messageOf(f.problem)))
+	}
+	doc.set("timestamp", seconds(c.Record.CreatedAt))
+	w.leaveOutputs(a, c)
+	f.leave(a, c, w, "tasks", "gates", "error", "topic")
+	return doc.json()
+}
+
+// pipelineStatus returns status and workstreams such that they obey the rules of workflow pipeline:
+// a workstream is in only one list, only in_progress has workstreams under way, and a complete
+// requirement has nothing pending. A job without such a match is "paused".
+func pipelineStatus(f *facts) (status string, underWay, pending []string) {
+	done := taskIDs(f.completed)
+	open := func(tasks ...[]json.RawMessage) []string {
+		return slices.DeleteFunc(taskIDs(slices.Concat(tasks...)), func(id string) bool { return slices.Contains(done, id) })
+	}
+	underWay = open(f.underWay)
+	all := open(f.underWay, f.lost, f.pending)
+	switch f.status {
+	case "failed":
+		return "failed", nil, all
+	case "complete", "completed":
+		if len(all) == 0 && len(f.gatesPending) == 0 {
+			return "complete", nil, nil
+		}
+		return "paused", nil, all
+	// Only with a workstream under way; otherwise the status becomes "paused" below.
+	case "in_progress":
+		if len(underWay) > 0 {
+			return "in_progress", underWay, open(f.lost, f.pending)
+		}
+	}
+	return "paused", nil, all
+}
+
+// first returns the first item of a list, or otherwise if it is empty.
+func first(list []string, otherwise string) string {
+	if len(list) > 0 {
+		return list[0]
+	}
+	return otherwise
+}
+
+// messageOf returns the text of an error, which may be a string or an object with a message.
+func messageOf(problem json.RawMessage) string {
+	v := gjson.ParseBytes(problem)
+	if v.Type == gjson.String {
+		return v.Str
+	}
+	return cmp.Or(text(v, "message", "error", "reason"), v.Raw, "unknown")
+}

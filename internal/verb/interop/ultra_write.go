@@ -1,0 +1,208 @@
+package interop
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/transfer"
+)
+
+// write adds the documents and rows of a session. Originals are written back to where they were;
+// every other checkpoint gets both a document and a row.
+func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
+	project := u.projectOf(a)
+	// Ids of originals are reserved first, so that a new checkpoint cannot take the id of an
+	// original that comes later.
+	used := w.reserved(a)
+	for _, c := range w.newest(a) {
+		document, hasFile := w.original(c, keptDocument)
+		row, hasRow := w.original(c, keptRow)
+		if hasFile && c.Import.Here {
+			u.given(a, c, w, document, used)
+			continue
+		}
+		if hasFile || hasRow {
+			u.again(a, c, w, document, row)
+			continue
+		}
+		id := c.Document
+		if a.Workflow != UltraCreate || !safeName(id) || used[id] {
+			id = u.newID(c, used)
+		}
+		used[id] = true
+		doc, state := u.compose(a, c, id, project, w)
+		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
+		if w.place(a, c, f) {
+			w.rows = append(w.rows, &ultraRow{
+				ID: id, Project: &project, Phase: new(text(gjson.ParseBytes(doc), "phase")), State: new(string(state)),
+				Timestamp: new(text(gjson.ParseBytes(doc), "timestamp")),
+			})
+		}
+	}
+}
+
+// given writes back the document that a create was given, and a row for it.
+func (u ultraCreate) given(a *transfer.Archive, c *transfer.Archived, w *rendering, document []byte, used map[string]bool) {
+	id := c.Import.Key
+	if doc, err := transfer.ParseDocument(unmarked(document)); !safeName(id) && err == nil { // nothing else names the file
+		id = u.newID(c, used)
+		o := members(doc)
+		o.front("checkpoint_id", id)
+		document = create.JSONFile(o.json())
+	}
+	f := file{path: path.Join(ultraHome, id+".json"), key: id}
+	if f.original(c, document); !w.place(a, c, f) {
+		return
+	}
+	if row, ok := rowOfDocument(id, document); ok {
+		w.rows = append(w.rows, row)
+	}
+}
+
+// again writes originals back. In a session that went on here, documents and rows have to agree, so
+// a document gets a row if it had none, and a row gets a document.
+func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
+	switch {
+	case !w.mixed(a):
+	case document == nil:
+		if made, err := rowOf(row).document(); err == nil {
+			document = create.JSONFile(made)
+		}
+	case row == nil:
+		if made, ok := rowOfDocument(c.Import.Key, document); ok {
+			row = made.file()
+		}
+	}
+	if document != nil {
+		name, ok := base(c.Import)
+		if !ok {
+			// The checkpoint was only a row, so there is no file name to reuse and its id becomes
+			// one.
+			if name = c.Import.Key; !safeName(name) {
+				w.leave(a, c, "the id %q cannot be a file", name)
+				return
+			}
+		}
+		if !w.place(a, c, file{path: path.Join(ultraHome, name+".json"), key: c.Import.Key, content: document}) {
+			return
+		}
+	}
+	if row != nil {
+		w.rows = append(w.rows, rowOf(row))
+	}
+}
+
+// rowOf reads a row that was kept with a checkpoint. What is damaged in it is NULL.
+func rowOf(kept []byte) *ultraRow {
+	row := &ultraRow{}
+	json.Unmarshal(kept, row) //nolint:errcheck // see above
+	return row
+}
+
+// projectOf returns the project id of a session: that of its imported documents, or else its name.
+func (ultraCreate) projectOf(a *transfer.Archive) string {
+	for _, c := range a.Checkpoints {
+		if c.Import == nil || c.Import.Format != UltraCreate {
+			continue
+		}
+		for _, name := range []string{keptDocument, keptRow} {
+			if id := text(gjson.ParseBytes(unmarked(c.Import.Files[name])), "project_id"); id != "" {
+				return id
+			}
+		}
+	}
+	return string(a.Session)
+}
+
+// newID returns an id in ultra-create's form, made of time and phase. A second checkpoint in the
+// same second gets a number.
+func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
+	id := "cp_" + c.Record.CreatedAt.UTC().Format("20060102_150405") + "_phase" + strconv.Itoa(c.Record.Step)
+	return unused(id, "_", used)
+}
+
+// compose returns the document of a checkpoint that has no original, and the state in it, which is
+// also what its row has. In a session of ultra-create the state is written as it is, except that
+// its metrics are moved to the document, where ultra-create has them.
+func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
+	r, f := c.Record, learn(a, c)
+	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
+	if r.Message != "" {
+		o.set("description", r.Message)
+	}
+	s := &object{}
+	metrics := f.metrics
+	if a.Workflow == UltraCreate {
+		s = members(r.State)
+		if m, there := s.values["metrics"]; there {
+			metrics = m
+			s.drop("metrics")
+		}
+	}
+	s.missing("completed_tasks", tasksOf(f.completed, "success"))
+	s.missing("pending_tasks", tasksOf(append(append([]json.RawMessage{}, f.underWay...), f.pending...), ""))
+	s.missing("failed_tasks", tasksOf(f.lost, ""))
+	s.missing("files_created", u.files(f))
+	s.missing("decisions", f.decisions)
+	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))
+	state = s.json()
+	o.raw("state", state)
+	if a.Workflow != UltraCreate {
+		metrics = u.metrics(f)
+	}
+	f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
+	o.raw("metrics", metrics)
+	w.leaveOutputs(a, c)
+	return o.json(), state
+}
+
+// tasksOf returns tasks as objects, with a status unless they have one. A task that is only an id
+// becomes an object.
+func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, t := range tasks {
+		o := members(t)
+		if !gjson.ParseBytes(t).IsObject() {
+			o.set("id", gjson.ParseBytes(t).String())
+		}
+		if status != "" {
+			o.missing("status", status)
+		}
+		out = append(out, o.json())
+	}
+	return out
+}
+
+// files returns the created files, the only ones that the layout lists.
+func (ultraCreate) files(f *facts) []json.RawMessage {
+	out := []json.RawMessage{}
+	for _, p := range f.created {
+		out = append(out, objectOf("path", p).json())
+	}
+	return out
+}
+
+// metrics returns the metrics with ultra-create's own counters added, computed from the tasks.
+func (ultraCreate) metrics(f *facts) json.RawMessage {
+	o := members(f.metrics)
+	done := len(f.completed)
+	all := done + len(f.underWay) + len(f.pending) + len(f.lost)
+	o.missing("tasks_completed", done)
+	o.missing("tasks_total", all)
+	if all > 0 {
+		// Rounded to the nearest percent.
+		o.missing("progress_percent", (100*done+all/2)/all)
+	}
+	return o.json()
+}
+
+// drop removes a member.
+func (o *object) drop(name string) {
+	delete(o.values, name)
+	o.names = slices.DeleteFunc(o.names, func(n string) bool { return n == name })
+}

@@ -1,0 +1,420 @@
+// Package land makes ordinary commits of steps, on the current branch or on a new one.
+//
+// Prepare plans: it selects the steps that were made on the branch's tip, and turns each
+// (or all of them together) into a commit. Plan.Apply writes the commits with git's hooks
+// and signing (commits.go), passes them through the clearance gate, and moves the branch.
+// The worktree does not change. A move of the current branch follows the rules of a
+// rollback, so an undo takes it back.
+package land
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Request holds the options of `land`.
+type Request struct {
+	Session string
+	// FROM..TO, both included, or TO; empty: everything up to the current checkpoint.
+	Range string
+	// Each makes one commit for each milestone, not one of all steps.
+	Each bool
+	// Message replaces the messages of the checkpoints; empty: keep them.
+	Message string
+	// A new branch that gets the commits; empty: the current branch.
+	Branch    string
+	Unscanned clearance.Unscanned
+}
+
+// Commit is a commit that is planned or made.
+type Commit struct {
+	ID      name.ID  `json:"id"` // the checkpoint
+	Label   string   `json:"label"`
+	Subject string   `json:"subject"`
+	Files   int      `json:"files"`
+	OID     name.OID `json:"oid"` // empty in a plan
+
+	message string
+	tree    name.OID
+	at      time.Time
+}
+
+// Answer is the answer of `land`, planned or done.
+type Answer struct {
+	Session name.Session `json:"session"`
+	Branch  name.Ref     `json:"branch"`
+	From    name.OID     `json:"from"`
+	To      name.OID     `json:"to"` // empty in a plan
+	Commits []Commit     `json:"commits"`
+	// Landed files that git did not track before.
+	Untracked []checkpoint.Path     `json:"untracked"`
+	Left      []checkpoint.Labelled `json:"left"` // steps that change nothing
+	// Empty in a plan and for another branch.
+	Safety name.ID `json:"safety"`
+	DryRun bool    `json:"dry_run"`
+}
+
+// Plan is a planned landing.
+type Plan struct {
+	Answer *Answer
+
+	s    *checkpoint.Service
+	req  Request
+	at   *checkpoint.Found // the current checkpoint
+	base name.OID          // tree of the branch's tip
+}
+
+// Prepare plans a landing. Nothing is changed.
+func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
+	if err := refuse(ctx, s, req); err != nil {
+		return nil, err
+	}
+	p := &Plan{s: s, req: req, Answer: &Answer{
+		Branch: s.Repo.Head.Branch, From: s.Repo.Head.OID, DryRun: true, Commits: []Commit{}, Untracked: []checkpoint.Path{}, Left: []checkpoint.Labelled{},
+	}}
+	if req.Branch != "" {
+		p.Answer.Branch = name.Ref("refs/heads/" + req.Branch)
+	}
+	steps, err := p.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := s.Repo.ReadCommit(ctx, string(s.Repo.Head.OID))
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	p.base = tip.Tree
+	if err := p.divide(ctx, steps); err != nil {
+		return nil, err
+	}
+	if len(p.Answer.Commits) == 0 {
+		hint := ""
+		if len(steps) == 0 {
+			hint = "`git checkpoint save TEXT` makes a step of what has changed since the last land"
+		}
+		return nil, checkpoint.Failure(checkpoint.KindNothing, hint, "nothing to land: %s already has everything in the steps", p.Answer.Branch.Short())
+	}
+	return p, p.untracked(ctx)
+}
+
+// refuse returns an error for what cannot be landed now: an operation of git in progress,
+// no commit or branch to land on, no identity, or a branch that exists.
+func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
+	no := func(message string, hints ...string) error {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
+	}
+	// Landing in the middle of a merge or rebase would lose the operation's own state.
+	switch op := s.Repo.Operation(); {
+	case op != "":
+		return no("a "+op+" is in progress in this worktree", "finish it first, or `git "+op+" --abort`")
+	case s.Repo.Head.OID == "":
+		return no("there is no commit yet that the steps could be based on", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
+	case s.Repo.Head.Branch == "" && req.Branch == "":
+		return no("HEAD is on no branch", "--branch NAME makes one for the commits")
+	}
+	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		return no("git does not know who you are, and commits need an author", "git config user.name NAME", "git config user.email ADDRESS")
+	}
+	if req.Branch != "" {
+		if err := checkpoint.RefuseBranch(ctx, s, req.Branch, "switch to it and land there, or choose another name"); err != nil {
+			return err
+		}
+	}
+	return s.RefuseHalfRolledBack()
+}
+
+// step is a checkpoint that may be landed, with its record.
+type step struct {
+	entry  *journal.Entry
+	record *record.Record
+}
+
+// steps returns the steps of the range, oldest first, that were made on the branch's tip. A
+// step that was made on an earlier commit lacks what came since, and landing it would
+// revert that.
+func (p *Plan) steps(ctx context.Context) ([]step, error) {
+	first, last, err := p.ends(ctx)
+	if err != nil {
+		return nil, err
+	}
+	landings, err := p.landings(ctx, last.Session)
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	reached := first == nil
+	for e := range last.State.LineTo(last.Entry) {
+		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
+			rec, _, _, err := p.s.ReadRecord(ctx, e)
+			if err != nil {
+				return nil, checkpoint.DamagedError(e, err)
+			}
+			onTip := rec.Git.Head == p.s.Repo.Head.OID
+			if !onTip && isLast {
+				return nil, movedOn(e)
+			}
+			if !onTip {
+				break
+			}
+			if !landings[e.Checkpoint] {
+				steps = append(steps, step{e, rec})
+			}
+		}
+		if first != nil && e.Checkpoint == first.Entry.Checkpoint {
+			reached = true
+			break
+		}
+	}
+	if !reached {
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", first.Entry.Label, last.Entry.Label)
+	}
+	slices.Reverse(steps)
+	return steps, nil
+}
+
+// ends returns the ends of the range. Without a first one the range begins at the oldest step.
+func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err error) {
+	from, to, ranged := strings.Cut(p.req.Range, "..")
+	if !ranged {
+		from, to = "", p.req.Range
+	}
+	if last, err = p.s.Resolve(ctx, p.req.Session, to); err != nil {
+		return nil, nil, err
+	}
+	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
+		return nil, nil, err
+	}
+	p.Answer.Session = last.Session
+	if last.Entry.Safety {
+		return nil, nil, noStep(last.Entry)
+	}
+	if from != "" {
+		first, err = p.s.Resolve(ctx, string(last.Session), from)
+	}
+	return first, last, err
+}
+
+// landings returns the checkpoints that landings made. What such a one holds beyond the landed
+// steps was left uncommitted on purpose, and is no step until somebody saves it.
+func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]bool, error) {
+	log, err := p.s.Store.Log(ctx, session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	made, landed := map[name.ID]bool{}, false
+	for _, e := range log.Events() {
+		if landed && e.Kind == journal.KindCreate {
+			made[e.Checkpoint] = true
+		}
+		landed = e.Kind == journal.KindRollback && e.Mode == string(rollback.ModeLand)
+	}
+	return made, nil
+}
+
+// noStep is the error for a checkpoint that a rollback made.
+func noStep(e *journal.Entry) error {
+	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", e.Label), "%s was made by a rollback, not as a step, so it cannot be landed", e.Label)
+}
+
+// movedOn is the error for a step that was made on another commit than HEAD.
+func movedOn(e *journal.Entry) error {
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", e.Label)
+}
+
+// divide turns the steps into planned commits. A step whose files equal those of the one
+// before makes no commit.
+func (p *Plan) divide(ctx context.Context, steps []step) error {
+	// One commit of all steps has the files of the last one.
+	if !p.req.Each && len(steps) > 0 {
+		steps = steps[len(steps)-1:]
+	}
+	before := p.base
+	for _, st := range steps {
+		if len(st.record.Git.Unmerged) > 0 {
+			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", st.entry.Label)
+		}
+		tree, err := p.landable(ctx, st)
+		if err != nil {
+			return err
+		}
+		changes, err := p.s.Repo.DiffTrees(ctx, before, tree)
+		if err != nil {
+			return checkpoint.Classify(err)
+		}
+		if len(changes) == 0 {
+			p.Answer.Left = append(p.Answer.Left, checkpoint.Labelled{ID: st.entry.Checkpoint, Label: st.entry.Label})
+			continue
+		}
+		message, err := p.message(ctx, st)
+		if err != nil {
+			return err
+		}
+		subject, _, _ := strings.Cut(message, "\n")
+		p.Answer.Commits = append(p.Answer.Commits, Commit{
+			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes), message: message, tree: tree, at: st.record.CreatedAt,
+		})
+		before = tree
+	}
+	return nil
+}
+
+// landable returns the tree of a step without what is no part of the project: ignored files
+// that were captured, and nested repositories that are no submodules.
+func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
+	out := map[string]git.Entry{}
+	// A file that the branch tracks is part of the project even if a rule ignores it.
+	for _, path := range inspect.IgnoredOf(st.record) {
+		if _, tracked, err := p.s.Repo.Lookup(ctx, p.base, path); err != nil {
+			return "", checkpoint.Classify(err)
+		} else if !tracked {
+			out[path] = git.Entry{}
+		}
+	}
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, st.record.Snapshot.Tree)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	for _, c := range changes {
+		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
+			out[c.Path] = git.Entry{}
+		}
+	}
+	if len(out) == 0 {
+		return st.record.Snapshot.Tree, nil
+	}
+	tree, err := p.s.Repo.EditTree(ctx, st.record.Snapshot.Tree, out)
+	return tree, checkpoint.Classify(err)
+}
+
+// message returns the message of a commit: the user's or the checkpoint's, with the trailer
+// Checkpoint-Id.
+func (p *Plan) message(ctx context.Context, st step) (string, error) {
+	text := p.req.Message
+	if text == "" {
+		text = st.record.Message
+	}
+	if strings.TrimSpace(text) == "" {
+		text = strings.TrimSpace(fmt.Sprintf("Step %d %s", st.record.Step, st.record.StepName))
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{
+		Args:  []string{"interpret-trailers", "--trailer", "Checkpoint-Id: " + string(st.entry.Checkpoint)},
+		Stdin: strings.NewReader(strings.TrimSpace(text) + "\n"),
+	})
+	return string(res.Stdout), checkpoint.Classify(err)
+}
+
+// untracked lists the landed files that git did not track before, which the user may not
+// expect.
+func (p *Plan) untracked(ctx context.Context) error {
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].tree)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	listed, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z"}})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	tracked := map[string]bool{}
+	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		tracked[path] = true
+	}
+	for _, c := range changes {
+		if c.Old.Mode == 0 && !tracked[c.Path] {
+			p.Answer.Untracked = append(p.Answer.Untracked, checkpoint.Path(c.Path))
+		}
+	}
+	return nil
+}
+
+// Apply writes the commits, asks the gate, then moves the branch. An error before the move
+// leaves only unreachable objects behind.
+func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
+	a := p.Answer
+	if err := p.commit(ctx); err != nil {
+		return nil, err
+	}
+	a.To = a.Commits[len(a.Commits)-1].OID
+	log, err := p.s.Store.Log(ctx, a.Session)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	// The commits will be pushed with the branch at some time, and no gate sees that push.
+	err = clearance.MayLeave(ctx, p.s, clearance.Sending{
+		To: "branch " + a.Branch.Short(), Tips: []name.OID{a.To}, Held: []name.OID{a.From}, Labels: clearance.Holders(log), Unscanned: p.req.Unscanned,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.req.Branch != "" {
+		a.DryRun = false
+		_, err := p.s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: land", string(a.Branch), string(a.To), "") // "": it must not be there
+		return a, checkpoint.Classify(err)
+	}
+	return a, p.move(ctx)
+}
+
+// move moves the current branch and the index under the rules of a rollback, and makes a
+// checkpoint of the result. An undo discards that checkpoint and moves the branch back.
+func (p *Plan) move(ctx context.Context) error {
+	a := p.Answer
+	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, a.Branch.Short())
+	plan, err := rollback.PrepareLanding(ctx, p.s, p.at, checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch}, p.indexed, said)
+	if err != nil {
+		return err
+	}
+	done, err := plan.Apply(ctx)
+	if err != nil {
+		return err
+	}
+	a.Safety, a.DryRun = done.Safety, false
+	p.s.Repo.Refresh() // HEAD has moved, so read it again
+	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
+		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, NoTag: true, Large: true,
+	})
+	// The commits are there, and an undo still works.
+	if err != nil {
+		p.s.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
+	}
+	p.after(ctx)
+	return nil
+}
+
+// indexed returns the target of the move: the files as they are, and the index with the
+// landed paths as in the last commit. Afterwards only later changes show as changes.
+func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
+	t := now.Unchanged()
+	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
+	if err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, commit.Tree)
+	if err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	edits := map[string]git.Entry{}
+	for _, c := range changes {
+		edits[c.Path] = c.New
+	}
+	index := now.Index
+	if index.Tree, err = p.s.Repo.EditTree(ctx, index.Tree, edits); err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	index.IntentToAdd = slices.DeleteFunc(slices.Clone(index.IntentToAdd), func(path string) bool { _, landed := edits[path]; return landed })
+	t.Index = &index
+	return t, nil
+}

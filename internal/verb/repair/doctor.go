@@ -1,0 +1,81 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+
+	"git-checkpoint/internal/core/checkpoint"
+)
+
+// Level says how serious an ailment is.
+type Level string
+
+// The levels. Only an unfixed problem makes `doctor` fail.
+const (
+	LevelProblem Level = "problem" // something does not work, or may lose data
+	LevelAdvice  Level = "advice"  // it works, but the user should know
+	LevelInfo    Level = "info"    // a fact, such as used space
+)
+
+// Ailment is one line of `doctor`.
+type Ailment struct {
+	Kind    string `json:"kind"` // a word for programs
+	Level   Level  `json:"level"`
+	Object  string `json:"object"` // a path, ref, setting or session
+	Message string `json:"message"`
+	Hint    string `json:"hint"`            // what to do
+	Fixed   bool   `json:"fixed"`           // --fix has repaired it
+	Done    string `json:"done,omitempty"`  // how it was repaired
+	Bytes   int64  `json:"bytes,omitempty"` // of space: how much
+
+	cure cure // zero: only the user can do something
+}
+
+// cure is what --fix does about an ailment. Without do there is nothing that is safe to do.
+type cure struct {
+	done string // for Ailment.Done
+	do   func(context.Context) error
+}
+
+// DoctorRequest holds the options of `doctor`.
+type DoctorRequest struct {
+	Fix     bool // repair what is safe
+	Remotes bool // ask the remotes for tags that should not be there
+}
+
+// Doctor runs all checks and calls each with every line. With Fix it repairs what is safe:
+// data of this program that nothing needs any more. Locks of other programs are never removed. A
+// check that fails becomes a line itself.
+func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Ailment) error) error {
+	looks := []func(context.Context, *checkpoint.Service) ([]Ailment, error){
+		lookAtGit, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtReplacements, lookAtTags,
+		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
+	}
+	if req.Remotes {
+		looks = append(looks, lookAtRemoteTags)
+	}
+	for _, look := range looks {
+		// A check returns what it found even if it then fails.
+		found, err := look(ctx, s)
+		if err != nil {
+			if ctx.Err() != nil {
+				return checkpoint.Classify(err)
+			}
+			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
+		}
+		for _, a := range found {
+			// A cure that fails leaves the line as a problem, with the reason.
+			if a.cure.do != nil && req.Fix {
+				if err := a.cure.do(ctx); err != nil {
+					a.Message += fmt.Sprintf("; it could not be fixed: %v", err)
+				} else {
+					a.Fixed, a.Done = true, a.cure.done
+				}
+			}
+			if err := each(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

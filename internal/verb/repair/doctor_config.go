@@ -1,0 +1,241 @@
+package repair
+
+// This file checks settings, signing and the space that sessions use. None of it is repaired by
+// --fix: settings are the user's, and only the user can decide what to prune.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/retain"
+)
+
+// lookAtConfiguration finds settings that are invalid or that weaken a guarantee. They belong to
+// the user, so --fix changes none of them.
+func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	out := append(wrongSettings(s), weakRemotes(s)...)
+	// Settings of git, each with a test for values that weaken a guarantee of this program.
+	c := s.Repo.Config
+	for _, w := range []struct {
+		key           string
+		isWeak        func(value string) bool
+		message, hint string
+	}{
+		{"core.fsync", drops, "what a checkpoint writes may be lost in a power failure", "`git config --unset core.fsync` restores git's default"},
+		{"core.fsyncMethod", is("writeout-only"), "what a checkpoint writes may be lost in a power failure", "`git config --unset core.fsyncMethod` restores git's default"},
+		{"core.logAllRefUpdates", is("always"), "git keeps a reflog of every ref, so what was pruned may stay", "`git config core.logAllRefUpdates true` keeps reflogs of branches only"},
+		{"gc.pruneExpire", is("now", "all"), "a gc can delete the objects of a checkpoint that is being made, which then fails", "`git config --unset gc.pruneExpire` restores the default of two weeks"},
+		{"notes.displayRef", is(string(name.NotesRef)), "git log prints a warning until the first note exists", "`git checkpoint init` sets a pattern, which avoids that"},
+		{"extensions.preciousObjects", is("true", "yes", "on", "1"), "git deletes no objects here, so a prune frees nothing", ""},
+	} {
+		for _, value := range c.All(w.key) {
+			if w.isWeak(value) {
+				out = append(out, weak(w.key, value, w.message, w.hint))
+			}
+		}
+	}
+	return out, nil
+}
+
+// weak returns the line for a setting that weakens a guarantee.
+func weak(key, value, message, hint string) Ailment {
+	return Ailment{Kind: "configuration", Level: LevelAdvice, Object: key + " = " + value, Message: message, Hint: hint}
+}
+
+// is returns a function that compares a value with some words, without regard to case.
+func is(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, strings.ToLower(value)) }
+}
+
+// drops reports whether a value of core.fsync excludes the loose objects or refs that a checkpoint
+// writes.
+func drops(list string) bool {
+	parts := strings.Split(list, ",")
+	return slices.Contains(parts, "none") || slices.Contains(parts, "-loose-object") || slices.Contains(parts, "-reference") || slices.Contains(parts, "-all")
+}
+
+// weakRemotes finds remotes for which a plain fetch or push overwrites checkpoints.
+func weakRemotes(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	c := s.Repo.Config
+	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
+		for _, value := range c.All(key) {
+			// A refspec is <source>:<target>. Only the target matters here.
+			_, to, _ := strings.Cut(value, ":")
+			if strings.HasSuffix(key, ".fetch") && matches(to) {
+				out = append(out, weak(key, value, "a plain git fetch overwrites checkpoints and journals here, without a check",
+					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` removes it; `git checkpoint fetch` merges instead", key, value)))
+			}
+			if strings.HasSuffix(key, ".push") && sends(value) {
+				out = append(out, weak(key, value, "a plain git push sends checkpoints past the guard, without asking",
+					fmt.Sprintf("`git config --fixed-value --unset %s %s` removes it; use `git checkpoint push`", name.Quoted(key), name.Quoted(value))))
+			}
+		}
+		if on, err := c.Bool(key, false); strings.HasSuffix(key, ".mirror") && err == nil && on {
+			out = append(out, weak(key, "true", "a plain git push sends all checkpoints past the guard, without asking, and deletes at the remote what is not here, including checkpoints of others", "use `git checkpoint push`"))
+		}
+	}
+	return out
+}
+
+// sends reports whether a refspec for pushes sends checkpoints, journals, or the notes, which have the
+// records.
+func sends(spec string) bool {
+	from, _, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+	prefix, _, pattern := strings.Cut(from, "*")
+	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef)} {
+		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether the target of a refspec covers refs of this program. Patterns for all
+// notes or all tags are common and harmless: these refs are derived.
+func matches(to string) bool {
+	if to == "" {
+		return false
+	}
+	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef), name.TagRoot} {
+		// Either the refspec is below our refs, or its pattern includes them.
+		prefix, _, pattern := strings.Cut(to, "*")
+		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) && prefix != "refs/tags/" && prefix != "refs/notes/" {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongSettings finds settings of this program with values that cannot be parsed.
+func wrongSettings(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	wrong := func(key string, err error) {
+		if err != nil {
+			value, _ := s.Settings.Get(key)
+			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets a valid one"})
+		}
+	}
+	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.tagPrivate", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
+		_, err := s.Settings.Bool(key, true)
+		wrong(key, err)
+	}
+	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize", "checkpoint.maxSizeRecords"} {
+		_, err := s.Settings.Size(key, 0)
+		wrong(key, err)
+	}
+	for _, key := range []string{"checkpoint.expire", "checkpoint.failedExpire"} {
+		if v, ok := s.Settings.Get(key); ok && v != "never" {
+			_, err := workflow.ParseAge(v)
+			wrong(key, err)
+		}
+	}
+	if v, ok := s.Settings.Get("checkpoint.session"); ok && v != "" {
+		_, err := name.ParseSession(v)
+		wrong("checkpoint.session", err)
+	}
+	if _, err := s.Definition(""); err != nil {
+		wrong("checkpoint.workflow", err)
+	}
+	return out
+}
+
+// lookAtSigning checks that git can sign, if checkpoint.sign asks for it. Otherwise the next create
+// would fail.
+func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	signer := s.Store.Signer
+	if signer == nil {
+		return nil, nil
+	}
+	value, _ := s.Settings.Get("checkpoint.sign")
+	a := Ailment{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
+	format, program := s.Store.SigningProgram(*signer)
+	set := func(key string) bool {
+		v, ok := s.Repo.Config.Get(key)
+		return ok && v != ""
+	}
+	_, checks := s.Repo.Config.Get("gpg.ssh.allowedSignersFile")
+	switch {
+	case signer.Invalid != nil:
+		a.Message, a.Hint = signer.Invalid.Error(), "set it to true, false, openpgp, ssh or x509"
+	case program == "":
+		a.Message, a.Hint = fmt.Sprintf("gpg.format is %q, which git does not know", format), "set it to openpgp, ssh or x509"
+	case !git.IsInstalled(program):
+		a.Message, a.Hint = fmt.Sprintf("%s is not installed, so every create fails", path.Base(program)), "install it, or `git config checkpoint.sign false`"
+	// gpg selects a default key by itself, ssh-keygen does not.
+	case format == "ssh" && !set("user.signingKey") && !set("gpg.ssh.defaultKeyCommand"):
+		a.Message, a.Hint = "no signing key is set, so every create fails", "`git config user.signingKey <path of the public key>` sets one"
+	case format == "ssh" && !checks:
+		a.Level, a.Message = LevelAdvice, "signatures are made, but cannot be checked here"
+		a.Hint = "`git config gpg.ssh.allowedSignersFile <file>` says whose keys are trusted"
+	default:
+		return nil, nil
+	}
+	return []Ailment{a}, nil
+}
+
+// measured is how many sessions lookAtSpace measures. For each of them git walks over everything that
+// the others hold.
+const measured = 10
+
+// lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
+// prune would free. The largest session comes first. Of many sessions it measures those with the most
+// checkpoints.
+func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	sessions, err := longest(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, session := range sessions[:min(measured, len(sessions))] {
+		all, err := retain.WholeSession(ctx, s, string(session))
+		if err != nil {
+			if ctx.Err() != nil {
+				return out, err
+			}
+			continue // validate says what is wrong with it
+		}
+		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
+			Message: fmt.Sprintf("%s %d bytes that nothing else holds", render.Count(len(all.Removed), "checkpoint holds", "checkpoints hold"), all.Bytes)}
+		// The plan of a prune says what the retention rules would remove now.
+		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(session)})
+		if would := plan.Answer(); err == nil && len(would.Pruned) > 0 {
+			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(would.Pruned), would.Bytes)
+			a.Hint = "`git checkpoint prune --session " + string(session) + " -n` shows which"
+		}
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(a, b Ailment) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	if more := len(sessions) - measured; more > 0 {
+		out = append(out, Ailment{Kind: "space", Level: LevelInfo, Object: name.CheckpointRoot, Message: render.Count(more, "session with fewer checkpoints was not measured", "sessions with fewer checkpoints were not measured")})
+	}
+	return out, nil
+}
+
+// longest returns the sessions, those with the most checkpoints first.
+func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, err
+	}
+	held := map[name.Session]int{}
+	for _, r := range refs {
+		if session, _, ours := store.SplitRef(r.Ref); ours {
+			held[session]++
+		}
+	}
+	sessions := slices.Sorted(maps.Keys(held))
+	slices.SortStableFunc(sessions, func(a, b name.Session) int { return cmp.Compare(held[b], held[a]) })
+	return sessions, nil
+}

@@ -1,0 +1,173 @@
+package repair
+
+// This file checks what other packages of this program leave behind or depend on: linked worktrees,
+// packing in the background, the hooks of agents, expunged objects, and objects that plain git
+// replaces.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/background"
+	"git-checkpoint/internal/verb/connect"
+)
+
+// lookAtWorktrees reports linked worktrees whose creation was cut off by a kill. The scratch
+// worktree of a bisect holds nothing of the user's, so --fix removes it. The user may have worked
+// in a fork.
+func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	left, err := linked.Left(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var found []Ailment
+	for _, n := range left {
+		a := Ailment{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
+		// Only the bisect worktree can be removed without asking.
+		switch n.Kind {
+		case linked.KindFork:
+			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is incomplete", n.Session)
+			a.Hint = fmt.Sprintf("`git checkpoint fork --remove %s` removes it", n.Session)
+		default:
+			a.Message = "a bisect was killed, and its scratch worktree is still there"
+			a.Hint = "--fix removes it; nothing of yours is in it"
+			a.cure = cure{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
+		}
+		found = append(found, a)
+	}
+	return found, nil
+}
+
+// lookAtPacking reports why the last packing in the background failed.
+func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	// The background process has no terminal, so it leaves its error in this file.
+	path := filepath.Join(s.Repo.CommonDir, "checkpoint", background.PackFailed)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	said := strings.TrimSpace(string(text[:min(len(text), maxFailure)]))
+	return []Ailment{{
+		Kind: "packing_failed", Level: LevelAdvice, Object: path, Message: "packing in the background did not work: " + said,
+		Hint: "`git fsck` shows what is wrong; packing is tried again after an hour",
+	}}, nil
+}
+
+// maxFailure is how many bytes of git's error message are shown.
+const maxFailure = 1 << 10
+
+// lookAtAgents reports agents whose hooks do not make checkpoints. It fixes nothing: what an agent
+// may run is the user's decision.
+func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	var out []Ailment
+	for _, st := range connect.Troubled(s) {
+		problem, remedy := st.Trouble()
+		out = append(out, Ailment{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
+	}
+	return out, nil
+}
+
+// lookAtExpunged reports expunged objects that are still in the object store. They can be read
+// until git gc removes them.
+func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	list, err := clearance.ReadExpunged(s.Repo)
+	if err != nil || len(list.Objects) == 0 {
+		return nil, err
+	}
+	// The list of expunged objects is kept locally. An object that is missing by now is gone as
+	// intended.
+	all := list.Listed()
+	missing, err := s.Repo.Batch().Missing(ctx, all)
+	if err != nil || len(missing) == len(all) {
+		return nil, err
+	}
+	return []Ailment{{
+		Kind: "expunged_objects", Level: LevelAdvice, Object: string(all[0]),
+		Message: fmt.Sprintf("%d objects that were expunged are still in this repository", len(all)-len(missing)),
+		Hint:    "`git checkpoint guard --all` shows if a checkpoint still holds one; otherwise `git reflog expire --expire=now --all` and `git gc --prune=now` delete them, with everything else that only a reflog holds",
+	}}, nil
+}
+
+// replaceRoot is where `git replace` keeps its refs: plain git reads another object in place of the
+// one that the ref's name says.
+const replaceRoot = "refs/replace/"
+
+// lookAtReplacements finds objects of checkpoints that plain git replaces. This program ignores
+// these refs, and they were made by somebody else, so it does not delete them.
+func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, replaceRoot)
+	if err != nil || len(refs) == 0 {
+		return nil, err
+	}
+	with := make(map[name.OID]name.OID, len(refs))
+	for _, r := range refs {
+		with[name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))] = r.OID
+	}
+	ours, err := replaced(ctx, s, with)
+	var out []Ailment
+	for _, r := range refs {
+		oid := name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))
+		if what := ours[oid]; what != "" {
+			out = append(out, Ailment{
+				Kind: "replaced", Level: LevelProblem, Object: string(r.Ref),
+				Message: fmt.Sprintf("plain git shows %s instead of %s; this program ignores the replacement", r.OID.Short(), what),
+				Hint:    "`git replace -d " + string(oid) + "` shows the original again",
+			})
+		}
+	}
+	return out, err
+}
+
+// replaced returns which of the replaced objects belong to checkpoints, journals or notes, and to
+// what.
+func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name.OID) (map[name.OID]string, error) {
+	found := map[name.OID]string{}
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef))
+	if err != nil {
+		return nil, err
+	}
+	// met notes an object of ours if it is replaced. The first description wins, which is the most
+	// specific one.
+	met := func(oid name.OID, what string) {
+		if with[oid] != "" && found[oid] == "" {
+			found[oid] = what
+		}
+	}
+	var commits []name.OID
+	for _, r := range s.Store.Held(ctx, refs) {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		switch {
+		case ok && r.Ref == name.JournalRef(session):
+			if l, err := s.Store.Log(ctx, session); err == nil {
+				for _, n := range l.Nodes() {
+					met(n.OID, fmt.Sprintf("a commit of the journal of session %q", session))
+				}
+			}
+			met(r.OID, fmt.Sprintf("a commit of the journal of session %q", session))
+		case ok:
+			met(r.OID, fmt.Sprintf("the commit of %s", leaf))
+			commits = append(commits, r.OID)
+			if m, err := s.Store.RecordCommit(ctx, r.OID); err == nil {
+				met(m, fmt.Sprintf("the commit of the record of %s", leaf))
+				commits = append(commits, m)
+			}
+		default:
+			met(r.OID, "the commit of the notes")
+			commits = append(commits, r.OID)
+		}
+	}
+	// Then everything that these commits contain.
+	return found, s.Repo.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
+}

@@ -1,0 +1,234 @@
+package repair
+
+// This file checks refs below refs/checkpoints, refs/notes/checkpoints, refs/tags/checkpoint and
+// the places for fetches. Only refs that carry no information are deleted by --fix, and only if
+// they have not changed since they were found.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/storage/store"
+)
+
+// ownRoots returns the directories, and the notes ref, in which this program has refs.
+func ownRoots() []string {
+	roots := name.Roots()
+	for i, root := range roots {
+		roots[i] = strings.TrimSuffix(root, "/")
+	}
+	return roots
+}
+
+// lookAtNames finds refs that conflict with refs of this program. git cannot have a ref "a" and a
+// ref "a/b", and a file system that ignores case cannot hold two refs that differ only in case.
+func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, ownRoots()...)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	folded := map[string]string{}
+	tagRoot := strings.TrimSuffix(name.TagRoot, "/")
+	for _, r := range refs {
+		ref := string(r.Ref)
+		// A ref below the notes ref, or one with the name of a directory of ours, blocks ours. Tags
+		// are optional, so a conflict there is only advice.
+		at, below := strings.CutPrefix(ref, string(name.NotesRef)+"/")
+		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
+		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && slices.Contains(ownRoots(), ref):
+			out = append(out, Ailment{
+				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "as long as it exists, git refuses the refs that this program needs",
+				Hint: "`git update-ref -d " + ref + "` deletes it, once another ref has what it names",
+			})
+		case ref == tagRoot, isTag && !strings.Contains(session, "/"):
+			out = append(out, Ailment{
+				Kind: "ref_in_the_way", Level: LevelAdvice, Object: ref, Message: "it is in the way of the tags of checkpoints, so there are none",
+				Hint: "rename the tag, then `git checkpoint rebuild --all` makes them",
+			})
+		}
+		if rest, ours := strings.CutPrefix(ref, name.CheckpointRoot); ours {
+			// Session names are part of file names while refs are loose.
+			session, _, _ := strings.Cut(rest, "/")
+			if other, met := folded[strings.ToLower(session)]; met && other != session {
+				out = append(out, Ailment{
+					Kind: "name_twins", Level: LevelAdvice, Object: session, Message: fmt.Sprintf("its name differs from session %q only in case; a clone on another system may mix them up", other),
+					Hint: "`git checkpoint session archive` puts one of them away",
+				})
+			}
+			folded[strings.ToLower(session)] = session
+		}
+	}
+	return out, nil
+}
+
+// lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.
+func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	out := brokenRefFiles(s)
+	refs, err := s.Store.AllRefs(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range refs {
+		if _, _, ours := store.SplitRef(r.Ref); ours {
+			continue
+		}
+		out = append(out, Ailment{
+			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
+			Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",
+		})
+	}
+	// Refs of pruned checkpoints, and refs that an interrupted fetch left in quarantine.
+	dead, err := deadRefs(ctx, s)
+	out = append(out, dead...)
+	if err != nil {
+		return out, err
+	}
+	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now())
+	if len(incoming) > 0 {
+		out = append(out, Ailment{
+			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
+			Hint: "--fix deletes them; so does the next fetch", cure: dropping(s, incoming...),
+		})
+	}
+	return out, err
+}
+
+// dropping returns the cure that deletes refs, provided that they have not changed since they were
+// found.
+func dropping(s *checkpoint.Service, refs ...git.Update) cure {
+	return cure{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
+}
+
+// brokenRef is the kind of a ref file without an object id.
+const brokenRef = "broken_ref"
+
+// brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
+// Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
+func brokenRefFiles(s *checkpoint.Service) []Ailment {
+	var out []Ailment
+	eachOwnFile(s.Repo.CommonDir, func(path string) {
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
+			return
+		}
+		// A valid file has one object id of the repository's hash, and not the null id.
+		content := strings.TrimSpace(string(data))
+		oid, err := name.ParseOID(content)
+		if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
+			return
+		}
+		ref, err := filepath.Rel(s.Repo.CommonDir, path)
+		if err != nil {
+			return
+		}
+		a := Ailment{
+			Kind: brokenRef, Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
+			Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
+			cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
+		}
+		if strings.HasPrefix(content, "ref:") {
+			a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, so it moves with another ref"
+		}
+		out = append(out, a)
+	})
+	return out
+}
+
+// maxRefFile is longer than any loose ref file.
+const maxRefFile = 4096
+
+// deadRefs finds refs of pruned checkpoints. A prune that was killed between its journal event and
+// its deletions leaves them, and they keep the objects alive that the prune was meant to free.
+func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Store.AllRefs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	states := map[name.Session]*journal.State{} // nil: it cannot be read
+	for _, r := range refs {
+		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		if !ok {
+			continue
+		}
+		st, known := states[session]
+		if !known {
+			st, _ = s.Store.State(ctx, session) //nolint:errcheck // validate says what is wrong with it
+			states[session] = st
+		}
+		if st == nil || !st.Dead(name.ID(leaf)) {
+			continue
+		}
+		out = append(out, Ailment{
+			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
+			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+		})
+	}
+	return out, nil
+}
+
+// lookAtLogs finds reflogs of this program's refs. core.logAllRefUpdates=always creates them, and
+// they keep pruned checkpoints alive.
+func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	var out []Ailment
+	logs := filepath.Join(s.Repo.CommonDir, "logs")
+	eachOwnFile(logs, func(path string) {
+		info, err := os.Lstat(path)
+		ref, relErr := filepath.Rel(logs, path)
+		if err != nil || relErr != nil || info.Size() == 0 {
+			return
+		}
+		ref = filepath.ToSlash(ref)
+		out = append(out, Ailment{
+			Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a reflog of it, which holds what was pruned",
+			Hint: "`git reflog expire --expire=all " + ref + "` empties it",
+		})
+	})
+	return out, nil
+}
+
+// lookAtRemotes finds remote-tracking journals that are useless: the remote is gone, or they cannot
+// be read. They only say what was last seen at a remote, and a fetch brings them again.
+func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	refs, err := s.Repo.Refs(ctx, name.TrackingRoot)
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, r := range refs {
+		rest := strings.TrimPrefix(string(r.Ref), name.TrackingRoot)
+		// The name of a remote may contain slashes, the name of a session cannot. So the session is
+		// after the last one.
+		at := strings.LastIndex(strings.TrimSuffix(rest, "/journal"), "/")
+		if at < 0 {
+			continue
+		}
+		a := Ailment{
+			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix deletes it; a fetch brings it back",
+			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+		}
+		if len(s.Repo.Config.Keys("remote."+rest[:at]+".")) == 0 {
+			a.Message = fmt.Sprintf("there is no longer a remote %q", rest[:at])
+			out = append(out, a)
+			continue
+		}
+		if _, err := s.Store.LogAt(ctx, r.OID, nil); err != nil {
+			if ctx.Err() != nil {
+				return out, err
+			}
+			a.Level, a.Message = LevelProblem, "what it points at cannot be read: "+err.Error()
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,264 @@
+// Package repair finds damage and repairs what can be repaired. It has one function for each
+// command:
+//
+//   - Validate proves checkpoints (package proof) and checks the rules of their workflow.
+//   - VerifyHistory proves the journal alone (verify.go).
+//   - Rebuild regenerates what is derived from other data: notes, tags, refs, events, and a record
+//     commit whose record survives in a note. Where a record or commit is lost, it makes a second
+//     checkpoint beside the broken one from what is left.
+//   - Doctor looks for everything else that gets in the way: stale locks, temporary files, settings,
+//     stray refs.
+//
+// Nothing here changes a file of the worktree, a branch or a setting. Start reading with Validate,
+// then rebuilding.run.
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// ValidateRequest is the input of Validate. It reads records, commits and the trees of record
+// commits, and reports the signatures that exist.
+type ValidateRequest struct {
+	Ref           string            // one checkpoint; empty: whole sessions
+	Session       string            // empty: the active or newest one
+	All           bool              // all sessions
+	Deep          bool              // read also every object that they reach, each once
+	RequireSigned bool              // a missing or untrusted signature is a finding
+	Read          func(objects int) // is called with the number of objects read so far; may be nil
+}
+
+// Validated is one line of `validate`. It is about a checkpoint, or, with an empty id, about a
+// session as a whole: its journal, notes and tags.
+type Validated struct {
+	Checkpoint name.ID              `json:"checkpoint"`
+	Label      string               `json:"label"`
+	Session    name.Session         `json:"session"`
+	OK         bool                 `json:"ok"`         // there are no findings
+	Restorable bool                 `json:"restorable"` // its files can be restored in spite of the findings
+	Findings   []checkpoint.Finding `json:"findings"`
+	LastValid  name.ID              `json:"last_valid"` // the newest valid checkpoint before it, along Previous
+
+	Signature *Signature `json:"signature"` // null: it has none
+}
+
+// Signature is what git says about the signature of a checkpoint commit.
+type Signature struct {
+	Status string `json:"status"` // good, untrusted, bad, expired, expired_key, revoked, unchecked
+	Signer string `json:"signer"`
+	Key    string `json:"key"`
+	Trust  string `json:"trust"`
+}
+
+// validation is one run of Validate.
+type validation struct {
+	s    *checkpoint.Service
+	req  ValidateRequest
+	deep *proof.Deep // nil unless the request is Deep
+	each func(Validated) error
+}
+
+// Validate checks checkpoints and calls each with every line as soon as it is known. It changes
+// nothing except this worktree's list of broken checkpoints, which `list` shows. It returns an
+// error only if it cannot go on; damage is reported in lines.
+func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
+	v := &validation{s: s, req: req, each: each}
+	if req.Deep {
+		read := req.Read
+		if read == nil {
+			read = func(int) {}
+		}
+		v.deep = proof.NewDeep(s.Store, read)
+	}
+	if req.Ref != "" {
+		return checkpoint.Classify(v.one(ctx))
+	}
+	sessions, view, err := provable(ctx, s, req.Session, req.All)
+	if err != nil {
+		return err
+	}
+	for _, session := range sessions {
+		if err := v.session(ctx, session, view); err != nil {
+			return checkpoint.Classify(err)
+		}
+	}
+	return nil
+}
+
+// provable returns the sessions to check: the requested one, or with all every session, including
+// those whose journal is gone but that this worktree remembers. The view covers all of them; it is
+// nil for one session.
+func provable(ctx context.Context, s *checkpoint.Service, wanted string, all bool) ([]name.Session, *proof.View, error) {
+	// Sessions that this worktree has seen, with or without refs now.
+	gone, err := s.Store.Remembered()
+	if err != nil {
+		return nil, nil, checkpoint.Classify(err)
+	}
+	// A cache file of another version cannot be read. It is no proof that there was a journal.
+	unseen := func(session name.Session) bool { return len(s.Store.Seen(session)) == 0 }
+	if !all {
+		session, err := s.ChooseSession(ctx, wanted)
+		if checkpoint.KindOf(err) == checkpoint.KindNotFound && wanted == "" {
+			return slices.DeleteFunc(gone, unseen), nil, nil
+		}
+		return []name.Session{session}, nil, err
+	}
+	view, err := proof.Look(ctx, s.Store)
+	if err != nil {
+		return nil, nil, checkpoint.Classify(err)
+	}
+	// A session whose refs were all deleted is not in the view. If this worktree saw its journal,
+	// that loss is a finding.
+	there := view.Sessions()
+	gone = slices.DeleteFunc(gone, func(session name.Session) bool { return slices.Contains(there, session) || unseen(session) })
+	sessions := append(there, gone...)
+	slices.Sort(sessions)
+	return sessions, view, nil
+}
+
+// session checks all checkpoints of one session.
+func (v *validation) session(ctx context.Context, session name.Session, view *proof.View) error {
+	p, err := OpenProof(ctx, v.s, session, view)
+	if err != nil {
+		return err
+	}
+	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
+	if v.req.RequireSigned {
+		more, err := unsignedEvents(ctx, v.s, p)
+		if err != nil {
+			return err
+		}
+		findings = append(findings, more...)
+	}
+	// What is wrong with the session as a whole comes first.
+	if len(findings) > 0 {
+		if err := v.each(Validated{Session: session, Findings: findings, Restorable: p.State != nil}); err != nil {
+			return err
+		}
+	}
+	known := inspect.ReadBroken(v.s, session)
+	now := inspect.Broken{}
+	l := newLine(v, p, known)
+	// In batches, so that signatures are checked by one process and memory stays small.
+	err = p.JudgeParts(ctx, p.Subjects(), v.deep, func(some []proof.Verdict) error {
+		if err := l.readSignatures(ctx, some); err != nil {
+			return err
+		}
+		for _, got := range some {
+			line, err := l.judge(ctx, got)
+			if err != nil {
+				return err
+			}
+			// The list is replaced as a whole at the end: a checkpoint that is whole again
+			// disappears from it.
+			note(now, line)
+			if err := v.each(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	v.remember(session, now)
+	return nil
+}
+
+// remember stores what was found, for `list`. Where that is impossible, as in a repository that can
+// only be read, the answer counts all the same.
+func (v *validation) remember(session name.Session, b inspect.Broken) {
+	if err := inspect.WriteBroken(v.s, session, b); err != nil {
+		v.s.Warn(fmt.Sprintf("remember what was found in session %s: %v", session, err))
+	}
+}
+
+// OpenProof reads a session so that its checkpoints can be judged. Without a view it reads the refs
+// itself.
+func OpenProof(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (p *proof.Session, err error) {
+	if view == nil {
+		view, err = proof.LookAt(ctx, s.Store, session)
+	}
+	if err == nil {
+		p, err = view.Open(ctx, session)
+	}
+	if errors.Is(err, store.ErrNoSession) {
+		return nil, s.UnknownSessionError(ctx, session)
+	}
+	if err == nil {
+		err = p.JudgeLost(ctx)
+	}
+	return p, err
+}
+
+// one checks the named checkpoint. If that is damaged, it checks the ones before it until one is
+// valid, for LastValid.
+func (v *validation) one(ctx context.Context) error {
+	session, id, err := provableRef(ctx, v.s, v.req.Session, v.req.Ref)
+	if err != nil {
+		return err
+	}
+	p, err := OpenProof(ctx, v.s, session, nil)
+	if err != nil {
+		return err
+	}
+	subject, there := p.Subject(id)
+	if !there {
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "no such checkpoint in session %q: %q", session, id)
+	}
+	known := inspect.ReadBroken(v.s, session)
+	l := newLine(v, p, known)
+	var line Validated
+	err = p.Judge(ctx, proof.Given(subject), v.deep, func(got proof.Verdict) (err error) {
+		line, err = l.judge(ctx, got)
+		return err
+	})
+	if err == nil {
+		line.LastValid, err = l.lookBack(ctx, subject)
+	}
+	if err != nil {
+		return err
+	}
+	// Only this checkpoint was validated, so only its entry in the list changes.
+	delete(known, line.Checkpoint)
+	note(known, line)
+	v.remember(session, known)
+	return v.each(line)
+}
+
+// provableRef finds a checkpoint by what the user typed. If the journal is too damaged for that, it
+// accepts an id, a ref or a commit id that a ref has.
+func provableRef(ctx context.Context, s *checkpoint.Service, session, ref string) (name.Session, name.ID, error) {
+	found, err := s.Resolve(ctx, session, ref)
+	if err == nil {
+		return found.Session, found.Entry.Checkpoint, nil
+	}
+	if checkpoint.KindOf(err) != checkpoint.KindNotFound && checkpoint.KindOf(err) != checkpoint.KindInvalid {
+		return "", "", err
+	}
+	// The journal is missing or damaged. The refs of checkpoints still name session and id.
+	refs, refsErr := s.Store.AllRefs(ctx)
+	if refsErr != nil {
+		return "", "", checkpoint.Classify(refsErr)
+	}
+	for _, r := range refs {
+		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
+		id, idErr := name.ParseID(leaf)
+		if !ok || idErr != nil || session != "" && string(owner) != session {
+			continue
+		}
+		if ref == leaf || ref == string(r.Ref) || "refs/"+ref == string(r.Ref) || ref == string(owner)+":"+leaf || ref == string(r.OID) {
+			return owner, id, nil
+		}
+	}
+	return "", "", err
+}

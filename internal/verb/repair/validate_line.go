@@ -1,0 +1,287 @@
+package repair
+
+// This file turns a verdict of package proof into a line of `validate`. proof knows nothing about
+// workflows; the rules of the workflow and the position in the session are added here.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// lineage judges the checkpoints of one session in the journal's order. To what package proof finds
+// it adds violations of the workflow, signatures, and the last valid checkpoint before each. It
+// keeps memory small, because a session may have a hundred thousand checkpoints: of each only a
+// link stays, and of the last maxStates the state.
+type lineage struct {
+	v      *validation
+	p      *proof.Session
+	known  inspect.Broken                  // what earlier validations found broken
+	judged map[name.ID]link                // all judged so far
+	recent map[name.ID]before              // the last ones with a workflow that has rules
+	kept   []name.ID                       // the ids in recent, oldest first
+	defs   map[string]*workflow.Definition // by name; nil: cannot be read
+	signed map[name.OID]git.SignatureState // signatures of the batch being judged
+}
+
+// link says what a checkpoint followed and whether it is valid.
+type link struct {
+	previous name.ID
+	valid    bool
+}
+
+// before is what the rules need to know about the checkpoint that another one followed.
+type before struct {
+	state  []byte
+	status string
+	live   []int // steps with a milestone up to here, along Previous
+}
+
+// maxStates is how many states are kept for the checkpoints that follow them.
+const maxStates = 64
+
+// newLine returns a lineage that has judged nothing yet.
+func newLine(v *validation, p *proof.Session, known inspect.Broken) *lineage {
+	return &lineage{
+		v: v, p: p, known: known, judged: make(map[name.ID]link, len(p.Refs)), recent: map[name.ID]before{}, defs: map[string]*workflow.Definition{},
+	}
+}
+
+// judge returns the line of one checkpoint. Checkpoints must come in the journal's order for
+// LastValid to be complete.
+func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, error) {
+	line := Validated{Checkpoint: got.ID, Label: got.Label, Session: l.p.Name, Findings: slices.Clone(got.Findings)}
+	still, err := l.stillDamaged(ctx, got)
+	if err != nil {
+		return line, err
+	}
+	line.Findings = append(line.Findings, still...)
+	line.Findings = append(line.Findings, l.workflow(got)...)
+	if err := l.signature(ctx, got, &line); err != nil {
+		return line, err
+	}
+	l.hintAtStandIn(&line)
+	line.OK, line.Restorable = len(line.Findings) == 0, got.Sound && proof.Restorable(still)
+	if line.Findings == nil {
+		line.Findings = []checkpoint.Finding{}
+	}
+	// The journal knows best what a checkpoint followed, then its record.
+	now := link{valid: line.OK}
+	switch {
+	case got.Entry != nil:
+		now.previous = name.ID(strings.Clone(string(got.Entry.Event().Previous))) // a copy, so that the event's memory can be freed
+	case got.Record != nil:
+		now.previous = got.Record.Previous
+	default:
+		now.previous = l.judged[got.ID].previous
+	}
+	l.judged[got.ID] = now
+	line.LastValid = l.lastValid(got.ID)
+	return line, nil
+}
+
+// note adds the findings of a line to the list of broken checkpoints. Missing signatures are not
+// damage: they were findings only because this validation required them.
+func note(b inspect.Broken, v Validated) {
+	for _, f := range v.Findings {
+		if f.Kind != proof.Unsigned && f.Kind != proof.SignatureUnchecked {
+			b[v.Checkpoint] = append(b[v.Checkpoint], f)
+		}
+	}
+}
+
+// hintAtStandIn changes the hints of a checkpoint that was rebuilt: the broken one can be deleted.
+func (l *lineage) hintAtStandIn(line *Validated) {
+	if len(line.Findings) == 0 || line.Checkpoint == "" {
+		return
+	}
+	e := standInOf(l.p.State, line.Checkpoint)
+	for i := range line.Findings {
+		if f := &line.Findings[i]; e != nil && (strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_")) {
+			f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
+		}
+	}
+}
+
+// standInOf returns the checkpoint that was rebuilt from a broken one, or nil. st may be nil, and
+// broken may be "", for the session as a whole.
+func standInOf(st *journal.State, broken name.ID) *journal.Entry {
+	if st == nil || broken == "" {
+		return nil
+	}
+	for _, e := range st.Checkpoints() {
+		if e.Event().RebuiltFrom == broken && !e.Dead {
+			return e
+		}
+	}
+	return nil
+}
+
+// lastValid returns the newest valid checkpoint before id, among those that were judged.
+func (l *lineage) lastValid(id name.ID) name.ID {
+	seen := map[name.ID]bool{} // a forged journal may have a cycle
+	// Follow Previous, not the order of the journal: a checkpoint of another branch of work does
+	// not help.
+	for at := l.judged[id].previous; at != "" && !seen[at]; at = l.judged[at].previous {
+		if l.judged[at].valid {
+			return at
+		}
+		seen[at] = true
+	}
+	return ""
+}
+
+// lookBack judges the checkpoints before a subject, one by one, until one is valid. It returns that
+// one's id.
+func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, error) {
+	seen := map[name.ID]bool{from.ID: true}
+	for at := l.judged[from.ID].previous; at != "" && !seen[at]; at = l.judged[at].previous {
+		seen[at] = true
+		subject, there := l.p.Subject(at)
+		if !there {
+			// There is nothing to judge, but the journal still says what it followed.
+			if e := subject.Entry; e != nil { // pruned
+				l.judged[at] = link{previous: e.Event().Previous}
+			}
+			continue
+		}
+		err := l.p.Judge(ctx, proof.Given(subject), l.v.deep, func(got proof.Verdict) error {
+			_, err := l.judge(ctx, got)
+			return err
+		})
+		if err != nil || l.judged[at].valid {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+// stillDamaged checks the objects again that an earlier deep validation found damaged. A validation
+// that reads only records would not see them, and must not report the checkpoint as whole.
+func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]checkpoint.Finding, error) {
+	if l.v.deep != nil {
+		return nil, nil
+	}
+	var out []checkpoint.Finding
+	var oids []name.OID
+	for _, f := range l.known[got.ID] {
+		if oid, err := name.ParseOID(f.Object); err == nil && f.Kind.IsDeep() && !slices.ContainsFunc(got.Findings, func(g checkpoint.Finding) bool { return g.Object == f.Object }) {
+			out, oids = append(out, f), append(oids, oid)
+		}
+	}
+	bad, err := damaged(ctx, l.v.s, oids)
+	return slices.DeleteFunc(out, func(f checkpoint.Finding) bool { return !bad[name.OID(f.Object)] }), err
+}
+
+// workflow checks the record against the workflow's schema and rules as they are now.
+func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
+	r := got.Record
+	if r == nil || r.ID != got.ID {
+		return nil
+	}
+	def := l.definition(r.Workflow.Name)
+	if def == nil {
+		return nil
+	}
+	var live []int
+	// The checkpoint before was judged shortly before, unless rollbacks made the line jump.
+	old, followed := l.recent[r.Previous]
+	if def.HasRules() {
+		live = l.live(r.Previous)
+		// Remember this checkpoint for those that follow it.
+		here := before{state: r.State, status: r.Status, live: live}
+		if r.Milestone && !slices.Contains(live, r.Step) {
+			here.live = append(slices.Clone(live), r.Step)
+		}
+		l.keep(r.ID, here)
+	}
+	// Safety and rebuilt checkpoints were never subject to the rules.
+	if r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
+		return nil
+	}
+	change := workflow.Change{
+		New: r.State, NewStatus: r.Status, Trigger: r.Trigger, Session: string(r.Session), Now: r.CreatedAt, Started: r.CreatedAt, Live: live,
+		Place: workflow.Place{Step: r.Step, Name: r.StepName, Iteration: r.Iteration, Milestone: r.Milestone},
+	}
+	if followed {
+		change.Old, change.OldStatus = old.state, old.status
+	} else if r.Previous != "" {
+		change.Old, change.OldStatus = r.State, r.Status // unknown; with the same state no rule about changes applies
+	}
+	if l.p.State != nil {
+		change.Started = l.p.State.CreatedAt
+		for n := range l.p.State.Skipped {
+			change.Skipped = append(change.Skipped, n)
+		}
+	}
+	return violations(def.Check(change), string(got.Parts.Tree.At("checkpoint.json").OID))
+}
+
+// live returns the steps with a milestone in the line up to a checkpoint.
+func (l *lineage) live(id name.ID) []int {
+	// The steps of the checkpoint before are known if it was judged recently. Otherwise walk the
+	// whole line.
+	if b, known := l.recent[id]; known || l.p.State == nil {
+		return b.live
+	}
+	var steps []int
+	for e := range l.p.State.LineTo(l.p.State.Entry(id)) {
+		if e.Milestone && !slices.Contains(steps, e.Step) {
+			steps = append(steps, e.Step)
+		}
+	}
+	return steps
+}
+
+// violations converts broken rules to findings. Rules about the order of steps depend on which
+// checkpoints were live at that moment. They are checked when a checkpoint is made, and not again.
+func violations(broken []workflow.Violation, object string) []checkpoint.Finding {
+	var out []checkpoint.Finding
+	for _, b := range broken {
+		switch b.Rule {
+		case "step_order", "transition":
+			continue
+		case "schema", "state":
+			out = append(out, proof.Violated(proof.SchemaViolation, object, b.String()))
+		default:
+			out = append(out, proof.Violated(proof.RuleViolation, object, b.String()))
+		}
+	}
+	return out
+}
+
+// keep remembers the state of a checkpoint, and forgets the oldest one if there are too many.
+func (l *lineage) keep(id name.ID, b before) {
+	if len(l.kept) >= maxStates {
+		delete(l.recent, l.kept[0])
+		l.kept = l.kept[1:]
+	}
+	l.recent[id], l.kept = b, append(l.kept, id)
+}
+
+// definition returns a workflow by its name, or nil if it cannot be read here: then no rule can be
+// checked. It warns once.
+func (l *lineage) definition(wanted string) *workflow.Definition {
+	if wanted == "" {
+		return nil
+	}
+	def, known := l.defs[wanted]
+	if !known {
+		var err error
+		if def, err = l.v.s.Definition(wanted); err != nil {
+			l.v.s.Warn(fmt.Sprintf("session %q: workflow %q cannot be asked: %v", l.p.Name, wanted, err))
+			def = nil
+		}
+		l.defs[wanted] = def
+	}
+	return def
+}

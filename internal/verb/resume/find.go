@@ -1,0 +1,124 @@
+package resume
+
+// This file selects the checkpoint to resume: the one that was named, or the current one of the
+// active session, or that of the newest unfinished session.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/session"
+)
+
+// resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
+// session that fits. A session's name comes before a checkpoint's, and means its current checkpoint.
+func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
+	if req.Target != "" {
+		if req.Type != "" || req.Match != "" {
+			return nil, checkpoint.Usage("", "a name and --type or --match cannot be used together")
+		}
+		if session, err := name.ParseSession(req.Target); err == nil {
+			if st, err := s.Store.State(ctx, session); err == nil {
+				return currentOf(st)
+			}
+		}
+		f, err := s.Resolve(ctx, "", req.Target)
+		return f, unknownTarget(ctx, s, req.Target, err)
+	}
+	if req.Type == "" && req.Match == "" {
+		// Without any wish, the active session is resumed.
+		session, err := s.NamedSession("")
+		if err != nil {
+			return nil, err
+		}
+		if session != "" {
+			st, err := s.State(ctx, session)
+			if err != nil {
+				return nil, err
+			}
+			return currentOf(st)
+		}
+	}
+	return newestUnfinished(ctx, s, req)
+}
+
+// unknownTarget adds similar session names to the error for an unknown name. They come first,
+// because users usually resume sessions.
+func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, err error) error {
+	var found, session *checkpoint.Error
+	wanted, invalid := name.ParseSession(target)
+	if invalid != nil || !errors.As(err, &found) || found.Kind != checkpoint.KindNotFound || !errors.As(s.UnknownSessionError(ctx, wanted), &session) || len(session.Hints) < 2 {
+		return err
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
+}
+
+// newestUnfinished returns the unfinished session with the newest event. If all that fit are
+// finished, it returns the newest of these: the workflow then says why work cannot go on.
+func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
+	all, err := session.List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var over *checkpoint.Found
+	for _, m := range all {
+		st, err := s.Store.State(ctx, m.Session)
+		if err != nil || st.CurrentEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) {
+			continue
+		}
+		if req.Match != "" && !describes(ctx, s, st, req.Match) {
+			continue
+		}
+		if !checkpoint.IsOver(ctx, s, st) {
+			return currentOf(st)
+		}
+		// Sessions are sorted, so the first finished one is the newest.
+		if over == nil {
+			over = &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
+		}
+	}
+	if over != nil {
+		return over, nil
+	}
+	return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint session list` shows the sessions", "nothing to resume")
+}
+
+// currentOf returns the current checkpoint of a session.
+func currentOf(st *journal.State) (*checkpoint.Found, error) {
+	e := st.CurrentEntry()
+	if e == nil {
+		return nil, checkpoint.NoCheckpointError(st)
+	}
+	return &checkpoint.Found{Session: st.Session, State: st, Entry: e}, nil
+}
+
+// describes reports whether the session's name, topic, or the description in its state contains
+// text, ignoring case.
+func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, text string) bool {
+	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
+	if has(string(st.Session)) || has(st.Topic) {
+		return true
+	}
+	return has(checkpoint.FactsOf(ctx, s, st).Topic)
+}
+
+// read reads the checkpoint. It first verifies the record and every object that HEAD does not also
+// have, because work must not go on from a damaged checkpoint.
+func (r *resumption) read(ctx context.Context) error {
+	e := r.found.Entry
+	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	if err == nil {
+		err = checkpoint.VerifyObjects(ctx, r.s, e.Event().Commit)
+	}
+	if err != nil {
+		return r.s.CorruptError(ctx, r.found.State, e, err)
+	}
+	r.record = rec
+	r.def, err = r.s.ReadableDefinition(ctx, r.found.State)
+	return err
+}

@@ -1,0 +1,101 @@
+package rollback
+
+import (
+	"encoding/json"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// PlanFiles lists what a rollback changes in the worktree. All paths are sorted and relative to its
+// top.
+type PlanFiles struct {
+	Write   []checkpoint.Path `json:"write"`   // created, or their content is replaced
+	Delete  []checkpoint.Path `json:"delete"`  // removed
+	Mode    []checkpoint.Path `json:"mode"`    // only the executable bit changes
+	Risk    []Risk            `json:"risk"`    // what cannot be restored exactly, and files that other programs run commands from
+	Discard []string          `json:"discard"` // labels (or ids) of the checkpoints that are discarded
+	Skipped []checkpoint.Path `json:"skipped"` // left alone, because a rule kept them out of captures
+	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: their present content is in no checkpoint and no commit
+
+	Unignored []Unignored `json:"no_longer_ignored,omitempty"` // ignored now, and not afterwards
+}
+
+// Risk names a path and what about it is not restored.
+type Risk struct {
+	Path   checkpoint.Path `json:"path"`
+	Reason string          `json:"reason"`
+}
+
+// ModeAbort is the mode in the answer of Abort.
+const ModeAbort = "abort"
+
+// Answer is what `rollback`, `undo` and `redo` print, before and after Apply. The JSON members are
+// a contract: see docs/json.md.
+type Answer struct {
+	Session  name.Session          `json:"session"`
+	From     name.ID               `json:"from"` // the current checkpoint before; empty: none
+	To       name.ID               `json:"to"`   // the current checkpoint afterwards; empty: none
+	ToLabel  string                `json:"to_label"`
+	Safety   name.ID               `json:"safety"` // the safety checkpoint; empty before Apply
+	DryRun   bool                  `json:"dry_run"`
+	Digest   string                `json:"digest,omitempty"` // of the plan, for --plan; see Fingerprint
+	Mode     string                `json:"mode"`             // a Mode, or ModeAbort
+	Plan     PlanFiles             `json:"plan"`
+	Branch   checkpoint.BranchPlan `json:"branch"`
+	Index    *IndexPlan            `json:"index,omitempty"` // nil: it is as in the checkpoint, or out of scope
+	State    json.RawMessage       `json:"state"`           // the job's state afterwards
+	Pending  json.RawMessage       `json:"pending"`         // what the workflow says is still to do
+	NextStep *NextStep             `json:"next_step"`       // nil: there is none
+	Warnings []string              `json:"warnings,omitempty"`
+
+	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from
+	// Of a rollback to a safety checkpoint, which cannot become current: that one.
+	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
+
+	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is undone, in this order
+	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
+	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
+	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
+
+	// The checkpoint was made on another branch than HEAD is on afterwards.
+	Elsewhere string `json:"elsewhere,omitempty"`
+	// What the checkpoint left out, and repositories inside that changed since.
+	NotBroughtBack []inspect.LeftOut `json:"not_brought_back,omitempty"`
+
+	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
+	Empty bool   `json:"-"` // nothing to do: everything is as in the target
+	Said  string `json:"-"` // the workflow's words; empty: the usual ones
+}
+
+// UndoLevel is a rollback that an undo takes back or a redo repeats. See "Levels" in
+// docs/format.md.
+type UndoLevel struct {
+	List      string          `json:"list"`  // undo or redo
+	N         int             `json:"n"`     // `undo N` or `redo N` goes up to this one
+	Event     name.OID        `json:"event"` // the id of the level's head
+	Time      checkpoint.Time `json:"time"`
+	Session   name.Session    `json:"session"`
+	What      string          `json:"what"` // the rollback, as one sentence
+	Reason    string          `json:"reason"`
+	To        name.ID         `json:"to"` // the current checkpoint after the undo
+	ToLabel   string          `json:"to_label"`
+	Safety    name.ID         `json:"safety"`          // the checkpoint whose files are restored
+	Available bool            `json:"available"`       // false: that checkpoint was pruned
+	Files     *int            `json:"files,omitempty"` // for --list: how many files the rollback changed; nil: not known
+}
+
+// Meanwhile is an event of another worktree in the session, after the event that is to be undone.
+type Meanwhile struct {
+	Event    name.OID        `json:"event"`
+	Worktree string          `json:"worktree"`
+	Time     checkpoint.Time `json:"time"`
+	What     string          `json:"what"`
+}
+
+// NextStep is the workflow's step that follows the current one.
+type NextStep struct {
+	Step int    `json:"step"`
+	Name string `json:"name"`
+}

@@ -1,0 +1,500 @@
+package rollback
+
+// This file carries a plan out, and finishes or reverts a rollback that was killed half-way. The
+// intent file is the state that they share: it exists from Restore.Begin until Restore.Finish.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/create"
+)
+
+// aMoment is the time between the events of one undo. The fold sorts events by time, so they must
+// differ.
+const aMoment = time.Millisecond
+
+// staleAfter is the age of a plan, for example while the user reads it, after which Apply captures
+// the worktree again to check that it has not changed.
+const staleAfter = time.Second
+
+// Apply carries the plan out: it makes the safety checkpoint, moves files, index and branch, and
+// writes the event. If a step fails, those before it are reverted. The package comment has the
+// order of the steps.
+func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
+	if r.plan != nil && time.Since(r.taken) > staleAfter {
+		if err := lookAgain(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	switch {
+	case len(r.legs) > 1:
+		err = applyLegs(ctx, r)
+	case r.plan == nil:
+		err = r.applyState(ctx)
+	default:
+		err = r.applyFiles(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.answerNext(ctx)
+	r.answer.Said = r.said("rolled_back")
+	return r.answer, nil
+}
+
+// applyFiles carries out a plan that moves files.
+func (r *Plan) applyFiles(ctx context.Context) error {
+	r.s.Trace("planned")
+	shot, err := r.s.Shot()
+	if err != nil {
+		return err
+	}
+	// Keep the exact bytes of the files that go, so that an undo restores them exactly.
+	modes, err := shot.Secure(ctx, r.plan)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	r.s.Trace("secured")
+	// Stage takes the lock of the index and writes the new files beside the old ones.
+	staged, err := shot.Stage(ctx, r.plan)
+	if err != nil {
+		return notStaged(r, err)
+	}
+	r.s.Trace("staged")
+	meta, err := r.begin(ctx, staged, modes)
+	if err != nil {
+		staged.Cancel()
+		return checkpoint.Classify(err)
+	}
+	_, err = finish(ctx, r.s, staged, meta, r.answer)
+	return r.failed(err)
+}
+
+// lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
+// have edited files while reading the plan, and the new content is in no checkpoint.
+func lookAgain(ctx context.Context, r *Plan) error {
+	tree := r.cur.Tree
+	if err := r.take(ctx, r.forced); err != nil {
+		return err
+	}
+	if r.cur.Tree != tree {
+		return changedSince("the worktree has changed")
+	}
+	r.plan.Cur = r.cur
+	return sameHead(ctx, r)
+}
+
+// begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
+// finished by --continue or reverted by --abort.
+func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[string]fs.FileMode) (meta checkpoint.Intent, err error) {
+	if r.answer.Branch.Moved || r.plan.Index != nil {
+		if err := sameHead(ctx, r); err != nil {
+			return meta, err
+		}
+	}
+	made, err := r.made(ctx)
+	if err != nil {
+		return meta, err
+	}
+	safety, err := r.makeSafety(ctx, modes, made)
+	if err != nil {
+		return meta, err
+	}
+	r.s.Trace("safety")
+	defer r.s.Trace("begun")
+	if meta, err = r.meta(ctx, safety); err != nil {
+		return meta, err
+	}
+	data, err := json.Marshal(meta)
+	if err != nil {
+		return meta, err
+	}
+	staged.Trace = r.s.Trace
+	return meta, staged.Begin(data)
+}
+
+// finish carries out a restore that has begun: files and index, then HEAD, then the event. On
+// failure it goes back. The event is last, because with the event in the journal the rollback
+// counts as done.
+func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (*Answer, error) {
+	err := staged.Apply(ctx)
+	if err == nil && meta.Branch.Moved {
+		err = moveHead(ctx, s, meta)
+	}
+	s.Trace("head")
+	if err == nil {
+		takeBranchBack(ctx, s, meta.Branch.Back)
+		answer.From, err = recordMove(ctx, s, meta)
+	}
+	s.Trace("event")
+	if err == nil {
+		// The event is written, so the rollback is done even if cleaning up fails.
+		answer.DryRun, answer.Safety = false, meta.Safety
+		err = staged.Finish()
+		s.Trace("finished")
+		return answer, checkpoint.Classify(err)
+	}
+	return nil, goBack(context.WithoutCancel(ctx), s, staged, meta, err)
+}
+
+// goBack restores the state before the rollback, and returns an error that says what state the
+// worktree is in. A cancelled context must not stop it, so the caller removes the cancellation.
+func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
+	backErr := staged.Back()
+	if meta.Branch.Moves() {
+		backErr = errors.Join(backErr, headBack(ctx, s, meta))
+	}
+	if backErr == nil {
+		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID)
+	}
+	// The intent file stays if going back failed, so that --abort can try again.
+	if backErr == nil {
+		backErr = staged.Finish()
+	}
+	kind := checkpoint.KindOf(checkpoint.Classify(cause))
+	// An interrupt and a refusal keep their exit codes.
+	if kind != checkpoint.KindInterrupt && kind != checkpoint.KindRefused {
+		kind = checkpoint.KindFailed
+	}
+	if backErr == nil {
+		return &checkpoint.Error{
+			Kind: kind, Message: "the rollback failed halfway; files, index and branch are as they were before", Err: cause,
+			Hints: []string{fmt.Sprintf("the safety checkpoint %s holds them, too", meta.Safety)},
+		}
+	}
+	return &checkpoint.Error{
+		Kind: checkpoint.KindFailed, Message: "the rollback failed halfway, and not everything could be restored", Err: errors.Join(cause, backErr),
+		Hints: append(lockHints(backErr),
+			"`git checkpoint rollback --abort` tries again to go back, `--continue` to finish",
+			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
+		),
+	}
+}
+
+// lockHints returns what to do about a lock file of git that is in the way.
+func lockHints(err error) []string {
+	if lock := git.HeldLock(err); lock != "" {
+		return []string{fmt.Sprintf("wait for the other git process; if none is running, remove %q", lock)}
+	}
+	return nil
+}
+
+// meta prepares the event and everything else that --continue and --abort need. The event's lists
+// are computed when it is written.
+func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
+	kind := journal.KindRollback
+	if r.isUndo() {
+		kind = journal.KindUndo
+	}
+	e, err := r.s.NewEvent(kind, r.to.Session)
+	if err != nil {
+		return checkpoint.Intent{}, err
+	}
+	e.From, e.To, e.ToLabel = r.to.State.Current, r.answer.To, r.answer.ToLabel
+	if from := r.to.State.CurrentEntry(); from != nil {
+		e.FromLabel = from.Label
+	}
+	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
+	switch {
+	case r.promote == nil || r.req.Mode == ModeState:
+	case r.promote.branch != nil:
+		e.Mode = string(ModeLand)
+	default:
+		e.Mode = ModePromote
+	}
+	if r.walk == nil {
+		if r.walk, err = readWalk(ctx, r.s); err != nil {
+			return checkpoint.Intent{}, err
+		}
+	}
+	// The undo list of a worktree is sorted by time, over all sessions. A clock that was set back
+	// must not change that order.
+	e.Time = r.walk.TimeAfter(e.Time)
+	m := checkpoint.Intent{
+		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
+		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil,
+	}
+	if safety != nil {
+		e.Safety, m.Safety = safety.ID, safety.ID
+	}
+	if r.plan != nil && r.plan.Index != nil {
+		m.IndexHead = new(headAfterwards(m))
+	}
+	if m.Branch.Moved {
+		m.TargetOld = r.was
+		e.Branch = string(m.Branch.Target)
+		if e.Branch == "" {
+			e.Branch = "HEAD"
+		}
+	}
+	if !r.isUndo() && r.files.Safety {
+		e.Files = r.files.Checkpoint
+	}
+	if r.isUndo() {
+		e.Undoes = r.levels[0].Head.OID
+		m.Levels, err = undone(ctx, r, e.Safety, e.Branch)
+	}
+	m.Event = e
+	return m, err
+}
+
+// recordMove writes the events of a rollback or undo, and returns the checkpoint that was current
+// before. That one and the lists of discarded and restored checkpoints are computed inside the
+// transaction, because somebody may have changed the session since the plan was made.
+func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) (from name.ID, err error) {
+	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
+		if v.State == nil {
+			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
+		}
+		e := meta.Event
+		e.From, e.FromLabel = "", ""
+		if now := v.State.CurrentEntry(); now != nil {
+			e.From, e.FromLabel = now.Checkpoint, now.Label
+			if meta.Stays {
+				e.To, e.ToLabel = e.From, e.FromLabel
+			}
+		}
+		events := []journal.Event{e}
+		var err error
+		switch {
+		case meta.Stays: // a promotion discards nothing
+		case len(meta.Levels) > 0:
+			events, err = undoEvents(v.State, e, meta.Levels)
+		case e.Files != "":
+			_, events[0].Discard, events[0].Restore, err = v.State.SafetyPlan(e.Files)
+		default:
+			events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(e.To)
+		}
+		if err != nil {
+			return store.Change{}, err
+		}
+		from = events[0].From
+		return store.Change{Events: events}, nil
+	})
+	for _, w := range res.Warnings {
+		s.Warn(w)
+	}
+	return from, err
+}
+
+// applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
+// the safety checkpoint keeps the state of the job for an undo.
+func (r *Plan) applyState(ctx context.Context) error {
+	if err := r.take(ctx, nil); err != nil {
+		return err
+	}
+	safety, err := r.makeSafety(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	meta, err := r.meta(ctx, safety)
+	if err == nil {
+		r.answer.From, err = recordMove(ctx, r.s, meta)
+	}
+	r.answer.DryRun, r.answer.Safety = false, meta.Safety
+	return checkpoint.Classify(err)
+}
+
+// makeSafety makes the safety checkpoint from the capture that the plan is based on.
+func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
+	req := create.SafetyRequest{
+		Session: r.to.Session, Definition: r.def, Capture: r.cur, Aside: r.aside, Modes: modes, Made: made,
+		Message: "before the rollback to " + r.answer.ToLabel,
+	}
+	if r.isUndo() {
+		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
+	}
+	if r.promote != nil && r.promote.branch != nil {
+		req.Landed = r.promote.branch.To
+		req.Message = "before " + r.promote.What.Label + " was landed"
+	} else if r.promote != nil {
+		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
+	}
+	return create.Safety(ctx, r.s, req)
+}
+
+// Continue finishes a rollback whose process was killed. If the event was written before, only the
+// intent file has to go.
+func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	staged, meta, st, err := unfinished(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
+	answer.Plan = changes(staged.PathsTo)
+	if e := st.Entry(meta.To); e != nil {
+		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+			answer.State = rec.State
+		}
+	}
+	if isWritten(st, meta) {
+		answer.Safety = meta.Safety
+		answer.Plan.Discard = discardedSince(st, meta.Safety)
+		return answer, checkpoint.Classify(staged.Finish())
+	}
+	if meta.Branch.Moved {
+		ref, old := moved(meta)
+		if now := refNow(ctx, s, ref); now != meta.Branch.To && now != old {
+			what := "HEAD"
+			if meta.Branch.Target != "" {
+				what = "branch " + meta.Branch.Target.Short()
+			}
+			hint := "`git checkpoint rollback --abort` restores the files and leaves the branch there"
+			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
+		}
+	}
+	if err := indexFits(ctx, s, staged, meta, st); err != nil {
+		return nil, err
+	}
+	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
+	// and its undo finds only events with that.
+	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if answer, err = finish(ctx, s, staged, meta, answer); err != nil {
+		return answer, err
+	}
+	if st, err = s.State(ctx, meta.Session); err != nil {
+		return nil, err
+	}
+	answer.Plan.Discard = discardedSince(st, meta.Safety)
+	return answer, nil
+}
+
+// isWritten reports whether the process was killed after it had written the event.
+func isWritten(st *journal.State, meta checkpoint.Intent) bool {
+	return slices.ContainsFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Safety == meta.Safety })
+}
+
+// discardedSince returns the labels of what the event with this safety checkpoint and the later
+// ones discarded: an undo of several levels writes several events, and only the first names it.
+func discardedSince(st *journal.State, safety name.ID) []string {
+	var labels []string
+	from := slices.IndexFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Safety == safety })
+	events := st.Rollbacks[max(from, 0):]
+	for i, now := range st.Standings() {
+		if e := st.At(i); now.Discarded && slices.Contains(events, st.DiscardedBy(e.Checkpoint)) {
+			labels = append(labels, e.Label)
+		}
+	}
+	return labels
+}
+
+// Abort reverts a rollback whose process was killed. If its event was written before, the rollback
+// is complete and Abort refuses.
+func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	staged, meta, st, err := unfinished(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if isWritten(st, meta) {
+		if err := staged.Finish(); err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
+	}
+	if err := staged.Back(); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{
+			"`git checkpoint rollback --abort` tries again",
+			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
+		}}
+	}
+	if meta.Branch.Moves() {
+		if err := headBack(ctx, s, meta); err != nil {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+		}
+	}
+	if err := staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+	}
+	if err := staged.Finish(); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Pending: json.RawMessage("[]")}, nil
+}
+
+// unfinished opens the killed rollback of this worktree. It first makes a safety checkpoint of the
+// worktree as it is now, because the user may have gone on working in it. The state is that of the
+// session before this checkpoint.
+func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore, meta checkpoint.Intent, _ *journal.State, err error) {
+	shot, err := s.Shot()
+	if err != nil {
+		return nil, meta, nil, err
+	}
+	staged, err := shot.Unfinished()
+	if err != nil {
+		return nil, meta, nil, checkpoint.Classify(err)
+	}
+	if staged == nil {
+		return nil, meta, nil, nothingUnfinished(shot)
+	}
+	staged.Trace = s.Trace
+	if meta, err = checkpoint.ReadIntent(staged.Meta()); err != nil {
+		return nil, meta, nil, err
+	}
+	st, err := s.State(ctx, meta.Session)
+	if err != nil {
+		return nil, meta, nil, err
+	}
+	// This Plan exists only to capture and to make the safety checkpoint.
+	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
+	// Also what is ignored or excluded by now: it is moved again.
+	if err := half.take(ctx, staged.Paths(), staged.Paths()...); err != nil {
+		return nil, meta, nil, err
+	}
+	if err := refuseSkipped(half.cur, staged.Paths()); err != nil {
+		return nil, meta, nil, err
+	}
+	if half.def, err = s.ReadableDefinition(ctx, st); err != nil {
+		return nil, meta, nil, err
+	}
+	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
+		return nil, meta, nil, err
+	}
+	return staged, meta, st, nil
+}
+
+// refuseSkipped returns an error if something is at one of the paths that the capture left out, such
+// as a file that cannot be read. It was made after the kill, is in no checkpoint, and would be lost.
+func refuseSkipped(cur *snapshot.Capture, paths []string) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
+	for _, s := range cur.Skipped {
+		if slices.Contains(paths, s.Path) {
+			e.Hints = append(e.Hints, s.Path+" ("+s.Reason+")")
+		}
+	}
+	if len(e.Hints) == 0 {
+		return nil
+	}
+	e.Hints = append(e.Hints, "move them out of the way, and run the command again")
+	return e
+}
+
+// nothingUnfinished returns the answer to --continue and --abort when no file was moved. A rollback
+// that was killed before that may have left the lock of the index, which the Sweep removes.
+func nothingUnfinished(shot *snapshot.Shot) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no unfinished rollback in this worktree"}
+	left := shot.AbandonedLock() != ""
+	if err := shot.Sweep(create.SweepAge); err != nil {
+		return &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
+	}
+	if left {
+		e.Hints = []string{"a rollback that was killed before it changed a file left the lock of the index; the lock was removed"}
+	}
+	return e
+}

@@ -1,0 +1,211 @@
+package rollback
+
+// This file plans what a rollback does to HEAD and to branches, and moves branches that HEAD is not
+// on. By default a rollback moves neither: the user's commits stay where they are.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
+)
+
+// planBranch fills in how HEAD and the recorded commit are related, and whether HEAD and its branch
+// move.
+func (r *Plan) planBranch(ctx context.Context) error {
+	if r.promote != nil && r.promote.branch != nil {
+		r.answer.Branch = *r.promote.branch
+		r.was = r.answer.Branch.From
+		return nil
+	}
+	place, err := headRecord(ctx, r)
+	if err != nil {
+		return err
+	}
+	g, b := place.Git, &r.answer.Branch
+	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
+	move := movesTo(r, g)
+	if !move && movesBranch(r) {
+		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
+	}
+	b.Target = name.Ref(g.Branch)
+	b.Moved = move && (b.From != b.To || b.Name != b.Target)
+	if !b.Moved {
+		b.Target = ""
+	}
+	if b.From != b.To && b.From != "" && b.To != "" {
+		n, err := commitsLeft(ctx, r.s, b)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			r.answer.Warnings = append(r.answer.Warnings, "the commits in between cannot be counted: "+err.Error())
+		}
+		b.CommitsLeft = n
+	}
+	if err := r.planBack(ctx); err != nil || !b.Moved {
+		return err
+	}
+	if b.To == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
+	}
+	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
+		return err
+	}
+	if err := refuseBuiltOn(ctx, r); err != nil {
+		return err
+	}
+	return r.leaveBehind(ctx)
+}
+
+// commitsLeft counts the commits between the two positions of a branch. If the branch moves, it
+// counts those that no other branch has, because only these are left behind.
+func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchPlan) (int, error) {
+	if b.Moved {
+		return s.Repo.CountLeft(ctx, b.To, b.From, b.Target)
+	}
+	return s.Repo.CountBetween(ctx, b.To, b.From)
+}
+
+// movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
+// session.
+func movesBranch(r *Plan) bool {
+	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
+		return false
+	}
+	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
+}
+
+// movesTo reports whether HEAD should move to where a record says that it was. It cannot if an expunge
+// cut that commit out of the checkpoint, because it contains what was expunged.
+func movesTo(r *Plan, g record.Git) bool {
+	_, dropped := g.Extra[record.HeadDropped]
+	return movesBranch(r) && !dropped
+}
+
+// leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has
+// HEAD's commit as a parent and keeps it reachable, but nothing keeps the commits of the target
+// branch. It refuses the move if no other ref has them.
+func (r *Plan) leaveBehind(ctx context.Context) error {
+	b := &r.answer.Branch
+	if b.Target == "" || b.Target == b.Name {
+		r.was = b.From
+		return nil
+	}
+	was, err := r.s.Repo.Batch().Resolve(ctx, b.Target)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return checkpoint.Classify(err)
+	}
+	r.was = was
+	if was == b.To {
+		return nil
+	}
+	r.aside = &checkpoint.BranchBack{Name: b.Target, From: was, To: b.To}
+	if was == "" {
+		return nil
+	}
+	lost, err := r.s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if lost != "0" {
+		return &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds its commits after the one of the checkpoint", b.Target.Short(), was.Short()),
+			Hints: []string{"`git switch " + b.Target.Short() + "` first, then the safety checkpoint keeps them", "--keep-branch leaves HEAD and branches where they are"},
+		}
+	}
+	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", b.Target.Short(), was))
+	return nil
+}
+
+// planBack lets an undo move a branch back that the rollback moved although HEAD was not on it. The
+// branch stays if it has moved since, and if the rollback created it: deleting it could lose
+// commits.
+func (r *Plan) planBack(ctx context.Context) error {
+	if !r.isUndo() || r.s.Repo.Operation() != "" {
+		return nil
+	}
+	was := asideOf(r.record)
+	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == r.answer.Branch.Target {
+		return nil
+	}
+	stays := func(why string) {
+		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why))
+	}
+	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
+	switch {
+	case err != nil && !errors.Is(err, git.ErrMissing):
+		return checkpoint.Classify(err)
+	case now == "", now == was.From: // it is gone, or at its old place already
+	case was.From == "":
+		stays("the rollback made it")
+	case now != was.To:
+		stays("it has moved since")
+	case BranchIsFree(ctx, r.s, was.Name) != nil:
+		stays("another worktree is on it")
+	case !hasCommit(ctx, r.s, was.From):
+		stays("the commit it was at no longer exists")
+	default:
+		r.answer.Branch.Back = &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}
+	}
+	return nil
+}
+
+// asideOf returns the branch that a rollback moved beside HEAD, from the record of its safety
+// checkpoint. It returns a zero value if there is none.
+func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
+	if raw, ok := rec.Git.Extra[create.MemberAside]; ok && json.Unmarshal(raw, &b) != nil {
+		return checkpoint.BranchBack{}
+	}
+	return b
+}
+
+// hasCommit reports whether oid is a commit that can be read. The id comes from a record, so it may
+// be anything.
+func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
+	_, err := name.ParseOID(string(oid))
+	if err == nil {
+		_, err = s.Repo.ReadCommit(ctx, string(oid))
+	}
+	return err == nil
+}
+
+// takeBranchBack carries out what planBack planned. If somebody has moved the branch since, it
+// warns and leaves it.
+func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchBack) {
+	if b == nil {
+		return
+	}
+	if err := moveBranch(ctx, s, b.Name, b.From, b.To); err != nil {
+		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
+	}
+}
+
+// moveBranch moves a branch that HEAD is not on from one commit to another. It fails if the branch
+// is not at from. If it is at to already, as after a kill and --continue, it does nothing.
+func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
+	if refNow(ctx, s, branch) == to {
+		return nil
+	}
+	_, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
+	return err
+}
+
+// BranchIsFree returns an error if another worktree has the branch checked out. git forbids this
+// too: the other worktree's files would no longer match its HEAD.
+func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) error {
+	list, err := s.Repo.Worktrees(ctx)
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for _, w := range list {
+		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {
+			return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "branch %s is checked out in worktree %s", branch, w.Name)
+		}
+	}
+	return nil
+}

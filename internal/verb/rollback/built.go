@@ -1,0 +1,127 @@
+package rollback
+
+// An undo takes back what a rollback or a landing did to a branch. What somebody has committed on
+// top of that since is not part of it, and is not taken off the branch unasked.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/create"
+)
+
+// maxCommitsNamed is how many commits an error names.
+const maxCommitsNamed = 10
+
+// refuseBuiltOn refuses an undo or redo that would take commits off a branch that were made after
+// one of the moves that it takes back, unless UndoRequest.Force allows it.
+func refuseBuiltOn(ctx context.Context, r *Plan) error {
+	if !r.isUndo() || r.takeCommits {
+		return nil
+	}
+	before := partsBefore(r, 0)
+	for i, l := range r.levels {
+		if before[i+1].head != i {
+			continue // it moves no branch
+		}
+		goal, err := heldBy(ctx, r, i)
+		if err != nil {
+			return err
+		}
+		now, err := heldBy(ctx, r, before[i].head)
+		if err != nil {
+			return err
+		}
+		if goal.branch != now.branch { // the branch that HEAD is on stays, and another one moves
+			if now.commit = ""; goal.branch != "" && before[i].head == here {
+				now.commit = refNow(ctx, r.s, goal.branch)
+			}
+		}
+		commits, err := builtOn(ctx, r, l.Head, now.commit, goal)
+		if err != nil {
+			return checkpoint.Classify(err)
+		}
+		if len(commits) > 0 {
+			return wouldTakeOff(l, goal.branch, commits, r.direction)
+		}
+	}
+	return nil
+}
+
+// builtOn lists the commits, one a line, that are on the branch now, were not there after a move,
+// and are not where the branch goes.
+func builtOn(ctx context.Context, r *Plan, move *journal.Event, now name.OID, goal held) ([]string, error) {
+	if now == "" || now == goal.commit {
+		return nil, nil
+	}
+	args := []string{"log", "--no-show-signature", "--no-decorate", "--no-color", "--format=%h %s", string(now), "--not"}
+	for _, oid := range []name.OID{goal.commit, movedTo(ctx, r, move, goal.branch)} {
+		if hasCommit(ctx, r.s, oid) {
+			args = append(args, string(oid))
+		}
+	}
+	out, err := r.s.Repo.Output(ctx, append(args, "--")...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(out, "\n"), nil
+}
+
+// movedTo returns the commit that a rollback, an undo or a landing moved a branch to. It is empty if
+// that is not known.
+func movedTo(ctx context.Context, r *Plan, move *journal.Event, branch name.Ref) name.OID {
+	e := r.walk.brought(move)
+	landed := move.Mode == string(ModeLand) && move.Kind != journal.KindUndo
+	if landed {
+		e = r.walk.entry(move.Safety)
+	}
+	if isGone(e) {
+		return ""
+	}
+	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	if err != nil {
+		return ""
+	}
+	if landed {
+		var to name.OID
+		if raw, ok := rec.Git.Extra[create.MemberLanded]; !ok || json.Unmarshal(raw, &to) != nil {
+			return ""
+		}
+		return to
+	}
+	if b := asideOf(rec); b.Name == branch && move.Kind == journal.KindUndo {
+		return b.From // the undo moved it although HEAD was not on it
+	}
+	return rec.Git.Head
+}
+
+// wouldTakeOff returns the error for an undo or redo that would take commits off a branch.
+func wouldTakeOff(l journal.Level, branch name.Ref, commits []string, d direction) error {
+	where := "HEAD"
+	if branch != "" {
+		where = "branch " + branch.Short()
+	}
+	count, them := fmt.Sprintf("%d commits were", len(commits)), "them"
+	if len(commits) == 1 {
+		count, them = "1 commit was", "it"
+	}
+	what := l.Rollback.Subject()
+	if l.Rollback.Mode == string(ModeLand) {
+		what = l.Rollback.Reason // "land cp-03 on main"
+	}
+	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s made after %q, and the %s would take %s off %s", count, what, d, them, where)
+	for i, c := range commits {
+		if i == maxCommitsNamed {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(commits)-i))
+			break
+		}
+		e.Hints = append(e.Hints, c)
+	}
+	e.Hints = append(e.Hints, "--force takes "+them+" off as well; the safety checkpoint keeps "+them)
+	return e
+}

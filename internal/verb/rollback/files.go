@@ -1,0 +1,493 @@
+package rollback
+
+// This file plans the file part of a rollback: it captures the worktree as it is, asks package
+// snapshot for the operations that lead to the target, and refuses a plan that would lose a file.
+// It captures with the ignore rules of the worktree, plus ignored files that the plan will touch.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// contents is what a rollback needs of a record commit besides the record. See "The record commit M"
+// in docs/format.md.
+type contents struct {
+	index *snapshot.IndexState // nil for an imported checkpoint whose index is not known
+	raw   map[string]name.OID  // exact bytes by path, where git's conversions would not reproduce them
+	heads snapshot.Heads       // where HEAD was, as headsOf returns it
+}
+
+// readTarget reads the record of a checkpoint and what else its record commit holds.
+func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (rec *record.Record, got contents, err error) {
+	rec, raw, m, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return nil, got, err
+	}
+	got.heads = headsOf(rec, raw)
+	index := &snapshot.IndexState{
+		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
+		SparsePresent: create.FromPaths(rec.Git.SparsePresent),
+	}
+	if index.Tree, err = s.Store.IndexTree(ctx, m); err != nil {
+		return nil, got, err
+	}
+	conflicts, err := s.Store.Conflicts(ctx, m)
+	if err != nil {
+		return nil, got, err
+	}
+	for _, c := range conflicts {
+		index.Unmerged = append(index.Unmerged, snapshot.Stage(c))
+	}
+	flags, err := s.Store.Flags(ctx, m)
+	if err != nil {
+		return nil, got, err
+	}
+	index.SkipWorktree = create.DecodeFlags(flags)
+	if rec.Git.Index != "" {
+		got.index = index
+	}
+	got.raw, err = s.Store.Raw(ctx, m)
+	return rec, got, err
+}
+
+// damaged returns the error for a checkpoint that the move needs and that cannot be read.
+func damaged(ctx context.Context, r *Plan, e *journal.Entry, err error) error {
+	if r.promote != nil { // it belongs to another session, so nothing before it in this one helps
+		return checkpoint.DamagedError(e, err)
+	}
+	return r.s.CorruptError(ctx, r.to.State, e, err)
+}
+
+// TargetOf returns the files and the index of a checkpoint, for callers that restore them into a
+// new worktree.
+func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (snapshot.Target, error) {
+	rec, got, err := readTarget(ctx, s, e)
+	if err != nil {
+		return snapshot.Target{}, checkpoint.DamagedError(e, err)
+	}
+	return targetOf(s, e, rec, got)
+}
+
+// targetOf returns what is to be restored of a checkpoint. A mode in the record that is not octal
+// permission bits is damage. A record that was not made here opens no file to more people than a new
+// file would be open to.
+func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got contents) (snapshot.Target, error) {
+	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Index: got.index, Modes: map[string]fs.FileMode{}}
+	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
+	for _, sk := range rec.Snapshot.Skipped {
+		t.Skipped = append(t.Skipped, string(sk.Path))
+	}
+	allowed, err := create.AllowedBits(s, rec)
+	if err != nil {
+		return t, checkpoint.Classify(err)
+	}
+	for p, text := range rec.Snapshot.Modes {
+		mode, err := strconv.ParseUint(text, 8, 32)
+		if err != nil || mode > 0o777 {
+			return t, checkpoint.DamagedError(e, fmt.Errorf("the mode of %q is %q", p, text))
+		}
+		t.Modes[string(p)] = fs.FileMode(mode) & allowed
+	}
+	return t, nil
+}
+
+// unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
+// is damaged.
+func unplanned(ctx context.Context, r *Plan, err error) error {
+	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
+		return damaged(ctx, r, r.files, err)
+	}
+	return checkpoint.Classify(err)
+}
+
+// planFiles captures the worktree as it is and plans the changes to the target.
+func (r *Plan) planFiles(ctx context.Context, got contents) error {
+	target, err := targetOf(r.s, r.files, r.record, got)
+	if err != nil {
+		return err
+	}
+	// Undoing several levels may restore files and index from different safety checkpoints.
+	if r.indexFrom != nil {
+		if _, got, err = readTarget(ctx, r.s, r.indexFrom); err != nil {
+			return damaged(ctx, r, r.indexFrom, err)
+		}
+		target.Index = got.index
+	}
+	heads, err := headsFor(ctx, r, got.heads)
+	if err != nil {
+		return err
+	}
+	scope, err := r.scope(ctx)
+	if err != nil {
+		return err
+	}
+	if target.Wrote, err = r.wrote(ctx); err != nil {
+		return err
+	}
+	target.Keep = agent.Holding(r.s.Repo.WorkTree) // otherwise a rollback to before the hooks were added would remove them
+	// Ignored files that the target captured, and those that a rollback wrote, are captured
+	// although they are ignored. Otherwise they would look like files that no checkpoint has.
+	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
+	shot, err := r.s.Shot()
+	if err != nil {
+		return err
+	}
+	hooks := target.Keep
+	for range 2 { // a second time if ignored files have to be captured first
+		if err := r.take(ctx, force); err != nil {
+			return err
+		}
+		if r.filesStay {
+			index := target.Index
+			target = r.cur.Unchanged()
+			target.Index = index
+		}
+		if r.promote != nil && r.promote.Merge != nil {
+			if target, err = r.promote.Merge(ctx, r.cur, target); err != nil {
+				return err
+			}
+		}
+		out, err := excluded(ctx, r, target.Tree)
+		if err != nil {
+			return err
+		}
+		target.Keep, target.Heads = slices.Concat(hooks, out), heads
+		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
+			return unplanned(ctx, r, err)
+		}
+		more := r.overwritable()
+		if len(more) == 0 {
+			break
+		}
+		force = append(force, more...)
+	}
+	if err := r.refuseUnknownPaths(ctx); err != nil {
+		return err
+	}
+	if err := sayExcluded(r, target.Keep[len(hooks):], scope); err != nil {
+		return err
+	}
+	return r.refuseCollisions()
+}
+
+// refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
+// Otherwise a mistyped path would restore nothing, but still discard checkpoints.
+func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
+	for _, typed := range r.req.Paths {
+		p, err := r.s.Repo.Below(typed)
+		if err != nil || p == "." {
+			continue // scope has refused paths outside of the worktree
+		}
+		known, err := r.knows(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !known {
+			hint := "a path must be a file or directory, not a pattern"
+			if _, err := os.Lstat(filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(p))); err == nil {
+				hint = "a checkpoint has no empty directories, and ignored files only with --include-ignored"
+			}
+			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
+		}
+		lacks, err := lacks(ctx, r, p)
+		if err != nil {
+			return err
+		}
+		if lacks {
+			hint := "a rollback leaves alone what that checkpoint ignores or leaves out; remove it yourself if it has to go"
+			return checkpoint.Usage(hint, "%s does not have %q", r.files.Label, typed)
+		}
+	}
+	return nil
+}
+
+// lacks reports whether the target does not have a path, and the plan leaves what is there alone.
+func lacks(ctx context.Context, r *Plan, p string) (bool, error) {
+	below := func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") }
+	if !slices.ContainsFunc(r.plan.Kept, below) || slices.ContainsFunc(r.plan.Ops, func(o snapshot.Op) bool { return below(o.Path) }) {
+		return false, nil
+	}
+	for _, tree := range []name.OID{r.record.Snapshot.Tree, r.record.Git.Index} {
+		if _, has, err := r.s.Repo.Lookup(ctx, tree, p); has || err != nil {
+			return false, checkpoint.Classify(err)
+		}
+	}
+	leftOut := func(sk record.Skipped) bool {
+		at := strings.TrimSuffix(string(sk.Path), "/")
+		return below(at) || strings.HasPrefix(p, at+"/")
+	}
+	return !slices.ContainsFunc(r.record.Snapshot.Skipped, leftOut), nil
+}
+
+// take captures the worktree as it is. Paths in force are captured although they are ignored, and
+// those in always although they are excluded.
+func (r *Plan) take(ctx context.Context, force []string, always ...string) error {
+	var err error
+	r.cur, err = create.Take(ctx, r.s, snapshot.Rules{Force: force, Always: always})
+	r.forced, r.taken = force, time.Now()
+	if err != nil {
+		return err
+	}
+	return checkpoint.RefuseHalf(r.s, r.cur) // the rollback that the capture waited for may have been killed
+}
+
+// wrote returns the files that the rollbacks to be undone have written, with their content. The
+// capture must include them even if they are ignored now: unchanged ones may be removed by the
+// undo, changed ones must not be lost.
+func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
+	all := map[string]name.OID{}
+	for _, l := range slices.Backward(r.levels) { // oldest first, so that the newest wins
+		e := r.walk.entry(l.Head.Safety)
+		if isGone(e) || modeOf(l.Head) == ModeState {
+			continue // a level that is skipped, or that wrote nothing
+		}
+		rec, _, _, err := r.s.ReadRecord(ctx, e)
+		if err != nil {
+			return nil, checkpoint.DamagedError(e, err)
+		}
+		files, err := r.wroteBy(ctx, l.Head, rec)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, files)
+	}
+	return all, nil
+}
+
+// wroteBy returns the files that one move has written: the differences between its safety
+// checkpoint, whose record is before, and the checkpoint that it restored.
+func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
+	if move.Mode == ModePromote || move.Mode == string(ModeLand) {
+		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
+	}
+	// A move of some paths wrote only a part of the difference between the two trees. Its safety
+	// checkpoint lists the ignored files that it created. Mode does not tell with --worktree-only.
+	if made, partly := madeOf(before); partly || move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
+		return made, nil
+	}
+	then := r.walk.brought(move)
+	if isGone(then) {
+		return nil, nil
+	}
+	tree, err := treeOf(ctx, r.s, then)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, tree)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	out := map[string]name.OID{}
+	for _, c := range changes {
+		// Deleted files and nested repositories were not written.
+		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
+			out[c.Path] = c.New.OID
+		}
+	}
+	return out, nil
+}
+
+// brought returns the checkpoint whose files a move restored: the target of a rollback, or the
+// safety checkpoint that it names, or for an undo the safety checkpoint of the move that it undid.
+func (w *walked) brought(move *journal.Event) *journal.Entry {
+	switch {
+	case move.Files != "":
+		return w.entry(move.Files)
+	case move.Kind != journal.KindUndo:
+		return w.entry(move.To)
+	}
+	for _, st := range w.states {
+		for _, e := range st.Rollbacks {
+			if e.OID == move.Undoes {
+				return w.entry(e.Safety)
+			}
+		}
+	}
+	return w.entry(move.To)
+}
+
+// made returns the ignored files that a rollback of some paths creates. They go into the safety
+// checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
+// them, and made returns nil.
+func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
+	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced {
+		return nil, nil
+	}
+	shot, err := r.s.Shot()
+	if err != nil {
+		return nil, err
+	}
+	files, err := shot.Made(ctx, r.plan)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	out := []create.MadeFile{}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		out = append(out, create.MadeFile{Path: record.Path(p), OID: files[p]})
+	}
+	return out, nil
+}
+
+// madeOf returns the list that made stored in a safety checkpoint's record. partly is false if
+// there is none: the rollback was not of some paths, or an earlier version left out an
+// empty list.
+func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
+	var list []create.MadeFile
+	if raw, ok := r.Snapshot.Extra[create.MemberMade]; !ok || json.Unmarshal(raw, &list) != nil {
+		return nil, false
+	}
+	made = make(map[string]name.OID, len(list))
+	for _, m := range list {
+		made[string(m.Path)] = m.OID
+	}
+	return made, true
+}
+
+// OverwriteHint tells the user how to let a rollback replace ignored files.
+const OverwriteHint = "--overwrite-ignored captures ignored files in the safety checkpoint and overwrites them; undo brings them back"
+
+// overwritable returns the ignored files that are in the way and that the request allows to be
+// captured and replaced. An undo may always do that.
+func (r *Plan) overwritable() []string {
+	var out []string
+	for _, c := range r.plan.Collisions {
+		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo()) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+// refuseCollisions returns an error if a file that no checkpoint has is in the way.
+func (r *Plan) refuseCollisions() error {
+	if len(r.plan.Collisions) == 0 {
+		return nil
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
+	ignored := false
+	for i, c := range r.plan.Collisions {
+		ignored = ignored || c.Ignored
+		if i == 10 {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.plan.Collisions)-i))
+			break
+		}
+		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
+		at := slices.IndexFunc(r.cur.Skipped, func(sk snapshot.Skip) bool { return sk.Path == c.Path && sk.Said != "" })
+		if at >= 0 {
+			e.Hints = append(e.Hints, "its filter said: "+r.cur.Skipped[at].Said)
+		}
+	}
+	if ignored {
+		e.Hints = append(e.Hints, OverwriteHint)
+	} else {
+		e.Hints = append(e.Hints, "move them out of the way, or roll back only other paths: -- PATH…")
+	}
+	return e
+}
+
+// knows reports whether a path is captured, staged, or left out by a rule, here or in the
+// checkpoint.
+func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
+	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
+		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
+			return known, checkpoint.Classify(err)
+		}
+	}
+	// Not in any tree, but known: unmerged and intent-to-add entries of the index, and skipped
+	// files.
+	beside := slices.Concat(create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
+	for _, st := range r.cur.Index.Unmerged {
+		beside = append(beside, st.Path)
+	}
+	out := slices.Clone(r.cur.Skipped)
+	for _, sk := range r.record.Snapshot.Skipped {
+		out = append(out, snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})
+	}
+	for _, sk := range out {
+		beside = append(beside, sk.Path)
+		switch sk.Reason {
+		case snapshot.ReasonNested, snapshot.ReasonUnborn, snapshot.ReasonFormat, snapshot.ReasonSubmodule:
+			continue // files below it belong to another repository
+		}
+		if strings.HasPrefix(p, strings.TrimSuffix(sk.Path, "/")+"/") {
+			return true, nil
+		}
+	}
+	return slices.ContainsFunc(beside, func(b string) bool { return strings.HasPrefix(b+"/", p+"/") }), nil
+}
+
+// scope converts mode and paths into a function that selects paths.
+func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
+	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || filesOnly(r)}
+	switch {
+	case r.req.Mode == ModeProduced:
+		paths, err := r.produced(ctx)
+		sc.Only = func(p string) bool { return paths[p] }
+		return sc, err
+	case len(r.req.Paths) > 0:
+		only, err := inspect.PathFilter(r.s, r.req.Paths)
+		sc.Only = only
+		return sc, err
+	}
+	return sc, nil
+}
+
+// produced returns the paths that changed between consecutive checkpoints of the session since the
+// target: what the job's steps produced. Files that changed otherwise are not included.
+func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	after := false
+	for _, e := range r.to.State.Checkpoints() {
+		after = after || e.Checkpoint == r.files.Checkpoint
+		before := r.to.State.Entry(e.Event().Previous)
+		// Safety checkpoints are not steps of the job. Pruned ones have no tree to compare.
+		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
+			continue
+		}
+		a, err := treeOf(ctx, r.s, before)
+		if err != nil {
+			return nil, err
+		}
+		b, err := treeOf(ctx, r.s, e)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := r.s.Repo.DiffTrees(ctx, a, b)
+		if err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+		for _, c := range changes {
+			out[c.Path] = true
+		}
+	}
+	return out, nil
+}
+
+// treeOf returns the tree of a checkpoint's files.
+func treeOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
+	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	if err != nil {
+		return "", checkpoint.DamagedError(e, err)
+	}
+	return commit.Tree, nil
+}

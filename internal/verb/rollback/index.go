@@ -1,0 +1,123 @@
+package rollback
+
+// This file says under which HEAD an index was recorded and under which one it is restored. Package
+// snapshot carries what was staged from the one to the other.
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+)
+
+// IndexPlan says what happens to the index when HEAD has other files than when the checkpoint was
+// made: the entries that were staged then are staged again, and all others are those of HEAD.
+type IndexPlan struct {
+	Staged []checkpoint.Path `json:"staged"`          // staged again
+	Over   []checkpoint.Path `json:"over"`            // of these: HEAD changed the file since
+	Left   []checkpoint.Path `json:"not_staged"`      // those of then that are not: HEAD has a file where a directory would be, or the reverse
+	Stays  string            `json:"stays,omitempty"` // why the index stays as it is; empty if it does not
+}
+
+// headsFor adds to what a checkpoint says of HEAD where it is now and where it will be. It is nil for a
+// landing, which makes the index for the HEAD that it makes.
+func headsFor(ctx context.Context, r *Plan, h snapshot.Heads) (*snapshot.Heads, error) {
+	if r.promote != nil && r.promote.branch != nil {
+		return nil, nil
+	}
+	place, err := headRecord(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	h.Now, h.Exact = r.s.Repo.Head.OID, r.req.ExactIndex
+	if h.After = h.Now; movesTo(r, place.Git) {
+		h.After = place.Git.Head
+	}
+	return &h, nil
+}
+
+// headsOf returns what a record, whose JSON is raw, says about the HEAD of its index.
+func headsOf(rec *record.Record, raw []byte) snapshot.Heads {
+	g := rec.Git
+	_, cut := g.Extra[create.MemberStagedCut]
+	// Expunges of earlier versions cut the list without saying so.
+	cut = cut || len(g.Staged) >= record.MaxListed && rec.RebuiltFrom != ""
+	var has struct {
+		Git struct{ Staged *json.RawMessage }
+	}
+	if len(g.Staged) == 0 { // there may be no list
+		cut = json.Unmarshal(raw, &has) != nil || has.Git.Staged == nil
+	}
+	return snapshot.Heads{Then: g.Head, Staged: create.FromPaths(g.Staged), Listed: !cut}
+}
+
+// answerIndex says what happens to the index if it is not simply the recorded one.
+func answerIndex(r *Plan) {
+	c := r.plan.Carried
+	if c == nil {
+		return
+	}
+	r.answer.Index = &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
+	if c.Stays != "" {
+		r.answer.Warnings = append(r.answer.Warnings, "the index stays as it is: "+c.Stays)
+	}
+}
+
+// headAfterwards returns the commit that HEAD is at after a rollback.
+func headAfterwards(meta checkpoint.Intent) name.OID {
+	if meta.Branch.Moved {
+		return meta.Branch.To
+	}
+	return meta.OldHead
+}
+
+// indexFits returns an error if HEAD is at a commit by now that the index of an unfinished rollback is
+// not for: that index would stage the reverse of what was committed since. For a rollback that an
+// earlier version began it makes the index one for HEAD.
+func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
+	if !staged.MovesIndex() {
+		return nil
+	}
+	if now := s.Repo.HeadNow().OID; now != meta.OldHead && now != headAfterwards(meta) {
+		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback --abort` restores the files and leaves HEAD there",
+			"HEAD has moved to %s since the rollback was cut off, and the index of the rollback is not for that", cmp.Or(now.Short(), "a branch without commits"))
+	}
+	if meta.IndexHead != nil || meta.Stays {
+		return nil
+	}
+	return carryRecorded(ctx, s, staged, meta, st)
+}
+
+// carryRecorded is for a rollback that an earlier version began: its intent has the index as it was
+// recorded. Where that is known to be the one of a checkpoint, what was staged is carried to the HEAD
+// of now, as in a rollback that begins today.
+func carryRecorded(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
+	id := cmp.Or(meta.Event.Files, meta.Event.To)
+	for _, l := range meta.Levels {
+		for _, e := range st.Rollbacks {
+			if e.OID == l.Undoes && movesIndex(e) {
+				id = e.Safety
+			}
+		}
+	}
+	e := st.Entry(st.StandIn(id))
+	if isGone(e) {
+		return nil
+	}
+	_, got, err := readTarget(ctx, s, e)
+	if err != nil || got.index == nil {
+		return nil //nolint:nilerr // the rollback goes on as that version planned it
+	}
+	got.heads.After = headAfterwards(meta)
+	why, err := staged.Carry(ctx, got.index.Tree, got.heads)
+	if why != "" {
+		s.Warn("the index stays as it is: " + why)
+	}
+	return checkpoint.Classify(err)
+}

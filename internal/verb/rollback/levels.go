@@ -1,0 +1,121 @@
+package rollback
+
+// This file describes the undo and redo lists of a worktree for people: `undo --list`, and the
+// lines of an answer that say what the next undo would do.
+
+import (
+	"context"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+)
+
+// Levels returns what this worktree can undo or redo, the next one first.
+func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel, error) {
+	w, err := readWalk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	d := directionOf(redo)
+	levels := []UndoLevel{}
+	for i, l := range w.levels(d) {
+		shown := w.shown(d, i+1, l)
+		if shown.Files, err = changedBy(ctx, s, w, l.Rollback); err != nil {
+			return nil, err
+		}
+		levels = append(levels, shown)
+	}
+	return levels, nil
+}
+
+// shown returns a level for an answer. n is its position in the list, from 1.
+func (w *walked) shown(d direction, n int, l journal.Level) UndoLevel {
+	shown := UndoLevel{
+		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
+		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
+	}
+	if e := w.entry(l.Head.Safety); e != nil {
+		shown.Available = !e.Dead
+	}
+	return shown
+}
+
+// changedBy returns how many files a rollback changed, or nil if that is not known (any more).
+func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal.Event) (*int, error) {
+	after := e.To
+	if e.Files != "" {
+		after = e.Files
+	}
+	// The rollback changed the worktree from its safety checkpoint to the checkpoint it went to.
+	a, b := w.entry(e.Safety), w.entry(after)
+	switch Mode(e.Mode) {
+	case ModeState:
+		none := 0
+		return &none, nil
+	case modePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
+		return nil, nil
+	}
+	if isGone(a) || isGone(b) {
+		return nil, nil
+	}
+	if Mode(e.Mode) == ModeWorktree { // with paths it changed only some, too
+		rec, _, _, err := s.ReadRecord(ctx, a)
+		if err != nil {
+			return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
+		}
+		if _, partly := madeOf(rec); partly {
+			return nil, nil
+		}
+	}
+	from, err := treeOf(ctx, s, a)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
+	}
+	to, err := treeOf(ctx, s, b)
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	changes, err := s.Repo.DiffTrees(ctx, from, to)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	count := len(changes)
+	return &count, nil
+}
+
+// answerLevels fills in the levels that an undo or redo covers, and what other worktrees did since
+// the oldest of them in each session.
+func (r *Plan) answerLevels() {
+	for i, l := range r.levels {
+		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction, i+1, l))
+	}
+	for _, in := range bySession(r.levels) {
+		// The levels of a session are ordered from the newest to the oldest.
+		oldest := r.levels[in[len(in)-1]]
+		for _, e := range oldest.State.OthersAfter(oldest.Head) {
+			r.answer.Meanwhile = append(r.answer.Meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
+		}
+	}
+}
+
+// answerNext fills in what the next undo and the next redo would do, after this one is done.
+func (r *Plan) answerNext(ctx context.Context) {
+	if !r.isUndo() {
+		return
+	}
+	// Read the lists again: the undo has just changed them.
+	w, err := readWalk(ctx, r.s)
+	if err != nil { // the undo itself is done; only warn
+		r.s.Warn(err.Error())
+		return
+	}
+	next := func(d direction) *UndoLevel {
+		levels := w.levels(d)
+		if len(levels) == 0 {
+			return nil
+		}
+		shown := w.shown(d, 1, levels[0])
+		return &shown
+	}
+	r.answer.NextUndo, r.answer.NextRedo = next(back), next(forward)
+}

@@ -1,0 +1,210 @@
+// Package rollback takes the worktree, the index, HEAD and the job's state back to a checkpoint,
+// and undoes and redoes that.
+//
+// A rollback has two phases. Prepare (or PrepareUndo, PreparePromotion, PrepareLanding) returns a
+// Plan and changes nothing, so that the user can look at the plan first. Plan.Apply carries it out
+// in this order:
+//
+//  1. Stage new files beside the old ones, so that a full disk is noticed before anything changes.
+//  2. Make a safety checkpoint of the worktree as it is (package create). An undo goes back to it.
+//  3. Write the intent file, which says how far the rollback is (snapshot.Restore).
+//  4. Move the files and the index, then HEAD, then write the event to the journal.
+//
+// If a step fails, goBack reverts the ones before it. If the process is killed after step 3,
+// Continue or Abort finishes or reverts the rollback by the intent file. A plan that would lose
+// data that no checkpoint has is refused.
+//
+// Start reading at Prepare and Plan.think. Undo lists and levels are in walk.go and parts.go.
+package rollback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+)
+
+// Plan is a planned rollback, undo, redo or promotion. Nothing has been changed yet.
+type Plan struct {
+	s      *checkpoint.Service
+	req    Request
+	to     *checkpoint.Found // the checkpoint that becomes current; its Entry is nil if none does
+	files  *journal.Entry    // the checkpoint whose files are restored
+	record *record.Record    // the record of files
+	goal   *record.Record    // the record of to: gives the state and the next step
+	plan   *snapshot.Plan    // nil for ModeState
+	cur    *snapshot.Capture // the capture that plan is based on; its tree becomes the safety checkpoint's
+	forced []string          // ignored paths that were captured too
+	answer *Answer
+	taken  time.Time // when cur was taken
+	def    *workflow.Definition
+	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
+	was    name.OID               // where the branch is that moves; empty if there is none or it does not exist
+
+	promote *Promotion // nil unless this is a promotion or a landing
+
+	// For an undo or redo only.
+	levels    []journal.Level // the levels that are undone, the newest first; never empty
+	plans     []journal.Plan  // for each level, what it discards and restores
+	filesStay bool            // no level wrote a file, so files does not say what the worktree gets
+	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
+	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
+	legs      []int           // how many levels each transaction undoes; see divide
+	direction direction
+
+	takeCommits bool // UndoRequest.Force
+
+	walk *walked // the worktree's undo and redo lists; nil until needed
+}
+
+// isUndo reports whether the plan is that of an undo or a redo.
+func (r *Plan) isUndo() bool { return len(r.levels) > 0 }
+
+// Answer returns what the plan will do, for display. Apply completes it.
+func (r *Plan) Answer() *Answer { return r.answer }
+
+// Prepare plans a rollback to the checkpoint that req.Ref names. It writes no ref and moves no
+// file. With DryRun it also works in a repository that can only be read.
+func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
+	to, err := s.Reach(ctx, req.Session, req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	files := to.Entry
+	if files.Safety {
+		if to, err = placeOf(to); err != nil {
+			return nil, err
+		}
+	}
+	req.Reason = clearance.Redacted(s, "reason", req.Reason)
+	return plan(ctx, Plan{s: s, req: req, to: to, files: files})
+}
+
+// plan completes a plan of which only the request is known. For a dry run it also works in a
+// repository that can only be read, and may begin twice then.
+func plan(ctx context.Context, asked Plan) (*Plan, error) {
+	think := func() (*Plan, error) {
+		r := asked
+		return &r, r.think(ctx)
+	}
+	if asked.req.DryRun {
+		return checkpoint.RetryBorrowed(asked.s, think)
+	}
+	return think()
+}
+
+// placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to
+// a safety checkpoint restores its files, but the session returns to that one: a safety checkpoint
+// is never current.
+func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
+	target, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
+	switch {
+	case errors.Is(err, journal.ErrNoPlace):
+		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
+		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label)
+	case err != nil:
+		return nil, checkpoint.Classify(err)
+	}
+	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(target)}, nil
+}
+
+// think plans the whole move: files and index, levels of an undo, the branch, and the answer.
+func (r *Plan) think(ctx context.Context) error {
+	if r.req.Mode == "" {
+		r.req.Mode = ModeAll
+	}
+	if r.req.Mode == ModeAll && len(r.req.Paths) > 0 {
+		r.req.Mode = modePaths
+	}
+	if err := r.refuseEarly(); err != nil {
+		return err
+	}
+	var err error
+	var written contents
+	if r.record, written, err = readTarget(ctx, r.s, r.files); err != nil {
+		return damaged(ctx, r, r.files, err)
+	}
+	if err := r.refuseWithoutFiles(); err != nil {
+		return err
+	}
+	r.goal = r.record
+	// The state comes from the checkpoint that becomes current, the files from another one: an
+	// undo, or a rollback to a safety checkpoint.
+	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
+		goal, _, _, err := r.s.ReadRecord(ctx, r.to.Entry)
+		switch {
+		case err == nil:
+			r.goal = goal
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		default: // the files do not need it, and they must come back
+			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", r.to.Entry.Label, err))
+		}
+	}
+	if r.req.Mode != ModeState {
+		if err := r.planFiles(ctx, written); err != nil {
+			return err
+		}
+	}
+	if r.isUndo() {
+		if r.legs, err = divide(ctx, r); err != nil {
+			return err
+		}
+	}
+	return r.answerPlan(ctx)
+}
+
+// refuseWithoutFiles refuses to restore the files of a checkpoint that has none: it was imported
+// from documents of another system, and the commit that they name is not in this repository.
+func (r *Plan) refuseWithoutFiles() error {
+	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
+		return nil
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", r.files.Label)
+}
+
+// modePaths is ModeAll limited to some paths.
+const modePaths Mode = "paths"
+
+// refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and
+// is neither continued nor aborted.
+func refuseUnfinished(s *checkpoint.Service) error {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	if snapshot.Moving(dir) {
+		return checkpoint.Classify(snapshot.ErrBusy)
+	}
+	return s.RefuseHalfRolledBack()
+}
+
+// refuseEarly returns an error if this worktree cannot be rolled back now: a merge or rebase is in
+// progress, and its own state in the git directory would not fit the restored files. With Force
+// only files are restored.
+func (r *Plan) refuseEarly() error {
+	if err := refuseUnfinished(r.s); err != nil {
+		return err
+	}
+	if op := r.s.Repo.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
+		end := "git " + op + " --abort"
+		if op == "bisect" {
+			end = "git bisect reset"
+		}
+		e := checkpoint.Failure(checkpoint.KindRefused, "`"+end+"` ends it", "a %s is in progress in this worktree", op)
+		// An undo has no --force: sameOperation decides.
+		if !r.isUndo() {
+			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")
+		}
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package rollback
+
+// This file adds a workflow's own words to what the program says about a rollback.
+
+import (
+	"errors"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+)
+
+// said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
+// has none.
+func (r *Plan) said(moment string) string {
+	if r.isUndo() {
+		return ""
+	}
+	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about()), "\n")
+}
+
+// failed adds the workflow's own words about a failed rollback to the hints of the error.
+func (r *Plan) failed(err error) error {
+	known, is := errors.AsType[*checkpoint.Error](err)
+	if !is || r.isUndo() {
+		return err
+	}
+	said := r.about()
+	// error is the whole text, state only what condition the worktree is in.
+	said["error"], said["state"] = known.Error(), known.Message
+	known.Hints = append(checkpoint.OwnWords(r.def, "rollback_failed", said), known.Hints...)
+	return known
+}
+
+// about returns the values that a workflow's message may refer to.
+func (r *Plan) about() map[string]any {
+	a, rec := r.answer, r.goal
+	said := map[string]any{
+		"session": string(a.Session), "workflow": r.def.Name, "topic": r.to.State.Topic, "reason": r.req.Reason,
+		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),
+		"step": rec.Step, "step_name": rec.StepName, "status": rec.Status, "trigger": rec.Trigger,
+		"reverted": len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode), "discarded": a.Plan.Discard,
+		"left_behind": a.Branch.CommitsLeft, "branch": a.Branch.Name.Short(),
+	}
+	if e := r.to.State.Entry(a.From); e != nil {
+		said["from"] = e.Label
+	}
+	if a.NextStep != nil {
+		said["next_step"], said["next_name"] = a.NextStep.Step, a.NextStep.Name
+	}
+	return said
+}

@@ -1,0 +1,98 @@
+package rollback
+
+// This file finds files that the user has not saved anywhere and that a rollback would change. The
+// safety checkpoint keeps them, but the user should know before confirming.
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// maxCompared is how many commits are compared with the worktree. More would make a plan slow in
+// long sessions.
+const maxCompared = 50
+
+// answerUnsaved lists the files that are deleted or overwritten although neither HEAD nor a recent
+// checkpoint has their content. The safety checkpoint becomes their only copy, so the user should
+// know.
+func answerUnsaved(ctx context.Context, r *Plan) error {
+	open := map[string]bool{}
+	for _, list := range [][]checkpoint.Path{r.answer.Plan.Delete, r.answer.Plan.Write} {
+		for _, p := range list {
+			open[string(p)] = true
+		}
+	}
+	for _, o := range r.plan.Ops {
+		switch {
+		case o.Old.Mode == 0: // there is no such file now
+			delete(open, o.Path)
+		// The usual case: it was edited a moment ago. It takes no comparison to know that.
+		case open[o.Path] && r.s.Repo.Created(o.Old.OID):
+			delete(open, o.Path)
+			r.answer.Plan.Unsaved = append(r.answer.Plan.Unsaved, checkpoint.Path(o.Path))
+		}
+	}
+	for _, commit := range copies(r) {
+		if len(open) == 0 {
+			break
+		}
+		if err := strikeSaved(ctx, r, commit, open); err != nil {
+			return err
+		}
+	}
+	for p := range open {
+		r.answer.Plan.Unsaved = append(r.answer.Plan.Unsaved, checkpoint.Path(p))
+	}
+	slices.Sort(r.answer.Plan.Unsaved)
+	return nil
+}
+
+// copies returns the commits that may have the present files, the most likely first.
+func copies(r *Plan) []name.OID {
+	var commits []name.OID
+	// Most files are as in the current checkpoint or in HEAD.
+	if e := r.to.State.CurrentEntry(); e != nil {
+		commits = append(commits, e.Event().Commit)
+	}
+	if head := r.s.Repo.Head.OID; head != "" {
+		commits = append(commits, head)
+	}
+	for i, e := range r.to.State.Backward() {
+		if len(commits) == maxCompared {
+			break
+		}
+		if !e.Dead {
+			commits = append(commits, r.to.State.At(i).Event().Commit)
+		}
+	}
+	return commits
+}
+
+// strikeSaved removes from open the files that a commit has with their present content. A commit
+// that cannot be read removes none.
+func strikeSaved(ctx context.Context, r *Plan, commit name.OID, open map[string]bool) error {
+	c, err := r.s.Repo.ReadCommit(ctx, string(commit))
+	if err != nil {
+		return ctx.Err()
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, r.cur.Tree, c.Tree)
+	if err != nil {
+		return ctx.Err()
+	}
+	differs := map[string]bool{}
+	for _, d := range changes {
+		// A change of the mode alone loses no content. Of a nested repository the commit has no
+		// content at all.
+		differs[d.Path] = d.Old.OID != d.New.OID || d.New.Mode == git.ModeGitlink
+	}
+	for p := range open {
+		if !differs[p] {
+			delete(open, p)
+		}
+	}
+	return nil
+}

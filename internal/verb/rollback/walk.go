@@ -1,0 +1,374 @@
+package rollback
+
+// This file reads the undo and redo lists of this worktree and plans an undo or redo of their
+// levels. A level is a rollback together with the undos and redos of it; its head is the newest of
+// these events. See "Levels" in docs/format.md.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+)
+
+// direction selects one of the two lists of a worktree, and is also the name of the command.
+type direction string
+
+const (
+	back    direction = "undo"
+	forward direction = "redo"
+)
+
+// walked holds the undo and redo lists of this worktree, and the sessions that they were read from.
+type walked struct {
+	*journal.Walk
+	states []*journal.State
+}
+
+// levels returns a list with the next level to undo (or redo) first.
+func (w *walked) levels(d direction) []journal.Level {
+	levels := slices.Clone(w.Undo)
+	if d == forward {
+		levels = slices.Clone(w.Redo)
+	}
+	slices.Reverse(levels)
+	return levels
+}
+
+// entry finds a checkpoint in any of the sessions. An expunged one is replaced by the one that
+// stands in for it.
+func (w *walked) entry(id name.ID) *journal.Entry {
+	for _, st := range w.states {
+		if e := st.Entry(st.StandIn(id)); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// readWalk reads the lists of this worktree from the journals of all sessions. A session that
+// cannot be read is left out with a warning.
+func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	states, err := s.States(ctx, "session %q cannot be read, so its rollbacks are not in the lists: %v")
+	if err != nil {
+		return nil, err
+	}
+	return &walked{Walk: journal.NewWalk(id, states...), states: states}, nil
+}
+
+// PrepareUndo plans an undo of the last rollbacks of this worktree, or a redo of the last undos.
+func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*Plan, error) {
+	if err := refuseUnfinished(s); err != nil { // an unfinished one may be in no journal yet
+		return nil, err
+	}
+	w, err := readWalk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	levels, err := chooseLevels(ctx, s, w, req)
+	if err != nil {
+		return nil, err
+	}
+	r := Plan{s: s, walk: w, levels: levels, direction: directionOf(req.Redo)}
+	if err := r.prepareUndo(ctx); err != nil {
+		return nil, err
+	}
+	r.req.DryRun, r.takeCommits = req.DryRun, req.Force
+	return plan(ctx, r)
+}
+
+// directionOf returns the list that a redo, or else an undo, works on.
+func directionOf(redo bool) direction {
+	if redo {
+		return forward
+	}
+	return back
+}
+
+// chooseLevels returns the levels to undo, in the order in which they are undone.
+func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) ([]journal.Level, error) {
+	direction := directionOf(req.Redo)
+	levels := w.levels(direction)
+	if len(levels) == 0 {
+		return nil, nothingThere(ctx, s, w, req)
+	}
+	// To undo down to a named level means to undo all the newer ones, too.
+	count := max(req.Levels, 1)
+	if req.To != "" {
+		at, err := findLevel(ctx, s, levels, req.To)
+		if err != nil {
+			return nil, err
+		}
+		count = at + 1
+	}
+	if count > len(levels) {
+		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", direction)
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), direction)
+	}
+	return levels[:count], nil
+}
+
+// nothingThere returns the error for an empty list. A worktree that lost its id cannot know its own
+// rollbacks, so the hints show all candidates of the session.
+func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) error {
+	if req.Redo {
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is nothing to redo in this worktree: no undo since its last rollback")
+	}
+	// Everything was undone. A redo is what the user may want.
+	if len(w.Redo) > 0 {
+		return checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: journal.ErrNothingToUndo}
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, st := range w.states {
+		if st.Session != session {
+			continue
+		}
+		for _, c := range st.UndoCandidates() {
+			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", c.Subject(), c.Worktree, c.From))
+		}
+	}
+	return e
+}
+
+// shortestEvent is how many digits of an event's id must be typed.
+const shortestEvent = 4
+
+// findLevel returns the index of the level that the user named: by one of its events, by the safety
+// checkpoint that it made, or by the checkpoint that it went to.
+func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Level, to string) (int, error) {
+	named := func(e *journal.Event) bool {
+		return len(to) >= shortestEvent && strings.HasPrefix(string(e.OID), strings.ToLower(to))
+	}
+	if at := slices.IndexFunc(levels, func(l journal.Level) bool { return named(l.Head) || named(l.Rollback) }); at >= 0 {
+		return at, nil
+	}
+	// Compare with the checkpoints of the levels first: they may be discarded now, and then Resolve
+	// would find others by the same number.
+	for _, of := range []func(journal.Level) []name.ID{
+		func(l journal.Level) []name.ID { return []name.ID{l.Head.Safety, l.Rollback.Safety} },
+		func(l journal.Level) []name.ID { return []name.ID{l.Rollback.Files, l.Rollback.To} },
+	} {
+		at := slices.IndexFunc(levels, func(l journal.Level) bool {
+			return slices.ContainsFunc(of(l), func(id name.ID) bool { return isCalled(l.State.Entry(id), to) })
+		})
+		if at >= 0 {
+			return at, nil
+		}
+	}
+	// Not a name that the levels know. It may be another name of a checkpoint, such as @~2.
+	f, err := s.Resolve(ctx, "", to)
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(levels, func(l journal.Level) bool { return l.Rollback.To == f.Entry.Checkpoint })
+	if at < 0 {
+		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", f.Entry.Label)
+	}
+	return at, nil
+}
+
+// isCalled reports whether text is the checkpoint's number, label or id.
+func isCalled(e *journal.Entry, text string) bool {
+	return e != nil && (text == e.Label || text == string(e.Checkpoint) || e.Milestone && text == strconv.Itoa(e.Step))
+}
+
+// prepareUndo computes from the levels where the undo leads and whose files are restored.
+func (r *Plan) prepareUndo(ctx context.Context) error {
+	last := r.levels[len(r.levels)-1]
+	var err error
+	if r.plans, err = planEach(r.levels); err != nil {
+		return checkpoint.Classify(err)
+	}
+	// The last plan says where the undo ends, all plans together what it discards and restores.
+	goal := r.plans[len(r.plans)-1]
+	r.to = &checkpoint.Found{Session: last.State.Session, State: last.State, Entry: last.State.Entry(goal.Target)}
+	return r.chooseParts(ctx)
+}
+
+// planEach plans each level on the fold that the ones before it leave.
+func planEach(levels []journal.Level) ([]journal.Plan, error) {
+	plans := make([]journal.Plan, len(levels))
+	for _, in := range bySession(levels) {
+		moves := make([]*journal.Event, len(in))
+		for i, at := range in {
+			moves[i] = levels[at].Head
+		}
+		some, err := levels[in[0]].State.PlanEach(moves)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range in {
+			plans[at] = some[i]
+		}
+	}
+	return plans, nil
+}
+
+// bySession groups the indexes of levels by session, in the order of each session's first level.
+func bySession(levels []journal.Level) [][]int {
+	var all [][]int
+	for i, l := range levels {
+		of := slices.IndexFunc(all, func(in []int) bool { return levels[in[0]].State == l.State })
+		if of < 0 {
+			of, all = len(all), append(all, nil)
+		}
+		all[of] = append(all[of], i)
+	}
+	return all
+}
+
+// withoutSafety returns the error for an undo of count levels whose last one has no safety
+// checkpoint any more. An undo of more levels may still work, if a later one has its safety
+// checkpoint.
+func (w *walked) withoutSafety(d direction, count int) error {
+	all := w.levels(d)
+	last := all[count-1]
+	done := "undone"
+	if d == forward {
+		done = "redone"
+	}
+	e := checkpoint.Failure(checkpoint.KindNotFound, "", "%q cannot be %s: its safety checkpoint %s was pruned", last.Rollback.Subject(), done, last.Head.Safety)
+	if last.Head.Safety == "" {
+		e.Message = fmt.Sprintf("%q cannot be %s: it made no safety checkpoint", last.Rollback.Subject(), done)
+	}
+	for i := count; i < len(all); i++ {
+		if !isGone(w.entry(all[i].Head.Safety)) {
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint %s %d` skips it", d, i+1))
+			return e
+		}
+	}
+	e.Hints = append(e.Hints, "`git checkpoint rollback` still goes to what `git checkpoint list --hidden` shows")
+	return e
+}
+
+// movesAside reports whether undoing the level moves a branch that HEAD is not on.
+func movesAside(ctx context.Context, r *Plan, l journal.Level) bool {
+	e := r.walk.entry(l.Head.Safety)
+	if l.Head.Branch == "" || isGone(e) {
+		return false
+	}
+	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	return err == nil && asideOf(rec).Name != ""
+}
+
+// sameOperation reports whether the rollbacks to be undone were made during the same operation of
+// git, such as a merge, that is in progress now. Then they restored files only, and so may their
+// undo. Any other undo has to wait until the operation is over.
+func (r *Plan) sameOperation(ctx context.Context) bool {
+	op := r.s.Repo.Operation()
+	if op == "" {
+		return false
+	}
+	for _, l := range r.levels {
+		e := r.walk.entry(l.Head.Safety)
+		if isGone(e) {
+			return false
+		}
+		then, _, _, err := r.s.ReadRecord(ctx, e)
+		if err != nil || then.Git.Operation != op {
+			return false
+		}
+	}
+	return true
+}
+
+// modeOf returns what an undo of the event restores.
+func modeOf(e *journal.Event) Mode {
+	switch m := Mode(e.Mode); m {
+	case ModeWorktree, ModeState, ModeLand:
+		return m
+	}
+	return ModeAll // the safety checkpoint has everything, whatever the scope was
+}
+
+// movesIndex reports whether an undo of the event restores the index: that of a move of everything,
+// and of one that moved HEAD, because the index went with it.
+func movesIndex(e *journal.Event) bool {
+	m := modeOf(e)
+	return m == ModeAll || m == ModeLand || m == ModeWorktree && e.Branch != ""
+}
+
+// undoEvents completes the events of an undo for the journal as it is now. first has what they have
+// in common.
+func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.UndoneLevel) ([]journal.Event, error) {
+	moves := make([]*journal.Event, 0, len(levels))
+	for _, l := range levels {
+		at := slices.IndexFunc(st.Rollbacks, func(u *journal.Event) bool { return u.OID == l.Undoes })
+		if at < 0 {
+			return nil, fmt.Errorf("event %s is no longer in the journal", l.Undoes.Short())
+		}
+		moves = append(moves, st.Rollbacks[at])
+	}
+	plans, err := st.PlanEach(moves)
+	if err != nil {
+		return nil, err
+	}
+	label := func(id name.ID) string {
+		if e := st.Entry(id); e != nil {
+			return e.Label
+		}
+		return ""
+	}
+	events := make([]journal.Event, len(plans))
+	for i, p := range plans {
+		e := first
+		e.Time = first.Time.Add(time.Duration(i) * aMoment)
+		e.Safety, e.Mode, e.Branch = levels[i].Safety, levels[i].Mode, levels[i].Branch
+		e.From, e.FromLabel, e.To, e.ToLabel = p.From, label(p.From), p.Target, label(p.Target)
+		e.Undoes, e.Discard, e.Restore = p.Undoes.OID, p.Discard, p.Restore
+		events[i] = e
+	}
+	return events, nil
+}
+
+// netLists returns the checkpoints that several plans together discard and restore. A checkpoint
+// that ends as it was is in neither.
+func netLists(st *journal.State, plans []journal.Plan) (discard, restore []name.ID) {
+	live, order := map[name.ID]bool{}, []name.ID{}
+	set := func(ids []name.ID, to bool) {
+		for _, id := range ids {
+			if _, known := live[id]; !known {
+				order = append(order, id)
+			}
+			live[id] = to
+		}
+	}
+	for _, p := range plans {
+		set(p.Discard, false)
+		set(p.Restore, true)
+	}
+	slices.SortFunc(order, func(a, b name.ID) int { return placeIn(st, a) - placeIn(st, b) })
+	for _, id := range order {
+		switch e := st.Entry(id); {
+		// Changed back and forth by the plans, or not known here.
+		case e == nil || e.Live == live[id]:
+		case live[id]:
+			restore = append(restore, id)
+		default:
+			discard = append(discard, id)
+		}
+	}
+	return discard, restore
+}
+
+// placeIn returns the position of a checkpoint in the order of the fold; unknown ones come last.
+func placeIn(st *journal.State, id name.ID) int {
+	if e := st.Entry(id); e != nil {
+		return e.Place
+	}
+	return st.Len()
+}

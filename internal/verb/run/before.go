@@ -1,0 +1,113 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// What was there when a step began is saved first. It is what the files go back to between
+// tries, and it keeps a rollback from removing work that was in no checkpoint.
+
+// lastGood returns the newest checkpoint from e back that was not made by `run` before a
+// step. Those hold whatever was in the worktree at the time. It returns nil if there is
+// none.
+func lastGood(st *journal.State, e *journal.Entry) *journal.Entry {
+	for e != nil && e.Event().Trigger == workflow.TriggerRun {
+		e = st.Entry(e.Event().Previous)
+	}
+	if e == nil || e.Dead {
+		return nil
+	}
+	return e
+}
+
+// keepBefore makes a checkpoint of what is there before the first try. If nothing differs
+// from the current checkpoint, that one serves.
+func (r *running) keepBefore(ctx context.Context) error {
+	if r.def == nil {
+		return nil
+	}
+	asked := r.req.Create
+	keep := create.Request{
+		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
+		Message: cmp.Or(asked.Message, "before "+nameOf(r.req.Command)), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
+	}
+	// With the trigger switched off there is nothing to go back to, which is no reason not
+	// to run.
+	if err := create.CheckTrigger(r.s, r.def, keep); err != nil {
+		if checkpoint.KindOf(err) == checkpoint.KindNothing {
+			r.unkept, err = err.Error(), nil
+		}
+		return err
+	}
+	made, err := create.Checkpoint(ctx, r.s, keep)
+	switch {
+	case checkpoint.KindOf(err) == checkpoint.KindNothing:
+		r.before = r.current
+		if good := r.answer.LastGood; r.current != nil && (good == nil || good.ID != r.current.ID) {
+			r.answer.Start = r.current // what an earlier run kept, for example
+		}
+		return nil
+	case err != nil:
+		return err
+	}
+	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
+	r.answer.Before, r.answer.Start = r.before, r.before
+	return nil
+}
+
+// nameOf names a command by its program and the number of its arguments. The arguments themselves
+// may hold passwords, and a checkpoint travels.
+func nameOf(command []string) string {
+	program := name.Clip(strings.Join(strings.Fields(filepath.Base(command[0])), " "), 60)
+	switch n := len(command) - 1; n {
+	case 0:
+		return program
+	case 1:
+		return program + " (1 argument)"
+	default:
+		return fmt.Sprintf("%s (%d arguments)", program, n)
+	}
+}
+
+// restore rolls back to a checkpoint and prints that. What the failed try left is kept in
+// the safety checkpoint of the rollback. Without a checkpoint it only warns.
+func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
+	a := r.answer
+	if to == nil {
+		why := "there is no checkpoint to go back to"
+		if r.unkept != "" {
+			why = "nothing was rolled back, because what was there before is in no checkpoint: " + r.unkept
+		}
+		r.s.Warn(why)
+		return nil
+	}
+	plan, err := rollback.Prepare(ctx, r.s, rollback.Request{
+		Session: string(a.Session), Ref: string(to.ID), Reason: fmt.Sprintf("step %d failed with exit code %d", a.Step, a.Code),
+	})
+	if err != nil {
+		return err
+	}
+	if a.Restored, err = plan.Apply(ctx); err != nil {
+		return err
+	}
+	what := "the last good checkpoint"
+	if to == r.before {
+		what = "what was there before the first try"
+	}
+	if r.req.Tell != nil {
+		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Label, what))
+	}
+	a.Left = append(a.Left, Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID})
+	return nil
+}

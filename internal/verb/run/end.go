@@ -1,0 +1,193 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/verb/create"
+)
+
+// What follows when the command of a step has ended: success, failure, or interruption.
+
+// succeeded makes the checkpoint, with the state that the command left. If that fails
+// although the command succeeded, the exit code becomes 1.
+func (r *running) succeeded(ctx context.Context) error {
+	if r.def == nil {
+		return nil
+	}
+	// Ctrl+C went to the command, which handled it.
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	a := r.answer
+	a.Message = "" // set by a try before
+	request, err := r.withState()
+	if err == nil {
+		a.Created, err = create.Checkpoint(ctx, r.s, request)
+	}
+	if err != nil {
+		a.Problem = err.Error()
+	}
+	// Nothing has changed, and that is allowed.
+	if checkpoint.KindOf(err) == checkpoint.KindNothing {
+		return nil
+	}
+	if err != nil {
+		a.Code = 1
+	}
+	return err
+}
+
+// longestState bounds the state file that is read back, in bytes.
+const longestState = 256 << 20
+
+// withState returns the request for the create with the state that the command left. A
+// complete document of the workflow becomes the state; anything else counts as an edit of
+// the state.
+func (r *running) withState() (create.Request, error) {
+	create := r.req.Create
+	f, err := os.Open(r.stateFile)
+	// The command deleted it: it has no state to pass.
+	if errors.Is(err, fs.ErrNotExist) {
+		return create, nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(f, longestState))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return create, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the state that the command left cannot be read", Err: err}
+	}
+	if bytes.Equal(data, r.state) {
+		return create, nil
+	}
+	if doc, err := r.def.Accept(data); err == nil && doc.Record != nil {
+		create.State = data
+		return create, nil
+	}
+	// The edits of the command line were applied to the state before the command got it.
+	create.State, create.Edited, create.Set, create.Unset, create.Metrics = nil, data, nil, nil, nil
+	return create, nil
+}
+
+// cutOff saves what is there after the command was interrupted or timed out. It keeps the
+// state from before, because the step is not done.
+func (r *running) cutOff(ctx context.Context, end command.End) error {
+	a, trigger := r.answer, workflow.TriggerUserInterrupt
+	a.Message = "the step was interrupted"
+	if end.How == command.TimedOut {
+		trigger = workflow.TriggerSessionEnd
+		a.Message = fmt.Sprintf("the step took longer than %s and was stopped", r.req.Timeout)
+	}
+	a.Code, a.Cut = end.Code, trigger
+	if r.def == nil {
+		return nil
+	}
+	asked := r.req.Create
+	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
+		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
+		Exclude: asked.Exclude, Large: asked.Large, Pinned: asked.Pinned,
+	})
+	if err != nil {
+		a.Problem = err.Error()
+		if checkpoint.KindOf(err) == checkpoint.KindNothing { // the trigger is switched off
+			err = nil
+		}
+		return err
+	}
+	a.Created = made
+	return nil
+}
+
+// Interrupted reports whether a signal ended the step.
+func (a *Answer) Interrupted() bool { return a.Cut == workflow.TriggerUserInterrupt }
+
+// failed decides what happens after a failure and carries it out: stop, roll back, or try
+// again. No checkpoint is made. left is the number of retries left. end is how the fix
+// ended, if one was run.
+func (r *running) failed(ctx context.Context, left int) (end command.End, again bool, err error) {
+	r.describe()
+	choice := AnswerStop
+	switch {
+	case left > 0:
+		choice = AnswerRetry
+	case r.req.Ask != nil:
+		if choice, err = r.req.Ask(r.answer); err != nil {
+			return end, false, err
+		}
+	case r.req.RollBack:
+		choice = AnswerBefore
+	}
+	switch {
+	case choice == AnswerRollback:
+		err = r.restore(context.WithoutCancel(ctx), r.answer.LastGood)
+	case choice == AnswerBefore, choice == AnswerRetry && r.req.RollBack:
+		err = r.restore(context.WithoutCancel(ctx), r.before)
+	}
+	if err != nil {
+		return end, false, err
+	}
+	if choice != AnswerRetry {
+		return end, false, nil
+	}
+	end, err = r.fix()
+	return end, true, err
+}
+
+// describe sets the message about the failure, from the workflow if it has one.
+func (r *running) describe() {
+	a := r.answer
+	a.Message = fmt.Sprintf("the command failed with exit code %d", a.Code)
+	if r.def == nil {
+		return
+	}
+	said := map[string]any{
+		"step": a.Step, "step_name": a.StepName, "session": string(a.Session), "workflow": r.def.Name,
+		"error": fmt.Sprintf("exit code %d", a.Code),
+	}
+	if a.LastGood == nil {
+		a.Message = fmt.Sprintf("step %d failed with exit code %d, and no checkpoint was made; there is no earlier one", a.Step, a.Code)
+		return
+	}
+	said["last_valid"], said["label"] = a.LastGood.Label, a.LastGood.Label
+	a.Message = r.def.Message("step_failed", said)
+}
+
+// fix runs the command that may repair the cause. If it fails the step is tried again all
+// the same.
+func (r *running) fix() (command.End, error) {
+	if r.req.Fix == "" {
+		return command.End{}, nil
+	}
+	end, err := r.execute([]string{"sh", "-c", r.req.Fix}, r.req.Timeout)
+	if err == nil && end.How == command.Exited && end.Code != 0 {
+		r.s.Warn(fmt.Sprintf("the fix failed with exit code %d", end.Code))
+	}
+	return end, err
+}
+
+// Skip records in the journal that a step is skipped, which satisfies the check of the next
+// step.
+func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, reason string) error {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return err
+	}
+	if _, err := s.State(ctx, chosen); err != nil {
+		return err
+	}
+	return s.Append(ctx, chosen, journal.KindSkip, func(e *journal.Event) {
+		e.Step, e.Reason = step, clearance.Redacted(s, "reason", reason)
+	})
+}

@@ -1,0 +1,48 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// ownBranch creates the branch of a new session at HEAD and switches to it. A branch that
+// exists is used only if it is at HEAD and no other worktree has it checked out. The files
+// do not change.
+func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
+	branch := "refs/heads/" + def.Branch(string(session))
+	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
+		return "", checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
+	}
+	if s.Repo.Head.OID == "" {
+		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
+	}
+	if op := s.Repo.Operation(); op != "" {
+		return "", checkpoint.Failure(checkpoint.KindRefused, "", "a %s is in progress, so HEAD cannot switch to another branch", op)
+	}
+	oid, err := s.Repo.Batch().Resolve(ctx, name.Ref(branch))
+	// The usual case: the branch does not exist yet.
+	switch {
+	case errors.Is(err, git.ErrMissing):
+	case err != nil:
+		return "", checkpoint.Classify(err)
+	case oid != s.Repo.Head.OID:
+		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it, and start the session without --branch", "branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
+	default:
+		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
+			return "", err
+		}
+	}
+	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	// The service has read HEAD before. Keep it in step.
+	s.Repo.Head.Branch = name.Ref(branch)
+	return branch, nil
+}

@@ -1,0 +1,220 @@
+// Package session starts, switches, closes, archives and lists sessions.
+//
+// A session is a journal in a ref; which one is active is a file of the worktree
+// (checkpoint.Choose). Each verb returns a Manifest, the description of the session after
+// the change. Start may also create a branch (branch.go), and Archive folds the refs of a
+// closed session (archive.go).
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/retain"
+)
+
+// Request holds the options of `session start`.
+type Request struct {
+	Name     string
+	Workflow string
+	Topic    string
+	Branch   bool // create a branch for the session and switch to it
+	Fresh    bool // close an unfinished session of the same topic as abandoned
+}
+
+// Start starts a session and makes it the active one of this worktree.
+func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, error) {
+	session, err := name.ParseSession(req.Name)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	def, err := s.Definition(req.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Store.State(ctx, session); err == nil {
+		return nil, checkpoint.Usage("`git checkpoint session switch "+string(session)+"` makes it the active one", "session %q already exists", session)
+	} else if !errors.Is(err, store.ErrNoSession) {
+		return nil, checkpoint.Classify(err)
+	}
+	if err := s.Store.CheckTwin(ctx, session); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	// A topic is stored in an event that cannot be changed, so secrets are removed first.
+	req.Topic = clearance.Redacted(s, "topic", req.Topic)
+	// Closing a session may prune its checkpoints, so it waits until nothing can refuse.
+	same, err := unfinishedOn(ctx, s, req.Topic)
+	if err != nil {
+		return nil, err
+	}
+	if len(same) > 0 && !req.Fresh {
+		e := checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session switch "+string(same[0])+"` continues it", "session %q on topic %q is not finished", same[0], name.Clip(req.Topic, name.Said))
+		e.Hints = append(e.Hints, "--fresh closes it as abandoned, and starts a new one")
+		return nil, e
+	}
+	// Without a branch of its own a session belongs to the branch on which it was started.
+	branch := string(s.Repo.Head.Branch)
+	if req.Branch {
+		if branch, err = ownBranch(ctx, s, def, session); err != nil {
+			return nil, err
+		}
+	}
+	for _, older := range same {
+		if _, err := Close(ctx, s, string(older), "abandoned"); err != nil {
+			return nil, err
+		}
+	}
+	start, err := s.NewStart(session, def.Name, req.Topic, branch)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if req.Branch {
+		start.Mode = checkpoint.ModeOwnBranch
+	}
+	_, err = s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+		// Another process started the same session after the check above.
+		if v.State != nil {
+			return store.Change{}, checkpoint.Usage("", "session %q already exists", session)
+		}
+		return store.Change{Events: []journal.Event{start}}, nil
+	})
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	if err := checkpoint.Choose(s, session); err != nil {
+		return nil, err
+	}
+	return Show(ctx, s, string(session))
+}
+
+// unfinishedOn returns the open sessions that work on a topic, the most recent first. A damaged one
+// counts as finished.
+func unfinishedOn(ctx context.Context, s *checkpoint.Service, topic string) (found []name.Session, err error) {
+	if topic == "" {
+		return nil, nil
+	}
+	all, err := List(ctx, s)
+	for _, m := range all {
+		if m.Topic != topic {
+			continue
+		}
+		if st, err := s.Store.State(ctx, m.Session); err == nil && !checkpoint.IsOver(ctx, s, st) {
+			found = append(found, m.Session)
+		}
+	}
+	return found, err
+}
+
+// Unfinished returns the most recent open session with the topic, or "".
+func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.Session, error) {
+	found, err := unfinishedOn(ctx, s, topic)
+	if len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// List returns all sessions, the one with the newest event first. A damaged session is left
+// out with a warning.
+func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
+	states, err := s.States(ctx, "session %q: %v")
+	if err != nil {
+		return nil, err
+	}
+	out := []Manifest{}
+	for _, st := range states {
+		out = append(out, *told(ctx, s, st))
+	}
+	slices.SortStableFunc(out, func(a, b Manifest) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
+	return out, nil
+}
+
+// Show returns the manifest of a session, with its checkpoints verified. An empty request
+// means the session that commands would choose.
+func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+	st, err := checkpoint.ChosenState(ctx, s, request)
+	if err != nil {
+		return nil, err
+	}
+	m := told(ctx, s, st)
+	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Checkpoints {
+		m.Checkpoints[i].Valid = problems[m.Checkpoints[i].ID] == ""
+	}
+	return m, nil
+}
+
+// told returns the manifest with topic and status as the documents of a workflow tell them, where
+// the events do not.
+func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manifest {
+	m := ManifestOf(s, st)
+	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
+	return m
+}
+
+// Switch makes a session the active one of this worktree.
+func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+	session, err := name.ParseSession(request)
+	if err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	if _, err := s.State(ctx, session); err != nil {
+		return nil, err
+	}
+	if err := checkpoint.Choose(s, session); err != nil {
+		return nil, err
+	}
+	return Show(ctx, s, request)
+}
+
+// Close closes a session as complete, failed or abandoned (empty: complete), and removes
+// the checkpoints that its workflow does not keep after such an end. An empty request means
+// the active session.
+func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
+	if status == "" {
+		status = "complete"
+	}
+	if !checkpoint.IsClosed(status) {
+		return nil, checkpoint.Usage("--status must be complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
+	}
+	// Only RequireSession: closing a session by mistake, because it was the likely one, is
+	// not wanted.
+	session, err := s.RequireSession(request)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	// The plan is made before the event, because the event changes what the workflow sees.
+	plan := retain.OnClose(ctx, s, st, status)
+	if err := s.Append(ctx, session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
+		return nil, err
+	}
+	if err := s.Deactivate(session); err != nil {
+		return nil, err
+	}
+	if plan == nil {
+		return Show(ctx, s, string(session))
+	}
+	gone, err := plan.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := Show(ctx, s, string(session))
+	if err == nil {
+		closed.Pruned = gone.Pruned
+	}
+	return closed, err
+}

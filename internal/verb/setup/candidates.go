@@ -1,0 +1,152 @@
+package setup
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+)
+
+// Candidates returns the values of a kind, for the completion of a shell. prefix is what was typed
+// of one: it may name a session. Errors give no candidates: a completion has no place for messages.
+func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) (all []string) {
+	switch kind {
+	case "session":
+		sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+		for _, session := range sessions {
+			all = append(all, string(session))
+		}
+	case "workflow":
+		all = workflowNames(s)
+	case "ref":
+		all = references(ctx, s, session, prefix)
+	case "attempt":
+		all = attempts(ctx, s)
+	case "attempt or ref":
+		all = append(attempts(ctx, s), references(ctx, s, session, prefix)...)
+	case "trigger":
+		all = definition(ctx, s, session).TriggerNames()
+	case "status":
+		all = statuses(ctx, s, session)
+	case "output":
+		all = outputs(ctx, s, session)
+	case "remote":
+		for _, key := range s.Repo.Config.Keys("remote.") {
+			if remote, ok := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url"); ok {
+				all = append(all, remote)
+			}
+		}
+		slices.Sort(all)
+	}
+	return all
+}
+
+// workflowNames returns the built-in workflows and those of the repository.
+func workflowNames(s *checkpoint.Service) []string {
+	names := slices.Clone(workflow.Names())
+	if own, err := s.OwnWorkflows(); err == nil {
+		names = append(names, own...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// references returns the labels of live checkpoints. With a prefix "session:" they are of
+// that session and keep the prefix.
+func references(ctx context.Context, s *checkpoint.Service, session, prefix string) []string {
+	other, _, named := strings.Cut(prefix, ":")
+	before := ""
+	if named {
+		session, before = other, other+":"
+	}
+	st := stateOf(ctx, s, session)
+	if st == nil {
+		return nil
+	}
+	var all []string
+	for i, c := range st.Standings() {
+		if c.Live {
+			all = append(all, before+st.At(i).Label)
+		}
+	}
+	switch {
+	case named:
+	case len(all) > 1:
+		all = append(all, "latest", "@", "@~1")
+	case len(all) == 1:
+		all = append(all, "latest", "@")
+	}
+	return all
+}
+
+// attempts returns the names of the attempts, as fork gave them.
+func attempts(ctx context.Context, s *checkpoint.Service) []string {
+	sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+	var all []string
+	for _, session := range sessions {
+		if st, err := s.Store.State(ctx, session); err == nil {
+			if origin, forked := checkpoint.OriginOf(st); forked {
+				all = append(all, origin.Name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// stateOf returns the state of a session, or of the one that commands would choose; nil on
+// errors.
+func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journal.State {
+	chosen, err := s.ChooseSession(ctx, session)
+	if err != nil {
+		return nil
+	}
+	st, err := s.Store.State(ctx, chosen)
+	if err != nil {
+		return nil
+	}
+	return st
+}
+
+// definition returns the workflow of the chosen session, or the default workflow.
+func definition(ctx context.Context, s *checkpoint.Service, session string) *workflow.Definition {
+	if st := stateOf(ctx, s, session); st != nil {
+		if d, err := s.DefinitionFor(ctx, st); err == nil {
+			return d
+		}
+	}
+	return workflow.Default()
+}
+
+// statuses returns the statuses that the workflow knows. If it allows others, those that
+// occur in the session are added.
+func statuses(ctx context.Context, s *checkpoint.Service, session string) []string {
+	known := definition(ctx, s, session).Statuses
+	all := slices.Clone(known.List)
+	if st := stateOf(ctx, s, session); st != nil && (known.Open || len(all) == 0) {
+		for i, c := range st.Standings() {
+			if status := st.At(i).Event().CheckpointStatus; c.Live && status != "" {
+				all = append(all, status)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// outputs returns the names of the outputs of the current checkpoint.
+func outputs(ctx context.Context, s *checkpoint.Service, session string) []string {
+	st := stateOf(ctx, s, session)
+	if st == nil || st.CurrentEntry() == nil {
+		return nil
+	}
+	rec, _, _, err := s.ReadRecord(ctx, st.CurrentEntry())
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(rec.Outputs))
+}

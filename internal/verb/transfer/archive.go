@@ -1,0 +1,244 @@
+package transfer
+
+// This part reads a whole session into memory, for the writers of other systems' layouts in
+// package interop and for mirrors.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Archive is a session with all its checkpoints, to be written in another system's layout.
+type Archive struct {
+	Session name.Session
+	// For a copy of a built-in workflow the name of the original.
+	Workflow  string
+	Topic     string
+	Branch    string // short name; empty: none
+	Status    string // as checkpoint.StatusOf gives it
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// ChangedAt is like UpdatedAt, but ignores events that only record an import.
+	ChangedAt time.Time
+	Current   name.ID
+	// In the order of the journal, without dead ones and safety checkpoints.
+	Checkpoints []*Archived
+	// Without those that an import derived.
+	Rollbacks []ArchivedReturn
+	Events    []inspect.HistoryLine
+	// Keys of imported checkpoints that were pruned here, and the ids in their documents.
+	Gone []string
+	// Something happened here after the import that the layout should show.
+	Touched bool
+	// Checkpoints that could not be read, with the reason.
+	Problems []string
+}
+
+// Archived is one checkpoint with the contents of its record commit.
+type Archived struct {
+	Record    *record.Record
+	Commit    name.OID
+	Live      bool
+	Discarded bool
+	Pinned    bool
+	Outputs   map[string][]byte
+	Import    *ImportSource // nil: it was not imported
+	// The id in the document that the checkpoint was made from; empty if it has none.
+	Document string
+}
+
+// ImportSource says where an imported checkpoint came from, with its original files.
+type ImportSource struct {
+	Format, Key, Path string
+	Files             map[string][]byte
+	Here              bool // not imported: a create was given the document, and Path is empty
+}
+
+// ArchivedReturn is a rollback or an undo. An imported one may have a label only, where the
+// checkpoint was never imported.
+type ArchivedReturn struct {
+	From, To           name.ID
+	FromLabel, ToLabel string
+	At                 time.Time
+	Reason             string
+	Imported           bool
+}
+
+// ArchiveToWrite reads a session for writing it outside of the repository, and passes it
+// through the clearance gate. Only the record commits are scanned, since layouts hold no
+// files of the worktree.
+func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, unscanned clearance.Unscanned) (*Archive, error) {
+	a, err := ReadArchive(ctx, s, session)
+	if err != nil {
+		return nil, err
+	}
+	// The gate sees the record commit with its message, and not the commit C, whose tree is
+	// the worktree.
+	what := clearance.Sending{To: "files of another layout", Unscanned: unscanned, Within: func(path string) bool {
+		top, _, _ := strings.Cut(path, "/")
+		return top == "checkpoint.json" || top == "outputs" || top == "import"
+	}}
+	for _, c := range a.Checkpoints {
+		what.Labels = append(what.Labels, clearance.Holder{Commit: c.Commit, Label: c.Record.Label})
+		if m, err := s.Store.RecordCommit(ctx, c.Commit); err == nil {
+			what.Tips = append(what.Tips, m)
+		}
+	}
+	return a, clearance.MayLeave(ctx, s, what)
+}
+
+// ReadArchive reads a session. Checkpoints that cannot be read are listed in Problems and
+// left out.
+func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Session) (*Archive, error) {
+	st, err := s.State(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	branch, isBranch := strings.CutPrefix(st.Branch, "refs/heads/")
+	if !isBranch {
+		branch = ""
+	}
+	a := &Archive{
+		Session: session, Workflow: st.Workflow, Topic: checkpoint.TopicOf(ctx, s, st), Branch: branch, Status: checkpoint.StatusOf(ctx, s, st),
+		CreatedAt: st.CreatedAt, UpdatedAt: st.UpdatedAt, ChangedAt: changedAt(st), Current: st.Current,
+	}
+	if d, err := s.DefinitionOf(ctx, session); err == nil && st.Workflow != "" && d.Origin() != "" {
+		a.Workflow = d.Origin()
+	}
+	for _, e := range st.Checkpoints() {
+		if e.Dead {
+			for _, trailer := range []string{checkpoint.TrailerKey, checkpoint.TrailerDocument} {
+				if id := checkpoint.Trailer(e.Event(), trailer); id != "" {
+					a.Gone = append(a.Gone, id)
+				}
+			}
+			continue
+		}
+		if e.Safety {
+			continue
+		}
+		c, err := archived(ctx, s, e)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, checkpoint.Classify(err)
+			}
+			a.Problems = append(a.Problems, checkpoint.DamagedError(e, err).Error())
+			continue
+		}
+		a.Checkpoints = append(a.Checkpoints, &c)
+	}
+	for _, e := range st.Rollbacks {
+		if checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" {
+			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
+				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
+				Imported: checkpoint.Trailer(e, checkpoint.TrailerFormat) != "",
+			})
+		}
+	}
+	for _, e := range st.Events() {
+		a.Events = append(a.Events, inspect.LineOf(e))
+		a.Touched = a.Touched || touches(e)
+	}
+	return a, nil
+}
+
+// touches reports whether an event was made here and would show in another system's layout.
+func touches(e *journal.Event) bool {
+	switch e.Kind {
+	case journal.KindStart, journal.KindImport, journal.KindResume, journal.KindPin, journal.KindUnpin:
+		return false
+	}
+	return checkpoint.Trailer(e, checkpoint.TrailerFormat) == ""
+}
+
+// changedAt returns the time of the last event that is more than the record of an import.
+func changedAt(st *journal.State) time.Time {
+	var at time.Time
+	for _, e := range st.Events() {
+		if e.Kind != journal.KindImport && checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" && e.Time.After(at) {
+			at = e.Time
+		}
+	}
+	return at
+}
+
+// archived reads one checkpoint with its outputs and imported files.
+func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Archived, error) {
+	rec, _, m, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return Archived{}, err
+	}
+	c := Archived{
+		Record: rec, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),
+	}
+	for n := range rec.Outputs {
+		if c.Outputs[n], err = s.Store.Output(ctx, m, n); err != nil {
+			return c, err
+		}
+	}
+	told, ok := rec.Extra[checkpoint.ImportedMember]
+	if !ok {
+		return c, nil
+	}
+	// A member of this name in another form was written by another program. It is not ours.
+	var im checkpoint.ImportedFrom
+	if json.Unmarshal(told, &im) != nil {
+		return c, nil //nolint:nilerr // somebody else's member of that name
+	}
+	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}, Here: im.Path == ""}
+	for n := range im.Files {
+		content, err := s.Store.Imported(ctx, m, n)
+		if err != nil {
+			return c, fmt.Errorf("read what it was imported from: %w", err)
+		}
+		c.Import.Files[n] = content
+	}
+	return c, nil
+}
+
+// MadeHere reports whether a session has live or discarded checkpoints that were not
+// imported.
+func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool, error) {
+	st, err := s.Store.State(ctx, name.Session(session))
+	if errors.Is(err, store.ErrNoSession) {
+		return false, nil
+	}
+	if err != nil {
+		return false, checkpoint.Classify(err)
+	}
+	for _, e := range st.Checkpoints() {
+		if !e.Dead && !e.Safety && checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest) == "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ForeignSettings translates another system's configuration file to settings of this
+// program, and lists the members that have no equivalent (unused). It does not set
+// anything.
+func ForeignSettings(s *checkpoint.Service, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
+	def, err := s.Definition(workflow)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := def.Configuration(document)
+	settings = []checkpoint.Setting{}
+	for _, kv := range found.Settings {
+		settings = append(settings, checkpoint.Setting{Key: kv.Key, Value: kv.Value, Origin: origin})
+	}
+	return settings, found.Unused, err
+}

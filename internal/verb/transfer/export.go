@@ -1,0 +1,301 @@
+// Package transfer writes sessions to files and reads them back.
+//
+// Export: ExportBundle writes a git bundle, ExportTar and ExportLines a form for people and
+// programs with the bundle inside. The same sessions give the same bytes on every machine.
+// ArchiveToWrite reads a session for the writers of other systems' layouts (package
+// interop).
+//
+// Import: ImportTar and ImportLines check that the readable part agrees with the bundle and
+// then leave the rest to travel.ImportBundle. Import takes what was read from another
+// system's layout and makes checkpoints of it; see import.go.
+//
+// Everything that leaves the repository passes through the gate in package clearance first.
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/archive"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/verb/travel"
+)
+
+// ExportRequest holds the options of `export`.
+type ExportRequest struct {
+	Destination
+
+	Sessions []string // empty: all
+	// An earlier bundle; what it holds is left out.
+	Since string
+
+	Unscanned clearance.Unscanned
+}
+
+// Exported is the answer of `export`.
+type Exported struct {
+	File        string         `json:"file"`
+	Format      string         `json:"format"`
+	Sessions    []name.Session `json:"sessions"`
+	Checkpoints int            `json:"checkpoints"`
+	Bytes       int64          `json:"bytes"`
+}
+
+// parcel is a bundle while it is made: the header, and what the pack has to hold.
+type parcel struct {
+	s      *checkpoint.Service
+	header archive.Header
+	// Commits that the reader has, from the earlier bundle.
+	without  []name.OID
+	sessions []name.Session
+	listing  *remote.Listing
+	// count is the number of checkpoints that are exported.
+	count   int
+	session map[name.Session]*travel.Joined
+}
+
+// ExportBundle writes a git bundle with the journals, checkpoints and notes of the
+// sessions.
+func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	p, err := pack(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	return p.save(ctx, req, "bundle", func(w io.Writer) error { return p.write(ctx, w) })
+}
+
+// pack decides what the bundle holds. The notes commit is a new object, so in a repository
+// that cannot be written a second try keeps new objects in a place of their own, see
+// RetryBorrowed.
+func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
+	return checkpoint.RetryBorrowed(s, func() (*parcel, error) { return packOnce(ctx, s, req) })
+}
+
+func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
+	p := &parcel{s: s, header: archive.Header{Format: s.Repo.Format}, session: map[name.Session]*travel.Joined{}}
+	chosen, err := travel.ParseSessions(req.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	p.listing = remote.NewListing()
+	for _, r := range refs {
+		p.listing.Add(r.Ref, r.OID)
+	}
+	p.listing.Keep(chosen)
+	for session, of := range p.listing.Sessions {
+		if of.Archive == "" {
+			continue
+		}
+		if of.Archived, err = s.Store.CheckArchive(ctx, session, of.Archive); err != nil {
+			return nil, checkpoint.Classify(err)
+		}
+	}
+	for _, session := range chosen {
+		if p.listing.Sessions[session] == nil {
+			return nil, s.UnknownSessionError(ctx, session)
+		}
+	}
+	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there are no sessions to export")
+	}
+	// What the earlier bundle has is left out of the refs, and its objects out of the pack.
+	had, err := earlierBundle(req.Since)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.choose(ctx, had); err != nil {
+		return nil, err
+	}
+	if err := p.needs(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.mayLeave(ctx, req); err != nil {
+		return nil, err
+	}
+	return p, p.sayOutside(ctx)
+}
+
+// mayLeave passes the bundle through the clearance gate.
+func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
+	what := clearance.Sending{To: "the export", Tips: p.tips(), Held: p.without, Unscanned: req.Unscanned}
+	for _, session := range p.sessions {
+		// A journal that cannot be read only costs the labels in the message of a refusal.
+		if log, err := p.s.Store.Log(ctx, session); err == nil {
+			what.Labels = append(what.Labels, clearance.Holders(log)...)
+		}
+	}
+	return clearance.MayLeave(ctx, p.s, what)
+}
+
+// sayOutside names the files of git-lfs, whose content an export does not have.
+func (p *parcel) sayOutside(ctx context.Context) error {
+	named, err := lfs.Below(ctx, p.s.Repo, p.tips(), p.without, false)
+	if len(named) > 0 {
+		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
+	}
+	return checkpoint.Classify(err)
+}
+
+// earlierBundle returns the refs of an earlier bundle, or none if no file is given.
+func earlierBundle(file string) (map[name.Ref]name.OID, error) {
+	had := map[name.Ref]name.OID{}
+	if file == "" {
+		return had, nil
+	}
+	header, closeFile, _, err := travel.OpenBundle(file)
+	// The message names the earlier bundle, because the user gave two files.
+	var said *checkpoint.Error
+	if errors.As(err, &said) && said.Kind == checkpoint.KindInvalid {
+		return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "read the earlier bundle %q: %v", file, said.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	closeFile()
+	for _, r := range header.Refs {
+		had[r.Name] = r.OID
+	}
+	return had, nil
+}
+
+// choose lists the refs of the bundle, without those that the earlier bundle has with the
+// same value. Dead checkpoints are left out.
+func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
+	add := func(ref name.Ref, oid name.OID) {
+		if oid != "" && had[ref] != oid {
+			p.header.Refs = append(p.header.Refs, archive.Ref{Name: ref, OID: oid})
+		}
+	}
+	notes := map[string]git.Entry{}
+	for _, session := range p.sessions {
+		of := p.listing.Sessions[session]
+		j, err := travel.JournalOf(ctx, p.s, session)
+		if err != nil {
+			return err
+		}
+		p.session[session] = j
+		add(name.JournalRef(session), of.Journal)
+		add(name.ArchiveRef(session), of.Archive)
+		for id, commit := range of.Held() {
+			if st := j.Fold(); st != nil && st.Dead(id) {
+				continue
+			}
+			if of.Checkpoints[id] != "" {
+				add(name.CheckpointRef(session, id), commit)
+			}
+			p.count++
+			// A record that cannot be read gets no note. The import will report it.
+			if blob, err := p.s.Store.RecordBlob(ctx, commit); err == nil {
+				// The notes tree uses git's fanout of two digits.
+				notes[string(commit[:2])+"/"+string(commit[2:])] = git.Entry{Mode: git.ModeFile, OID: blob}
+			}
+		}
+	}
+	if len(notes) > 0 && len(p.header.Refs) > 0 {
+		oid, err := p.notes(ctx, notes)
+		if err != nil {
+			return err
+		}
+		add(name.NotesRef, oid)
+	}
+	// The earlier bundle may be from a clone that had more. Only what is here can be
+	// excluded.
+	for _, oid := range had {
+		if travel.Exists(ctx, p.s, oid) {
+			p.without = append(p.without, oid)
+		}
+	}
+	slices.Sort(p.without)
+	slices.SortFunc(p.header.Refs, func(a, b archive.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	if len(p.header.Refs) == 0 {
+		return checkpoint.Failure(checkpoint.KindNothing, "", "the earlier bundle already has everything")
+	}
+	return nil
+}
+
+// notes writes a notes commit for the exported checkpoints alone. Its date is that of the
+// newest event, so that the same sessions give the same bytes on every machine.
+func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
+	tree, err := p.s.Repo.EditTree(ctx, "", entries)
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: p.newest().UTC()}
+	// Without any event the date is the zero time, which git cannot store. Move it to 1970.
+	if by.When.Unix() < 0 {
+		by.When = by.When.AddDate(1969, 0, 0)
+	}
+	oid, err := p.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
+	return oid, checkpoint.Classify(err)
+}
+
+// needs computes the prerequisites of the bundle: the commits at the boundary to what the
+// reader has.
+func (p *parcel) needs(ctx context.Context) error {
+	if len(p.without) == 0 {
+		return nil
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: git.Revisions(p.tips(), p.without)})
+	if err != nil {
+		return checkpoint.Classify(err)
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if oid, is := strings.CutPrefix(strings.TrimSpace(line), "-"); is {
+			p.header.Needs = append(p.header.Needs, name.OID(oid))
+		}
+	}
+	slices.Sort(p.header.Needs)
+	return nil
+}
+
+// tips returns the values of the refs.
+func (p *parcel) tips() (tips []name.OID) {
+	for _, r := range p.header.Refs {
+		tips = append(tips, r.OID)
+	}
+	return tips
+}
+
+// write writes the header and the pack. The options make the pack independent of how this
+// repository is packed and configured, and of the number of threads, so that the bytes are
+// reproducible.
+func (p *parcel) write(ctx context.Context, w io.Writer) error {
+	if _, err := w.Write(p.header.Encode()); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	// One thread and no reuse of deltas: both would make the pack depend on this machine.
+	args := []string{"pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--no-reuse-delta", "--no-reuse-object", "--delta-base-offset",
+		"--window=10", "--depth=50", "--compression=6", "--no-use-bitmap-index"}
+	if len(p.without) > 0 {
+		// A thin pack may have deltas against objects that the reader has.
+		args = append(args, "--thin")
+	}
+	out := &sized{w: w}
+	_, err := p.s.Repo.Run(ctx, git.Cmd{
+		Args: args, Config: []string{"pack.useSparse=false", "pack.windowMemory=0", "core.bigFileThreshold=512m", "pack.packSizeLimit=0", "pack.island="},
+		Stdin: git.Revisions(p.tips(), p.without), Stdout: out,
+	})
+	if out.err != nil || ctx.Err() != nil {
+		return fmt.Errorf("write bundle: %w", cmp.Or(out.err, err))
+	}
+	if err != nil {
+		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "write bundle", Err: err, Hints: []string{
+			"if an object here is damaged, `git checkpoint validate --all --deep` names its checkpoint, and `git checkpoint delete` drops that",
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package transfer
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/archive"
+	"git-checkpoint/internal/sys/wholefile"
+	"git-checkpoint/internal/verb/create"
+)
+
+// Destination is where an export goes.
+type Destination struct {
+	// The file to write; "-": write to Out.
+	Path string
+	Out  io.Writer
+	// Whether a file is replaced that is no earlier export.
+	Force bool
+}
+
+// save writes the export to its destination.
+func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
+	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
+	var err error
+	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
+	return out, err
+}
+
+// Write writes an export and returns its size. An ordinary file is replaced in one step, so that a
+// failed export leaves the old one; without Force it is replaced only if it is empty or ours says
+// that it is an earlier export. A pipe or device is written to directly. The content is compressed
+// if the name of the file says so.
+func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, write func(io.Writer) error) (int64, error) {
+	to := &sized{w: d.Out}
+	if strings.HasSuffix(d.Path, ".gz") || strings.HasSuffix(d.Path, ".tgz") {
+		plain := write
+		write = func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			return errors.Join(plain(z), z.Close())
+		}
+	}
+	file, info, err := destination(d.Path)
+	switch {
+	case err != nil:
+		return 0, err
+	case d.Path == "-":
+		err = write(to)
+	case info != nil && info.IsDir():
+		return 0, checkpoint.Usage("name a file in it", "%q is a directory", d.Path)
+	case info != nil && info.Mode().IsRegular() && info.Size() > 0 && !d.Force && !holds(file, ours):
+		return 0, checkpoint.Failure(checkpoint.KindRefused, "nothing was written; --force replaces it", "%q already exists and is no earlier export", d.Path)
+	case info != nil && !info.Mode().IsRegular():
+		err = into(ctx, file, to, write)
+	default:
+		err = wholefile.Write(file, 0o666, func(w io.Writer) error {
+			to.w = w
+			return write(to)
+		})
+	}
+	return to.n, checkpoint.Classify(err)
+}
+
+// holds reports whether a file, compressed or not, has what is looked for. It is false if the file
+// cannot be read.
+func holds(file string, what func(*bufio.Reader) bool) (found bool) {
+	err := reading(file, func(r *bufio.Reader) error {
+		found = what(r)
+		return nil
+	})
+	return found && err == nil
+}
+
+// destination resolves a path. Symbolic links are followed, so that the target is written
+// and the link stays. info is nil if there is no such file yet.
+func destination(path string) (file string, info fs.FileInfo, err error) {
+	if path == "-" {
+		return path, nil, nil
+	}
+	if info, err = os.Stat(path); err == nil {
+		// /dev/stdout may point to something that is not a path.
+		if file, err = filepath.EvalSymlinks(path); err != nil {
+			file = path
+		}
+		return file, info, nil
+	}
+	dir, name := filepath.Split(path)
+	// A missing directory is an error here, before the work of the export is done.
+	if in, err := os.Stat(cmp.Or(dir, ".")); err != nil || !in.IsDir() || name == "" {
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is in a directory that does not exist", path)
+	}
+	// Stat failed and Lstat does not: the link dangles.
+	if _, err := os.Lstat(path); err == nil {
+		return "", nil, checkpoint.Failure(checkpoint.KindFailed, "", "%q is a broken symbolic link", path)
+	}
+	return path, nil, nil
+}
+
+// into writes to a pipe or a device. Replacing it by a file would break it for everybody
+// else. Opening a pipe blocks until there is a reader, so it is done with the context in
+// view.
+func into(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
+	f, err := create.Patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+	if err != nil {
+		return err
+	}
+	to.w = f
+	return errors.Join(write(to), f.Close())
+}
+
+// sized counts the bytes that are written, and remembers why the first write failed. Without it the
+// reason is lost: git ends by SIGPIPE when nobody reads on, and only that is reported.
+type sized struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+func (s *sized) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.n, s.err = s.n+int64(n), cmp.Or(s.err, err)
+	return n, err
+}

@@ -1,0 +1,228 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/archive"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/session"
+)
+
+// export packs the bundle and saves what write makes of it, in a format that has it inside.
+func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*parcel, io.Writer, []byte) error) (*Exported, error) {
+	p, err := pack(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	var bundle bytes.Buffer
+	if err := p.write(ctx, &bundle); err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return p.save(ctx, req, format, func(w io.Writer) error { return write(p, w, bundle.Bytes()) })
+}
+
+// ExportTar writes a tar with a manifest and a history per session, and the record, outputs
+// and files of each checkpoint. It also has the bundle, which is the only part that
+// `import` uses.
+func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	return export(ctx, s, req, "tar", func(p *parcel, w io.Writer, bundle []byte) error {
+		t := archive.NewWriter(w)
+		// The bundle is the first member, so a reader finds it without unpacking the rest.
+		if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
+			return err
+		}
+		for _, session := range p.sessions {
+			if err := p.tarSession(ctx, t, session); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	})
+}
+
+// newest returns the time of the newest event. Members of an export have the times of their
+// content and not of the clock, so that the bytes are reproducible.
+func (p *parcel) newest() time.Time {
+	var at time.Time
+	for _, j := range p.session {
+		if st := j.Fold(); st != nil && st.UpdatedAt.After(at) {
+			at = st.UpdatedAt
+		}
+	}
+	return at
+}
+
+// entries returns the checkpoints of a session that are exported, in the order of the
+// journal.
+func (p *parcel) entries(session name.Session) []*journal.Entry {
+	st := p.session[session].Fold()
+	if st == nil {
+		return nil
+	}
+	held := p.listing.Sessions[session].Held()
+	return slices.DeleteFunc(slices.Clone(st.Checkpoints()), func(e *journal.Entry) bool {
+		return e.Dead || held[e.Checkpoint] != e.Event().Commit
+	})
+}
+
+// tarSession writes <session>/manifest.json, <session>/history.jsonl and a directory per
+// checkpoint.
+func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Session) error {
+	st := p.session[in].Fold()
+	if st == nil {
+		return nil
+	}
+	manifest, err := json.MarshalIndent(p.manifest(st), "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := t.File(string(in)+"/manifest.json", 0o644, st.UpdatedAt, append(manifest, '\n')); err != nil {
+		return err
+	}
+	var history bytes.Buffer
+	if err := writeEvents(&history, st); err != nil {
+		return err
+	}
+	if err := t.File(string(in)+"/history.jsonl", 0o644, st.UpdatedAt, history.Bytes()); err != nil {
+		return err
+	}
+	for _, e := range p.entries(in) {
+		if err := p.tarCheckpoint(ctx, t, in, e); err != nil {
+			return fmt.Errorf("export %s: %w", e.Label, err)
+		}
+	}
+	return nil
+}
+
+// manifest returns the manifest of a session, without what is a fact of this worktree.
+func (p *parcel) manifest(st *journal.State) *session.Manifest {
+	m := session.ManifestOf(p.s, st)
+	m.Active = false
+	return m
+}
+
+// writeEvents writes a line for each event of a session.
+func writeEvents(w io.Writer, st *journal.State) error {
+	for _, e := range st.Events() {
+		if err := writeLine(w, "event", inspect.LineOf(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tarCheckpoint writes the record, the outputs and the files. A symbolic link becomes a
+// file with its target as content, so that unpacking the tar cannot write outside of it.
+func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
+	dir := string(session) + "/" + string(e.Checkpoint) + "/"
+	rec, raw, m, err := p.s.Store.Record(ctx, e.Event().Commit)
+	if err != nil {
+		return err
+	}
+	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, raw); err != nil {
+		return err
+	}
+	for _, output := range create.SortedKeys(rec.Outputs) {
+		content, err := p.s.Store.Output(ctx, m, output)
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+"outputs/"+output, 0o644, rec.CreatedAt, content); err != nil {
+			return err
+		}
+	}
+	c, err := p.s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	if err != nil {
+		return err
+	}
+	files, err := p.s.Repo.DiffTrees(ctx, "", c.Tree)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		// A repository inside the worktree is not part of the checkpoint, only its HEAD is.
+		if f.New.Mode == git.ModeGitlink {
+			continue
+		}
+		blob, err := p.s.Repo.Batch().Typed(ctx, string(f.New.OID), "blob")
+		if err != nil {
+			return err
+		}
+		if err := t.File(dir+memberPath(f.Path), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// permissions returns the file mode for a tree entry: git records only whether a file is
+// executable.
+func permissions(e git.Entry) fs.FileMode {
+	if e.Mode == git.ModeExec {
+		return 0o755
+	}
+	return 0o644
+}
+
+// memberPath returns the path of a checkpoint's file in the tar. Names in a tar are UTF-8.
+func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path, "\uFFFD") }
+
+// ExportLines writes JSON lines for other programs: a line per session, event and
+// checkpoint, and the bundle in base64, which is the only part that `import` uses.
+func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+	return export(ctx, s, req, "jsonl", func(p *parcel, w io.Writer, bundle []byte) error { return p.lines(ctx, w, bundle) })
+}
+
+// lines writes the lines of all sessions, and the bundle at the end.
+func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
+	for _, in := range p.sessions {
+		st := p.session[in].Fold()
+		if st == nil {
+			continue
+		}
+		if err := writeLine(w, "session", p.manifest(st)); err != nil {
+			return err
+		}
+		if err := writeEvents(w, st); err != nil {
+			return err
+		}
+		for _, e := range p.entries(in) {
+			rec, raw, _, err := p.s.Store.Record(ctx, e.Event().Commit)
+			if err != nil {
+				return fmt.Errorf("export %s: %w", e.Label, err)
+			}
+			d := &checkpoint.Detail{Record: rec, Raw: raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(in, e.Checkpoint)}
+			if err := writeLine(w, "checkpoint", d); err != nil {
+				return err
+			}
+		}
+	}
+	return archive.WriteBundleLines(w, bytes.NewReader(bundle))
+}
+
+// writeLine writes a JSON object on one line, with its type as the first member.
+func writeLine(w io.Writer, kind string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "{\"type\":%q,%s\n", kind, line.Bytes()[1:])
+	return err
+}

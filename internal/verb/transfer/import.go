@@ -1,0 +1,251 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+)
+
+// Documents of other systems come in as the values in this file. A reader in package
+// interop parses a layout and fills in an ImportRequest per layout. Import makes
+// checkpoints and events of them:
+//
+//   import_links.go  looks up the commits and branches that documents name
+//   import_plan.go   decides which documents are new, changed or known, in memory
+//   import_build.go  writes records, objects and events of what is new, in one transaction per session
+//
+// An import can be repeated: documents are recognised by key and digest, so only what is
+// new is added.
+
+// ImportRequest is what a reader found in one layout.
+type ImportRequest struct {
+	// Name of the layout, such as "go-team".
+	Format   string
+	Sessions []ImportSession
+	DryRun   bool // plan only, write nothing
+}
+
+// ImportSession is one session of another system.
+type ImportSession struct {
+	Session  string
+	Workflow string
+	Topic    string
+	// Short name; recorded only if the branch exists here.
+	Branch string
+	// The status with which it was closed; empty: it is open.
+	Status    string
+	CreatedAt time.Time
+	// Documents and rollbacks, in the order of the journal.
+	Steps []ImportStep
+	// Key of the current document; empty: the last one.
+	Current string
+	// Other files of the layout, kept unchanged with each checkpoint.
+	Beside []ImportFile
+
+	// Known are the documents that an export of this session's own checkpoints would write,
+	// by key. Importing them back must not duplicate the checkpoints.
+	Known map[string]KnownDocument
+}
+
+// KnownDocument is one of this repository's own checkpoints in the form of a document.
+type KnownDocument struct {
+	ID     name.ID
+	Digest string
+}
+
+// ImportStep is either a document or a rollback. Exactly one of the fields is set.
+type ImportStep struct {
+	Document *ImportDocument
+	Rollback *ImportRollback
+}
+
+// ImportDocument is one checkpoint of another system.
+type ImportDocument struct {
+	// The name that its own system uses within the session.
+	Key string
+	// OwnID is the id inside the document; empty if it has none.
+	OwnID string
+	// Where the document is in the layout.
+	Path string
+	JSON json.RawMessage
+	Kept []ImportFile // the document's files, unchanged
+
+	At time.Time
+	// Step and Label are used as they are if both are set. Otherwise the workflow assigns
+	// the place.
+	Step      *int
+	StepName  string
+	Iteration string
+	Label     string // empty: derived from step and name
+	// It is not a milestone, whatever the workflow says.
+	Hangs bool
+	// Empty: the document's own, else phase_transition.
+	Trigger string
+	Status  string // empty: the document's own
+	Message string
+	Outputs []ImportFile // named contents
+	// The commit named in the document, possibly abbreviated.
+	Commit string
+	Branch string
+
+	Created, Modified, Deleted []string // paths as the document lists them
+}
+
+// ImportFile is a file with its content. Name has no slash.
+type ImportFile struct {
+	Name    string
+	Content []byte
+}
+
+// ImportRollback is one entry of another system's rollback history. From and To are keys or
+// labels.
+type ImportRollback struct {
+	From, To string
+	At       time.Time
+	Reason   string
+}
+
+// Imported reports what an import did with one document, or would do in a dry run.
+type Imported struct {
+	Session name.Session    `json:"session"`
+	Key     string          `json:"key"`
+	Path    string          `json:"path"`
+	Action  string          `json:"action"` // added, changed, unchanged
+	ID      name.ID         `json:"id"`     // empty in a dry run
+	Label   string          `json:"label"`
+	Step    int             `json:"step"`
+	At      checkpoint.Time `json:"created_at"`
+	// The commit it is linked with; empty: none.
+	Commit name.OID `json:"commit"`
+}
+
+// The values of Action.
+const (
+	ImportAdded     = "added"
+	ImportChanged   = "changed"
+	ImportUnchanged = "unchanged"
+)
+
+// Import makes checkpoints of documents and events of rollbacks. It touches neither the
+// worktree nor the index, HEAD or the configuration. All sessions are planned before the
+// first is written, so an error in a document leaves nothing behind. A failed write leaves
+// the sessions before it imported.
+func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest) ([]Imported, error) {
+	var imports []*importing
+	out := []Imported{}
+	for _, req := range requests {
+		links, err := findLinks(ctx, s, req.Sessions)
+		if err != nil {
+			return nil, err
+		}
+		for i := range req.Sessions {
+			im, err := newImport(ctx, s, req, &req.Sessions[i], links)
+			if err != nil {
+				return nil, err
+			}
+			if req.DryRun {
+				out = append(out, im.told...)
+				continue
+			}
+			imports = append(imports, im)
+		}
+	}
+	if len(imports) == 0 {
+		return out, nil
+	}
+	// Many objects are written at once, so they go into packs and not into loose files.
+	err := s.Repo.InPacks(ctx, func() error {
+		for _, im := range imports {
+			if _, err := s.Transact(ctx, im.session, im.build); err != nil {
+				return err
+			}
+			out = append(out, im.told...)
+		}
+		return nil
+	})
+	return out, checkpoint.Classify(err)
+}
+
+// importing is the import of one session. The plan depends on the journal, so build plans
+// again if another writer changed the journal in the meantime.
+type importing struct {
+	s       *checkpoint.Service
+	format  string
+	in      *ImportSession
+	session name.Session
+	def     *workflow.Definition
+	links   links
+	digests []string // digest of each document, by step
+	// limit is checkpoint.maxRecordSize in bytes.
+	limit int64
+
+	// ledger and told are results of the last plan.
+	ledger *ledger
+	told   []Imported
+}
+
+// newImport validates a session, so that errors show before anything is written. For a dry run it
+// makes the plan as well.
+func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in *ImportSession, l links) (*importing, error) {
+	im := &importing{s: s, format: req.Format, in: in, links: l, digests: make([]string, len(in.Steps))}
+	var err error
+	if im.session, err = name.ParseSession(in.Session); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
+	}
+	if im.limit, err = s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize); err != nil {
+		return nil, err
+	}
+	v := store.View{Session: im.session}
+	switch v.State, err = s.Store.State(ctx, im.session); {
+	case errors.Is(err, store.ErrNoSession):
+		v.State = nil
+		// git may keep refs in a case-insensitive file system, so names that differ in case
+		// only clash.
+		if err := s.Store.CheckTwin(ctx, im.session); err != nil {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
+		}
+	case err != nil:
+		return nil, checkpoint.Classify(err)
+	case v.State.ReadOnly != "":
+		return nil, checkpoint.Classify(store.ReadOnly(im.session, v.State))
+	}
+	// A session that exists keeps its workflow. The layout's counts for a new one only.
+	workflow := in.Workflow
+	if v.State != nil && v.State.Workflow != "" {
+		workflow = v.State.Workflow
+	}
+	if im.def, err = s.Definition(workflow); err != nil {
+		return nil, err
+	}
+	for i, step := range in.Steps {
+		if step.Document == nil {
+			continue
+		}
+		if im.digests[i], err = DocumentDigest(step.Document.JSON); err != nil {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: step.Document.Path, Err: err}
+		}
+	}
+	if req.DryRun {
+		im.plan(v)
+	}
+	return im, nil
+}
+
+// DocumentDigest returns a checksum of a JSON document that does not depend on its
+// formatting or the order of members. It is how a repeated import recognises a document.
+func DocumentDigest(document json.RawMessage) (string, error) {
+	wrapped := append(append([]byte(`{"document":`), document...), '}')
+	digest, err := record.Checksum(wrapped)
+	if err != nil {
+		return "", fmt.Errorf("digest document: %w", err)
+	}
+	return digest, nil
+}

@@ -1,0 +1,231 @@
+package transfer
+
+// A plan is made in memory, on a ledger: a small model of the session that tracks what the
+// fold would say after each planned event. That lets it place later documents and find the
+// targets of rollbacks before anything is written.
+
+import (
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
+)
+
+// ledger is a session while an import adds to it.
+type ledger struct {
+	entries []ledgerEntry // in the order of the journal
+	current int           // index in entries; -1: none
+	// digests maps a document's key to the digest of its newest version.
+	digests map[string]string
+	// Index of the newest entry with the key.
+	byKey map[string]int
+	// rollbacks are the rollbacks that the journal has already, by rollbackKey.
+	rollbacks map[string]bool
+}
+
+// ledgerEntry is a checkpoint of the session. The id is empty until the checkpoint is
+// written.
+type ledgerEntry struct {
+	id        name.ID
+	key       string
+	label     string
+	step      int
+	stepName  string
+	iteration string
+	milestone bool
+	live      bool
+	tree      name.OID
+}
+
+// newLedger returns the ledger of the session as it is now. known are the documents that an
+// export of the session's own checkpoints would write.
+func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
+	l := &ledger{current: -1, digests: map[string]string{}, byKey: map[string]int{}, rollbacks: map[string]bool{}}
+	if st == nil {
+		return l
+	}
+	keys := map[name.ID]string{}
+	for key, k := range known {
+		keys[k.ID], l.digests[key] = key, k.Digest
+	}
+	current := -1
+	for _, e := range st.Checkpoints() {
+		// Dead checkpoints cannot become current again, and safety checkpoints are no part
+		// of a layout.
+		if e.Dead || e.Safety {
+			continue
+		}
+		key := checkpoint.Trailer(e.Event(), checkpoint.TrailerKey)
+		// Imported checkpoints have a digest in their event. Others are known by what they
+		// would export to.
+		if digest := checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest); digest != "" {
+			l.digests[key] = digest
+		} else {
+			key = keys[e.Checkpoint]
+		}
+		l.add(ledgerEntry{
+			id: e.Checkpoint, key: key, label: e.Label, step: e.Step, stepName: e.Event().StepName, iteration: e.Event().Iteration,
+			milestone: e.Milestone, live: e.Live,
+		})
+		if e.Checkpoint == st.Current {
+			current = len(l.entries) - 1
+		}
+	}
+	l.current = current
+	for _, r := range st.Rollbacks {
+		l.rollbacks[rollbackKey(r.FromLabel, r.ToLabel, r.Time, r.Reason)] = true
+	}
+	return l
+}
+
+// rollbackKey identifies a rollback of another system, which has no id.
+func rollbackKey(from, to string, at time.Time, reason string) string {
+	return strings.Join([]string{from, to, at.UTC().Format(time.RFC3339), reason}, "\x00")
+}
+
+// add appends a live checkpoint and makes it current.
+func (l *ledger) add(e ledgerEntry) {
+	l.entries = append(l.entries, e)
+	l.byKey[e.key] = len(l.entries) - 1
+	l.current = len(l.entries) - 1
+}
+
+// find returns the index of the checkpoint with this key or, failing that, label; -1 if
+// none has it.
+func (l *ledger) find(called string) int {
+	if i, ok := l.byKey[called]; ok {
+		return i
+	}
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		if l.entries[i].label == called {
+			return i
+		}
+	}
+	return -1
+}
+
+// place fills in req with what the workflow needs to know of the session to place a new
+// checkpoint.
+func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
+	req.Milestones = func(step int) (iterations []string, named string) {
+		for _, e := range l.entries {
+			if e.live && e.milestone && e.step == step {
+				iterations, named = append(iterations, e.iteration), e.stepName
+			}
+		}
+		return iterations, named
+	}
+	if l.current >= 0 {
+		n := l.entries[l.current].step
+		req.Last = &n
+	}
+	if st != nil {
+		for n := range st.Skipped {
+			req.Skipped = append(req.Skipped, n)
+		}
+	}
+}
+
+// planned is a step of the import that adds something: a document, a rollback, or neither
+// for the event that makes a checkpoint current.
+type planned struct {
+	document *ImportDocument
+	digest   string // of the document
+	rollback *ImportRollback
+	record   *record.Record
+	// entry is the index of the new checkpoint in the ledger, target that of a rollback's
+	// target, and discard are those that the rollback discards. told is the index of the
+	// document in the report.
+	entry   int
+	told    int
+	target  int
+	discard []int
+}
+
+// plan decides for each document whether it is new, changed or known, and for each rollback
+// whether it is new. It resets the ledger and the report (im.told) first.
+func (im *importing) plan(v store.View) []planned {
+	im.ledger, im.told = newLedger(v.State, im.in.Known), nil
+	var out []planned
+	for i := range im.in.Steps {
+		d, r := im.in.Steps[i].Document, im.in.Steps[i].Rollback
+		if r != nil {
+			if p, ok := im.planRollback(r); ok {
+				out = append(out, p)
+			}
+			continue
+		}
+		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
+		// A known document with another digest was changed in its own system. It becomes a
+		// new checkpoint with the same key.
+		had := im.ledger.digests[d.Key]
+		// An export writes one document for a key. If that is made of a checkpoint of ours, it is
+		// known beside the one that was imported.
+		if had == im.digests[i] || im.in.Known[d.Key].Digest == im.digests[i] {
+			told.Action = ImportUnchanged
+			if at := im.ledger.find(d.Key); at >= 0 {
+				e := im.ledger.entries[at]
+				told.ID, told.Label, told.Step = e.id, e.label, e.step
+			}
+			im.told = append(im.told, told)
+			continue
+		}
+		if had != "" {
+			told.Action = ImportChanged
+		}
+		rec := im.compose(v, d)
+		im.ledger.add(ledgerEntry{
+			key: d.Key, label: rec.Label, step: rec.Step, stepName: rec.StepName, iteration: rec.Iteration,
+			milestone: rec.Milestone, live: true, tree: rec.Snapshot.Tree,
+		})
+		im.ledger.digests[d.Key] = im.digests[i]
+		told.Label, told.Step = rec.Label, rec.Step
+		im.told = append(im.told, told)
+		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.ledger.current, told: len(im.told) - 1})
+	}
+	return append(out, im.settle(len(out) > 0)...)
+}
+
+// planRollback plans a rollback. It returns false if the journal has it already or its
+// target is not here. In the latter case the history stays available in the kept files
+// only.
+func (im *importing) planRollback(r *ImportRollback) (planned, bool) {
+	to := im.ledger.find(r.To)
+	key := rollbackKey(r.From, r.To, r.At, r.Reason)
+	if to < 0 || im.ledger.rollbacks[key] {
+		return planned{}, false
+	}
+	im.ledger.rollbacks[key] = true
+	p := planned{rollback: r, target: to}
+	// As in a rollback here, everything after the target is discarded, and the target lives
+	// again.
+	for i := to + 1; i < len(im.ledger.entries); i++ {
+		if im.ledger.entries[i].live {
+			im.ledger.entries[i].live = false
+			p.discard = append(p.discard, i)
+		}
+	}
+	im.ledger.entries[to].live = true
+	im.ledger.current = to
+	return p, true
+}
+
+// settle plans the event that makes the layout's current checkpoint current, if the
+// documents that were added leave another one current.
+func (im *importing) settle(changed bool) []planned {
+	if im.in.Current == "" || !changed {
+		return nil
+	}
+	to := im.ledger.find(im.in.Current)
+	if to < 0 || to == im.ledger.current {
+		return nil
+	}
+	im.ledger.entries[to].live = true
+	im.ledger.current = to
+	return []planned{{target: to}}
+}

@@ -1,0 +1,114 @@
+package travel
+
+// A session that is closed can be archived: one archive commit stands for the refs of many
+// checkpoints (docs/format.md, Archives). These functions decide when the content of a remote's
+// archive has to be read or fetched, and send archives in a push.
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/remote"
+)
+
+// readArchive sets of.Archived to the checkpoints that the archive lists. The archive commit has to
+// be in this repository.
+func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote.Session) error {
+	if of.Archive == "" || of.Archived != nil {
+		return nil
+	}
+	members, err := t.s.Store.CheckArchive(ctx, session, of.Archive)
+	if err != nil {
+		return err
+	}
+	of.Archived = members
+	return nil
+}
+
+// wantsArchive reports whether a fetch has to bring the remote's archive: it is not here, or it
+// lists a living checkpoint that is missing here. As a side effect it fills in there.Archived where
+// the archive can be read already.
+func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, there *remote.Session) bool {
+	if t.wantsArchiveRead(ctx, session, here, there) {
+		return true
+	}
+	if there.Archive == "" || there.Archive == here.Archive {
+		return false
+	}
+	st, err := t.s.Store.State(ctx, session)
+	ours := here.Held()
+	// Fetch it again although the archive commit is here: objects below it are not.
+	for id := range there.Archived {
+		if ours[id] == "" && (err != nil || !st.Dead(id)) {
+			there.Archived = nil
+			return true
+		}
+	}
+	return false
+}
+
+// wantsArchiveRead reports whether a push has to fetch the remote's archive to find out what the
+// remote holds. Unlike wantsArchive it does not matter whether anything is missing here.
+func (t *trip) wantsArchiveRead(ctx context.Context, session name.Session, here, there *remote.Session) bool {
+	switch {
+	case there.Archive == "" || there.Archived != nil:
+		return false
+	case there.Archive == here.Archive:
+		there.Archived = here.Archived
+	case Exists(ctx, t.s, there.Archive):
+		t.readArchive(ctx, session, there) //nolint:errcheck // it is fetched then
+	}
+	return there.Archived == nil
+}
+
+// unpackArchive reads an archive that was fetched. An invalid one is reported and then ignored.
+func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *remote.Session, q *remote.Quarantine) {
+	got := q.Got[name.ArchiveRef(session)]
+	if got == "" {
+		return
+	}
+	there.Archive, there.Archived = got, nil
+	if err := t.readArchive(ctx, session, there); err != nil {
+		t.line(name.ArchiveRef(session), OutcomeRejected, err.Error())
+	}
+}
+
+// archiveToSend writes the archive commit for the remote: the checkpoints that the plan adds and
+// those that the remote's archive lists already, with that archive as the first parent. It returns
+// "" if the plan adds nothing.
+func (c *consignment) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
+	if len(p.Archive) == 0 {
+		return "", nil
+	}
+	members := maps.Clone(p.Archive)
+	maps.Copy(members, there.Archived)
+	oid, err := c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
+	return oid, checkpoint.Classify(err)
+}
+
+// sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them
+// causes a warning, not an error: they do no harm beside the archive.
+func (c *consignment) sendFolds(ctx context.Context) error {
+	var folds []remote.Update
+	for _, p := range c.plans {
+		if len(p.Archive) == 0 || c.archived[p.Session] {
+			folds = append(folds, p.Fold...)
+		}
+	}
+	kept := ""
+	err := c.sendEach(ctx, folds, func(o remote.Outcome) {
+		if o.Verdict >= remote.Refused {
+			kept = cmp.Or(kept, o.Reason)
+			return
+		}
+		c.there.Set(o.Ref, "")
+		c.line(o.Ref, OutcomeDeleted, "it is in the archive")
+	})
+	if kept != "" {
+		c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + kept)
+	}
+	return err
+}

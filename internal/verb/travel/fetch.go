@@ -1,0 +1,266 @@
+package travel
+
+// A fetch lists both sides, brings the missing refs of all sessions into a quarantine with one git
+// fetch, and then joins session by session (unite.go). The refs of the quarantine are deleted at
+// the end; by then the objects are reachable from real refs, or nobody wants them.
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/verb/expunge"
+)
+
+// Fetch brings what other clones pushed and joins it with what is here. The answer is returned
+// beside an error too.
+func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
+	return run(s, req, func(t *trip) error {
+		_, err := t.fetch(ctx)
+		return err
+	})
+}
+
+// Sync fetches and then pushes, with a single listing of the remote where possible. It refuses to
+// run while a rollback is half done.
+func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
+	if err := s.RefuseHalfRolledBack(); err != nil {
+		return nil, err
+	}
+	return run(s, req, func(t *trip) error {
+		there, err := t.fetch(ctx)
+		if err != nil {
+			return err
+		}
+		return t.push(ctx, there)
+	})
+}
+
+// listings bounds how often the remote is listed again because a listed ref was deleted before it
+// could be fetched.
+const listings = 3
+
+// fetch brings and joins everything that the request covers, and returns the listing of the remote
+// on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
+func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
+	t.verb = "fetch"
+	for try := 1; ; try++ {
+		here, there, err := t.both(ctx)
+		if err != nil {
+			return nil, err
+		}
+		digest := "fetch " + here.Digest() + " " + there.Digest()
+		// This pair of listings was seen before, after a trip that left nothing to do.
+		if t.memory.settled(digest) {
+			return there, t.memory.synced(t.s, digest)
+		}
+		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
+			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, strings.Join(t.req.Sessions, ", "))
+		}
+		t.again, t.skipped = false, nil
+		err = t.bring(ctx, here, there)
+		var said *remote.Error
+		if errors.As(err, &said) && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
+			continue
+		}
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		if t.again && try < checkpoint.Attempts {
+			continue
+		}
+		return there, t.fetched(ctx, there)
+	}
+}
+
+// bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
+// it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which
+// rewrites checkpoints made here that hold what another clone expunged.
+func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
+	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
+		t.s.Warn(err.Error())
+	}
+	var want []name.Ref
+	for _, session := range there.Names() {
+		refs, err := t.missing(ctx, session, here.Session(session), there.Session(session))
+		if err != nil {
+			return err
+		}
+		want = append(want, refs...)
+	}
+	var q *remote.Quarantine
+	if len(want) > 0 {
+		var err error
+		if q, err = t.bringWhole(ctx, want, there); err != nil {
+			return err
+		}
+		defer q.Close(ctx)
+		t.s.Trace("fetched")
+		if err := t.completeRecords(ctx, q); err != nil {
+			return err
+		}
+	}
+	for _, session := range either(here, there) {
+		if err := t.unite(ctx, session, here.Session(session), there.Session(session), q); err != nil {
+			return err
+		}
+		t.s.Trace("united")
+	}
+	if err := t.repeatTombstones(ctx); err != nil {
+		return err
+	}
+	t.again = t.again || t.revived(ctx)
+	defer checkpoint.SweepOutside(ctx, t.s)
+	again, err := expunge.Again(ctx, t.s)
+	for _, r := range again {
+		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
+		t.line(name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
+	}
+	return err
+}
+
+// revived reports whether a checkpoint was not fetched because it was dead in the journal here, but
+// is alive in the merged one: another clone had pinned it, and a tombstone that does not know a pin
+// is void.
+func (t *trip) revived(ctx context.Context) bool {
+	return slices.ContainsFunc(t.skipped, func(ref name.Ref) bool {
+		session, leaf, _ := name.SplitCheckpointRef(ref)
+		st, err := t.s.Store.State(ctx, session)
+		return err == nil && !st.Dead(name.ID(leaf))
+	})
+}
+
+// either returns the sessions that exist here or at the remote, sorted.
+func either(here, there *remote.Listing) []name.Session {
+	all := maps.Clone(here.Sessions)
+	maps.Copy(all, there.Sessions)
+	return slices.Sorted(maps.Keys(all))
+}
+
+// missing returns the refs of a session that have to be fetched: the journal, unless ours contains
+// it; the archive, if it holds anything that is missing here; and the checkpoints that are neither
+// here nor dead. Dead ones are remembered in t.skipped.
+func (t *trip) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
+	var want []name.Ref
+	var mine *Joined
+	ours := here.Held()
+	lacking := slices.DeleteFunc(slices.Sorted(maps.Keys(there.Checkpoints)), func(id name.ID) bool { return ours[id] != "" })
+	if here.Journal != "" && (here.Journal != there.Journal || len(lacking) > 0) {
+		var err error
+		if mine, err = t.journalHere(ctx, session, here.Journal); err != nil && excuse(err) == nil {
+			return nil, err
+		}
+	}
+	if there.Journal != "" && there.Journal != here.Journal && (mine == nil || !mine.log.Contains(there.Journal)) {
+		want = append(want, name.JournalRef(session))
+	}
+	if t.wantsArchive(ctx, session, here, there) {
+		want = append(want, name.ArchiveRef(session))
+	}
+	for _, id := range lacking {
+		ref := name.CheckpointRef(session, id)
+		if st := mine.Fold(); st == nil || !st.Dead(id) {
+			want = append(want, ref)
+		} else {
+			t.skipped = append(t.skipped, ref)
+		}
+	}
+	return want, nil
+}
+
+// unite joins one session. A damaged or read-only session becomes a rejected line and does not stop
+// the other sessions.
+func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
+	if q.LeftOut(name.JournalRef(session)) {
+		return nil
+	}
+	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
+	if q != nil {
+		// The remote may have moved between the listing and the fetch. A newer journal would name
+		// checkpoints that were not listed, and so not fetched; the listed one is part of it. Only
+		// if that did not come, because somebody replaced the journal, what was fetched counts.
+		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s, u.tip)) {
+			u.tip = tip
+		}
+		for id := range there.Checkpoints {
+			if got := q.Got[name.CheckpointRef(session, id)]; got != "" {
+				u.came[id], u.there[id] = got, got
+			}
+		}
+		t.unpackArchive(ctx, session, there, q)
+	}
+	u.unfold(there, here.Held())
+	err := u.run(ctx)
+	if why := excuse(err); why != nil {
+		t.again = t.again || checkpoint.Vanished(err)
+		t.line(name.JournalRef(session), OutcomeRejected, why.Error())
+		return nil
+	}
+	return err
+}
+
+// completeRecords fetches the records of all new checkpoints with one connection. In a partial
+// clone the blobs were left out, and git would open a connection for each one that is read. In a
+// full clone it does nothing.
+func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error {
+	if _, partial := t.s.Repo.Config.Get("extensions.partialClone"); !partial {
+		if promisor, err := t.s.Repo.Config.Bool("remote."+t.remote.Name+".promisor", false); err != nil || !promisor {
+			return err
+		}
+	}
+	var commits []name.OID
+	for ref, oid := range q.Got {
+		session, leaf, ok := name.SplitCheckpointRef(ref)
+		if ok && leaf == "archive" {
+			if members, err := t.s.Store.CheckArchive(ctx, session, oid); err == nil {
+				commits = slices.AppendSeq(commits, maps.Values(members))
+			}
+		} else if _, err := name.ParseID(leaf); ok && err == nil {
+			commits = append(commits, oid)
+		}
+	}
+	var blobs []name.OID
+	for _, oid := range commits {
+		m, err := t.s.Store.RecordCommit(ctx, oid)
+		if err != nil {
+			continue // the verification of this checkpoint reports the damage
+		}
+		c, err := t.s.Repo.ReadCommit(ctx, string(m))
+		if err != nil {
+			continue
+		}
+		if e, ok, err := t.s.Repo.Lookup(ctx, c.Tree, "checkpoint.json"); err == nil && ok && e.Mode == git.ModeFile {
+			blobs = append(blobs, e.OID)
+		}
+	}
+	return t.remote.BringObjects(ctx, blobs)
+}
+
+// fetched finishes a fetch: it updates the tracking refs to the remote's journals, and remembers
+// the listings if all went well, so that the next fetch in the same state can return at once.
+func (t *trip) fetched(ctx context.Context, there *remote.Listing) error {
+	tips := map[name.Session]name.OID{}
+	for session, at := range there.Sessions {
+		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s, at.Journal) {
+			tips[session] = at.Journal
+		}
+	}
+	if err := t.track(ctx, tips); err != nil {
+		return err
+	}
+	digest := ""
+	if t.verdict() == nil {
+		here, err := t.here(ctx)
+		if err != nil {
+			return err
+		}
+		digest = "fetch " + here.Digest() + " " + there.Digest()
+	}
+	return t.memory.synced(t.s, digest)
+}

@@ -1,0 +1,129 @@
+package travel
+
+// The content of files of git-lfs is not in git. A push hands what it sends to `git lfs push`, before
+// the first ref goes. What git-lfs did not take is remembered, and handed to it again by the next
+// push, which would not find it among what it sends.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/storage/remote"
+)
+
+// outside returns the files of git-lfs that this push hands to git-lfs. The first push to an
+// address hands everything that the checkpoints there name: an earlier version handed nothing.
+func (c *consignment) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
+	late, handed := c.memory.Outside[c.remote.Place]
+	if !lfs.Open(c.s.Repo).InUse() {
+		return nil, nil
+	}
+	tips, held := slices.Clone(tips), slices.Collect(maps.Values(c.there.Heads))
+	if handed {
+		for _, there := range c.there.Sessions {
+			held = slices.AppendSeq(held, maps.Values(there.Held()))
+		}
+	} else {
+		for _, session := range c.here.Names() {
+			for _, commit := range c.here.Session(session).Held() {
+				tips = append(tips, commit)
+			}
+		}
+	}
+	named, err := lfs.Below(ctx, c.s.Repo, tips, held, false)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	expunged, err := clearance.ReadExpunged(c.s.Repo)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	met := map[string]bool{}
+	return slices.DeleteFunc(append(named, late...), func(n lfs.Named) bool {
+		out := met[n.ID] || expunged.Objects[n.Blob]
+		met[n.ID] = true
+		return out
+	}), nil
+}
+
+// sendOutside hands files to git-lfs. A failure is told at the end of the trip: the refs go all the
+// same.
+func (c *consignment) sendOutside(ctx context.Context, named []lfs.Named) error {
+	if !lfs.Open(c.s.Repo).InUse() {
+		return nil
+	}
+	store := lfs.Open(c.s.Repo)
+	var here, gone []lfs.Named
+	var ids []string
+	for _, n := range named {
+		if !store.Provide(n.Pointer) {
+			gone = append(gone, n)
+			continue
+		}
+		here, ids = append(here, n), append(ids, n.ID)
+	}
+	if len(gone) > 0 {
+		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs is not here, so it was not sent to %s: %s", lfs.Count(gone), c.answer.Remote, lfs.Paths(gone)))
+	}
+	left := []lfs.Named{}
+	if err := c.remote.PushLFS(ctx, ids); err != nil {
+		if ctx.Err() != nil {
+			return checkpoint.Classify(err)
+		}
+		left = here
+		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs was not sent to %s: %s: %s", lfs.Count(here), c.answer.Remote, lfs.Paths(here), why(err)))
+	}
+	if c.memory.Outside == nil {
+		c.memory.Outside = map[string][]lfs.Named{}
+	}
+	if late, handed := c.memory.Outside[c.remote.Place]; handed && len(late)+len(left) == 0 {
+		return nil
+	}
+	c.memory.Outside[c.remote.Place] = left
+	return c.memory.save(c.s) // now: the next push finds what this one has sent at the remote
+}
+
+// why returns the reason for which git-lfs sent nothing, in words for a message.
+func why(err error) string {
+	if strings.Contains(err.Error(), "'lfs' is not a git command") {
+		return "git-lfs is not installed"
+	}
+	return err.Error()
+}
+
+// unsentError returns the error for content that was not sent, or err where that is one; then it
+// is only said.
+func (t *trip) unsentError(err error) error {
+	if len(t.unsent) == 0 {
+		return err
+	}
+	said := t.unsent
+	if err == nil {
+		hint := "another clone cannot restore these files until it is there; the next push tries again"
+		err, said = checkpoint.Failure(checkpoint.KindFailed, hint, "%s", said[0]), said[1:]
+	}
+	for _, text := range said {
+		t.s.Warn(text)
+	}
+	return err
+}
+
+// sayUnsent warns of content that the last push did not get to the remote.
+func (t *trip) sayUnsent() {
+	for place, late := range t.memory.Outside {
+		if len(late) > 0 {
+			at := t.answer.Remote
+			if place != "" {
+				at = remote.Redact(place)
+			}
+			t.s.Warn(fmt.Sprintf("the content of %s of git-lfs is not at %s yet: %s; `git checkpoint push` tries again", lfs.Count(late), at, lfs.Paths(late)))
+		}
+	}
+}

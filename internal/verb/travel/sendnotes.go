@@ -1,0 +1,164 @@
+package travel
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/remote"
+)
+
+// notesToSend writes the notes commit of a push and returns its id, or "" if the remote's notes
+// need no change. Its parent is the remote's notes commit. Its tree is the remote's, with the notes
+// here of living checkpoints added and the notes of dead ones removed, for the pushed sessions.
+//
+// The remote's notes commits never become part of the notes ref here, because their history still
+// holds the records of pruned checkpoints.
+func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
+	if len(c.plans) == 0 || c.here.Notes == "" && c.there.Notes == "" { // no notes anywhere
+		return "", nil
+	}
+	mine, err := c.notesTree(ctx, c.here.Notes)
+	if err != nil {
+		return "", c.withoutNotes(ctx, "here", err, "`git checkpoint rebuild --all` makes them again")
+	}
+	theirs, err := c.notesTree(ctx, c.there.Notes)
+	if err != nil {
+		removal := "git push " + c.answer.Remote + " :" + string(c.remote.Mapping.There(name.NotesRef))
+		return "", c.withoutNotes(ctx, "there", err, "`"+removal+"` deletes them, and the next push makes them again")
+	}
+	if mine == theirs && !c.buries() {
+		return "", nil
+	}
+	edits, err := c.noteEdits(ctx, mine, theirs)
+	if err != nil || len(edits) == 0 {
+		return "", err
+	}
+	tree, err := c.s.Repo.EditTree(ctx, theirs, edits)
+	if err != nil || tree == theirs {
+		return "", checkpoint.Classify(err)
+	}
+	if c.there.Notes == "" {
+		return c.notesCommit(ctx, tree)
+	}
+	return c.notesCommit(ctx, tree, c.there.Notes)
+}
+
+// withoutNotes reports notes that cannot be read as rejected, and what to do. Everything else is
+// sent: notes can always be made again.
+func (c *consignment) withoutNotes(ctx context.Context, where string, err error, remedy string) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	c.line(name.NotesRef, OutcomeRejected, fmt.Sprintf("the notes %s cannot be read (%v); %s", where, err, remedy))
+	return nil
+}
+
+// notesCommit writes a notes commit with this tree.
+func (c *consignment) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
+	author, committer := c.s.Repo.Identity(c.s.Now())
+	oid, err := c.s.Repo.WriteCommit(ctx, git.Commit{
+		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
+	})
+	return oid, checkpoint.Classify(err)
+}
+
+// notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,
+// since nothing can be built on top of it.
+func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
+	if commit == "" {
+		return "", nil
+	}
+	c, err := t.s.Repo.ReadCommit(ctx, string(commit))
+	if err != nil {
+		return "", checkpoint.Classify(err)
+	}
+	return c.Tree, nil
+}
+
+// buries reports whether a session of the push has tombstones, so that equal trees may both still
+// hold notes of dead checkpoints.
+func (c *consignment) buries() bool {
+	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 })
+}
+
+// about names the pushed sessions for the message of the notes commit, at most five of them.
+func (c *consignment) about() string {
+	var words []string
+	for _, p := range c.plans {
+		words = append(words, string(p.Session))
+	}
+	if len(words) > 5 {
+		words = append(words[:5], "…")
+	}
+	return strings.Join(words, ", ")
+}
+
+// fates returns the checkpoint commits that the journals of the push name: those that are alive and
+// those that are dead.
+func (c *consignment) fates() (alive, dead map[name.OID]bool) {
+	alive, dead = map[name.OID]bool{}, map[name.OID]bool{}
+	for _, session := range slices.Sorted(maps.Keys(c.folds)) {
+		j := c.folds[session]
+		if len(j.tombs()) == 0 { // without tombstones everything is alive, and no fold is needed
+			for _, e := range j.log.Events() {
+				if e.Commit != "" && e.Checkpoint != "" {
+					alive[e.Commit] = true
+				}
+			}
+			continue
+		}
+		st := j.Fold()
+		for _, e := range st.Checkpoints() {
+			if e.Dead {
+				dead[e.Event().Commit] = true
+			} else {
+				alive[e.Event().Commit] = true
+			}
+		}
+		for _, tomb := range st.Tombstones {
+			dead[tomb.Commit] = true
+		}
+	}
+	return alive, dead
+}
+
+// noteEdits returns the edits that turn the remote's notes tree (theirs) into what it has to be.
+// mine is the notes tree here. An entry with a zero mode removes the path.
+func (c *consignment) noteEdits(ctx context.Context, mine, theirs name.OID) (map[string]git.Entry, error) {
+	alive, dead := c.fates()
+	edits := map[string]git.Entry{}
+	changes, err := c.s.Repo.DiffTrees(ctx, theirs, mine)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	for _, d := range changes {
+		// git fans notes trees out into directories; without the slashes the path is the commit id.
+		commit, err := name.ParseOID(strings.ReplaceAll(d.Path, "/", ""))
+		if err != nil || !alive[commit] || d.New.Mode == 0 || dead[commit] {
+			continue
+		}
+		if d.Old.Mode != 0 { // both sides have a note and they differ: the record in M decides
+			blob, err := c.s.Store.RecordBlob(ctx, commit)
+			if err != nil || blob != d.New.OID {
+				continue
+			}
+		}
+		edits[d.Path] = git.Entry{Mode: git.ModeFile, OID: d.New.OID}
+	}
+	if len(dead) == 0 || theirs == "" {
+		return edits, nil
+	}
+	err = c.s.Repo.WalkTree(ctx, theirs, func(path string, _ git.Entry) error {
+		if commit, err := name.ParseOID(strings.ReplaceAll(path, "/", "")); err == nil && dead[commit] && !alive[commit] {
+			edits[path] = git.Entry{}
+		}
+		return nil
+	})
+	return edits, checkpoint.Classify(err)
+}

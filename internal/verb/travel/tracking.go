@@ -1,0 +1,167 @@
+package travel
+
+// Two kinds of memory make the next trip short. The tracking refs hold each remote's journals as
+// they were last seen, like git's remote-tracking branches. A small JSON file per remote holds the
+// time of the last synchronisation and the states in which nothing was left to do. Both can be lost
+// safely.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/lfs"
+)
+
+func (t *trip) trackingRef(session name.Session) name.Ref {
+	return name.Ref(name.TrackingRoot + t.remote.Name + "/" + string(session) + "/journal")
+}
+
+// track updates the tracking refs of a configured remote. Addresses that were typed are not
+// tracked, nor are names that cannot be part of a ref. A lost race is ignored: the other process
+// has seen the remote at about the same time.
+func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error {
+	if !t.remote.Configured() || len(tips) == 0 || strings.ContainsAny(t.remote.Name, " :~^?*[\\") {
+		return nil
+	}
+	var updates []git.Update
+	for session, tip := range tips {
+		if ref := t.trackingRef(session); t.tracking[ref] != tip {
+			updates = append(updates, git.Update{Ref: ref, New: tip, Old: t.tracking[ref]})
+		}
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	if err := t.s.Repo.UpdateRefs(ctx, updates); err != nil && !errors.Is(err, git.ErrRaced) {
+		return checkpoint.Classify(err)
+	}
+	return nil
+}
+
+// memory is what this worktree remembers about a remote. It is stored as a JSON file in the
+// checkpoint directory and may be deleted at any time.
+type memory struct {
+	Remote   string           `json:"remote"`
+	LastSync *checkpoint.Time `json:"last_sync"`
+	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
+	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
+
+	// Refused are the commits with an object that git refuses, with the reason. They are not fetched
+	// again for a day, so that a fetch costs no search and gets on to others.
+	Refused      map[name.OID]string `json:"refused,omitempty"`
+	RefusedSince *checkpoint.Time    `json:"refused_since,omitempty"`
+	// Outside has, by the address of a push or "" for the usual one, the files of git-lfs that are
+	// still to be sent. An address that is missing was never pushed to with them.
+	Outside map[string][]lfs.Named `json:"outside,omitempty"`
+
+	file string // its name in the checkpoint directory
+}
+
+// memoryPrefix begins the names of these files. The remote's name follows in hexadecimal, because
+// an address may have any character.
+const memoryPrefix = "remote-"
+
+// memoryOf reads the memory of a remote. A missing or damaged file counts as empty. Addresses too
+// long for a file name share one file.
+func memoryOf(s *checkpoint.Service, remoteName string) memory {
+	file := memoryPrefix + fmt.Sprintf("%x", remoteName)
+	if len(file) > 200 {
+		file = memoryPrefix + "long"
+	}
+	m := readMemory(s, file)
+	m.Remote, m.file = remoteName, file
+	return m
+}
+
+func readMemory(s *checkpoint.Service, file string) (m memory) {
+	if known, err := s.Recall(file, &m); !known || err != nil {
+		return memory{}
+	}
+	return m
+}
+
+// settled reports whether the state with this digest needs no work.
+func (m *memory) settled(digest string) bool { return slices.Contains(m.Settled, digest) }
+
+// maxSettled bounds how many states are remembered. The oldest goes first.
+const maxSettled = 8
+
+// maxRefused bounds how many refused commits are remembered, and refusedFor for how long.
+const (
+	maxRefused = 1000
+	refusedFor = 24 * time.Hour
+)
+
+// refuse remembers a refused commit.
+func (m *memory) refuse(now time.Time, oid name.OID, why string) {
+	if len(m.Refused) == 0 {
+		m.Refused, m.RefusedSince = map[name.OID]string{}, &checkpoint.Time{Time: now}
+	}
+	if oid != "" && len(m.Refused) < maxRefused {
+		m.Refused[oid] = why
+	}
+}
+
+// forget drops the refused commits after a while: another version of git may take them.
+func (m *memory) forget(now time.Time) {
+	if m.RefusedSince == nil || now.Sub(m.RefusedSince.Time).Abs() > refusedFor {
+		m.Refused, m.RefusedSince = nil, nil
+	}
+}
+
+// synced stores the time of a successful trip. digest is the state in which it left nothing to do,
+// or "".
+func (m *memory) synced(s *checkpoint.Service, digest string) error {
+	now := s.Now()
+	m.LastSync = &checkpoint.Time{Time: now}
+	if digest != "" && !m.settled(digest) {
+		m.Settled = append(m.Settled, digest)
+		m.Settled = m.Settled[max(0, len(m.Settled)-maxSettled):]
+	}
+	return m.save(s)
+}
+
+func (m *memory) save(s *checkpoint.Service) error {
+	if _, err := s.Repo.Dir(); err != nil {
+		return nil //nolint:nilerr // there is no place to keep it
+	}
+	return s.Remember(m.file, m)
+}
+
+// LastSync returns the status of the remote with which this worktree was last synchronised, or nil.
+func LastSync(s *checkpoint.Service) *RemoteStatus {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // nothing is known then
+	var newest *memory
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), memoryPrefix) {
+			continue
+		}
+		m := readMemory(s, e.Name())
+		if m.Remote != "" && (newest == nil || newest.LastSync == nil || m.LastSync != nil && m.LastSync.After(newest.LastSync.Time)) {
+			newest = &m
+		}
+	}
+	if newest == nil {
+		return nil
+	}
+	return &RemoteStatus{Name: newest.Remote, LastSync: newest.LastSync, Auto: newest.Auto}
+}
+
+// RemoteStatus says when this worktree was last synchronised with a remote.
+type RemoteStatus struct {
+	Name     string           `json:"name"`
+	LastSync *checkpoint.Time `json:"last_sync"`
+	Auto     string           `json:"auto,omitempty"` // how the last background push ended
+}

@@ -1,0 +1,353 @@
+// Package travel moves checkpoints between repositories: push, fetch, sync and bundles. Journals
+// are merged in both directions, so neither side loses an event of the other.
+//
+// A trip (this file) is one run of push, fetch or sync against one remote. Both verbs list the refs
+// here and at the remote first, then decide per session what has to move:
+//
+//	push.go, send.go    plan what the remote lacks and send it in a safe order
+//	sendnotes.go        build the notes commit of a push
+//	fetch.go, unite.go  fetch into a quarantine, verify, and join with what is here
+//	arrival.go          verify one checkpoint that came from elsewhere
+//	expunged.go         remove expunged content from the remote; learn what others expunged
+//	bundle.go           import a bundle file with the same verification as a fetch
+//	tracking.go         remember what a remote had, so that the next trip can be short
+//
+// The decisions about single refs are pure and live in package remote (remote.PlanPush). Start
+// reading with Push and Fetch.
+package travel
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/storage/store"
+)
+
+// Request holds the options of `push`, `fetch` and `sync`.
+type Request struct {
+	Remote   string   // empty: the configured remote, see remoteOf
+	Sessions []string // empty: all sessions
+	Tags     bool     // send the checkpoint tags too; everybody who clones a remote gets its tags
+	Ask      bool     // a person is at the terminal, so git may prompt for a credential
+	Quietly  bool     // background push: skip a journal that has no event that the remote lacks
+
+	Unscanned clearance.Unscanned
+	Agree     clearance.Agree // asks whether untracked files may be sent; nil: nobody can be asked
+
+	// First is called by CompareRemote for each address at which a push would ask; nil if none is
+	// planned.
+	First func(clearance.FirstTime) error
+}
+
+// Outcome says in one word what happened to one ref. It is part of the JSON output.
+type Outcome string
+
+// The outcomes of a ref. Adopted is a checkpoint whose ref no event of the journal named. Conflict
+// means that both sides have the ref with different values; both values are kept.
+const (
+	OutcomeCreated  Outcome = "created"
+	OutcomeUpdated  Outcome = "updated"
+	OutcomeDeleted  Outcome = "deleted"
+	OutcomeAdopted  Outcome = "adopted"
+	OutcomeRejected Outcome = "rejected"
+	OutcomeConflict Outcome = "conflict"
+)
+
+// Line reports on one ref of a push or fetch, including a ref that was rejected.
+type Line struct {
+	Remote  string   `json:"remote"`
+	Ref     name.Ref `json:"ref"`
+	Outcome Outcome  `json:"outcome"`
+	Message string   `json:"message"`
+
+	Verb string `json:"-"` // "push" or "fetch"
+}
+
+// Answer is the result of `push`, `fetch` and `sync`. It is returned beside an error too, because
+// refs that were moved before the error stay moved.
+type Answer struct {
+	Remote string
+	Lines  []Line
+}
+
+// trip is the state of one push, fetch or sync. Sync uses the same trip for its fetch and its push.
+type trip struct {
+	s        *checkpoint.Service
+	remote   *remote.Remote
+	sessions []name.Session // empty: all sessions
+	req      Request
+	answer   *Answer
+	memory   memory
+	verb     string // of the lines to come: "push" or "fetch"
+
+	// alone is set once the remote turned out not to support atomic pushes.
+	alone bool
+	// written maps a ref to the index of its line in answer.Lines, for the verb and the place at
+	// work.
+	written map[name.Ref]int
+	// checked caches the checkpoints that inspect has verified, by commit.
+	checked map[name.OID]arrival
+	// tips are the journals that the remote accepted. They become the tracking refs.
+	tips map[name.Session]name.OID
+	// skipped are checkpoints that were not fetched because they were dead in the journal here.
+	skipped []name.Ref
+	// again asks for another fetch: a concurrent gc deleted objects that this one had brought, or a
+	// skipped checkpoint is alive.
+	again bool
+	// ours caches the journals here, see journalHere.
+	ours map[name.Session]*Joined
+	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
+	tracking map[name.Ref]name.OID
+	said     map[string]bool // warnings that were already printed
+	// unsent says what content outside git was not sent, see sendOutside.
+	unsent []string
+}
+
+// run makes a trip, and returns what it did beside an error too.
+func run(s *checkpoint.Service, req Request, do func(*trip) error) (*Answer, error) {
+	t, err := newTrip(s, req)
+	if err != nil {
+		return nil, err
+	}
+	err = do(t)
+	if err == nil {
+		err = t.verdict()
+	}
+	return t.answer, t.unsentError(err)
+}
+
+// newTrip finds the remote and validates the request.
+func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
+	r, err := remoteOf(s, req.Remote)
+	if err != nil {
+		return nil, err
+	}
+	r.MayAsk = req.Ask
+	t := &trip{
+		s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{},
+		ours: map[name.Session]*Joined{}, said: map[string]bool{},
+	}
+	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
+	t.memory = memoryOf(s, r.Name)
+	t.sessions, err = ParseSessions(req.Sessions)
+	return t, err
+}
+
+// ParseSessions returns the sessions that a request names, each once.
+func ParseSessions(texts []string) (sessions []name.Session, err error) {
+	for _, text := range texts {
+		session, err := name.ParseSession(text)
+		if err != nil {
+			return nil, checkpoint.Usage("", "%v", err)
+		}
+		if !slices.Contains(sessions, session) {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions, nil
+}
+
+// remoteOf returns the remote to talk to. The first of these that is set names it: the request,
+// checkpoint.remote, the upstream of the current branch, and "origin" by custom. With no remote
+// configured at all it returns an error with a hint.
+func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
+	named := request
+	if named == "" {
+		named, _ = s.Settings.Get("checkpoint.remote")
+	}
+	if branch, ok := strings.CutPrefix(string(s.Repo.Head.Branch), "refs/heads/"); named == "" && ok {
+		if named, _ = s.Repo.Config.Get("branch." + branch + ".remote"); named == "." {
+			named = "" // the upstream is a local branch, so nothing would travel
+		}
+	}
+	if named == "" {
+		named = "origin"
+		if len(s.Repo.Config.Keys("remote.")) == 0 {
+			return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` adds one, or give a URL", "no remote is configured")
+		}
+	}
+	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
+	mapping, err := remote.ParseMapping(prefix)
+	if err != nil {
+		return nil, checkpoint.Usage("`git config checkpoint.refPrefix refs/heads/checkpoints/` is one", "checkpoint.refPrefix: %v", err)
+	}
+	r := &remote.Remote{Repo: s.Repo, Name: named, Mapping: mapping, Now: s.Now, Random: s.Store.Random}
+	if err := r.Check(); err != nil {
+		return nil, checkpoint.Usage("", "%v", err)
+	}
+	return r, nil
+}
+
+// here lists the refs of this repository with one call of git: checkpoints, notes and tracking
+// refs. It also reads the archives of the sessions.
+func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
+	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	l := remote.NewListing()
+	t.tracking = map[name.Ref]name.OID{}
+	for _, r := range refs {
+		if strings.HasPrefix(string(r.Ref), name.TrackingRoot) {
+			t.tracking[r.Ref] = r.OID
+		} else {
+			l.Add(r.Ref, r.OID)
+		}
+	}
+	l.Keep(t.sessions)
+	for session, of := range l.Sessions {
+		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
+			t.s.Warn(err.Error()) // an archive that cannot be read counts as empty
+		}
+	}
+	return l, nil
+}
+
+// once reports whether err is seen for the first time on this trip, and remembers it.
+func (t *trip) once(err error) bool {
+	told := t.said[err.Error()]
+	t.said[err.Error()] = true
+	return !told
+}
+
+// elsewhere reports whether the journal's tip was also last seen at another remote whose name sorts
+// before the name of this one. With two remotes only one may act on it. Otherwise each would undo
+// the merge of the other.
+func (t *trip) elsewhere(tip name.OID) bool {
+	for ref, seen := range t.tracking {
+		// The part between the root and "<session>/journal" is the name of the remote, which may
+		// contain slashes.
+		at := path.Dir(path.Dir(strings.TrimPrefix(string(ref), name.TrackingRoot)))
+		if seen == tip && at < t.remote.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// both lists the refs here and at the remote concurrently, because the remote usually answers late.
+func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error) {
+	var far sync.WaitGroup
+	var farErr error
+	far.Go(func() { there, farErr = t.remote.List(ctx) })
+	here, err = t.here(ctx)
+	far.Wait()
+	if err != nil {
+		return nil, nil, err
+	}
+	if farErr != nil {
+		return nil, nil, unreachable(farErr)
+	}
+	there.Keep(t.sessions)
+	return here, there, nil
+}
+
+// line records what happened to a ref. A later line of the same verb about the same ref replaces
+// the earlier one, as in a push that is planned again.
+func (t *trip) line(ref name.Ref, outcome Outcome, message string) {
+	l := Line{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: t.verb}
+	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == t.verb {
+		t.answer.Lines[i] = l
+		return
+	}
+	t.written[ref] = len(t.answer.Lines)
+	t.answer.Lines = append(t.answer.Lines, l)
+}
+
+// verdict turns the lines into the error of the whole trip: a conflict counts most, then a rejected
+// ref. It is nil when every ref went well.
+func (t *trip) verdict() error {
+	var conflicts, rejected int
+	hint := ""
+	for _, l := range t.answer.Lines {
+		switch l.Outcome {
+		case OutcomeConflict:
+			conflicts++
+		case OutcomeRejected:
+			rejected++
+			if strings.Contains(l.Message, "hidden ref") {
+				hint = "`git checkpoint init --remote-check` shows what the remote accepts"
+			}
+		}
+	}
+	switch {
+	case conflicts > 0:
+		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", render.Count(conflicts, "ref has", "refs have"), t.answer.Remote)
+	case rejected > 0:
+		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
+	}
+	return nil
+}
+
+// refused reports whether a fetch rejected the ref.
+func (t *trip) refused(ref name.Ref) bool {
+	return slices.ContainsFunc(t.answer.Lines, func(l Line) bool {
+		return l.Ref == ref && l.Verb == "fetch" && l.Outcome == OutcomeRejected
+	})
+}
+
+// unreachable converts an error of package remote to a checkpoint.Error, with a hint where the text
+// is one that git is known to print. Other errors are classified as usual.
+func unreachable(err error) error {
+	var said *remote.Error
+	if !errors.As(err, &said) {
+		return checkpoint.Classify(err)
+	}
+	e := &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
+	for _, known := range [...][2]string{
+		{"could not read Username", "set up a credential helper of git (`git config credential.helper`); without a terminal, nothing is asked"},
+		{"could not read Password", "set up a credential helper of git (`git config credential.helper`); without a terminal, nothing is asked"},
+		{"Authentication failed", "the credential is missing, wrong or expired; git's credential helper must provide a valid one"},
+		{"Permission denied (publickey", "ssh has no key that the server accepts"},
+		{"does not appear to be a git repository", "`git remote -v` lists the remotes"},
+		{"does not exist", "`git remote -v` lists the remotes"},
+		{"bad object worktrees/", "the HEAD of a linked worktree names no commit; if `git worktree add` was cut off there, `git worktree remove --force` removes it"},
+		{"No space left on device", "a disk is full; nothing that was there before is lost"},
+		{"Host key verification failed", "connect with ssh by hand once, and accept the host key"},
+	} {
+		if strings.Contains(said.Text, known[0]) {
+			e.Hints = append(e.Hints, known[1])
+			break
+		}
+	}
+	return e
+}
+
+// journalHere returns the journal of a session in this repository, from the cache if it still has
+// this tip.
+func (t *trip) journalHere(ctx context.Context, session name.Session, tip name.OID) (*Joined, error) {
+	if j := t.ours[session]; j != nil && j.log.Tip().OID == tip {
+		return j, nil
+	}
+	j, err := JournalOf(ctx, t.s, session)
+	t.ours[session] = j
+	return j, err
+}
+
+// JournalOf reads the journal of a session in this repository. It returns nil without an error when
+// the session does not exist.
+func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session) (*Joined, error) {
+	log, err := s.Store.Log(ctx, session)
+	if errors.Is(err, store.ErrNoSession) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, checkpoint.Classify(err)
+	}
+	return &Joined{log: log}, nil
+}
+
+// Exists reports whether an object is in this repository. An error of git counts as no.
+func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
+	missing, err := s.Repo.Batch().Missing(ctx, []name.OID{oid})
+	return err == nil && !missing[oid]
+}
