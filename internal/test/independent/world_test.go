@@ -57,7 +57,7 @@ func (w world) run(args ...string) string {
 	w.t.Helper()
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = w.dir
-	c.Env = append(os.Environ(), "HOME="+filepath.Dir(w.dir), "XDG_CONFIG_HOME="+filepath.Dir(w.dir), "GIT_CONFIG_NOSYSTEM=1",
+	c.Env = append(os.Environ(), "HOME="+filepath.Dir(w.dir), "XDG_CONFIG_HOME="+filepath.Dir(w.dir), "GIT_CONFIG_NOSYSTEM=1", "GIT_CHECKPOINT_TAGPRIVATE=true",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
