@@ -10,7 +10,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -66,13 +65,12 @@ func (a *Answer) Text(now time.Time) string {
 // the error name chat commands in place of command lines.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
 	a, err := do(ctx, s, c)
-	var known *checkpoint.Error
-	if errors.As(err, &known) {
-		for i, hint := range known.Hints {
-			known.Hints[i] = inWords(hint)
+	return a, checkpoint.WithHints(err, func(hints []string) []string {
+		for i, hint := range hints {
+			hints[i] = inWords(hint)
 		}
-	}
-	return a, err
+		return hints
+	})
 }
 
 func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {

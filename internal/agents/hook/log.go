@@ -35,11 +35,11 @@ func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, erro
 // wordsOf returns the message of an error. If files are too large, it includes the hints, which
 // name the directories to ignore.
 func wordsOf(problem error, large bool) string {
-	var known *checkpoint.Error
-	if large && errors.As(problem, &known) {
-		return strings.Join(append([]string{problem.Error()}, known.Hints...), "; ")
+	words := []string{checkpoint.MessageOf(problem)}
+	if large {
+		words = append(words, checkpoint.HintsOf(problem)...)
 	}
-	return problem.Error()
+	return strings.Join(words, "; ")
 }
 
 func plural(n int) string {

@@ -36,7 +36,7 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 	}
 	id, err := s.Store.WorktreeID()
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(h.c.ID + "\x00" + id))
 	own := name.Session(h.def.Name + "-" + hex.EncodeToString(sum[:4]))
@@ -45,7 +45,7 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 			return "", err
 		}
 	} else if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	return own, checkpoint.Adopt(s, own)
 }
@@ -104,7 +104,7 @@ func (h *handler) moves(ctx context.Context) (moves []string, err error) {
 	}
 	id, err := h.s.Store.WorktreeID()
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	states, err := h.s.States(ctx, "")
 	if err != nil {

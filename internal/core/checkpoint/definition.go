@@ -102,7 +102,7 @@ func (s *Service) OwnWorkflows() ([]string, error) {
 			out = append(out, n)
 		}
 	}
-	return out, Classify(err)
+	return out, err
 }
 
 // DefinitionOf returns the workflow of a session by its name. A session that does not exist yet
@@ -113,7 +113,7 @@ func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*work
 		return s.Definition("")
 	}
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	return s.DefinitionFor(ctx, st)
 }

@@ -12,7 +12,7 @@ import (
 func (s *Service) Forget(files ...string) error {
 	for _, file := range files {
 		if err := os.Remove(s.memory(file)); err != nil && !os.IsNotExist(err) {
-			return Classify(err)
+			return err
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, Classify(err)
+		return false, err
 	}
 	return json.Unmarshal(data, into) == nil, nil
 }
@@ -74,7 +74,7 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 func (s *Service) Remember(file string, what any) error {
 	data, err := json.Marshal(what)
 	if err != nil {
-		return Classify(err)
+		return err
 	}
-	return Classify(s.Store.WriteFile(file, data))
+	return s.Store.WriteFile(file, data)
 }

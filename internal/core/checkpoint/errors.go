@@ -1,6 +1,9 @@
 package checkpoint
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Kind classifies an error. The command line maps each kind to one exit code.
 type Kind string
@@ -19,8 +22,9 @@ const (
 	KindInterrupt Kind = "interrupted" // 130: interrupted by a signal
 )
 
-// Error is an error with its kind and with hints for the user. All exported functions of verbs
-// return errors of this type, or ones that Classify accepts.
+// Error is an error with its kind and with hints for the user. Verbs return errors of this type where
+// they know more than the cause says, and else the errors of the layers below as they are. Whoever
+// reports an error asks KindOf and HintsOf.
 type Error struct {
 	Kind    Kind
 	Message string   // what went wrong; empty: the text of Err says it
@@ -48,21 +52,43 @@ func Lines(err error) (lines []string) {
 	if err == nil {
 		return nil
 	}
+	err = classified(err)
 	lines = append(lines, err.Error())
-	if known, is := errors.AsType[*Error](err); is {
-		for _, hint := range known.Hints {
-			lines = append(lines, "hint: "+hint)
-		}
+	for _, hint := range HintsOf(err) {
+		lines = append(lines, "hint: "+hint)
 	}
 	return lines
 }
 
-// KindOf returns the kind of any error. An error without a kind is KindFailed.
+// KindOf returns the kind of any error but nil. An error without a kind is KindFailed.
 func KindOf(err error) Kind {
-	if e, is := errors.AsType[*Error](err); is {
-		return e.Kind
+	e, is := errors.AsType[*Error](classified(err))
+	if !is {
+		return KindFailed
 	}
-	return KindFailed
+	return e.Kind
+}
+
+// HintsOf returns what the user can type or do about an error, one line each.
+func HintsOf(err error) []string {
+	e, is := errors.AsType[*Error](classified(err))
+	if !is {
+		return nil
+	}
+	return slices.Clone(e.Hints)
+}
+
+// MessageOf returns the text of an error without its hints.
+func MessageOf(err error) string { return classified(err).Error() }
+
+// WithHints returns an error with other hints: those that change makes of the ones it has. It
+// returns nil for nil.
+func WithHints(err error, change func(hints []string) []string) error {
+	err = classified(err)
+	if e, is := errors.AsType[*Error](err); is {
+		e.Hints = change(e.Hints)
+	}
+	return err
 }
 
 // SpoiltHint returns the hint for a damaged intent file: it is not known how far the rollback got,

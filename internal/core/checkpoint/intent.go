@@ -57,7 +57,7 @@ func (s *Service) RefuseHalfRolledBack() error {
 	}
 	in, err := snapshot.ReadIntent(dir) // read again: the process may have finished between ReadIntent and Moving
 	if err != nil || in == nil {
-		return Classify(err)
+		return err
 	}
 	return &Error{
 		Kind: KindRefused, Message: "a rollback in this worktree was cut off",
@@ -74,5 +74,5 @@ func RefuseHalf(s *Service, c *snapshot.Capture) error {
 	if err := s.RefuseHalfRolledBack(); err != nil {
 		return err
 	}
-	return Classify(snapshot.ErrMoved)
+	return snapshot.ErrMoved
 }

@@ -91,7 +91,7 @@ func resolved(p string) string {
 func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
 	found, err := s.Repo.Batch().ResolveAll(ctx, name.JournalRef(session))
 	if err != nil {
-		return "", Classify(fmt.Errorf("read journal of %q: %w", session, err))
+		return "", fmt.Errorf("read journal of %q: %w", session, err)
 	}
 	return found[name.JournalRef(session)], nil
 }

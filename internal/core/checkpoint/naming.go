@@ -340,7 +340,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 		return nil, notFound
 	}
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	for _, c := range st.Checkpoints() {
 		if c.Event().Commit == commit && !c.Dead {

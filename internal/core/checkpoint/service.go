@@ -10,7 +10,7 @@
 //   - definition.go, facts.go, situation.go: which workflow applies, and where does the job stand?
 //   - records.go: read a record and check it against the journal
 //   - settings.go, mirror.go, sign.go: the keys checkpoint.* of the configuration
-//   - errors.go and Classify: the kind of an error, which decides the exit code
+//   - errors.go: the kind of an error and its hints, which decides the exit code
 package checkpoint
 
 import (
@@ -91,7 +91,7 @@ func OpenAt(ctx context.Context, s *Service, dir string) (*Service, error) {
 func Open(ctx context.Context, o Options) (*Service, error) {
 	repo, err := git.Open(ctx, git.Options{Dir: o.Dir, Env: o.Env})
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -143,7 +143,7 @@ func (s *Service) Shot() (*snapshot.Shot, error) {
 	}
 	shot, err := snapshot.New(s.Repo)
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	shot.Leave, shot.LargestCopy = s.mirrored(), largestCopy(s)
 	s.shot = shot
@@ -238,10 +238,10 @@ func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 // journalHint helps when the journal of a session is damaged or gone.
 const journalHint = "`git checkpoint rebuild --all` brings back what can be proven of it"
 
-// Classify wraps an error of a lower layer into an *Error with its kind, its exit code and hints
-// for the user. It returns nil for nil, and an error that already is an *Error as it is. The order
-// of the cases matters: an error may match several of them.
-func Classify(err error) error {
+// classified wraps an error of a lower layer into an *Error with its kind and hints for the user. It
+// returns nil for nil, and an error that is or wraps an *Error as it is. The order of the cases
+// matters: an error may match several of them.
+func classified(err error) error {
 	if err == nil || isA[*Error](err) {
 		return err
 	}

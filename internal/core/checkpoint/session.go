@@ -23,7 +23,7 @@ func (s *Service) Append(ctx context.Context, session name.Session, kind journal
 			return store.Change{Events: []journal.Event{e}}, nil
 		})
 	}
-	return Classify(err)
+	return err
 }
 
 // Transact is Store.Transact for a change that adds or removes checkpoints: it prints the warnings
@@ -33,7 +33,7 @@ func (s *Service) Transact(ctx context.Context, session name.Session, build func
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
-	return res, Classify(err)
+	return res, err
 }
 
 // StatusOpen is the status of a session that is neither closed nor paused, and of one that never
@@ -91,7 +91,7 @@ func (s *Service) State(ctx context.Context, session name.Session) (*journal.Sta
 	if errors.Is(err, store.ErrNoSession) {
 		return nil, s.UnknownSessionError(ctx, session)
 	}
-	return st, Classify(err)
+	return st, err
 }
 
 // ChosenState returns the fold of the session that ChooseSession chooses.
@@ -106,7 +106,7 @@ func ChosenState(ctx context.Context, s *Service, request string) (*journal.Stat
 // SessionNames returns all sessions, sorted.
 func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
 	sessions, err := s.Store.Sessions(ctx)
-	return sessions, Classify(err)
+	return sessions, err
 }
 
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
@@ -134,7 +134,7 @@ func (s *Service) UnknownSessionError(ctx context.Context, session name.Session)
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
 	if sessions, err := SessionNames(ctx, s); err == nil {
 		if slices.Contains(sessions, session) {
-			return Classify(&store.LostError{Session: session})
+			return &store.LostError{Session: session}
 		}
 		if near := nearest(string(session), sessions); len(near) > 0 {
 			e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
@@ -160,7 +160,7 @@ const ModeOwnBranch = "own-branch"
 // so that an agent that works here uses this session and does not adopt another one by itself.
 func Choose(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
-		return Classify(err)
+		return err
 	}
 	if err := s.Forget(resumedFile); err != nil {
 		return err
@@ -190,7 +190,7 @@ func IsFixed(s *Service, session name.Session) bool {
 // afterwards.
 func Adopt(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
-		return Classify(err)
+		return err
 	}
 	return s.Forget(chosenFile)
 }
@@ -216,7 +216,7 @@ func RefuseBranch(ctx context.Context, s *Service, branch, hint string) error {
 	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
 		return Usage(hint, "branch %q already exists", branch)
 	} else if !errors.Is(err, git.ErrMissing) {
-		return Classify(err)
+		return err
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func IsClosed(status string) bool {
 // Deactivate clears the active session of this worktree if it is this one.
 func (s *Service) Deactivate(session name.Session) error {
 	if active, err := s.Store.ActiveSession(); err == nil && active == session {
-		return Classify(s.Store.ClearActiveSession())
+		return s.Store.ClearActiveSession()
 	}
 	return nil
 }

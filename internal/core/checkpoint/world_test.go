@@ -220,7 +220,7 @@ func (c *clone) state() *journal.State {
 	var st *journal.State
 	c.must(func(ctx context.Context, s *checkpoint.Service) error {
 		var err error
-		if st, err = s.Store.State(ctx, demo); err != nil && checkpoint.KindOf(checkpoint.Classify(err)) != checkpoint.KindFailed {
+		if st, err = s.Store.State(ctx, demo); err != nil && checkpoint.KindOf(err) != checkpoint.KindFailed {
 			return err
 		}
 		return nil

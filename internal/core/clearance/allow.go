@@ -51,7 +51,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 	}
 	if req.Scope == AllRepositories {
 		if err := makeUserKey(s); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 	desk, err := OpenDesk(ctx, s)
@@ -63,7 +63,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		return nil, err
 	}
 	if err := desk.Close(); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	out := &Allowance{Key: keyAllow, Scope: req.Scope}
 	seen, gone := map[string]bool{}, ""
@@ -85,7 +85,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 			fingerprint = one.user
 		}
 		if _, err := s.Repo.Output(ctx, "config", "--"+string(req.Scope), "--add", out.Key, fingerprint+" "+req.Reason); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 		one.Allowed = req.Reason
 		out.Allowed = append(out.Allowed, one)

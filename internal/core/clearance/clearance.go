@@ -111,7 +111,7 @@ func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 		return nil, err
 	}
 	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
-	return d, checkpoint.Classify(err)
+	return d, err
 }
 
 // open opens a Desk. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be

@@ -102,7 +102,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	}
 	for _, key := range ask {
 		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", key, addressOf(s, to.URL)); err != nil {
-			return checkpoint.Classify(fmt.Errorf("remember what may go to %s: %w", first.To, err))
+			return fmt.Errorf("remember what may go to %s: %w", first.To, err)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[strin
 			}
 		}
 	}
-	return agreed, checkpoint.Classify(err)
+	return agreed, err
 }
 
 // addressOf returns an address in the form that is stored. A relative path becomes

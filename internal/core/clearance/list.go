@@ -79,7 +79,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest, what *Sending) error {
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	only := name.Session("")
 	if !req.All {
@@ -157,7 +157,7 @@ func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	defer f.Close()
 	report, err := desk.File(ctx, filepath.ToSlash(file), f)

@@ -57,7 +57,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 	}
 	told, err := s.Repo.Output(ctx, "config", "--show-scope", "--get-all", "-z", key)
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	value = ""
 	fields := strings.Split(told, "\x00") // alternating: scope, value, scope, value
@@ -165,7 +165,7 @@ func (w *Watch) Say() {
 // hold anything, so nothing is done.
 func refusedByScanner(err error, so string) error {
 	if !errors.Is(err, ErrScanner) {
-		return checkpoint.Classify(err)
+		return err
 	}
 	return checkpoint.Failure(checkpoint.KindRefused, "`git config --global --unset checkpoint.guard.command` goes back to the built-in rules", "%v; %s", err, so)
 }

@@ -204,7 +204,7 @@ type PrivateTag struct {
 func PrivateTags(ctx context.Context, s *checkpoint.Service) ([]PrivateTag, error) {
 	j, err := newJudge(ctx, s)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	tags, err := j.privateTags(ctx)
 	return tags, errors.Join(err, j.close())
@@ -214,7 +214,7 @@ func PrivateTags(ctx context.Context, s *checkpoint.Service) ([]PrivateTag, erro
 func PrivateAmong(ctx context.Context, s *checkpoint.Service, tags map[name.Ref]name.OID) (private []PrivateTag, unknown int, err error) {
 	j, err := newJudge(ctx, s)
 	if err != nil {
-		return nil, 0, checkpoint.Classify(err)
+		return nil, 0, err
 	}
 	var refs []git.RefValue
 	for _, ref := range slices.Sorted(maps.Keys(tags)) {

@@ -66,7 +66,7 @@ func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
 // writes only files that differ from the index. Other files in their place are overwritten.
 func Bulk(ctx context.Context, s *checkpoint.Service, tree name.OID) error {
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", "--reset", "-u", string(tree)}, Config: []string{"submodule.recurse=false"}})
-	return checkpoint.Classify(err)
+	return err
 }
 
 // Fill gives a new worktree everything that a checkpoint holds: the exact bytes of files,
@@ -96,7 +96,7 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	}
 	restore, err := plan(ctx, s, t)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	// A kill from here on leaves a rollback that was cut off, in a worktree with a note.
 	err = restore.Begin([]byte("{}"))
@@ -105,9 +105,9 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	}
 	if err != nil {
 		restore.Cancel()
-		return checkpoint.Classify(err)
+		return err
 	}
-	return checkpoint.Classify(restore.Finish())
+	return restore.Finish()
 }
 
 // Move gives a worktree the files of a checkpoint with their exact bytes. Files that
@@ -118,7 +118,7 @@ func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	}
 	root, err := os.OpenRoot(s.Repo.WorkTree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	defer root.Close() //nolint:errcheck // what was written in it is closed
 	for p, oid := range t.Raw {
@@ -127,7 +127,7 @@ func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 			err = root.WriteFile(filepath.FromSlash(p), blob.Data, 0o666)
 		}
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return modes(s, t)
@@ -144,14 +144,14 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 	for p := range t.Raw {
 		e, known, err := s.Repo.Lookup(ctx, t.Tree, p)
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		if known {
 			in.WriteString(git.InfoLine(e, 0, p))
 		}
 	}
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String())})
-	return checkpoint.Classify(err)
+	return err
 }
 
 // plan finds what is still to be done after git has written the files: exact bytes, and the
@@ -177,7 +177,7 @@ func plan(ctx context.Context, s *checkpoint.Service, t snapshot.Target) (*snaps
 func modes(s *checkpoint.Service, t snapshot.Target) error {
 	root, err := os.OpenRoot(s.Repo.WorkTree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	// The content of a directory before the directory.
@@ -196,7 +196,7 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 			err = root.Chmod(filepath.FromSlash(at), mode)
 		}
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return nil
@@ -221,13 +221,13 @@ func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 			// Git refuses to remove a worktree that it has not finished. There is no file
 			// in it yet, so it can be removed by hand.
 			if err := errors.Join(os.RemoveAll(admin), os.RemoveAll(filepath.Join(n.Dir, ".git"))); err != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 		}
 	}
 	// What git has not begun is at most an empty directory.
 	if err := os.Remove(n.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
-		return checkpoint.Classify(err)
+		return err
 	}
 	return n.End()
 }

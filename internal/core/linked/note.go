@@ -54,11 +54,11 @@ func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 		err = os.MkdirAll(notesDir(s), 0o777)
 	}
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	f, err := os.CreateTemp(notesDir(s), "tmp-")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
 	_, err = f.Write(data)
@@ -70,7 +70,7 @@ func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return nil, ErrTaken
 	}
-	return &n, checkpoint.Classify(err)
+	return &n, err
 }
 
 const suffix = ".json"
@@ -81,7 +81,7 @@ func (n *Note) End() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // Left returns the notes of processes that no longer run, whose worktrees are half-made. The
@@ -93,7 +93,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	var left []Note
 	for _, e := range entries {
@@ -107,7 +107,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		case json.Unmarshal(data, &n) != nil: // not written by this program
 			continue
 		case snapshot.ProcessRuns(n.Process):
@@ -117,7 +117,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 			switch _, err := s.Repo.Batch().Resolve(ctx, name.JournalRef(n.Session)); {
 			case errors.Is(err, git.ErrMissing):
 			case err != nil:
-				return nil, checkpoint.Classify(err)
+				return nil, err
 			default:
 				if err := n.End(); err != nil {
 					return nil, err

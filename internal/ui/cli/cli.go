@@ -166,14 +166,7 @@ const programName = "git checkpoint"
 
 // report prints an error with its hints on stderr, as JSON when --json was given.
 func (a *App) report(kind checkpoint.Kind, err error) {
-	p := render.Problem{Kind: string(kind), Message: err.Error()}
-	var known *checkpoint.Error
-	if errors.As(err, &known) {
-		p.Hints = known.Hints
-	}
-	if kind == checkpoint.KindInterrupt && known == nil {
-		p.Message = "interrupted"
-	}
+	p := render.Problem{Kind: string(kind), Message: checkpoint.MessageOf(err), Hints: checkpoint.HintsOf(err)}
 	a.reported = &checkpoint.Error{Kind: kind, Message: p.Message, Hints: p.Hints}
 	// If stderr cannot be written, there is nowhere left to say so.
 	if a.json {

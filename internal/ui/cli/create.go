@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/answer"
@@ -200,10 +199,7 @@ func notCreated(err error) error {
 	if kind == checkpoint.KindNothing || kind == checkpoint.KindUnusable || kind == checkpoint.KindInterrupt {
 		return err
 	}
-	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err}
-	if known := (*checkpoint.Error)(nil); errors.As(err, &known) {
-		told.Hints = slices.Clone(known.Hints)
-	}
+	told := &checkpoint.Error{Kind: kind, Message: "checkpoint not created", Err: err, Hints: checkpoint.HintsOf(err)}
 	if kind == checkpoint.KindFailed {
 		told.Hints = append(told.Hints, "nothing was changed: retry with the same command, continue without it, or pause here")
 	}

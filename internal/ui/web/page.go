@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -162,11 +161,7 @@ type trouble struct {
 
 // problem is the page for an error, and its HTTP status.
 func problem(err error) (view, int) {
-	t := trouble{Message: err.Error()}
-	var known *checkpoint.Error
-	if errors.As(err, &known) {
-		t.Hints = known.Hints
-	}
+	t := trouble{Message: checkpoint.MessageOf(err), Hints: checkpoint.HintsOf(err)}
 	status := http.StatusInternalServerError
 	switch checkpoint.KindOf(err) {
 	case checkpoint.KindNotFound:

@@ -205,7 +205,7 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 		if _, err := s.Store.State(ctx, other); err == nil {
 			return rowOf(ctx, s, typed, typed+":@")
 		} else if !errors.Is(err, store.ErrNoSession) {
-			return Compared{}, checkpoint.Classify(err)
+			return Compared{}, err
 		}
 	}
 	if session != "" {
@@ -345,7 +345,7 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	if base == "" {
 		commit, err := s.Repo.ReadCommit(ctx, string(r.found.Entry.Event().Commit))
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		// Made before the first commit: there is nothing to compare with.
 		if len(commit.Parents) < 2 {
@@ -359,7 +359,7 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	// Filters and external diffs of the user would make the numbers depend on the machine.
 	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--numstat", "-z", base, string(r.tree), "--"}})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for _, f := range inspect.Counts(string(out.Stdout)) {
 		r.Files++

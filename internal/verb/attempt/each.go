@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/run"
@@ -27,7 +26,7 @@ func (f *forking) runAll(ctx context.Context) error {
 			for i := range next {
 				// Commands that were started end by the signal. No other one is started, and
 				// the caller must hear that it did not run.
-				if errs[i] = checkpoint.Classify(ctx.Err()); errs[i] == nil {
+				if errs[i] = ctx.Err(); errs[i] == nil {
 					errs[i] = f.runOne(ctx, f.made[i], &terminal)
 				}
 			}

@@ -31,12 +31,12 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 	// A Root keeps symbolic links in the worktree from leading out of it.
 	source, err := os.OpenRoot(from.Repo.WorkTree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	defer source.Close() //nolint:errcheck // it was only read
 	target, err := os.OpenRoot(to.Repo.WorkTree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	defer target.Close() //nolint:errcheck // what was written in it is closed
 	count := 0
@@ -45,7 +45,7 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return checkpoint.Classify(context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 		// Git lists a nested repository as a directory.
 		if strings.HasSuffix(p, "/") {

@@ -24,7 +24,7 @@ const mergesTrees = "2.38"
 func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	version, err := s.Repo.Version(ctx)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if git.Older(version, mergesTrees) {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "leave out --merge: the plan then shows what is replaced; -- PATH… brings only some files", "--merge needs git %s, and this is git %s", mergesTrees, version)
@@ -80,7 +80,7 @@ func mergeTrees(ctx context.Context, s *checkpoint.Service, sides [3]side) (tree
 			c.Parents = commits[:1]
 		}
 		if commits[i], err = s.Repo.WriteCommit(ctx, c); err != nil {
-			return "", nil, checkpoint.Classify(err)
+			return "", nil, err
 		}
 	}
 	out, err := s.Repo.Run(ctx, git.Cmd{
@@ -88,16 +88,16 @@ func mergeTrees(ctx context.Context, s *checkpoint.Service, sides [3]side) (tree
 		Config: []string{"core.abbrev=no"}, // for withNames
 	})
 	if err != nil && git.ExitCode(err) != 1 { // exit code 1 means conflicts
-		return "", nil, checkpoint.Classify(err)
+		return "", nil, err
 	}
 	// The output is the tree and then a path for each conflicting entry, so a path may
 	// repeat.
 	fields := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
 	if tree, err = name.ParseOID(fields[0]); err != nil {
-		return "", nil, checkpoint.Classify(err)
+		return "", nil, err
 	}
 	tree, conflicts, err = withNames(ctx, s, tree, slices.Compact(fields[1:]), sides, commits)
-	return tree, conflicts, checkpoint.Classify(err)
+	return tree, conflicts, err
 }
 
 // withNames replaces the ids of the temporary commits in conflict markers by the names of the sides, and
@@ -145,7 +145,7 @@ func merged(ctx context.Context, s *checkpoint.Service, now *snapshot.Capture, t
 	}{{t.Tree, t.Raw, t.Modes}, {now.Tree, now.Raw, now.Modes}} {
 		changed, err := s.Repo.DiffTrees(ctx, from.tree, tree)
 		if err != nil {
-			return out, checkpoint.Classify(err)
+			return out, err
 		}
 		differs := map[string]bool{}
 		for _, c := range changed {

@@ -108,14 +108,14 @@ func (f *forking) claim(ctx context.Context, p *place) (taken string, err error)
 	case err == nil:
 		return theSession, checkpoint.Usage("--session-name chooses another one", "session %q already exists", p.Session)
 	case !errors.Is(err, store.ErrNoSession):
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	// On a file system without case, two sessions that differ in case only would share
 	// their refs.
 	if err := f.s.Store.CheckTwin(ctx, p.Session); errors.As(err, &twin) {
 		return theSession, checkpoint.Usage("--session-name chooses another one", "the name of session %q differs from another one only in case", p.Session)
 	} else if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	if !isFree(p.Worktree) {
 		return theDirectory, checkpoint.Usage("name a directory that does not exist: git checkpoint fork "+f.req.Ref+" DIR", "%q already exists", p.Worktree)

@@ -73,7 +73,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	}
 	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--others"}, Dir: in.Repo.WorkTree})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var paths []string
 	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
@@ -92,7 +92,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	}
 	hashed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "--stdin-paths"}, Dir: in.Repo.WorkTree, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n")})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var oids []name.OID
 	for oid := range strings.FieldsSeq(string(hashed.Stdout)) {
@@ -100,7 +100,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	}
 	missing, err := in.Repo.Batch().Missing(ctx, oids)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for i, oid := range oids {
 		if missing[oid] {
@@ -119,7 +119,7 @@ func (r *Removal) look(ctx context.Context) error {
 	defer in.Close() //nolint:errcheck // it was only read
 	status, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"status", "--porcelain=v1", "-z", "--ignored=traditional", "--untracked-files=all", "--no-renames"}})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for entry := range strings.SplitSeq(string(status.Stdout), "\x00") {
 		if p, ignored := strings.CutPrefix(entry, "!! "); ignored {
@@ -152,7 +152,7 @@ func (r *Removal) look(ctx context.Context) error {
 func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error {
 	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}, Dir: in.Repo.WorkTree})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for entry := range strings.SplitSeq(string(listed.Stdout), "\x00") {
 		_, path, _ := strings.Cut(entry, "\t")

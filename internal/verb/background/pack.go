@@ -104,5 +104,5 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 		return nil
 	}
 	os.WriteFile(failed, []byte(err.Error()+"\n"), 0o666) //nolint:errcheck,gosec // it is tried again earlier then
-	return checkpoint.Classify(err)
+	return err
 }

@@ -257,7 +257,7 @@ func (b *search) look(ctx context.Context, i int) (Verdict, error) {
 		return v, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return "", checkpoint.Classify(context.Cause(ctx))
+		return "", context.Cause(ctx)
 	}
 	e := b.steps[i]
 	verdict, code, err := b.try(ctx, e)

@@ -46,7 +46,7 @@ func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry
 	}
 	dir := filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-bisect-"+strconv.Itoa(os.Getpid()))
 	if x.note, err = linked.Begin(s, linked.Note{Kind: linked.KindBisect, Name: strconv.Itoa(os.Getpid()), Dir: dir}); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if err = linked.Add(ctx, s, linked.Place{Dir: dir, At: x.head}); err == nil {
 		x.in, err = checkpoint.OpenAt(ctx, s, dir)
@@ -96,7 +96,7 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	}
 	// Ctrl+C would end git's helper processes as well, so close them first.
 	if err := x.in.Repo.Close(); err != nil {
-		return "", 0, checkpoint.Classify(err)
+		return "", 0, err
 	}
 	signals, stop := command.Watch()
 	defer stop()
@@ -135,7 +135,7 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 	}
 	if head != x.head {
 		if _, err := x.in.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--no-deref", "HEAD", string(head)}}); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		x.head = head
 	}

@@ -95,18 +95,18 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	if git.ExitCode(err) > 0 {
 		return nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
-	return links, checkpoint.Classify(err)
+	return links, err
 }
 
 // holdsFile returns an error unless the checkpoint has this file.
 func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p string) error {
 	c, err := s.Repo.ReadCommit(ctx, string(tip))
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	e, known, err := s.Repo.Lookup(ctx, c.Tree, p)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if !known || e.IsTree() {
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", found.Entry.Label, name.Clip(p, name.Said))
@@ -207,5 +207,5 @@ func Log(ctx context.Context, s *checkpoint.Service, session string, options, pa
 	if git.EndedBy(err, syscall.SIGPIPE) {
 		return 128 + int(syscall.SIGPIPE), nil
 	}
-	return 0, checkpoint.Classify(err)
+	return 0, err
 }

@@ -42,7 +42,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 	}
 	said, err := s.Store.Listed(ctx, to.Session, ids)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	known, err := remembered(ctx, s, to.Session)
 	if err != nil {
@@ -74,7 +74,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 		return nil
 	})
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if fresh {
 		if err := s.Remember(memoryOf(to.Session), links); err != nil {
@@ -146,7 +146,7 @@ func remembered(ctx context.Context, s *checkpoint.Service, session name.Session
 	}
 	missing, err := s.Repo.Batch().Missing(ctx, oids)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	known := map[name.ID]link{}
 	for _, l := range links {

@@ -141,7 +141,7 @@ func explain(d *agent.Definition, err error) error {
 	case errors.Is(err, agent.ErrScope):
 		return checkpoint.Usage("leave out the flag, or see docs/agents.md", "%s: %v", d.Title, err)
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
@@ -190,7 +190,7 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 	for _, a := range p.Agents {
 		for _, c := range a.Files {
 			if err := c.Apply(receipt); err != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 		}
 		if err := p.configure(ctx, consentKey(a.Agent.Name), p.Adds); err != nil {
@@ -219,7 +219,7 @@ func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 	if !on && git.ExitCode(err) == 5 {
 		err = nil
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // receiptFile returns the path of the receipt: one for all worktrees of a repository, or
@@ -244,7 +244,7 @@ func readReceipt(file string) (agent.Receipt, error) {
 		return receipt, nil
 	}
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if json.Unmarshal(data, &receipt) != nil || receipt == nil {
 		return agent.Receipt{}, nil //nolint:nilerr // entries are then taken out one by one
@@ -259,7 +259,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return checkpoint.Classify(err)
+		return err
 	}
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err == nil {
@@ -269,7 +269,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 		err = wholefile.Bytes(file, 0o600, append(data, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("save what was added: %w", checkpoint.Classify(err))
+		return fmt.Errorf("save what was added: %w", err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 		return "", nil
 	}
 	commit, err := c.s.Repo.ReadCommit(ctx, string(c.head))
-	return commit.Tree, checkpoint.Classify(err)
+	return commit.Tree, err
 }
 
 // compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
@@ -219,7 +219,7 @@ func compareFiles(ctx context.Context, c *creation, prev base) error {
 		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)
 	}
 	if err != nil && c.unknown == "" {
-		return checkpoint.Classify(err)
+		return err
 	}
 	c.record.Files = FilesOf(changes)
 	if c.unknown != "" {
@@ -240,7 +240,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	}
 	changes, err := c.s.Repo.DiffTrees(ctx, headTree, c.capture.Index.Tree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for i, ch := range changes {
 		if i == record.MaxListed {
@@ -345,7 +345,7 @@ func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
 			g.Worktrees = append(g.Worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
 		}
 	}
-	return g, checkpoint.Classify(err)
+	return g, err
 }
 
 // FilesOf sorts changes into created, modified and deleted files. A change of mode or type counts

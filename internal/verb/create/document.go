@@ -50,7 +50,7 @@ func keepDocument(ctx context.Context, c *creation) error {
 	}
 	blob, err := c.s.Repo.WriteObject(ctx, "blob", text)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	c.kept = map[string]name.OID{file: blob}
 	AddExtra(&c.record.Extra, checkpoint.ImportedMember, checkpoint.ImportedFrom{Format: format, Key: c.def.CheckpointOf(c.document), Files: c.kept})

@@ -74,10 +74,10 @@ func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, er
 			if _, twin := errors.AsType[*store.TwinError](err); twin {
 				continue // another branch's session, whose name differs in case only
 			}
-			return session, checkpoint.Classify(err)
+			return session, err
 		}
 		if err != nil {
-			return "", checkpoint.Classify(err)
+			return "", err
 		}
 		// The session was started on this branch.
 		if st.Branch == string(s.Repo.Head.Branch) {
@@ -103,7 +103,7 @@ func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d
 	st, err := s.Store.State(ctx, h.session)
 	isNew := errors.Is(err, store.ErrNoSession)
 	if err != nil && !isNew {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if isNew || isBlank(st) {
 		h.workflow = wanted
@@ -195,7 +195,7 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 			return active, false, nil
 		}
 		if err != nil && !errors.Is(err, store.ErrNoSession) {
-			return "", false, checkpoint.Classify(err)
+			return "", false, err
 		}
 	}
 	if d.owner == "" {

@@ -41,7 +41,7 @@ func leaveOut(ctx context.Context, c *creation, b base) error {
 		// An empty id is no question for git; the zero id names no object either.
 		oids[i] = string(cmp.Or(r.Outputs[n].OID, name.OID(strings.Repeat("0", 2*c.s.Repo.HashLen()))))
 	}
-	return checkpoint.Classify(c.s.Repo.Batch().Info(ctx, oids, func(i int, o git.Object, err error) error {
+	return c.s.Repo.Batch().Info(ctx, oids, func(i int, o git.Object, err error) error {
 		if err == nil && o.Type == "blob" {
 			return nil
 		}
@@ -51,7 +51,7 @@ func leaveOut(ctx context.Context, c *creation, b base) error {
 		c.s.Warn(fmt.Sprintf("output %q of %s is not here, so it is not carried over", names[i], b.entry.Label))
 		delete(r.Outputs, names[i])
 		return nil
-	}))
+	})
 }
 
 // lighten removes everything that a safety checkpoint has taken over, because with it the record is

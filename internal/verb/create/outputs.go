@@ -63,7 +63,7 @@ func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []by
 	}
 	data, err = Patiently(ctx, func() ([]byte, error) { return readAtMost(file, longestOutput) })
 	if ctx.Err() != nil {
-		return nil, "", checkpoint.Classify(err)
+		return nil, "", err
 	}
 	if err != nil {
 		return nil, "", checkpoint.Usage("--output NAME=FILE needs a readable file; --output NAME= drops an output", "output %q: %v", o.Name, err)
@@ -122,7 +122,7 @@ func readAtMost(file string, most int64) ([]byte, error) {
 func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (KeptOutput, error) {
 	oid, err := s.Repo.WriteObject(ctx, "blob", data)
 	if err != nil {
-		return KeptOutput{}, checkpoint.Classify(fmt.Errorf("keep output %q: %w", output, err))
+		return KeptOutput{}, fmt.Errorf("keep output %q: %w", output, err)
 	}
 	o := record.Output{
 		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),

@@ -18,7 +18,7 @@ import (
 func (c *creation) repair(ctx context.Context, err error) error {
 	missing, is := errors.AsType[*store.MissingObjectsError](err)
 	if !is {
-		return checkpoint.Classify(err)
+		return err
 	}
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
 	commit := c.written.Commit

@@ -3,7 +3,6 @@ package create
 // This file adds a workflow's own words to what the program says about a create.
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -43,16 +42,17 @@ func (c *creation) about() map[string]any {
 // also contains the error itself; its line is left out, because the error is printed anyway. A NUL
 // marks that line.
 func (c *creation) failed(err error) error {
-	known, is := errors.AsType[*checkpoint.Error](err)
-	if !is || !checkpoint.IsFailure(known.Kind) {
+	if !checkpoint.IsFailure(checkpoint.KindOf(err)) {
 		return err
 	}
 	said := c.about()
 	said["error"] = "\x00"
-	for _, line := range checkpoint.OwnWords(c.def, "create_failed", said) {
-		if line != "" && !strings.Contains(line, "\x00") {
-			known.Hints = append(known.Hints, line)
+	return checkpoint.WithHints(err, func(hints []string) []string {
+		for _, line := range checkpoint.OwnWords(c.def, "create_failed", said) {
+			if line != "" && !strings.Contains(line, "\x00") {
+				hints = append(hints, line)
+			}
 		}
-	}
-	return err
+		return hints
+	})
 }

@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 )
 
@@ -28,7 +27,7 @@ func judgeTag(ctx context.Context, c *creation) error {
 	for _, p := range c.capture.Untracked {
 		if _, in, err := c.s.Repo.Lookup(ctx, head, p); err != nil || !in {
 			c.private = clearance.HoldsUntracked
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return nil

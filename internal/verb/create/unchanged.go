@@ -70,7 +70,7 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 	}
 	kept, err := c.s.Store.Raw(ctx, b.commit)
 	if err != nil {
-		return false, checkpoint.Classify(err)
+		return false, err
 	}
 	return maps.Equal(kept, c.capture.Raw), nil
 }
@@ -84,7 +84,7 @@ func (b base) sameDocument(ctx context.Context, c *creation) (bool, error) {
 	}
 	before, err := c.s.Store.Imported(ctx, b.commit, KeptJSON)
 	same := func(a, b json.RawMessage) bool { return bytes.Equal(Compact(a), Compact(b)) }
-	return maps.EqualFunc(c.def.Beside(before), c.def.Beside(c.req.State), same), checkpoint.Classify(err)
+	return maps.EqualFunc(c.def.Beside(before), c.def.Beside(c.req.State), same), err
 }
 
 // sameError reports whether two errors of a job are equal. Absent and null are the same.

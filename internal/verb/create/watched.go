@@ -48,7 +48,7 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude in git's configuration"}}
 	}
-	return got, checkpoint.Classify(err)
+	return got, err
 }
 
 // ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.

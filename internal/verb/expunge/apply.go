@@ -26,7 +26,7 @@ var errMoved = errors.New("somebody else wrote to the session in the meantime")
 func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	list, err := clearance.ReadExpunged(p.s.Repo)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	p.answer.Checkpoints = []Rewritten{}
 	for _, r := range p.sessions {
@@ -36,7 +36,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 				break
 			}
 			if !errors.Is(err, errMoved) || try >= checkpoint.Attempts {
-				return nil, checkpoint.Classify(err)
+				return nil, err
 			}
 			if err := p.again(ctx, r); err != nil {
 				return nil, err

@@ -99,7 +99,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 	list, err := clearance.ReadExpunged(s.Repo)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if len(list.Objects) == 0 || s.RefuseHalfRolledBack() != nil {
 		return nil, nil //nolint:nilerr // whoever fetched hears of the half rollback from other commands
@@ -169,7 +169,7 @@ func (p *Plan) read(ctx context.Context) error {
 		case errors.Is(err, store.ErrNoSession):
 			return p.s.UnknownSessionError(ctx, session)
 		case err != nil:
-			return checkpoint.Classify(err)
+			return err
 		}
 		if r.state.ReadOnly != "" {
 			p.answer.Kept = append(p.answer.Kept, fmt.Sprintf("session %s is read-only here: %s", session, r.state.ReadOnly))
@@ -201,7 +201,7 @@ func (p *Plan) aim(ctx context.Context) error {
 	}
 	report, err := p.desk.Sent(ctx, tips, nil)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	// An allowed secret, or one of another rule, stays.
 	switch {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -33,7 +32,7 @@ func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
 func (p *Plan) reaches(ctx context.Context, from, not []name.OID, more ...string) (bool, error) {
 	hit := false
 	err := clearance.Reachable(ctx, p.s.Repo, from, not, func(oid name.OID, _ string) { hit = hit || p.goal.hit(oid) }, more...)
-	return hit, checkpoint.Classify(err)
+	return hit, err
 }
 
 // dropped reports whether a commit on which HEAD was is left out of a replacement's
@@ -95,7 +94,7 @@ func (p *Plan) survey(ctx context.Context) error {
 func (r *rewriting) inJournal(ctx context.Context) error {
 	found, err := r.plan.desk.Sent(ctx, []name.OID{r.tip}, nil)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for _, f := range found.Found {
 		if r.plan.goal.secrets[f.Fingerprint] {
@@ -110,7 +109,7 @@ func (r *rewriting) inJournal(ctx context.Context) error {
 func (p *Plan) yours(ctx context.Context) error {
 	refs, err := p.theirs(ctx)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var all []name.OID
 	for _, r := range refs {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -60,10 +59,10 @@ func (r *rewriting) open(ctx context.Context) error {
 	}
 	r.state = st
 	if r.tip, err = r.plan.s.Repo.Batch().Resolve(ctx, name.JournalRef(r.session)); err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	r.held, r.archived, err = r.plan.s.Store.HeldOf(ctx, r.session)
-	return checkpoint.Classify(err)
+	return err
 }
 
 // at adds the blobs that a checkpoint has for a path: in its files, in the index, in
@@ -124,7 +123,7 @@ func (r *rewriting) find(ctx context.Context) error {
 		o, err := r.look(ctx, e, commit)
 		if err != nil {
 			if ctx.Err() != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 			// A damaged checkpoint cannot be rewritten. It must not keep the others from
 			// being cleaned.

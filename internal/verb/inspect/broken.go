@@ -55,15 +55,15 @@ func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil // a file system that can only be read would refuse to remove it
 		}
-		return checkpoint.Classify(os.Remove(path))
+		return os.Remove(path)
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	// One line for each checkpoint, so that a damaged line hides only its own.
 	for id, findings := range b {
 		if err := encoder.Encode(brokenLine{id, findings}); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
-	return checkpoint.Classify(s.Store.WriteFile(filepath.Base(path), out.Bytes()))
+	return s.Store.WriteFile(filepath.Base(path), out.Bytes())
 }

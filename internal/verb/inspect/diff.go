@@ -177,7 +177,7 @@ func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, pat
 	}
 	changes, err := s.Repo.DiffTrees(ctx, a, b)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	for _, c := range changes {
 		if len(paths) == 0 || only(c.Path) {
@@ -254,7 +254,7 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 	text, err := s.Repo.Output(ctx, "rev-list", "--no-commit-header", "--max-count=1000", "--format=%H %s", tips, "--")
 	switch {
 	case err != nil && git.ExitCode(err) < 0: // git was interrupted
-		return out, checkpoint.Classify(err)
+		return out, err
 	case err != nil:
 		s.Warn(fmt.Sprintf("the commits between are left out: %v", err))
 		return out, nil

@@ -31,7 +31,7 @@ type IO struct {
 func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
 	empty, err := checkpoint.RetryBorrowed(s, func() (name.OID, error) { return s.Repo.WriteTree(ctx, nil) })
 	if err != nil {
-		return 1, checkpoint.Classify(err)
+		return 1, err
 	}
 	args := append([]string{"--no-pager", "diff"}, flags...)
 	if to.Color != "" {
@@ -83,7 +83,7 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 	if git.EndedBy(err, syscall.SIGPIPE) { // the reader, such as a pager, was closed
 		return 128 + int(syscall.SIGPIPE), nil
 	}
-	return 0, checkpoint.Classify(err)
+	return 0, err
 }
 
 // ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and
@@ -113,7 +113,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 		return "", nil
 	}
 	commit, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head))
-	return commit.Tree, checkpoint.Classify(err)
+	return commit.Tree, err
 }
 
 // FileCount is how many lines of a file differ.

@@ -112,7 +112,7 @@ func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	in, err := snapshot.ReadIntent(dir)
 	if in == nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	meta, err := checkpoint.ReadIntent(in.Meta)
 	if err != nil {

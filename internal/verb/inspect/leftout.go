@@ -95,7 +95,7 @@ func MovedInside(ctx context.Context, s *checkpoint.Service, then *record.Record
 func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]Moved, error) {
 	changes, err := s.Repo.DiffTrees(ctx, then.tree, now.tree)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	moved := map[string]*Moved{}
 	at := func(p string) *Moved {

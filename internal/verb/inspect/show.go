@@ -152,7 +152,7 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 	}
 	byID, err := s.Store.Listed(ctx, st.Session, ids)
 	if err != nil {
-		return nil, nil, checkpoint.Classify(err)
+		return nil, nil, err
 	}
 	problems := map[name.ID]string{}
 	for _, e := range of {
@@ -202,7 +202,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 		if err == nil && oid == f.Entry.Event().Commit {
 			d.Tag = tag
 		} else if err != nil && !errors.Is(err, git.ErrMissing) {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 	return d, nil

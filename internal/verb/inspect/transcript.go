@@ -81,7 +81,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
 	rec, _, m, err := s.ReadRecord(ctx, e)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	agent, _ := rec.Agent()
 	if _, kept := rec.Outputs[record.TranscriptOutput]; agent.Transcript == nil || !kept {
@@ -89,7 +89,7 @@ func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk
 	}
 	said, err := s.Store.Output(ctx, m, record.TranscriptOutput)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	t := &Talk{Checkpoint: rec.ID, Label: rec.Label, Time: checkpoint.Time{Time: rec.CreatedAt}, Agent: agent}
 	for line := range bytes.Lines(said) {

@@ -28,13 +28,13 @@ func Watching(s *checkpoint.Service) bool {
 func BeWatcher(s *checkpoint.Service) (release func(), err error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	file := filepath.Join(dir, watcherFile)
 	note := snapshot.ProcessNote()
 	mine, err := lockfile.Take(file, note, func() bool { return !Watching(s) })
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if !mine {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "Ctrl+C in its terminal stops it", "a watcher is already running in this worktree")
@@ -52,7 +52,7 @@ func Ignored(ctx context.Context, s *checkpoint.Service, dirs []string) (map[str
 	}
 	named, err := snapshot.Ignored(ctx, s.Repo, nil, paths)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	ignored := map[string]bool{}
 	for path := range named {

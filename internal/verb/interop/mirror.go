@@ -222,7 +222,7 @@ type mirrored struct {
 func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	known := &mirrored{Sessions: map[string]map[string]string{}, file: filepath.Join(dir, "mirror-"+digest([]byte(m.Format + ":" + m.Dir))[:16])}
 	parts, err := os.ReadDir(dir)

@@ -38,9 +38,7 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	}
 	defer tx.Rollback() //nolint:errcheck // it is over after a commit
 	if err := do(tx); err != nil {
-		var known *checkpoint.Error
-		// It is an error that do made for the user, such as inTheWay.
-		if errors.As(err, &known) {
+		if checkpoint.KindOf(err) != checkpoint.KindFailed { // it says more, as inTheWay does
 			return err
 		}
 		return refuse(err)

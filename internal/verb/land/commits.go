@@ -26,7 +26,7 @@ const hooksRun = "2.36"
 func (p *Plan) commit(ctx context.Context) error {
 	dir, err := p.s.Repo.Dir()
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	// pre-commit may change the files, and only the last commit is checked out.
 	commits := p.Answer.Commits
@@ -55,14 +55,14 @@ func (p *Plan) preCommit(ctx context.Context, dir string, tree name.OID) (name.O
 	defer os.Remove(index) //nolint:errcheck // swept by age
 	env := []string{"GIT_INDEX_FILE=" + index}
 	if _, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", string(tree)}, Env: env}); err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	if err := p.hook(ctx, "pre-commit", env); err != nil {
 		return "", err
 	}
 	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Env: env})
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }
@@ -72,7 +72,7 @@ func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
 	file := filepath.Join(dir, "tmp-land-message")
 	defer os.Remove(file) //nolint:errcheck // swept by age
 	if err := os.WriteFile(file, []byte(c.message), 0o666); err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if err := p.hook(ctx, "prepare-commit-msg", nil, file, "message"); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *Plan) edited(ctx context.Context, dir string, c *Commit) error {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if c.message = string(data); strings.TrimSpace(c.message) == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "", "a hook left the message of %s empty; nothing was changed", c.Label)
@@ -104,7 +104,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
 			err = checkpoint.Failure(checkpoint.KindRefused, "", "git %[2]s cannot run the hook %[1]s for another program; git %[3]s can", hook, version, hooksRun)
 		}
-		return checkpoint.Classify(err)
+		return err
 	}
 	line := append([]string{"hook", "run", "--ignore-missing", hook, "--"}, args...)
 	// An editor would wait for a person, and the message is given.
@@ -113,7 +113,7 @@ func (p *Plan) hook(ctx context.Context, hook string, env []string, args ...stri
 	if errors.As(err, &failed) {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // after runs the post-commit hook. The commits exist by then, so a failure is only a
@@ -129,7 +129,7 @@ func (p *Plan) after(ctx context.Context) {
 func (p *Plan) write(ctx context.Context, c *Commit, parent name.OID) (name.OID, error) {
 	args := []string{"commit-tree", string(c.tree), "-p", string(parent)}
 	if sign, err := p.s.Repo.Config.Bool("commit.gpgSign", false); err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	} else if sign {
 		args = append(args, "-S")
 	}

@@ -96,7 +96,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	tip, err := s.Repo.ReadCommit(ctx, string(s.Repo.Head.OID))
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	p.base = tip.Tree
 	if err := p.divide(ctx, steps); err != nil {
@@ -214,7 +214,7 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]bool, error) {
 	log, err := p.s.Store.Log(ctx, session)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	made, landed := map[name.ID]bool{}, false
 	for _, e := range log.Events() {
@@ -254,7 +254,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		}
 		changes, err := p.s.Repo.DiffTrees(ctx, before, tree)
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		if len(changes) == 0 {
 			p.Answer.Left = append(p.Answer.Left, checkpoint.Labelled{ID: st.entry.Checkpoint, Label: st.entry.Label})
@@ -280,14 +280,14 @@ func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
 	// A file that the branch tracks is part of the project even if a rule ignores it.
 	for _, path := range inspect.IgnoredOf(st.record) {
 		if _, tracked, err := p.s.Repo.Lookup(ctx, p.base, path); err != nil {
-			return "", checkpoint.Classify(err)
+			return "", err
 		} else if !tracked {
 			out[path] = git.Entry{}
 		}
 	}
 	changes, err := p.s.Repo.DiffTrees(ctx, p.base, st.record.Snapshot.Tree)
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	for _, c := range changes {
 		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
@@ -298,7 +298,7 @@ func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
 		return st.record.Snapshot.Tree, nil
 	}
 	tree, err := p.s.Repo.EditTree(ctx, st.record.Snapshot.Tree, out)
-	return tree, checkpoint.Classify(err)
+	return tree, err
 }
 
 // message returns the message of a commit: the user's or the checkpoint's, with the trailer
@@ -315,7 +315,7 @@ func (p *Plan) message(ctx context.Context, st step) (string, error) {
 		Args:  []string{"interpret-trailers", "--trailer", "Checkpoint-Id: " + string(st.entry.Checkpoint)},
 		Stdin: strings.NewReader(strings.TrimSpace(text) + "\n"),
 	})
-	return string(res.Stdout), checkpoint.Classify(err)
+	return string(res.Stdout), err
 }
 
 // untracked lists the landed files that git did not track before, which the user may not
@@ -323,11 +323,11 @@ func (p *Plan) message(ctx context.Context, st step) (string, error) {
 func (p *Plan) untracked(ctx context.Context) error {
 	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].tree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	listed, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z"}})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	tracked := map[string]bool{}
 	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
@@ -351,7 +351,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	a.To = a.Commits[len(a.Commits)-1].OID
 	log, err := p.s.Store.Log(ctx, a.Session)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	// The commits will be pushed with the branch at some time, and no gate sees that push.
 	err = clearance.MayLeave(ctx, p.s, clearance.Sending{
@@ -363,7 +363,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	if p.req.Branch != "" {
 		a.DryRun = false
 		_, err := p.s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: land", string(a.Branch), string(a.To), "") // "": it must not be there
-		return a, checkpoint.Classify(err)
+		return a, err
 	}
 	return a, p.move(ctx)
 }
@@ -400,11 +400,11 @@ func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Ta
 	t := now.Unchanged()
 	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
 	if err != nil {
-		return t, checkpoint.Classify(err)
+		return t, err
 	}
 	changes, err := p.s.Repo.DiffTrees(ctx, p.base, commit.Tree)
 	if err != nil {
-		return t, checkpoint.Classify(err)
+		return t, err
 	}
 	edits := map[string]git.Entry{}
 	for _, c := range changes {
@@ -412,7 +412,7 @@ func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Ta
 	}
 	index := now.Index
 	if index.Tree, err = p.s.Repo.EditTree(ctx, index.Tree, edits); err != nil {
-		return t, checkpoint.Classify(err)
+		return t, err
 	}
 	index.IntentToAdd = slices.DeleteFunc(slices.Clone(index.IntentToAdd), func(path string) bool { _, landed := edits[path]; return landed })
 	t.Index = &index

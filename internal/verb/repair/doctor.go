@@ -59,7 +59,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 		found, err := look(ctx, s)
 		if err != nil {
 			if ctx.Err() != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
 		}

@@ -64,14 +64,14 @@ type rebuilding struct {
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
 	clearance.Thorough(s) // it makes missing tags, and nobody waits for a save
 	if err := removeBrokenRefs(ctx, s); err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var sessions []name.Session
 	var only name.ID
 	if req.Ref != "" {
 		session, id, err := provableRef(ctx, s, req.Session, req.Ref)
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		sessions, only = []name.Session{session}, id
 		// Lost files are found by a deep look only. One checkpoint is worth it, and what is found is
@@ -83,7 +83,7 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 	} else {
 		var err error
 		if sessions, _, err = provable(ctx, s, req.Session, req.All); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	for _, session := range sessions {
@@ -94,7 +94,7 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 			r.line("", "").OK, err = true, nil
 		}
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		for _, id := range r.order {
 			if err := each(*r.lines[id]); err != nil {

@@ -80,7 +80,7 @@ func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, e
 		v.deep = proof.NewDeep(s.Store, read)
 	}
 	if req.Ref != "" {
-		return checkpoint.Classify(v.one(ctx))
+		return v.one(ctx)
 	}
 	sessions, view, err := provable(ctx, s, req.Session, req.All)
 	if err != nil {
@@ -88,7 +88,7 @@ func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, e
 	}
 	for _, session := range sessions {
 		if err := v.session(ctx, session, view); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 	// Sessions that this worktree has seen, with or without refs now.
 	gone, err := s.Store.Remembered()
 	if err != nil {
-		return nil, nil, checkpoint.Classify(err)
+		return nil, nil, err
 	}
 	// A cache file of another version cannot be read. It is no proof that there was a journal.
 	unseen := func(session name.Session) bool { return len(s.Store.Seen(session)) == 0 }
@@ -114,7 +114,7 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 	}
 	view, err := proof.Look(ctx, s.Store)
 	if err != nil {
-		return nil, nil, checkpoint.Classify(err)
+		return nil, nil, err
 	}
 	// A session whose refs were all deleted is not in the view. If this worktree saw its journal,
 	// that loss is a finding.
@@ -248,7 +248,7 @@ func provableRef(ctx context.Context, s *checkpoint.Service, session, ref string
 	// The journal is missing or damaged. The refs of checkpoints still name session and id.
 	refs, refsErr := s.Store.AllRefs(ctx)
 	if refsErr != nil {
-		return "", "", checkpoint.Classify(refsErr)
+		return "", "", refsErr
 	}
 	for _, r := range refs {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)

@@ -256,7 +256,7 @@ func typedIn(s *checkpoint.Service, f *checkpoint.Found) string {
 func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 	active, err := r.s.Store.ActiveSession()
 	if err != nil || active != "" || r.record.Snapshot.Tree == "" {
-		return false, checkpoint.Classify(err)
+		return false, err
 	}
 	// If a session has worked here, the files are its work, even if HEAD has them all.
 	worked, err := hasWorked(ctx, r.s)
@@ -271,7 +271,7 @@ func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	// Events carry the id of the worktree that wrote them.
 	id, err := s.Store.WorktreeID()
 	if err != nil {
-		return false, checkpoint.Classify(err)
+		return false, err
 	}
 	states, err := s.States(ctx, "")
 	return slices.ContainsFunc(states, func(st *journal.State) bool { return st.Worked(id, journal.KindCreate) }), err
@@ -281,7 +281,7 @@ func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
 func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
 	want, err := headTree(ctx, s)
 	if err != nil {
-		return false, checkpoint.Classify(err)
+		return false, err
 	}
 	now, err := inspect.Capture(ctx, s, nil)
 	if err != nil {

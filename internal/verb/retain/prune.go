@@ -130,7 +130,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	if req.GC {
 		// Refuse before anything is removed.
 		if all, err := s.Repo.KeepsAll(); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		} else if all {
 			return nil, checkpoint.Failure(checkpoint.KindFailed, "git checkpoint prune", "this repository keeps all objects (extensions.preciousObjects), so --gc has no effect")
 		}
@@ -208,7 +208,7 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 	for _, session := range sessions {
 		if err := p.session(ctx, session); err != nil {
 			if ctx.Err() != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 			s.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", session, err))
 		}
@@ -350,7 +350,7 @@ func ItemsOf(st *journal.State) []workflow.Item {
 func (p *PrunePlan) gitKeeps(ctx context.Context) error {
 	grace, ends, err := p.s.Repo.Grace(ctx)
 	if err != nil || !ends {
-		return checkpoint.Classify(err)
+		return err
 	}
 	oldest := slices.MinFunc(p.answer.Pruned, func(a, b Judged) int { return a.created.Compare(b.created) })
 	p.answer.GitKeepsUntil = &checkpoint.Time{Time: oldest.created.Add(grace)}
@@ -368,7 +368,7 @@ func (p *PrunePlan) collect(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return checkpoint.Classify(fmt.Errorf("run git gc: %w", err))
+		return fmt.Errorf("run git gc: %w", err)
 	}
 	p.answer.Freed, p.answer.Waiting, p.answer.Grace = &done.Freed, &done.Waiting, done.Grace
 	return nil

@@ -67,7 +67,7 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
 	refs, err := s.Repo.Refs(ctx)
 	if err != nil {
-		return 0, checkpoint.Classify(err)
+		return 0, err
 	}
 	var others []name.OID
 	for _, r := range s.Store.Held(ctx, refs) {
@@ -124,7 +124,7 @@ const (
 func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids []name.ID, reason string, pinned pinnedRule) (map[name.ID]bool, error) {
 	e, err := s.NewEvent(journal.KindPrune, session)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	e.Reason = reason
 	s.Trace("doomed")
@@ -234,7 +234,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		}
 		e, err := s.NewEvent(kind, f.Session)
 		if err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 		e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
 		bySession[f.Session] = append(bySession[f.Session], e)
@@ -250,7 +250,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 			return store.Change{Events: events}, nil
 		})
 		if err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 	return out, nil

@@ -43,7 +43,7 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
 		answerIndex(r)
 		if err := answerUnsaved(ctx, r); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		if err := answerLeftOut(ctx, r); err != nil {
 			return err
@@ -176,7 +176,7 @@ func isDead(r *Plan, id name.ID) bool {
 func (r *Plan) answerSteps(ctx context.Context) error {
 	discard, restore, err := r.lists()
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	// Without an id of its own, this worktree cannot tell whose work is discarded.
 	here, unknown := r.s.Store.WorktreeID()
@@ -218,7 +218,7 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 	}
 	if pending := def.Pending(r.after(discard, restore)); len(pending) > 0 {
 		if r.answer.Pending, err = json.Marshal(pending); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (r *Plan) applyFiles(ctx context.Context) error {
 	// Keep the exact bytes of the files that go, so that an undo restores them exactly.
 	modes, err := shot.Secure(ctx, r.plan)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	r.s.Trace("secured")
 	// Stage takes the lock of the index and writes the new files beside the old ones.
@@ -78,7 +78,7 @@ func (r *Plan) applyFiles(ctx context.Context) error {
 	meta, err := r.begin(ctx, staged, modes)
 	if err != nil {
 		staged.Cancel()
-		return checkpoint.Classify(err)
+		return err
 	}
 	_, err = finish(ctx, r.s, staged, meta, r.answer)
 	return r.failed(err)
@@ -146,7 +146,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		answer.DryRun, answer.Safety = false, meta.Safety
 		err = staged.Finish()
 		s.Trace("finished")
-		return answer, checkpoint.Classify(err)
+		return answer, err
 	}
 	return nil, goBack(context.WithoutCancel(ctx), s, staged, meta, err)
 }
@@ -165,7 +165,7 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	if backErr == nil {
 		backErr = staged.Finish()
 	}
-	kind := checkpoint.KindOf(checkpoint.Classify(cause))
+	kind := checkpoint.KindOf(cause)
 	// An interrupt and a refusal keep their exit codes.
 	if kind != checkpoint.KindInterrupt && kind != checkpoint.KindRefused {
 		kind = checkpoint.KindFailed
@@ -307,7 +307,7 @@ func (r *Plan) applyState(ctx context.Context) error {
 		r.answer.From, err = recordMove(ctx, r.s, meta)
 	}
 	r.answer.DryRun, r.answer.Safety = false, meta.Safety
-	return checkpoint.Classify(err)
+	return err
 }
 
 // makeSafety makes the safety checkpoint from the capture that the plan is based on.
@@ -345,7 +345,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
 		answer.Plan.Discard = discardedSince(st, meta.Safety)
-		return answer, checkpoint.Classify(staged.Finish())
+		return answer, staged.Finish()
 	}
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
@@ -364,7 +364,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
 	// and its undo finds only events with that.
 	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if answer, err = finish(ctx, s, staged, meta, answer); err != nil {
 		return answer, err
@@ -404,7 +404,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	}
 	if isWritten(st, meta) {
 		if err := staged.Finish(); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
@@ -423,7 +423,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
 	if err := staged.Finish(); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Pending: json.RawMessage("[]")}, nil
 }
@@ -438,7 +438,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	}
 	staged, err := shot.Unfinished()
 	if err != nil {
-		return nil, meta, nil, checkpoint.Classify(err)
+		return nil, meta, nil, err
 	}
 	if staged == nil {
 		return nil, meta, nil, nothingUnfinished(shot)

@@ -98,7 +98,7 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	}
 	was, err := r.s.Repo.Batch().Resolve(ctx, b.Target)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return checkpoint.Classify(err)
+		return err
 	}
 	r.was = was
 	if was == b.To {
@@ -110,7 +110,7 @@ func (r *Plan) leaveBehind(ctx context.Context) error {
 	}
 	lost, err := r.s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if lost != "0" {
 		return &checkpoint.Error{
@@ -139,7 +139,7 @@ func (r *Plan) planBack(ctx context.Context) error {
 	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
 	switch {
 	case err != nil && !errors.Is(err, git.ErrMissing):
-		return checkpoint.Classify(err)
+		return err
 	case now == "", now == was.From: // it is gone, or at its old place already
 	case was.From == "":
 		stays("the rollback made it")
@@ -200,7 +200,7 @@ func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, fro
 func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) error {
 	list, err := s.Repo.Worktrees(ctx)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for _, w := range list {
 		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {

@@ -44,7 +44,7 @@ func refuseBuiltOn(ctx context.Context, r *Plan) error {
 		}
 		commits, err := builtOn(ctx, r, l.Head, now.commit, goal)
 		if err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		if len(commits) > 0 {
 			return wouldTakeOff(l, goal.branch, commits, r.direction)

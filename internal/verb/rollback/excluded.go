@@ -21,7 +21,7 @@ func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
 		return nil, nil
 	}
 	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
-	return slices.Sorted(maps.Keys(found)), checkpoint.Classify(err)
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // sayExcluded refuses a rollback of some paths if checkpoint.exclude names all that differ: it would

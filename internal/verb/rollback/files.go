@@ -99,7 +99,7 @@ func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got c
 	}
 	allowed, err := create.AllowedBits(s, rec)
 	if err != nil {
-		return t, checkpoint.Classify(err)
+		return t, err
 	}
 	for p, text := range rec.Snapshot.Modes {
 		mode, err := strconv.ParseUint(text, 8, 32)
@@ -117,7 +117,7 @@ func unplanned(ctx context.Context, r *Plan, err error) error {
 	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
 		return damaged(ctx, r, r.files, err)
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // planFiles captures the worktree as it is and plans the changes to the target.
@@ -229,7 +229,7 @@ func lacks(ctx context.Context, r *Plan, p string) (bool, error) {
 	}
 	for _, tree := range []name.OID{r.record.Snapshot.Tree, r.record.Git.Index} {
 		if _, has, err := r.s.Repo.Lookup(ctx, tree, p); has || err != nil {
-			return false, checkpoint.Classify(err)
+			return false, err
 		}
 	}
 	leftOut := func(sk record.Skipped) bool {
@@ -295,7 +295,7 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	}
 	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, tree)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	out := map[string]name.OID{}
 	for _, c := range changes {
@@ -339,7 +339,7 @@ func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
 	}
 	files, err := shot.Made(ctx, r.plan)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	out := []create.MadeFile{}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -410,7 +410,7 @@ func (r *Plan) refuseCollisions() error {
 func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
 		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
-			return known, checkpoint.Classify(err)
+			return known, err
 		}
 	}
 	// Not in any tree, but known: unmerged and intent-to-add entries of the index, and skipped
@@ -474,7 +474,7 @@ func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
 		}
 		changes, err := r.s.Repo.DiffTrees(ctx, a, b)
 		if err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 		for _, c := range changes {
 			out[c.Path] = true

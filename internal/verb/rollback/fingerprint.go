@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 )
 
@@ -28,7 +27,7 @@ func (r *Plan) Fingerprint() (string, error) {
 		Branch      name.Ref
 	}{answer, tree, index, r.s.Repo.Head.OID, r.s.Repo.Head.Branch})
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), nil

@@ -119,5 +119,5 @@ func carryRecorded(ctx context.Context, s *checkpoint.Service, staged *snapshot.
 	if why != "" {
 		s.Warn("the index stays as it is: " + why)
 	}
-	return checkpoint.Classify(err)
+	return err
 }

@@ -77,7 +77,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	}
 	changes, err := s.Repo.DiffTrees(ctx, from, to)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	count := len(changes)
 	return &count, nil

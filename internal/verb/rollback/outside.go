@@ -15,7 +15,7 @@ import (
 func notStaged(r *Plan, err error) error {
 	filter, is := errors.AsType[*snapshot.FilterError](err)
 	if !is || len(filter.Gone) == 0 {
-		return checkpoint.Classify(err)
+		return err
 	}
 	remote, set := r.s.Settings.Get("checkpoint.remote")
 	if !set {

@@ -7,7 +7,6 @@ package rollback
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -159,8 +158,9 @@ func applyLegs(ctx context.Context, r *Plan) error {
 		if err == nil {
 			answer, err = leg.Apply(ctx)
 		}
-		if known, is := errors.AsType[*checkpoint.Error](err); is && done > 0 {
-			known.Hints = append(known.Hints, fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction, len(r.levels)-done))
+		if err != nil && done > 0 {
+			rest := fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction, len(r.levels)-done)
+			err = checkpoint.WithHints(err, func(hints []string) []string { return append(hints, rest) })
 		}
 		if err != nil {
 			return err

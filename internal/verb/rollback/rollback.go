@@ -111,7 +111,7 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
 		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label)
 	case err != nil:
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(target)}, nil
 }
@@ -179,10 +179,10 @@ const modePaths Mode = "paths"
 func refuseUnfinished(s *checkpoint.Service) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	if snapshot.Moving(dir) {
-		return checkpoint.Classify(snapshot.ErrBusy)
+		return snapshot.ErrBusy
 	}
 	return s.RefuseHalfRolledBack()
 }

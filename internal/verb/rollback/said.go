@@ -20,15 +20,18 @@ func (r *Plan) said(moment string) string {
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(err error) error {
-	known, is := errors.AsType[*checkpoint.Error](err)
-	if !is || r.isUndo() {
+	if err == nil || r.isUndo() {
 		return err
 	}
 	said := r.about()
 	// error is the whole text, state only what condition the worktree is in.
-	said["error"], said["state"] = known.Error(), known.Message
-	known.Hints = append(checkpoint.OwnWords(r.def, "rollback_failed", said), known.Hints...)
-	return known
+	said["error"], said["state"] = checkpoint.MessageOf(err), ""
+	if known, is := errors.AsType[*checkpoint.Error](err); is {
+		said["state"] = known.Message
+	}
+	return checkpoint.WithHints(err, func(hints []string) []string {
+		return append(checkpoint.OwnWords(r.def, "rollback_failed", said), hints...)
+	})
 }
 
 // about returns the values that a workflow's message may refer to.

@@ -21,7 +21,7 @@ func answerUnignored(ctx context.Context, r *Plan) error {
 	}
 	list, err := shot.Unignored(ctx, r.plan)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for _, u := range list {
 		r.answer.Plan.Unignored = append(r.answer.Plan.Unignored, Unignored{checkpoint.Path(u.Path), u.Files})

@@ -57,7 +57,7 @@ func (w *walked) entry(id name.ID) *journal.Entry {
 func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
 	id, err := s.Store.WorktreeID()
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	states, err := s.States(ctx, "session %q cannot be read, so its rollbacks are not in the lists: %v")
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *Plan) prepareUndo(ctx context.Context) error {
 	last := r.levels[len(r.levels)-1]
 	var err error
 	if r.plans, err = planEach(r.levels); err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	// The last plan says where the undo ends, all plans together what it discards and restores.
 	goal := r.plans[len(r.plans)-1]

@@ -150,7 +150,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		return nil, err
 	}
 	if err := r.handOver(); err != nil {
-		return nil, checkpoint.Classify(fmt.Errorf("hand over the state: %w", err))
+		return nil, fmt.Errorf("hand over the state: %w", err)
 	}
 	defer os.Remove(r.stateFile) //nolint:errcheck // disposable
 	signals, stop := command.Watch()

@@ -27,7 +27,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 	// The event is made outside the transaction, which may call the function several times.
 	e, err := s.NewEvent(journal.KindArchive, session)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	_, err = s.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
 		change := store.Change{}

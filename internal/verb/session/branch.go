@@ -31,7 +31,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	switch {
 	case errors.Is(err, git.ErrMissing):
 	case err != nil:
-		return "", checkpoint.Classify(err)
+		return "", err
 	case oid != s.Repo.Head.OID:
 		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it, and start the session without --branch", "branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
 	default:
@@ -40,7 +40,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 		}
 	}
 	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	// The service has read HEAD before. Keep it in step.
 	s.Repo.Head.Branch = name.Ref(branch)

@@ -42,10 +42,10 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	if _, err := s.Store.State(ctx, session); err == nil {
 		return nil, checkpoint.Usage("`git checkpoint session switch "+string(session)+"` makes it the active one", "session %q already exists", session)
 	} else if !errors.Is(err, store.ErrNoSession) {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if err := s.Store.CheckTwin(ctx, session); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	// A topic is stored in an event that cannot be changed, so secrets are removed first.
 	req.Topic = clearance.Redacted(s, "topic", req.Topic)
@@ -73,7 +73,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	}
 	start, err := s.NewStart(session, def.Name, req.Topic, branch)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if req.Branch {
 		start.Mode = checkpoint.ModeOwnBranch
@@ -86,7 +86,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 		return store.Change{Events: []journal.Event{start}}, nil
 	})
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if err := checkpoint.Choose(s, session); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 	}
 	// Git creates it with these permissions.
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	var set []string
 	for _, hook := range hookNames {
@@ -86,7 +86,7 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 			err = os.WriteFile(path, hookScript(hook), 0o777) // it has to be executable
 		}
 		if err != nil {
-			return set, checkpoint.Classify(err)
+			return set, err
 		}
 		set = append(set, "hook "+hook)
 	}
@@ -110,10 +110,10 @@ func unsetHooks(s *checkpoint.Service) ([]string, error) {
 			continue
 		}
 		if err := os.Remove(path); err != nil {
-			return gone, checkpoint.Classify(err)
+			return gone, err
 		}
 		if err := os.Rename(path+chainedEnding, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return gone, checkpoint.Classify(err)
+			return gone, err
 		}
 		gone = append(gone, "hook "+hook)
 	}

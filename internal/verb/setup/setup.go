@@ -44,7 +44,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 			continue
 		}
 		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", kv[0], kv[1]); err != nil {
-			return set, checkpoint.Classify(err)
+			return set, err
 		}
 		set = append(set, kv[0]+" = "+kv[1])
 	}
@@ -54,7 +54,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 			continue
 		}
 		if _, err := s.Repo.Output(ctx, "config", "--local", "--replace-all", kv.Key, kv.Value); err != nil {
-			return set, checkpoint.Classify(err)
+			return set, err
 		}
 		set = append(set, kv.Key+" = "+kv.Value)
 	}
@@ -86,12 +86,12 @@ func PlanDeinit(ctx context.Context, s *checkpoint.Service) (*retain.Removed, er
 func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 	dirs, err := checkpoint.OwnDirs(s)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	for _, dir := range dirs {
 		in, err := snapshot.ReadIntent(dir.Path)
 		if err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 		if in != nil {
 			return nil, &checkpoint.Error{
@@ -110,7 +110,7 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	refs, err := s.Repo.Refs(ctx, name.Roots()...)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	var updates []git.Update
 	for _, r := range refs {
@@ -156,7 +156,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) ([]string, err
 		}
 		if len(updates) > 0 {
 			if err := s.Repo.UpdateRefs(ctx, updates); err != nil {
-				return nil, checkpoint.Classify(err)
+				return nil, err
 			}
 		}
 		for _, u := range updates {
@@ -164,7 +164,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) ([]string, err
 		}
 		for _, dir := range dirs {
 			if err := clearDir(dir.Path); err != nil {
-				return gone, checkpoint.Classify(err)
+				return gone, err
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) ([]string, err
 	}
 	keys, err := s.Repo.Output(ctx, "config", "--local", "--name-only", "--get-regexp", "^checkpoint\\.")
 	if err != nil && git.ExitCode(err) != 1 { // git's exit code for no match
-		return gone, checkpoint.Classify(err)
+		return gone, err
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(strings.Fields(keys)))) {
 		if err := unset(ctx, s, "--unset-all", key); err != nil {
@@ -196,7 +196,7 @@ func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 	if git.ExitCode(err) == 5 {
 		return nil
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // knownKeys are settings with their defaults. A default is empty if the workflow or the

@@ -132,7 +132,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		c, err := archived(ctx, s, e)
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil, checkpoint.Classify(err)
+				return nil, err
 			}
 			a.Problems = append(a.Problems, checkpoint.DamagedError(e, err).Error())
 			continue
@@ -217,7 +217,7 @@ func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool,
 		return false, nil
 	}
 	if err != nil {
-		return false, checkpoint.Classify(err)
+		return false, err
 	}
 	for _, e := range st.Checkpoints() {
 		if !e.Dead && !e.Safety && checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest) == "" {

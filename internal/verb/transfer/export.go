@@ -89,7 +89,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	}
 	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	p.listing = remote.NewListing()
 	for _, r := range refs {
@@ -101,7 +101,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 			continue
 		}
 		if of.Archived, err = s.Store.CheckArchive(ctx, session, of.Archive); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 	for _, session := range chosen {
@@ -147,7 +147,7 @@ func (p *parcel) sayOutside(ctx context.Context) error {
 	if len(named) > 0 {
 		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
 	}
-	return checkpoint.Classify(err)
+	return err
 }
 
 // earlierBundle returns the refs of an earlier bundle, or none if no file is given.
@@ -232,7 +232,7 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
 	tree, err := p.s.Repo.EditTree(ctx, "", entries)
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: p.newest().UTC()}
 	// Without any event the date is the zero time, which git cannot store. Move it to 1970.
@@ -240,7 +240,7 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 		by.When = by.When.AddDate(1969, 0, 0)
 	}
 	oid, err := p.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
-	return oid, checkpoint.Classify(err)
+	return oid, err
 }
 
 // needs computes the prerequisites of the bundle: the commits at the boundary to what the
@@ -251,7 +251,7 @@ func (p *parcel) needs(ctx context.Context) error {
 	}
 	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: git.Revisions(p.tips(), p.without)})
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for line := range strings.Lines(string(res.Stdout)) {
 		if oid, is := strings.CutPrefix(strings.TrimSpace(line), "-"); is {

@@ -66,7 +66,7 @@ func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, w
 			return write(to)
 		})
 	}
-	return to.n, checkpoint.Classify(err)
+	return to.n, err
 }
 
 // holds reports whether a file, compressed or not, has what is looked for. It is false if the file

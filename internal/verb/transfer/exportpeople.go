@@ -29,7 +29,7 @@ func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, forma
 	}
 	var bundle bytes.Buffer
 	if err := p.write(ctx, &bundle); err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	return p.save(ctx, req, format, func(w io.Writer) error { return write(p, w, bundle.Bytes()) })
 }

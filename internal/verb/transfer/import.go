@@ -171,7 +171,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 		}
 		return nil
 	})
-	return out, checkpoint.Classify(err)
+	return out, err
 }
 
 // importing is the import of one session. The plan depends on the journal, so build plans
@@ -213,9 +213,9 @@ func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in
 			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
 		}
 	case err != nil:
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	case v.State.ReadOnly != "":
-		return nil, checkpoint.Classify(store.ReadOnly(im.session, v.State))
+		return nil, store.ReadOnly(im.session, v.State)
 	}
 	// A session that exists keeps its workflow. The layout's counts for a new one only.
 	workflow := in.Workflow

@@ -267,7 +267,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	}
 	changes, err := w.s.Repo.DiffTrees(ctx, tree, r.Snapshot.Tree)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	r.Files = create.FilesOf(changes)
 	return nil

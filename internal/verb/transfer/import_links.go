@@ -56,7 +56,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 		return nil
 	})
 	if err != nil {
-		return l, checkpoint.Classify(fmt.Errorf("look up the commits that documents name: %w", err))
+		return l, fmt.Errorf("look up the commits that documents name: %w", err)
 	}
 	var refs []name.Ref
 	for b := range branches {
@@ -66,7 +66,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 	}
 	found, err := s.Repo.Batch().ResolveAll(ctx, refs...)
 	if err != nil {
-		return l, checkpoint.Classify(fmt.Errorf("look up the branches that documents name: %w", err))
+		return l, fmt.Errorf("look up the branches that documents name: %w", err)
 	}
 	for ref := range found {
 		l.branches[strings.TrimPrefix(string(ref), "refs/heads/")] = true

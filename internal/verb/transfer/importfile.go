@@ -38,18 +38,18 @@ func ImportLines(ctx context.Context, s *checkpoint.Service, file string) (*trav
 func importHeld(ctx context.Context, s *checkpoint.Service, file string, take func(*bufio.Reader, io.Writer) error, compare func(*comparison, *bufio.Reader) error) (*travel.Answer, error) {
 	dir, err := s.Repo.Dir()
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	// The bundle is copied to a file because git has to be able to read it again after a
 	// gc.
 	bundle, err := os.CreateTemp(dir, store.TempPrefix+"bundle-")
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	defer os.Remove(bundle.Name()) //nolint:errcheck // swept later
 	err = reading(file, func(r *bufio.Reader) error { return take(r, bundle) })
 	if closed := bundle.Close(); closed != nil {
-		return nil, checkpoint.Classify(errors.Join(err, closed))
+		return nil, errors.Join(err, closed)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func importHeld(ctx context.Context, s *checkpoint.Service, file string, take fu
 		c := &comparison{s: s, came: came, sessions: map[name.Session]*compared{}}
 		err := reading(file, func(r *bufio.Reader) error { return compare(c, r) })
 		if err != nil && ctx.Err() != nil {
-			err = checkpoint.Classify(context.Cause(ctx))
+			err = context.Cause(ctx)
 		}
 		return err
 	})

@@ -9,7 +9,6 @@ import (
 	"context"
 	"maps"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
 )
@@ -86,7 +85,7 @@ func (c *consignment) archiveToSend(ctx context.Context, p *remote.Plan, there *
 	members := maps.Clone(p.Archive)
 	maps.Copy(members, there.Archived)
 	oid, err := c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
-	return oid, checkpoint.Classify(err)
+	return oid, err
 }
 
 // sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them

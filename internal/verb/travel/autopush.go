@@ -19,13 +19,13 @@ import (
 func PushInBackground(ctx context.Context, s *checkpoint.Service, req Request) error {
 	dir, err := s.Repo.Dir()
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	lock, again := filepath.Join(dir, background.PushLock), filepath.Join(dir, background.PushAgain)
 	for {
 		release, ok := background.Lock(lock)
 		if !ok {
-			return checkpoint.Classify(os.WriteFile(again, nil, 0o666)) // as git's own files are
+			return os.WriteFile(again, nil, 0o666) // as git's own files are
 		}
 		// The marker is removed before the push reads the refs. One that appears later may be about a
 		// checkpoint that this push did not see.

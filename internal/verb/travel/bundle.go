@@ -54,7 +54,7 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check
 			return answer, err
 		}
 		if err := s.Repo.AwaitGC(ctx); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 }
@@ -109,7 +109,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 		u := &union{t: t, session: session, tip: of.Journal, came: maps.Clone(of.Checkpoints), there: maps.Clone(of.Checkpoints)}
 		u.unfold(of, nil)
 		if err := u.run(ctx); err != nil {
-			return t.answer, checkpoint.Classify(err)
+			return t.answer, err
 		}
 	}
 	return t.answer, t.verdict()
@@ -134,7 +134,7 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 	})
 	if err != nil {
 		if ctx.Err() != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		return Invalid(fmt.Errorf("the pack of the bundle is incomplete or invalid: %w", err))
 	}
@@ -184,7 +184,7 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 		for _, id := range slices.Sorted(maps.Keys(held)) {
 			a := t.inspect(ctx, session, id, held[id], j.Fold())
 			if ctx.Err() != nil {
-				return checkpoint.Classify(context.Cause(ctx))
+				return context.Cause(ctx)
 			}
 			if a.err != nil {
 				return Invalid(fmt.Errorf("checkpoint %s of session %q: %w", id, session, a.err))
@@ -192,7 +192,7 @@ func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
 		}
 		// Nothing can be joined with a session that is damaged here.
 		if _, err := t.s.Store.State(ctx, session); err != nil && !errors.Is(err, store.ErrNoSession) {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -70,7 +69,7 @@ func (c *consignment) unknownBranches(ctx context.Context) ([]string, error) {
 	}
 	missing, err := c.s.Repo.Batch().Missing(ctx, branches)
 	if err != nil || len(missing) == 0 {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	from := c.remote.Name
 	if c.remote.Place != "" {
@@ -109,7 +108,7 @@ func (c *consignment) each(ctx context.Context, look func(name.OID) error) error
 				continue
 			}
 			if err := look(commit); err != nil && ctx.Err() != nil {
-				return checkpoint.Classify(err)
+				return err
 			}
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -28,7 +27,7 @@ import (
 func (c *consignment) sendExpunged(ctx context.Context) error {
 	list, err := clearance.ReadExpunged(c.s.Repo)
 	if err != nil || len(list.Objects) == 0 {
-		return checkpoint.Classify(err)
+		return err
 	}
 	var updates []remote.Update
 	for session, there := range c.there.Sessions {
@@ -71,7 +70,7 @@ func (c *consignment) cleanArchive(ctx context.Context, session name.Session, th
 	}
 	all, err := c.s.Store.Members(ctx, there.Archive) // read again: this push may have sent that archive
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	members := map[name.ID]name.OID{}
 	for id, oid := range all {
@@ -82,7 +81,7 @@ func (c *consignment) cleanArchive(ctx context.Context, session name.Session, th
 	var clean name.OID
 	if len(members) > 0 {
 		if clean, err = c.s.Store.ArchiveOnto(ctx, session, "", members); err != nil {
-			return nil, checkpoint.Classify(err)
+			return nil, err
 		}
 	}
 	return []remote.Update{{Ref: name.ArchiveRef(session), New: clean, Lease: there.Archive}}, nil
@@ -115,7 +114,7 @@ func (c *consignment) reaches(ctx context.Context, commit name.OID, list *cleara
 	hit := false
 	err := clearance.Reachable(ctx, c.s.Repo, []name.OID{commit}, nil, func(oid name.OID, _ string) { hit = hit || list.Objects[oid] })
 	if err != nil {
-		return false, checkpoint.Classify(fmt.Errorf("look for what was expunged: %w", err))
+		return false, fmt.Errorf("look for what was expunged: %w", err)
 	}
 	return hit, nil
 }
@@ -209,7 +208,7 @@ func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, err
 func (t *trip) repeatTombstones(ctx context.Context) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil {
-		return checkpoint.Classify(err)
+		return err
 	}
 	for session, ids := range list.Checkpoints {
 		st, err := t.s.Store.State(ctx, session)

@@ -39,11 +39,11 @@ func (c *consignment) outside(ctx context.Context, tips []name.OID) ([]lfs.Named
 	}
 	named, err := lfs.Below(ctx, c.s.Repo, tips, held, false)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	expunged, err := clearance.ReadExpunged(c.s.Repo)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	met := map[string]bool{}
 	return slices.DeleteFunc(append(named, late...), func(n lfs.Named) bool {
@@ -75,7 +75,7 @@ func (c *consignment) sendOutside(ctx context.Context, named []lfs.Named) error 
 	left := []lfs.Named{}
 	if err := c.remote.PushLFS(ctx, ids); err != nil {
 		if ctx.Err() != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 		left = here
 		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs was not sent to %s: %s: %s", lfs.Count(here), c.answer.Remote, lfs.Paths(here), why(err)))

@@ -19,14 +19,14 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	}
 	tree, err := s.Repo.WriteTree(ctx, nil)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	// With fixed dates and an empty tree every probe pushes the same commit, which the host may
 	// keep.
 	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
 	commit, err := s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "probe\n"})
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	if places, err := t.remote.Destinations(ctx); err == nil && len(places) > 0 {
 		t.remote.Place = places[0]

@@ -95,7 +95,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 		there = nil
 		// Clones that collided once would collide again if they retried in step.
 		if err := t.s.Store.Pause(ctx, min(20*time.Millisecond<<min(try, 6), time.Second)); err != nil {
-			return checkpoint.Classify(err)
+			return err
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -251,5 +250,5 @@ func (c *consignment) tags(ctx context.Context) (tags []git.RefValue, err error)
 		below = append(below, name.TagRoot+string(p.Session)+"/")
 	}
 	tags, err = c.s.Repo.Refs(ctx, below...)
-	return tags, checkpoint.Classify(err)
+	return tags, err
 }

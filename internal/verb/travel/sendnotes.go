@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
@@ -41,7 +40,7 @@ func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
 	}
 	tree, err := c.s.Repo.EditTree(ctx, theirs, edits)
 	if err != nil || tree == theirs {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	if c.there.Notes == "" {
 		return c.notesCommit(ctx, tree)
@@ -65,7 +64,7 @@ func (c *consignment) notesCommit(ctx context.Context, tree name.OID, parents ..
 	oid, err := c.s.Repo.WriteCommit(ctx, git.Commit{
 		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
 	})
-	return oid, checkpoint.Classify(err)
+	return oid, err
 }
 
 // notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,
@@ -76,7 +75,7 @@ func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error)
 	}
 	c, err := t.s.Repo.ReadCommit(ctx, string(commit))
 	if err != nil {
-		return "", checkpoint.Classify(err)
+		return "", err
 	}
 	return c.Tree, nil
 }
@@ -135,7 +134,7 @@ func (c *consignment) noteEdits(ctx context.Context, mine, theirs name.OID) (map
 	edits := map[string]git.Entry{}
 	changes, err := c.s.Repo.DiffTrees(ctx, theirs, mine)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	for _, d := range changes {
 		// git fans notes trees out into directories; without the slashes the path is the commit id.
@@ -160,5 +159,5 @@ func (c *consignment) noteEdits(ctx context.Context, mine, theirs name.OID) (map
 		}
 		return nil
 	})
-	return edits, checkpoint.Classify(err)
+	return edits, err
 }

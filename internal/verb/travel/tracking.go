@@ -41,7 +41,7 @@ func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error 
 		return nil
 	}
 	if err := t.s.Repo.UpdateRefs(ctx, updates); err != nil && !errors.Is(err, git.ErrRaced) {
-		return checkpoint.Classify(err)
+		return err
 	}
 	return nil
 }

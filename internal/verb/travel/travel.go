@@ -192,7 +192,7 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	l := remote.NewListing()
 	t.tracking = map[name.Ref]name.OID{}
@@ -300,7 +300,7 @@ func (t *trip) refused(ref name.Ref) bool {
 func unreachable(err error) error {
 	var said *remote.Error
 	if !errors.As(err, &said) {
-		return checkpoint.Classify(err)
+		return err
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
 	for _, known := range [...][2]string{
@@ -341,7 +341,7 @@ func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session)
 		return nil, nil
 	}
 	if err != nil {
-		return nil, checkpoint.Classify(err)
+		return nil, err
 	}
 	return &Joined{log: log}, nil
 }

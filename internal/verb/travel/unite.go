@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
@@ -52,7 +51,7 @@ func (u *union) run(ctx context.Context) error {
 		u.t.inspect(ctx, u.session, id, u.came[id], nil)
 	}
 	if ctx.Err() != nil {
-		return checkpoint.Classify(context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	res, err := u.t.s.Store.Bring(ctx, u.session, u.build)
 	if err != nil {
