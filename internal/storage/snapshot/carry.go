@@ -147,7 +147,7 @@ func (s *Shot) carry(ctx context.Context, index, now *IndexState, h Heads) (*Ind
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, &Carried{Stays: fmt.Sprintf("the commit of HEAD, %s, cannot be read", h.After.Short())}, nil
+		return nil, &Carried{Stays: fmt.Sprintf("the commit of HEAD, %s, cannot be read", h.After.Short())}, nil //nolint:nilerr // it is said
 	}
 	then, err := s.treeAt(ctx, h.Then)
 	if err == nil && then == after {
@@ -160,7 +160,7 @@ func (s *Shot) carry(ctx context.Context, index, now *IndexState, h Heads) (*Ind
 	switch {
 	case err == nil || stopped(err):
 	case s.repo.WalkTree(ctx, after, func(string, git.Entry) error { return nil }) != nil:
-		return nil, &Carried{Stays: fmt.Sprintf("the files of HEAD's commit, %s, cannot be read", h.After.Short())}, nil
+		return nil, &Carried{Stays: fmt.Sprintf("the files of HEAD's commit, %s, cannot be read", h.After.Short())}, nil //nolint:nilerr // it is said
 	case !h.Listed:
 		return nil, &Carried{Stays: fmt.Sprintf("the commit that HEAD was at then, %s, cannot be read, and not everything that was staged is listed", h.Then.Short())}, nil
 	default:

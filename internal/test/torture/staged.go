@@ -73,23 +73,8 @@ func (c *run) carried(top string, from, now, after *moment) (stagedIndex, error)
 	if len(differences(then, head)) == 0 {
 		return stagedIndex{entries(from.listing), from.intents}, nil
 	}
-	index, conflicts := map[string]string{}, map[string]bool{}
-	for _, e := range entries(from.listing) {
-		if e.stage != "0" {
-			conflicts[e.path] = true
-		} else if !from.intents[e.path] {
-			index[e.path] = e.mode + " " + e.oid
-		}
-	}
-	out := stagedIndex{intents: map[string]bool{}}
-	follows := map[string]string{}
-	for p, f := range head {
-		switch intended := from.intents[p] && then[p] == ""; {
-		case conflicts[p]:
-		case intended, then[p] == index[p] && !from.intents[p]:
-			follows[p] = f
-		}
-	}
+	out, index := stagedIndex{intents: map[string]bool{}}, from.plainEntries()
+	follows := from.following(then, index, head)
 	tags := map[string]string{}
 	for _, e := range entries(now.listing) {
 		if strings.Contains("HhSs", e.tag) {
@@ -118,6 +103,33 @@ func (c *run) carried(top string, from, now, after *moment) (stagedIndex, error)
 		}
 	}
 	return out, nil
+}
+
+// plainEntries returns the entries at stage 0 that a commit takes, as "mode oid".
+func (m *moment) plainEntries() map[string]string {
+	out := map[string]string{}
+	for _, e := range entries(m.listing) {
+		if e.stage == "0" && !m.intents[e.path] {
+			out[e.path] = e.mode + " " + e.oid
+		}
+	}
+	return out
+}
+
+// following returns the files of head at whose paths nothing was staged, where HEAD had then and the
+// index had index.
+func (m *moment) following(then, index, head map[string]string) map[string]string {
+	out := map[string]string{}
+	for p, f := range head {
+		_, plain := index[p]
+		conflict := m.tracked[p] && !plain && !m.intents[p]
+		switch intended := m.intents[p]; {
+		case conflict:
+		case intended && then[p] == "", !intended && then[p] == index[p]:
+			out[p] = f
+		}
+	}
+	return out
 }
 
 // beside reports whether a file cannot be at p because of one of the files: one is below the

@@ -126,8 +126,7 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	if err != nil {
 		return err
 	}
-	// Undoing several levels may restore files and index from different safety checkpoints.
-	if r.indexFrom != nil {
+	if r.indexFrom != nil { // undoing several levels may restore files and index from different safety checkpoints
 		if _, got, err = readTarget(ctx, r.s, r.indexFrom); err != nil {
 			return damaged(ctx, r, r.indexFrom, err)
 		}
