@@ -4,12 +4,16 @@ GIT     ?= git
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
+comma   := ,
 bin     := bin/git-checkpoint
-version := $(shell $(GIT) describe --tags --always --dirty 2>/dev/null)
-ldflags := -s -w $(if $(version),-X main.version=$(version))
+# What "git checkpoint version" prints: "0.2.0 (1f2e3d4c5b6a)", or "0.2.0 (1f2e3d4c5b6a, modified)" where the clone has uncommitted changes.
+commit   = $(shell $(GIT) rev-parse --short=12 HEAD 2>/dev/null)
+changed  = $(if $(commit),$(shell $(GIT) status --porcelain 2>/dev/null | head -n 1))
+version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma) modified)))
+ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench dist install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -97,6 +101,12 @@ PROFILE    ?=
 BENCHCACHE ?= bin/bench
 bench: build
 	@$(GO) run ./internal/test/bench/cmd -program $(bin) -cache '$(BENCHCACHE)' -row '$(ROW)' -profile '$(PROFILE)' $(BENCH)
+
+# The files of a release, in dist/: archives, packages, recipes, checksums (docs/release.md). The packager is pinned in a
+# module of its own. BASE_URL is where people will download them.
+dist:
+	$(GO) build -C .ci/dist -o '$(CURDIR)/bin/dist' .
+	bin/dist
 
 install: build
 	install -d $(target)/bin $(target)/share/man/man1 \
