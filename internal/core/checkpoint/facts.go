@@ -62,7 +62,7 @@ func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts 
 	if err != nil || e == nil {
 		return workflow.Facts{}
 	}
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return workflow.Facts{}
 	}

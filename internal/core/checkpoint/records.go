@@ -14,14 +14,21 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// ReadRecord returns the record of a checkpoint, its stored bytes and the id of its record commit
-// M. It compares the record with the journal event and with the checkpoint commit C, so that a
-// swapped or edited part is detected. With such an error it still returns what it read.
-func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, []byte, name.OID, error) {
-	rec, raw, m, err := s.Store.Record(ctx, e.Event().Commit)
+// ReadRecord returns the record of a checkpoint. It compares the record with the journal event and
+// with the checkpoint commit C, so that a swapped or edited part is detected. With such an error it
+// still returns what it read.
+func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, error) {
+	got, err := s.ReadStored(ctx, e)
+	return got.Record, err
+}
+
+// ReadStored is ReadRecord for callers that also need how the record is stored.
+func (s *Service) ReadStored(ctx context.Context, e *journal.Entry) (store.Stored, error) {
+	got, err := s.Store.Stored(ctx, e.Event().Commit)
 	if err != nil {
-		return rec, raw, m, err
+		return got, err
 	}
+	rec := got.Record
 	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
 	switch {
 	case err != nil:
@@ -33,7 +40,7 @@ func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Rec
 	case rec.Snapshot.Tree != commit.Tree:
 		err = fmt.Errorf("its record names the tree %s, but its commit has the tree %s", rec.Snapshot.Tree, commit.Tree)
 	}
-	return rec, raw, m, err
+	return got, err
 }
 
 // CorruptError returns the error for a checkpoint that cannot be read, with ways out as hints: the
@@ -50,7 +57,7 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
 	}
 	brings := "brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that"
-	if _, _, _, unread := s.ReadRecord(ctx, e); unread == nil {
+	if _, unread := s.ReadRecord(ctx, e); unread == nil {
 		brings = "takes what is missing from the worktree if it is there; an undamaged copy in a clone or remote still has it"
 	}
 	known.Hints = append(known.Hints,
@@ -74,7 +81,7 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 		if !c.Live || i >= e.Place {
 			continue
 		}
-		if _, _, _, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+		if _, err := s.ReadRecord(ctx, st.At(i)); err == nil {
 			return st.At(i)
 		}
 		if looked++; looked == mostLenders {

@@ -114,10 +114,11 @@ func (j *judge) private(ctx context.Context, commit name.OID) (string, error) {
 }
 
 func (j *judge) judge(ctx context.Context, commit name.OID) (string, error) {
-	rec, _, m, err := j.s.Store.Record(ctx, commit)
+	got, err := j.s.Store.Stored(ctx, commit)
 	if err != nil {
 		return "", err
 	}
+	rec, m := got.Record, got.Commit
 	if why := Talks(rec); why != "" {
 		return why, nil
 	}
@@ -383,7 +384,7 @@ func (j *judge) checkpointAt(ctx context.Context, oid name.OID) (string, error) 
 	if _, err := record.ParseMessage(c.Message); err != nil {
 		return "", nil
 	}
-	if _, _, _, err := j.s.Store.Record(ctx, oid); err != nil {
+	if _, err := j.s.Store.Record(ctx, oid); err != nil {
 		return "", ended(ctx) // a commit of land has the message only
 	}
 	j.asked[oid] = true

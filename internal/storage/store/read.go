@@ -11,34 +11,45 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Record reads and verifies the record of a checkpoint commit. It returns the record, its bytes as
-// they are stored, and the id of M. If there is an error, it returns what it has read up to then: a
-// caller may want to show a record with a wrong checksum.
-func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, []byte, name.OID, error) {
-	m, err := s.RecordCommit(ctx, commit)
-	if err != nil {
-		return nil, nil, "", err
+// Stored is a record with how it is stored.
+type Stored struct {
+	Record *record.Record
+	Raw    []byte   // its bytes
+	Commit name.OID // M, the record commit
+}
+
+// Record reads and verifies the record of a checkpoint commit. If there is an error, it returns what
+// it has read up to then: a caller may want to show a record with a wrong checksum.
+func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, error) {
+	got, err := s.Stored(ctx, commit)
+	return got.Record, err
+}
+
+// Stored is Record for callers that also need how the record is stored.
+func (s *Store) Stored(ctx context.Context, commit name.OID) (got Stored, err error) {
+	if got.Commit, err = s.RecordCommit(ctx, commit); err != nil {
+		return got, err
 	}
-	e, err := s.entry(ctx, m, RecordPath)
+	e, err := s.entry(ctx, got.Commit, RecordPath)
 	if err == nil && e.Mode != git.ModeFile {
-		err = &DamagedError{What: "record commit", OID: m, Err: errors.New("it does not contain " + RecordPath)}
+		err = &DamagedError{What: "record commit", OID: got.Commit, Err: errors.New("it does not contain " + RecordPath)}
 	}
 	if err != nil {
-		return nil, nil, m, err
+		return got, err
 	}
-	raw, err := s.blob(ctx, "record", e.OID, record.MaxSize)
-	if err != nil {
-		return nil, nil, m, err
+	if got.Raw, err = s.blob(ctx, "record", e.OID, record.MaxSize); err != nil {
+		return got, err
 	}
 	// changed is the error of a record that can be parsed but has a wrong checksum.
-	r, changed, err := record.ParseSealed(raw)
+	rec, changed, err := record.ParseSealed(got.Raw)
 	if err == nil {
 		err = changed
 	}
+	got.Record = rec
 	if err != nil {
-		return r, raw, m, &DamagedError{What: "record", OID: e.OID, Err: err}
+		return got, &DamagedError{What: "record", OID: e.OID, Err: err}
 	}
-	return r, raw, m, nil
+	return got, nil
 }
 
 // RecordBlob returns the blob of a checkpoint's record. The checkpoint's note must be the same

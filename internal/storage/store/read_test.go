@@ -89,8 +89,9 @@ func TestWriteAndRead(t *testing.T) {
 
 func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
 	t.Helper()
-	r, raw, m, err := f.Record(t.Context(), w.Commit)
-	if err != nil || m != w.RecordCommit || !bytes.Equal(raw, w.Raw) || r.Message != d.Record.Message || r.Checksum != d.Record.Checksum {
+	got, err := f.Stored(t.Context(), w.Commit)
+	r, m := got.Record, got.Commit
+	if err != nil || m != w.RecordCommit || !bytes.Equal(got.Raw, w.Raw) || r.Message != d.Record.Message || r.Checksum != d.Record.Checksum {
 		t.Errorf("%+v %v", r, err)
 	}
 	if blob, err := f.RecordBlob(t.Context(), w.Commit); blob != w.RecordBlob || err != nil {
@@ -161,7 +162,7 @@ func TestUnbornAndBare(t *testing.T) {
 	if got := f.Git("rev-parse", string(w.Commit)+"^@"); got != string(w.RecordCommit) {
 		t.Errorf("%q", got)
 	}
-	if _, _, m, err := f.Record(t.Context(), w.Commit); m != w.RecordCommit || err != nil {
+	if got, err := f.Stored(t.Context(), w.Commit); got.Commit != w.RecordCommit || err != nil {
 		t.Errorf("%v", err)
 	}
 	tree, err := f.IndexTree(t.Context(), w.RecordCommit)
@@ -248,7 +249,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		r, _, _, err := f.Record(t.Context(), commit)
+		r, err := f.Record(t.Context(), commit)
 		var damaged *DamagedError
 		if fine := i == 0 || i == 7; fine != (err == nil) || !fine && !errors.As(err, &damaged) {
 			t.Errorf("%d: %v", i, err)

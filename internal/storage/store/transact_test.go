@@ -33,12 +33,12 @@ func TestCreate(t *testing.T) {
 			}
 			for _, id := range []name.ID{one, two} {
 				note := f.Git("notes", "--ref", "checkpoints", "show", string(f.commit("demo", id)))
-				_, raw, m, err := f.Record(t.Context(), f.commit("demo", id))
-				if err != nil || note+"\n" != string(raw) || !strings.Contains(note, string(id)) {
+				got, err := f.Stored(t.Context(), f.commit("demo", id))
+				if err != nil || note+"\n" != string(got.Raw) || !strings.Contains(note, string(id)) {
 					t.Errorf("note %q: %v", note, err)
 				}
-				if got := f.Git("cat-file", "-p", string(m)+":checkpoint.json"); got != note {
-					t.Errorf("%q", got)
+				if text := f.Git("cat-file", "-p", string(got.Commit)+":checkpoint.json"); text != note {
+					t.Errorf("%q", text)
 				}
 			}
 			st, err := f.State(t.Context(), "demo")

@@ -230,14 +230,15 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	if err != nil {
 		return Compared{}, err
 	}
-	rec, raw, _, err := s.ReadRecord(ctx, f.Entry)
+	got, err := s.ReadStored(ctx, f.Entry)
 	if err != nil {
 		return Compared{}, checkpoint.DamagedError(f.Entry, err)
 	}
+	rec := got.Record
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
 		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
-		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: raw, marks: inspect.Marks(f.State, f.Entry, rec),
+		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: got.Raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
 	r.readMetrics(ctx, s, rec)
 	// The first checkpoint of an attempt is a copy of the one that was forked.
@@ -432,7 +433,7 @@ func (r *Compared) now(ctx context.Context, s *checkpoint.Service, at map[name.S
 	if err != nil {
 		return "", err
 	}
-	rec, _, _, err := s.ReadRecord(ctx, r.found.Entry)
+	rec, err := s.ReadRecord(ctx, r.found.Entry)
 	if err != nil {
 		return "", errors.Join(checkpoint.DamagedError(r.found.Entry, err), in.Close())
 	}

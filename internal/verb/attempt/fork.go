@@ -148,7 +148,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return err
 	}
 	e := f.from.Entry
-	if f.record, _, _, err = f.s.ReadRecord(ctx, e); err != nil {
+	if f.record, err = f.s.ReadRecord(ctx, e); err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
 	if f.record.Snapshot.Tree == "" {

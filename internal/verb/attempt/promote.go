@@ -75,7 +75,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	if err != nil {
 		return nil, err
 	}
-	rec, _, _, err := s.ReadRecord(ctx, from.Entry)
+	rec, err := s.ReadRecord(ctx, from.Entry)
 	if err != nil {
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}

@@ -297,7 +297,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 		return nil
 	}
 	e := b.steps[high]
-	rec, _, _, err := b.s.ReadRecord(ctx, e)
+	rec, err := b.s.ReadRecord(ctx, e)
 	if err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
@@ -308,11 +308,11 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 // evaluate returns a try that evaluates an expression on the record.
 func (b *search) evaluate(fits *workflow.Condition) func(context.Context, *journal.Entry) (Verdict, int, error) {
 	return func(ctx context.Context, e *journal.Entry) (Verdict, int, error) {
-		rec, raw, _, err := b.s.ReadRecord(ctx, e)
+		got, err := b.s.ReadStored(ctx, e)
 		if err != nil {
 			return "", 0, checkpoint.DamagedError(e, err)
 		}
-		holds, err := fits.Holds(raw, inspect.Marks(b.found.State, e, rec))
+		holds, err := fits.Holds(got.Raw, inspect.Marks(b.found.State, e, got.Record))
 		switch {
 		case err != nil:
 			return "", 0, checkpoint.Usage("", "--where: %v", err)

@@ -60,7 +60,7 @@ func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry
 // headOf returns the commit on which a checkpoint was made, or HEAD if that commit is not
 // here.
 func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return "", checkpoint.DamagedError(e, err)
 	}

@@ -41,10 +41,10 @@ func (c *creation) previous(ctx context.Context, v store.View) (b base, err erro
 		b.entry = v.State.CurrentEntry()
 	}
 	if b.entry != nil {
-		rec, _, m, err := c.s.ReadRecord(ctx, b.entry)
+		got, err := c.s.ReadStored(ctx, b.entry)
 		switch {
 		case err == nil:
-			b.record, b.tree, b.commit = rec, rec.Snapshot.Tree, m
+			b.record, b.tree, b.commit = got.Record, got.Record.Snapshot.Tree, got.Commit
 			if err := leaveOut(ctx, c, b); err != nil {
 				return b, err
 			}

@@ -26,11 +26,11 @@ func forked(ctx context.Context, c *creation, v store.View) (base, error) {
 	if v.State != nil {
 		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", c.session)
 	}
-	rec, _, m, err := c.s.ReadRecord(ctx, c.req.Fork.From.Entry)
+	got, err := c.s.ReadStored(ctx, c.req.Fork.From.Entry)
 	if err != nil {
 		return base{}, checkpoint.DamagedError(c.req.Fork.From.Entry, err)
 	}
-	return base{record: rec, tree: rec.Snapshot.Tree, commit: m}, nil
+	return base{record: got.Record, tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
 }
 
 // placeAsForked copies step, label and the other names of the checkpoint.

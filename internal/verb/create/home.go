@@ -267,7 +267,7 @@ func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definitio
 	if e == nil {
 		return ""
 	}
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return ""
 	}

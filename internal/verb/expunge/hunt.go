@@ -78,7 +78,7 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 	for _, dir := range []string{"index", "raw", "conflicts/1", "conflicts/2", "conflicts/3"} {
 		places[dir+"/"+file] = m.Tree
 	}
-	rec, _, _, err := r.plan.s.Store.Record(ctx, commit)
+	rec, err := r.plan.s.Store.Record(ctx, commit)
 	if err == nil {
 		for _, o := range rec.Outputs {
 			if string(o.Source) == file {

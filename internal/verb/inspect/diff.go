@@ -89,7 +89,7 @@ func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (si
 	if err != nil {
 		return side{}, err
 	}
-	rec, _, _, err := s.ReadRecord(ctx, f.Entry)
+	rec, err := s.ReadRecord(ctx, f.Entry)
 	if err != nil {
 		return side{}, s.CorruptError(ctx, f.State, f.Entry, err)
 	}
@@ -107,7 +107,7 @@ func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, err
 	// state of the other side.
 	b := side{tree: now.Tree, record: a.record, head: s.Repo.Head.OID, left: create.SkippedOf(now)}
 	if e := a.found.State.CurrentEntry(); e != nil {
-		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+		if rec, err := s.ReadRecord(ctx, e); err == nil {
 			b.record = rec
 		}
 	}

@@ -103,7 +103,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 	if rec.Previous != "" {
 		// The checkpoint before may be pruned or damaged.
 		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
-			if was, _, _, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
+			if was, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
 				return was.Snapshot.Tree, nil
 			}
 		}

@@ -148,7 +148,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		return nil
 	}
 	a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return s.CorruptError(ctx, st, e, err)
 	}

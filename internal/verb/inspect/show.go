@@ -183,12 +183,13 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	if err != nil {
 		return nil, err
 	}
-	rec, raw, _, err := s.ReadRecord(ctx, f.Entry)
+	got, err := s.ReadStored(ctx, f.Entry)
 	if err != nil {
 		return nil, s.CorruptError(ctx, f.State, f.Entry, err)
 	}
+	rec := got.Record
 	d := &checkpoint.Detail{
-		Record: rec, Raw: raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
+		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
 		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")

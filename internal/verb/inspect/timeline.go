@@ -120,6 +120,6 @@ func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID
 	if e == nil {
 		return nil, checkpoint.UnknownCheckpointError(t.Session, t.state, string(id))
 	}
-	rec, _, _, err := s.ReadRecord(ctx, e)
+	rec, err := s.ReadRecord(ctx, e)
 	return rec, err
 }

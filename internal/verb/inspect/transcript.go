@@ -79,15 +79,16 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 
 // talkOf reads what a checkpoint kept; nil if it kept nothing.
 func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
-	rec, _, m, err := s.ReadRecord(ctx, e)
+	got, err := s.ReadStored(ctx, e)
 	if err != nil {
 		return nil, err
 	}
+	rec := got.Record
 	agent, _ := rec.Agent()
 	if _, kept := rec.Outputs[record.TranscriptOutput]; agent.Transcript == nil || !kept {
 		return nil, nil
 	}
-	said, err := s.Store.Output(ctx, m, record.TranscriptOutput)
+	said, err := s.Store.Output(ctx, got.Commit, record.TranscriptOutput)
 	if err != nil {
 		return nil, err
 	}

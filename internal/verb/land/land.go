@@ -160,7 +160,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	reached := first == nil
 	for e := range last.State.LineTo(last.Entry) {
 		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
-			rec, _, _, err := p.s.ReadRecord(ctx, e)
+			rec, err := p.s.ReadRecord(ctx, e)
 			if err != nil {
 				return nil, checkpoint.DamagedError(e, err)
 			}

@@ -111,7 +111,7 @@ func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, te
 // have, because work must not go on from a damaged checkpoint.
 func (r *resumption) read(ctx context.Context) error {
 	e := r.found.Entry
-	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	rec, err := r.s.ReadRecord(ctx, e)
 	if err == nil {
 		err = checkpoint.VerifyObjects(ctx, r.s, e.Event().Commit)
 	}

@@ -338,7 +338,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
 	answer.Plan = changes(staged.PathsTo)
 	if e := st.Entry(meta.To); e != nil {
-		if rec, _, _, err := s.ReadRecord(ctx, e); err == nil {
+		if rec, err := s.ReadRecord(ctx, e); err == nil {
 			answer.State = rec.State
 		}
 	}

@@ -83,7 +83,7 @@ func movedTo(ctx context.Context, r *Plan, move *journal.Event, branch name.Ref)
 	if isGone(e) {
 		return ""
 	}
-	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	rec, err := r.s.ReadRecord(ctx, e)
 	if err != nil {
 		return ""
 	}

@@ -39,11 +39,12 @@ type contents struct {
 
 // readTarget reads the record of a checkpoint and what else its record commit holds.
 func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (rec *record.Record, got contents, err error) {
-	rec, raw, m, err := s.ReadRecord(ctx, e)
+	stored, err := s.ReadStored(ctx, e)
 	if err != nil {
 		return nil, got, err
 	}
-	got.heads = headsOf(rec, raw)
+	rec, m := stored.Record, stored.Commit
+	got.heads = headsOf(rec, stored.Raw)
 	index := &snapshot.IndexState{
 		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
 		SparsePresent: create.FromPaths(rec.Git.SparsePresent),
@@ -260,7 +261,7 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 		if isGone(e) || modeOf(l.Head) == ModeState {
 			continue // a level that is skipped, or that wrote nothing
 		}
-		rec, _, _, err := r.s.ReadRecord(ctx, e)
+		rec, err := r.s.ReadRecord(ctx, e)
 		if err != nil {
 			return nil, checkpoint.DamagedError(e, err)
 		}

@@ -59,7 +59,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 		return nil, nil
 	}
 	if Mode(e.Mode) == ModeWorktree { // with paths it changed only some, too
-		rec, _, _, err := s.ReadRecord(ctx, a)
+		rec, err := s.ReadRecord(ctx, a)
 		if err != nil {
 			return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
 		}

@@ -278,7 +278,7 @@ func headRecord(ctx context.Context, r *Plan) (*record.Record, error) {
 	if r.headFrom == nil || r.headFrom == r.files {
 		return r.record, nil
 	}
-	rec, _, _, err := r.s.ReadRecord(ctx, r.headFrom)
+	rec, err := r.s.ReadRecord(ctx, r.headFrom)
 	if err != nil {
 		return nil, checkpoint.DamagedError(r.headFrom, err)
 	}

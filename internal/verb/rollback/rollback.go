@@ -139,7 +139,7 @@ func (r *Plan) think(ctx context.Context) error {
 	// The state comes from the checkpoint that becomes current, the files from another one: an
 	// undo, or a rollback to a safety checkpoint.
 	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
-		goal, _, _, err := r.s.ReadRecord(ctx, r.to.Entry)
+		goal, err := r.s.ReadRecord(ctx, r.to.Entry)
 		switch {
 		case err == nil:
 			r.goal = goal

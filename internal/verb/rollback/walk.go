@@ -261,7 +261,7 @@ func movesAside(ctx context.Context, r *Plan, l journal.Level) bool {
 	if l.Head.Branch == "" || isGone(e) {
 		return false
 	}
-	rec, _, _, err := r.s.ReadRecord(ctx, e)
+	rec, err := r.s.ReadRecord(ctx, e)
 	return err == nil && asideOf(rec).Name != ""
 }
 
@@ -278,7 +278,7 @@ func (r *Plan) sameOperation(ctx context.Context) bool {
 		if isGone(e) {
 			return false
 		}
-		then, _, _, err := r.s.ReadRecord(ctx, e)
+		then, err := r.s.ReadRecord(ctx, e)
 		if err != nil || then.Git.Operation != op {
 			return false
 		}

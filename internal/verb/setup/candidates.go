@@ -144,7 +144,7 @@ func outputs(ctx context.Context, s *checkpoint.Service, session string) []strin
 	if st == nil || st.CurrentEntry() == nil {
 		return nil
 	}
-	rec, _, _, err := s.ReadRecord(ctx, st.CurrentEntry())
+	rec, err := s.ReadRecord(ctx, st.CurrentEntry())
 	if err != nil {
 		return nil
 	}

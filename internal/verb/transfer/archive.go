@@ -176,10 +176,11 @@ func changedAt(st *journal.State) time.Time {
 
 // archived reads one checkpoint with its outputs and imported files.
 func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Archived, error) {
-	rec, _, m, err := s.ReadRecord(ctx, e)
+	got, err := s.ReadStored(ctx, e)
 	if err != nil {
 		return Archived{}, err
 	}
+	rec, m := got.Record, got.Commit
 	c := Archived{
 		Record: rec, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
 		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),

@@ -128,15 +128,16 @@ func writeEvents(w io.Writer, st *journal.State) error {
 // file with its target as content, so that unpacking the tar cannot write outside of it.
 func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
 	dir := string(session) + "/" + string(e.Checkpoint) + "/"
-	rec, raw, m, err := p.s.Store.Record(ctx, e.Event().Commit)
+	got, err := p.s.Store.Stored(ctx, e.Event().Commit)
 	if err != nil {
 		return err
 	}
-	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, raw); err != nil {
+	rec := got.Record
+	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, got.Raw); err != nil {
 		return err
 	}
 	for _, output := range create.SortedKeys(rec.Outputs) {
-		content, err := p.s.Store.Output(ctx, m, output)
+		content, err := p.s.Store.Output(ctx, got.Commit, output)
 		if err != nil {
 			return err
 		}
@@ -200,11 +201,11 @@ func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 			return err
 		}
 		for _, e := range p.entries(in) {
-			rec, raw, _, err := p.s.Store.Record(ctx, e.Event().Commit)
+			got, err := p.s.Store.Stored(ctx, e.Event().Commit)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", e.Label, err)
 			}
-			d := &checkpoint.Detail{Record: rec, Raw: raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(in, e.Checkpoint)}
+			d := &checkpoint.Detail{Record: got.Record, Raw: got.Raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(in, e.Checkpoint)}
 			if err := writeLine(w, "checkpoint", d); err != nil {
 				return err
 			}

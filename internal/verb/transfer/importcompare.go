@@ -143,11 +143,11 @@ func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map
 	if err != nil {
 		return err
 	}
-	rec, raw, _, err := c.s.Store.Record(ctx, commit)
+	got, err := c.s.Store.Stored(ctx, commit)
 	if err != nil {
 		return err
 	}
-	sealed, err := membersOf(raw)
+	sealed, err := membersOf(got.Raw)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *comparison) recordAgrees(ctx context.Context, known *compared, said map
 			return fmt.Errorf("%q is missing", member)
 		}
 	}
-	return agrees(said, &checkpoint.Detail{Record: rec, Raw: raw, Commit: commit, Ref: name.CheckpointRef(known.state.Session, rec.ID)})
+	return agrees(said, &checkpoint.Detail{Record: got.Record, Raw: got.Raw, Commit: commit, Ref: name.CheckpointRef(known.state.Session, got.Record.ID)})
 }
 
 // agrees returns an error that names the first member which an export would write
@@ -257,7 +257,7 @@ func (c *comparison) tarred(ctx context.Context, known *compared, id string) (*t
 	if err != nil {
 		return nil, err
 	}
-	rec, _, _, err := c.s.Store.Record(ctx, commit)
+	rec, err := c.s.Store.Record(ctx, commit)
 	if err != nil {
 		return nil, err
 	}

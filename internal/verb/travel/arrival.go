@@ -90,7 +90,7 @@ func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a
 	if err != nil {
 		return err
 	}
-	rec, _, _, err := s.Store.Record(ctx, a.commit)
+	rec, err := s.Store.Record(ctx, a.commit)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (c *consignment) each(ctx context.Context, look func(name.OID) error) error
 
 // addTalk counts the prompt and the transcript of a coding agent that a checkpoint keeps.
 func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clearance.Talk) error {
-	rec, _, _, err := c.s.Store.Record(ctx, commit)
+	rec, err := c.s.Store.Record(ctx, commit)
 	if err != nil {
 		return err
 	}
