@@ -152,8 +152,7 @@ func branchOf(d *checkpoint.Detail, v render.View) string {
 	// A checkpoint imported from a document without files only has the branch that the document
 	// names.
 	if d.Record.Snapshot.Tree == "" && g.Head == "" {
-		var named string
-		if raw, ok := g.Extra[record.DocumentBranch]; ok && json.Unmarshal(raw, &named) == nil {
+		if named, known := record.DocumentBranch.Of(g.Extra); known {
 			return named + ", which is not in this repository"
 		}
 		return where

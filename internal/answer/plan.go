@@ -219,7 +219,7 @@ func commonDirectory(paths []checkpoint.Path) string {
 
 // brings describes what a partial rollback restores. It is empty for a complete one.
 func brings(r *rollback.Answer) string {
-	switch rollback.Mode(r.Mode) {
+	switch r.Mode {
 	case rollback.ModeWorktree:
 		return "only the files; the index stays as it is"
 	case rollback.ModeState:
@@ -229,7 +229,7 @@ func brings(r *rollback.Answer) string {
 	case rollback.ModeAll:
 		return ""
 	}
-	return r.Mode
+	return string(r.Mode)
 }
 
 // stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...

@@ -21,7 +21,7 @@ func indexPlan(r *rollback.Answer) string {
 	}
 	again := "entry staged then is staged again"
 	several := "entries staged then are staged again"
-	if rollback.Mode(r.Mode) == rollback.ModeWorktree {
+	if r.Mode == rollback.ModeWorktree {
 		again, several = "entry stays staged", "entries stay staged"
 	}
 	return render.Count(len(i.Staged), again, several) + "; the rest follows " + headAfter(r)

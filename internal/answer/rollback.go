@@ -66,7 +66,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	figures := cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "none changed")
 	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
 	// A rollback of the state alone changes no file, so show the state itself.
-	if r.Mode == string(rollback.ModeState) && len(r.State) > 0 {
+	if r.Mode == rollback.ModeState && len(r.State) > 0 {
 		p.text("", indented(r.State))
 	}
 	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {

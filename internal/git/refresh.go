@@ -10,9 +10,10 @@ import (
 
 // Refresh reads HEAD again, because another program may have moved it. If git does not answer, the
 // old values stay: half an answer would read as an unborn branch or a detached HEAD. If the
-// directory in which the command was started is gone, Prefix becomes the top of the worktree.
-func (r *Repo) Refresh() {
-	if head := r.HeadNow(); head != (Head{}) {
+// directory in which the command was started is gone, Prefix becomes the top of the worktree. A
+// cancelled context does not stop it.
+func (r *Repo) Refresh(ctx context.Context) {
+	if head := r.HeadNow(ctx); head != (Head{}) {
 		r.Head = head
 	}
 	if _, err := os.Stat(filepath.Join(r.WorkTree, r.Prefix)); err != nil {
@@ -21,12 +22,14 @@ func (r *Repo) Refresh() {
 }
 
 // HeadNow reads where HEAD is, while the member Head says where it was. It returns a zero Head if
-// git does not answer.
-func (r *Repo) HeadNow() Head {
+// git does not answer. A cancelled context does not stop it: what goes back after an interrupt needs
+// to know.
+func (r *Repo) HeadNow(ctx context.Context) Head {
+	ctx = context.WithoutCancel(ctx)
 	fresh := &Repo{GitDir: r.GitDir, WorkTree: r.WorkTree, program: r.program, env: r.env}
 	// With -q, both say with the exit code 1 that there is no commit, or no branch.
 	ask := func(args ...string) (string, bool) {
-		out, err := fresh.Output(context.Background(), args...)
+		out, err := fresh.Output(ctx, args...)
 		return out, err == nil || ExitCode(err) == 1
 	}
 	oid, answered := ask("rev-parse", "--verify", "-q", "HEAD")

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +26,7 @@ const (
 )
 
 // ImportedMember is the member of a record that says where an imported checkpoint comes from.
-const ImportedMember = "imported"
+const ImportedMember record.Member[ImportedFrom] = "imported"
 
 // ImportedFrom is its value, see docs/format.md.
 type ImportedFrom struct {
@@ -41,9 +40,9 @@ type ImportedFrom struct {
 // importTrailers returns the trailers for an event that names an imported checkpoint, or nil. They
 // come from the record, so that they outlive the journal.
 func importTrailers(r *record.Record) []journal.Trailer {
-	var from ImportedFrom
 	// A member of this name in another form was written by another program. It is not ours.
-	if json.Unmarshal(r.Extra[ImportedMember], &from) != nil || from.Format == "" || from.Key == "" || from.Digest == "" {
+	from, ours := ImportedMember.Of(r.Extra)
+	if !ours || from.Format == "" || from.Key == "" || from.Digest == "" {
 		return nil
 	}
 	if len(from.Format)+len(from.Key)+len(from.Digest) > longestImport {

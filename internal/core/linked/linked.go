@@ -107,7 +107,7 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 		restore.Cancel()
 		return err
 	}
-	return restore.Finish()
+	return restore.Finish(ctx)
 }
 
 // Move gives a worktree the files of a checkpoint with their exact bytes. Files that

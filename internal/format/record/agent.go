@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -34,9 +33,6 @@ type Transcript struct {
 // the last checkpoint. Unlike other outputs it is not inherited by the next checkpoint.
 const TranscriptOutput = "transcript"
 
-// memberAgent is stored in Record.Extra. Versions that do not know it keep it as it is.
-const memberAgent = "agent"
-
 // longestAgentText is in characters, not bytes.
 const longestAgentText = 256
 
@@ -47,22 +43,14 @@ func (r *Record) SetAgent(a Agent) error {
 			return fmt.Errorf("a member of agent is not text of at most %d characters", longestAgentText)
 		}
 	}
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	if r.Extra == nil {
-		r.Extra = map[string]json.RawMessage{}
-	}
-	r.Extra[memberAgent] = raw
+	memberAgent.Set(&r.Extra, a)
 	return nil
 }
 
 // Agent returns the member agent. It returns false if there is none, or if it is malformed.
 func (r *Record) Agent() (Agent, bool) {
-	var a Agent
-	raw, has := r.Extra[memberAgent]
-	if !has || json.Unmarshal(raw, &a) != nil || a.Name == "" {
+	a, has := memberAgent.Of(r.Extra)
+	if !has || a.Name == "" {
 		return Agent{}, false
 	}
 	return a, true

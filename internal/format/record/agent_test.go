@@ -24,7 +24,7 @@ func TestAgent(t *testing.T) {
 		t.Error("invalid UTF-8 was taken")
 	}
 	for _, raw := range []string{`"x"`, `{}`, `null`, `{"name":1}`, `[`} {
-		r.Extra[memberAgent] = json.RawMessage(raw)
+		r.Extra[string(memberAgent)] = json.RawMessage(raw)
 		if got, is := r.Agent(); is {
 			t.Errorf("%s is %+v", raw, got)
 		}

@@ -26,7 +26,7 @@ const Format = 1
 
 // Record is the content of checkpoint.json; docs/format.md describes each member. An empty object
 // id is written as null. The Extra of each type holds the members that this version does not know,
-// and those that only some callers use (see SetAgent, HeadDropped). They are written back after the
+// and those that only some callers use (see Member). They are written back after the
 // known members.
 type Record struct {
 	Format      int
@@ -92,14 +92,6 @@ type Git struct {
 	SparsePresent   []Path // skip-worktree entries whose file existed all the same
 	Extra           map[string]json.RawMessage
 }
-
-// HeadDropped is a member of Git, in its Extra: true if Head is not a parent of the checkpoint's
-// commit, because that commit or one below it holds something that was expunged.
-const HeadDropped = "head_dropped"
-
-// DocumentBranch is a member of Git, in its Extra: the branch that an imported document names,
-// where the importing repository has no branch of that name.
-const DocumentBranch = "document_branch"
 
 // Worktree is another worktree of the repository at the time of the checkpoint.
 type Worktree struct {

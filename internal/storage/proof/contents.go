@@ -29,7 +29,7 @@ func (j *judging) judgeContents(v *Verdict, f *facts) {
 	}
 	head := v.head()
 	// An expunge may cut HEAD's commit off the checkpoint. The record then says so.
-	if _, dropped := r.Git.Extra[record.HeadDropped]; r.Git.Head != head && !(dropped && head == "") {
+	if dropped := record.HeadDropped.IsIn(r.Git.Extra); r.Git.Head != head && !(dropped && head == "") {
 		differ(f.oid, "its record was made at HEAD %s, but its commit at %s", orNone(r.Git.Head), orNone(head))
 	}
 	if index := f.tree.At(store.IndexPath).OID; r.Git.Index != index {

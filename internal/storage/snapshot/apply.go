@@ -60,9 +60,9 @@ func (r *Restore) Apply(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context, int, Op) error
-		kind string
+		kind OpKind
 	}{
-		{"aside", r.takeAside, "delete"}, {"place", r.put, "write"}, {"mode", r.chmod, "mode"},
+		{"aside", r.takeAside, OpDelete}, {"place", r.put, OpWrite}, {"mode", r.chmod, OpMode},
 	} {
 		for i, o := range r.intent.Ops {
 			if o.kind() != step.kind {
@@ -76,7 +76,7 @@ func (r *Restore) Apply(ctx context.Context) error {
 			}
 			r.trace(step.name)
 		}
-		if step.kind == "delete" {
+		if step.kind == OpDelete {
 			r.removeEmptied()
 			r.trace("emptied")
 		}
@@ -241,7 +241,7 @@ func (r *Restore) makeParents(p string) error {
 	return nil
 }
 
-// chmod sets the permission bits of an operation of kind "mode".
+// chmod sets the permission bits of an operation of kind OpMode.
 func (r *Restore) chmod(_ context.Context, _ int, o Op) error { return r.setMode(o.Path, o.Perm) }
 
 // setMode sets the permission bits of a file, and of nothing else that may be at p by now.
@@ -307,15 +307,15 @@ func (r *Restore) Back() error {
 	// New files go first, since a deleted file may have been where one of their directories is
 	// now.
 	for i := len(r.intent.Ops) - 1; i >= 0; i-- {
-		if o := r.intent.Ops[i]; o.kind() == "write" {
+		if o := r.intent.Ops[i]; o.kind() == OpWrite {
 			note(o.Path, r.unplace(i, o))
 		}
 	}
 	for i, o := range r.intent.Ops {
 		switch o.kind() {
-		case "delete":
+		case OpDelete:
 			note(o.Path, r.bringBack(i, o))
-		case "mode":
+		case OpMode:
 			if perm, known := r.intent.OldModes[o.Path]; known {
 				note(o.Path, r.setMode(o.Path, perm))
 			}

@@ -51,7 +51,7 @@ func TestModeComesBackAfterAKill(t *testing.T) {
 		t.Error(err)
 	}
 	hasPerm(t, file, 0o755)
-	if err := again.Finish(); err != nil {
+	if err := again.Finish(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

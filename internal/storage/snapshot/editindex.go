@@ -117,14 +117,14 @@ func (r *Restore) wrote() (map[string]written, bool) {
 	for i, o := range r.intent.Ops {
 		was := r.staged[i]
 		switch o.kind() {
-		case "delete":
+		case OpDelete:
 			out[o.Path] = written{}
 			continue
-		case "write":
+		case OpWrite:
 			if o.NewRaw != "" || was == nil || r.placed[i] == nil {
 				return nil, false
 			}
-		case "mode":
+		case OpMode:
 			if was = r.seen[o.Path]; o.NewRaw != "" || was == nil {
 				return nil, false
 			}

@@ -94,7 +94,7 @@ func TestIndexElsewhere(t *testing.T) {
 		}
 		holds(t, repo.IndexPath, "old\n")
 	}
-	if err := r.Finish(); err != nil {
+	if err := r.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.lock(); err != nil {

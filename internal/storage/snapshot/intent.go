@@ -163,8 +163,8 @@ func ReadIntent(dir string) (*Intent, error) {
 // Meta returns what the caller passed to Begin.
 func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
 
-// PathsTo returns the paths that the restore changes in one way: "write", "delete" or "mode".
-func (r *Restore) PathsTo(kind string) []string { return pathsTo(r.intent.Ops, kind) }
+// PathsTo returns the paths of one kind of operation.
+func (r *Restore) PathsTo(kind OpKind) []string { return pathsTo(r.intent.Ops, kind) }
 
 // Paths returns the paths that the restore changes.
 func (r *Restore) Paths() []string {
@@ -180,7 +180,7 @@ func (r *Restore) Paths() []string {
 func (r *Restore) oldModes() map[string]fs.FileMode {
 	out := map[string]fs.FileMode{}
 	for _, o := range r.intent.Ops {
-		if info := r.seen[o.Path]; info != nil && o.kind() == "mode" {
+		if info := r.seen[o.Path]; info != nil && o.kind() == OpMode {
 			out[o.Path] = info.Mode().Perm()
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 // parents returns the directories that new files go into and that exist already.
 func (r *Restore) parents() map[string]bool {
 	out := map[string]bool{}
-	for _, p := range r.PathsTo("write") {
+	for _, p := range r.PathsTo(OpWrite) {
 		addAbove(out, p)
 	}
 	maps.DeleteFunc(out, func(d string, _ bool) bool {
@@ -216,8 +216,8 @@ func (r *Restore) discard() {
 }
 
 // Finish ends a restore after Apply, or after Back. The old files are deleted and it cannot be
-// taken back any more.
-func (r *Restore) Finish() error {
+// taken back any more. A cancelled context does not stop it.
+func (r *Restore) Finish(ctx context.Context) error {
 	err := os.Remove(intentPath(r.shot.dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the description of the rollback: %w", err)
@@ -226,7 +226,7 @@ func (r *Restore) Finish() error {
 	r.discard()
 	// Only stat data are at stake, so an error is ignored: the restore is done.
 	if linked && r.intent.Index != nil {
-		_, _ = r.shot.repo.Run(context.Background(), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.shot.config}) //nolint:errcheck // see above
+		_, _ = r.shot.repo.Run(context.WithoutCancel(ctx), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.shot.config}) //nolint:errcheck // see above
 	}
 	return nil
 }

@@ -75,17 +75,28 @@ type Op struct {
 	Same bool
 }
 
-// kind returns what the restore does: "delete", "write", "mode" (chmod only), or "" for nothing.
-func (o Op) kind() string {
+// OpKind is what a restore does with a path.
+type OpKind int
+
+// The kinds of operations.
+const (
+	OpNone   OpKind = iota // nothing
+	OpDelete               // removes the file
+	OpWrite                // puts a new file there
+	OpMode                 // changes the executable bit only
+)
+
+// kind returns what the restore does with the path.
+func (o Op) kind() OpKind {
 	switch {
 	case o.Same:
-		return ""
+		return OpNone
 	case o.New.Mode == 0:
-		return "delete"
+		return OpDelete
 	case !o.Split && o.Old.OID == o.New.OID && o.OldRaw == o.NewRaw && regular(o.Old.Mode) && regular(o.New.Mode) && o.Old.Mode != o.New.Mode:
-		return "mode"
+		return OpMode
 	}
-	return "write"
+	return OpWrite
 }
 
 // regular reports whether m is the mode of a file rather than a link, tree or submodule.
@@ -118,10 +129,10 @@ type Plan struct {
 	large map[name.OID]bool // blobs of largeFile bytes or more, which are streamed
 }
 
-// Paths returns the paths of one kind of operation: "write", "delete" or "mode".
-func (p *Plan) Paths(kind string) []string { return pathsTo(p.Ops, kind) }
+// Paths returns the paths of one kind of operation.
+func (p *Plan) Paths(kind OpKind) []string { return pathsTo(p.Ops, kind) }
 
-func pathsTo(ops []Op, kind string) []string {
+func pathsTo(ops []Op, kind OpKind) []string {
 	out := []string{}
 	for _, o := range ops {
 		if o.kind() == kind {
@@ -215,7 +226,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 func (s *Shot) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
-		if o.kind() != "mode" {
+		if o.kind() != OpMode {
 			continue
 		}
 		info, err := s.tree.lstat(o.Path)

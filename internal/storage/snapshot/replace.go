@@ -142,7 +142,7 @@ func (r *Restore) kept(i int, p string) bool {
 // writing to the same inode.
 func (r *Restore) lastLook() error {
 	for i, o := range r.intent.Ops {
-		if k := o.kind(); (k == "write" || k == "delete") && r.seen[o.Path] != nil && r.moved(i) && !r.kept(i, o.Path) {
+		if k := o.kind(); (k == OpWrite || k == OpDelete) && r.seen[o.Path] != nil && r.moved(i) && !r.kept(i, o.Path) {
 			return &ChangedError{o.Path}
 		}
 	}

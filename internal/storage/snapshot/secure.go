@@ -74,7 +74,7 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 // emptied returns the directories that deletions may leave empty, with their permission bits.
 func (s *Shot) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
-	for _, p := range pathsTo(ops, "delete") {
+	for _, p := range pathsTo(ops, OpDelete) {
 		addAbove(dirs, p)
 	}
 	delete(dirs, ".")

@@ -34,7 +34,7 @@ func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) 
 	forced := setOf(p.Cur.Ignored)
 	var now, then []string // paths to look up in the rules of each side
 	for _, o := range p.Ops {
-		if o.kind() != "delete" || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
+		if o.kind() != OpDelete || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
 			continue
 		}
 		if tracked, err := s.tracked(ctx, o.Path, &p.Cur.Index, p.Target.Index); err != nil {

@@ -165,7 +165,7 @@ func randomHex() string {
 func (in *Intent) newFile(i int) string { return filepath.Join(in.Stage, "new", strconv.Itoa(i)) }
 func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
 
-// fill writes the new content of every operation of kind "write" to its new/<n>. Regular files
+// fill writes the new content of every operation of kind OpWrite to its new/<n>. Regular files
 // without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
 // there are no attributes and no settings that convert, all blobs are written as they are.
 func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
@@ -173,7 +173,7 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 	entries := map[string]git.Entry{}
 	for i, o := range r.intent.Ops {
 		switch {
-		case o.kind() != "write":
+		case o.kind() != OpWrite:
 		case o.NewRaw == "" && regular(o.New.Mode):
 			convert, entries[o.Path] = append(convert, i), o.New
 		default:
@@ -308,7 +308,7 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 func (r *Restore) spareEqual() error {
 	for i := range r.intent.Ops {
 		o := &r.intent.Ops[i]
-		if o.kind() != "write" || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
+		if o.kind() != OpWrite || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
 			continue
 		}
 		now := r.seen[o.Path]

@@ -25,7 +25,7 @@ func (e *MissingError) Error() string {
 func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	v := &verification{}
 	for _, o := range p.Ops {
-		if oid := o.content(); oid != "" && o.kind() == "write" {
+		if oid := o.content(); oid != "" && o.kind() == OpWrite {
 			v.add(o.Path, oid)
 		}
 	}

@@ -7,7 +7,6 @@ package create
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -167,9 +166,7 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 			sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
 		}
 	}
-	// This member says that a file that Modes does not list had the permissions that git would give
-	// it. Without it, as in the records of early versions, they are not known.
-	AddExtra(&c.record.Snapshot.Extra, "modes_known", true)
+	record.ModesKnown.Set(&sn.Extra, true)
 	sn.Skipped = SkippedOf(c.capture)
 	sn.Raw = ToPaths(slices.Sorted(maps.Keys(c.capture.Raw)))
 	for _, risk := range c.capture.AtRisk {
@@ -179,14 +176,14 @@ func (c *creation) composeFiles(ctx context.Context, prev base) error {
 }
 
 // memberSight is a member of a path in snapshot.skipped: Shot.Sight when the checkpoint was made.
-const memberSight = "sight"
+const memberSight record.Member[string] = "sight"
 
 // SkippedOf returns what a capture left out, as a record has it.
 func SkippedOf(c *snapshot.Capture) (out []record.Skipped) {
 	for _, sk := range c.Skipped {
 		left := record.Skipped{Path: record.Path(sk.Path), Reason: sk.Reason, Size: sk.Size}
 		if sk.Sight != "" {
-			AddExtra(&left.Extra, memberSight, sk.Sight)
+			memberSight.Set(&left.Extra, sk.Sight)
 		}
 		out = append(out, left)
 	}
@@ -195,10 +192,7 @@ func SkippedOf(c *snapshot.Capture) (out []record.Skipped) {
 
 // SightOf returns Shot.Sight of a path as it was when the checkpoint was made; empty: not known.
 func SightOf(sk record.Skipped) string {
-	var sight string
-	if raw, ok := sk.Extra[memberSight]; !ok || json.Unmarshal(raw, &sight) != nil {
-		return ""
-	}
+	sight, _ := memberSight.Of(sk.Extra)
 	return sight
 }
 
@@ -223,7 +217,7 @@ func compareFiles(ctx context.Context, c *creation, prev base) error {
 	}
 	c.record.Files = FilesOf(changes)
 	if c.unknown != "" {
-		AddExtra(&c.record.Files.Extra, "unknown", true)
+		record.FilesUnknown.Set(&c.record.Files.Extra, true)
 	}
 	return nil
 }
@@ -244,21 +238,12 @@ func (c *creation) composeStaged(ctx context.Context) error {
 	}
 	for i, ch := range changes {
 		if i == record.MaxListed {
-			AddExtra(&c.record.Git.Extra, MemberStagedCut, true)
+			record.StagedCut.Set(&c.record.Git.Extra, true)
 			break
 		}
 		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
 	}
 	return nil
-}
-
-// AddExtra adds a member to the part of a record that keeps members outside the format's tables.
-func AddExtra(to *map[string]json.RawMessage, member string, value any) {
-	if *to == nil {
-		*to = map[string]json.RawMessage{}
-	}
-	raw, _ := json.Marshal(value) //nolint:errcheck // words, booleans and paths never fail
-	(*to)[member] = raw
 }
 
 // composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
@@ -267,10 +252,10 @@ func (c *creation) composeGit() {
 	g, ix := &c.record.Git, c.capture.Index
 	g.Extra = maps.Clone(g.Extra)
 	if c.move.Aside != nil {
-		AddExtra(&g.Extra, MemberAside, c.move.Aside)
+		MemberAside.Set(&g.Extra, *c.move.Aside)
 	}
 	if c.move.Landed != "" {
-		AddExtra(&g.Extra, MemberLanded, c.move.Landed)
+		MemberLanded.Set(&g.Extra, c.move.Landed)
 	}
 	g.Head, g.Index = c.head, ix.Tree
 	// A path has up to three unmerged entries, one for each stage.
@@ -283,10 +268,10 @@ func (c *creation) composeGit() {
 	}
 	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = ToPaths(ix.IntentToAdd), ToPaths(ix.AssumeUnchanged), ToPaths(ix.SparsePresent)
 	if len(c.capture.Ignored) > 0 {
-		AddExtra(&c.record.Snapshot.Extra, "ignored", ToPaths(c.capture.Ignored))
+		record.Ignored.Set(&c.record.Snapshot.Extra, ToPaths(c.capture.Ignored))
 	}
 	if c.move.Made != nil {
-		AddExtra(&c.record.Snapshot.Extra, MemberMade, c.move.Made)
+		MemberMade.Set(&c.record.Snapshot.Extra, c.move.Made)
 	}
 }
 
@@ -335,9 +320,8 @@ func DecodeFlags(data []byte) []string {
 func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
 	branch := s.Repo.Head.Branch
 	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Operation(), Worktree: record.Path(s.WorktreeName())}
-	// A member outside the tables of the format: a reader that does not know it keeps it.
 	if other := s.Repo.OperationHead(); other != "" {
-		AddExtra(&g.Extra, "operation_head", other)
+		record.OperationHead.Set(&g.Extra, other)
 	}
 	list, err := s.Repo.Worktrees(ctx)
 	for _, w := range list {
@@ -367,19 +351,16 @@ func FilesOf(changes []git.Change) record.Files {
 
 // MemberAside is a member of git in the record of a safety checkpoint. It names the branch that the
 // rollback moves although HEAD is not on it, so that an undo can move it back.
-const MemberAside = "aside"
+const MemberAside record.Member[checkpoint.BranchBack] = "aside"
 
 // MemberLanded is a member of git in the record of the safety checkpoint of a landing. It is the
 // commit that the branch moves to, by which an undo knows what was committed later.
-const MemberLanded = "landed"
-
-// MemberStagedCut is a member of git in a record: true if the list of staged paths was cut.
-const MemberStagedCut = "staged_truncated"
+const MemberLanded record.Member[name.OID] = "landed"
 
 // MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
 // files that a rollback of some paths creates, so that an undo can remove them. It is there, if
 // only empty, for each rollback of some paths, and for no other.
-const MemberMade = "made"
+const MemberMade record.Member[[]MadeFile] = "made"
 
 // MadeFile is an ignored file that a rollback of some paths creates.
 type MadeFile struct {

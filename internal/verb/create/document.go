@@ -53,7 +53,7 @@ func keepDocument(ctx context.Context, c *creation) error {
 		return err
 	}
 	c.kept = map[string]name.OID{file: blob}
-	AddExtra(&c.record.Extra, checkpoint.ImportedMember, checkpoint.ImportedFrom{Format: format, Key: c.def.CheckpointOf(c.document), Files: c.kept})
+	checkpoint.ImportedMember.Set(&c.record.Extra, checkpoint.ImportedFrom{Format: format, Key: c.def.CheckpointOf(c.document), Files: c.kept})
 	return nil
 }
 

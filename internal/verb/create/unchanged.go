@@ -61,8 +61,8 @@ func (b base) same(ctx context.Context, c *creation) (bool, error) {
 // sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
 // would not reproduce, and permission bits.
 func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
-	// Without modes_known the record may lack modes, so they are not compared.
-	if string(b.record.Snapshot.Extra["modes_known"]) == "true" && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
+	known, _ := record.ModesKnown.Of(b.record.Snapshot.Extra)
+	if known && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
 		return false, nil
 	}
 	if len(b.record.Snapshot.Raw)+len(c.capture.Raw) == 0 {
@@ -78,8 +78,8 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 // sameDocument compares what the document has beside the state, such as a description, with the kept
 // document of b.
 func (b base) sameDocument(ctx context.Context, c *creation) (bool, error) {
-	var was checkpoint.ImportedFrom
-	if c.kept == nil || json.Unmarshal(b.record.Extra[checkpoint.ImportedMember], &was) != nil || was.Files[KeptJSON] == "" {
+	was, _ := checkpoint.ImportedMember.Of(b.record.Extra)
+	if c.kept == nil || was.Files[KeptJSON] == "" {
 		return true, nil // nothing is kept of one of them
 	}
 	before, err := c.s.Store.Imported(ctx, b.commit, KeptJSON)

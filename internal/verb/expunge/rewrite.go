@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -49,7 +50,7 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	}
 	if r.plan.dropped(ctx, d.Head) {
 		d.Head = ""
-		create.AddExtra(&rec.Git.Extra, record.HeadDropped, true)
+		record.HeadDropped.Set(&rec.Git.Extra, true)
 	}
 	if err := r.parts(ctx, o, &d); err != nil {
 		return nil, err
@@ -322,7 +323,7 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 	d.Record.Git.Staged = slices.Compact(staged)
 	if most := 1000; len(d.Record.Git.Staged) > most { // the limit of the format
 		d.Record.Git.Staged = d.Record.Git.Staged[:most]
-		create.AddExtra(&d.Record.Git.Extra, create.MemberStagedCut, true)
+		record.StagedCut.Set(&d.Record.Git.Extra, true)
 	}
 	return nil
 }
@@ -374,7 +375,7 @@ func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[st
 func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
 	var member map[string]json.RawMessage
 	var files map[string]name.OID
-	if json.Unmarshal(rec.Extra["imported"], &member) != nil || json.Unmarshal(member["files"], &files) != nil {
+	if json.Unmarshal(rec.Extra[string(checkpoint.ImportedMember)], &member) != nil || json.Unmarshal(member["files"], &files) != nil {
 		return
 	}
 	for _, p := range in {
@@ -382,8 +383,8 @@ func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
 			delete(files, p.path)
 		}
 	}
-	member["files"], _ = json.Marshal(files)        //nolint:errcheck // names and ids never fail
-	rec.Extra["imported"], _ = json.Marshal(member) //nolint:errcheck // the same
+	member["files"], _ = json.Marshal(files)                               //nolint:errcheck // names and ids never fail
+	rec.Extra[string(checkpoint.ImportedMember)], _ = json.Marshal(member) //nolint:errcheck // the same
 }
 
 // changes updates the list of changed files. If the previous checkpoint was rewritten, it

@@ -6,7 +6,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -269,8 +268,8 @@ func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (
 
 // IgnoredOf returns the paths that a checkpoint captured although they were ignored.
 func IgnoredOf(r *record.Record) []string {
-	var list []record.Path
-	if raw, ok := r.Snapshot.Extra["ignored"]; !ok || json.Unmarshal(raw, &list) != nil {
+	list, has := record.Ignored.Of(r.Snapshot.Extra)
+	if !has {
 		return nil
 	}
 	return create.FromPaths(list)

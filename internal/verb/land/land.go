@@ -382,7 +382,7 @@ func (p *Plan) move(ctx context.Context) error {
 		return err
 	}
 	a.Safety, a.DryRun = done.Safety, false
-	p.s.Repo.Refresh() // HEAD has moved, so read it again
+	p.s.Repo.Refresh(ctx) // HEAD has moved, so read it again
 	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
 		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, NoTag: true, Large: true,
 	})

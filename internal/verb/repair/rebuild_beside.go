@@ -318,7 +318,7 @@ func (b *beside) make(ctx context.Context) error {
 	if len(b.line.Missing) > 0 {
 		slices.Sort(b.line.Missing)
 		b.line.Missing = slices.Compact(b.line.Missing)
-		create.AddExtra(&r.Extra, "rebuilt_missing", b.line.Missing)
+		record.RebuiltMissing.Set(&r.Extra, b.line.Missing)
 	}
 	var err error
 	if r.ID, err = b.s.FreeID(b.p.State, r.Step, r.CreatedAt); err != nil {

@@ -15,13 +15,15 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
 // answerPlan fills r.answer from the plan, and plans what happens to the branch.
 func (r *Plan) answerPlan(ctx context.Context) error {
 	a := &Answer{
-		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: string(r.req.Mode),
+		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
 		State: r.goal.State, Pending: json.RawMessage("[]"),
 	}
 	r.answer = a
@@ -70,8 +72,8 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 
 // changes returns the paths that a plan or an unfinished rollback changes. of returns those of one
 // kind.
-func changes(of func(kind string) []string) PlanFiles {
-	return PlanFiles{Write: create.ToPaths(of("write")), Delete: create.ToPaths(of("delete")), Mode: create.ToPaths(of("mode"))}
+func changes(of func(snapshot.OpKind) []string) PlanFiles {
+	return PlanFiles{Write: create.ToPaths(of(snapshot.OpWrite)), Delete: create.ToPaths(of(snapshot.OpDelete)), Mode: create.ToPaths(of(snapshot.OpMode))}
 }
 
 // commandFiles returns the files of a plan that agents or editors run commands from. The user
@@ -130,12 +132,8 @@ func (r *Plan) warnConflicts() {
 	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Operation() == g.Operation {
 		return
 	}
-	var other name.OID
-	if raw, ok := g.Extra["operation_head"]; ok && json.Unmarshal(raw, &other) != nil {
-		other = ""
-	}
 	text := fmt.Sprintf("unmerged paths (%d) are restored, but the %s that made them is no longer in progress: a commit now would have only one parent", len(g.Unmerged), g.Operation)
-	if other != "" {
+	if other, _ := record.OperationHead.Of(g.Extra); other != "" {
 		text += "; the other parent was " + string(other)
 	}
 	r.answer.Warnings = append(r.answer.Warnings, text)

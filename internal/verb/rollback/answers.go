@@ -29,7 +29,7 @@ type Risk struct {
 }
 
 // ModeAbort is the mode in the answer of Abort.
-const ModeAbort = "abort"
+const ModeAbort Mode = "abort"
 
 // Answer is what `rollback`, `undo` and `redo` print, before and after Apply. The JSON members are
 // a contract: see docs/json.md.
@@ -41,7 +41,7 @@ type Answer struct {
 	Safety   name.ID               `json:"safety"` // the safety checkpoint; empty before Apply
 	DryRun   bool                  `json:"dry_run"`
 	Digest   string                `json:"digest,omitempty"` // of the plan, for --plan; see Fingerprint
-	Mode     string                `json:"mode"`             // a Mode, or ModeAbort
+	Mode     Mode                  `json:"mode"`             // also ModeAbort
 	Plan     PlanFiles             `json:"plan"`
 	Branch   checkpoint.BranchPlan `json:"branch"`
 	Index    *IndexPlan            `json:"index,omitempty"` // nil: it is as in the checkpoint, or out of scope

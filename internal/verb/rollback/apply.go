@@ -144,7 +144,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	if err == nil {
 		// The event is written, so the rollback is done even if cleaning up fails.
 		answer.DryRun, answer.Safety = false, meta.Safety
-		err = staged.Finish()
+		err = staged.Finish(ctx)
 		s.Trace("finished")
 		return answer, err
 	}
@@ -159,11 +159,11 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		backErr = errors.Join(backErr, headBack(ctx, s, meta))
 	}
 	if backErr == nil {
-		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID)
+		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow(ctx).OID)
 	}
 	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
-		backErr = staged.Finish()
+		backErr = staged.Finish(ctx)
 	}
 	kind := checkpoint.KindOf(cause)
 	// An interrupt and a refusal keep their exit codes.
@@ -214,7 +214,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	case r.promote.branch != nil:
 		e.Mode = string(ModeLand)
 	default:
-		e.Mode = ModePromote
+		e.Mode = string(ModePromote)
 	}
 	if r.walk == nil {
 		if r.walk, err = readWalk(ctx, r.s); err != nil {
@@ -335,7 +335,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: meta.Event.Mode, Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
+	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: Mode(meta.Event.Mode), Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
 	answer.Plan = changes(staged.PathsTo)
 	if e := st.Entry(meta.To); e != nil {
 		if rec, err := s.ReadRecord(ctx, e); err == nil {
@@ -345,7 +345,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
 		answer.Plan.Discard = discardedSince(st, meta.Safety)
-		return answer, staged.Finish()
+		return answer, staged.Finish(ctx)
 	}
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
@@ -403,7 +403,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if isWritten(st, meta) {
-		if err := staged.Finish(); err != nil {
+		if err := staged.Finish(ctx); err != nil {
 			return nil, err
 		}
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
@@ -419,10 +419,10 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
 	}
-	if err := staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow().OID); err != nil {
+	if err := staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow(ctx).OID); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
-	if err := staged.Finish(); err != nil {
+	if err := staged.Finish(ctx); err != nil {
 		return nil, err
 	}
 	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Pending: json.RawMessage("[]")}, nil

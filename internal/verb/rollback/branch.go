@@ -5,7 +5,6 @@ package rollback
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -83,8 +82,7 @@ func movesBranch(r *Plan) bool {
 // movesTo reports whether HEAD should move to where a record says that it was. It cannot if an expunge
 // cut that commit out of the checkpoint, because it contains what was expunged.
 func movesTo(r *Plan, g record.Git) bool {
-	_, dropped := g.Extra[record.HeadDropped]
-	return movesBranch(r) && !dropped
+	return movesBranch(r) && !record.HeadDropped.IsIn(g.Extra)
 }
 
 // leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has
@@ -158,9 +156,7 @@ func (r *Plan) planBack(ctx context.Context) error {
 // asideOf returns the branch that a rollback moved beside HEAD, from the record of its safety
 // checkpoint. It returns a zero value if there is none.
 func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
-	if raw, ok := rec.Git.Extra[create.MemberAside]; ok && json.Unmarshal(raw, &b) != nil {
-		return checkpoint.BranchBack{}
-	}
+	b, _ = create.MemberAside.Of(rec.Git.Extra)
 	return b
 }
 

@@ -5,7 +5,6 @@ package rollback
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -88,10 +87,7 @@ func movedTo(ctx context.Context, r *Plan, move *journal.Event, branch name.Ref)
 		return ""
 	}
 	if landed {
-		var to name.OID
-		if raw, ok := rec.Git.Extra[create.MemberLanded]; !ok || json.Unmarshal(raw, &to) != nil {
-			return ""
-		}
+		to, _ := create.MemberLanded.Of(rec.Git.Extra)
 		return to
 	}
 	if b := asideOf(rec); b.Name == branch && move.Kind == journal.KindUndo {

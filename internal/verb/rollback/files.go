@@ -6,7 +6,6 @@ package rollback
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,7 +93,7 @@ func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (sna
 // file would be open to.
 func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got contents) (snapshot.Target, error) {
 	t := snapshot.Target{Tree: rec.Snapshot.Tree, Raw: got.raw, Index: got.index, Modes: map[string]fs.FileMode{}}
-	t.ModesKnown = string(rec.Snapshot.Extra["modes_known"]) == "true"
+	t.ModesKnown, _ = record.ModesKnown.Of(rec.Snapshot.Extra)
 	for _, sk := range rec.Snapshot.Skipped {
 		t.Skipped = append(t.Skipped, string(sk.Path))
 	}
@@ -277,12 +276,13 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 // wroteBy returns the files that one move has written: the differences between its safety
 // checkpoint, whose record is before, and the checkpoint that it restored.
 func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
-	if move.Mode == ModePromote || move.Mode == string(ModeLand) {
+	mode := Mode(move.Mode)
+	if mode == ModePromote || mode == ModeLand {
 		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
 	}
 	// A move of some paths wrote only a part of the difference between the two trees. Its safety
 	// checkpoint lists the ignored files that it created. Mode does not tell with --worktree-only.
-	if made, partly := madeOf(before); partly || move.Mode == string(modePaths) || move.Mode == string(ModeProduced) {
+	if made, partly := madeOf(before); partly || mode == modePaths || mode == ModeProduced {
 		return made, nil
 	}
 	then := r.walk.brought(move)
@@ -352,8 +352,8 @@ func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
 // there is none: the rollback was not of some paths, or an earlier version left out an
 // empty list.
 func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
-	var list []create.MadeFile
-	if raw, ok := r.Snapshot.Extra[create.MemberMade]; !ok || json.Unmarshal(raw, &list) != nil {
+	list, partly := create.MemberMade.Of(r.Snapshot.Extra)
+	if !partly {
 		return nil, false
 	}
 	made = make(map[string]name.OID, len(list))

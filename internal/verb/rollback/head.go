@@ -48,7 +48,7 @@ func headStays(ctx context.Context, s *checkpoint.Service) bool {
 			return true
 		}
 	}
-	return s.Repo.HeadNow() == was
+	return s.Repo.HeadNow(ctx) == was
 }
 
 // refNow returns the commit that a ref is at, or "" if there is no such ref.
@@ -99,7 +99,7 @@ func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent
 // switchBack puts HEAD on the branch that it was on, or detaches it where it was detached. The
 // branches themselves do not move.
 func switchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
-	now, target := s.Repo.HeadNow(), meta.Branch.Target
+	now, target := s.Repo.HeadNow(ctx), meta.Branch.Target
 	detached := now.Branch == "" && target == "" && now.OID == meta.Branch.To
 	switch {
 	case now.Branch == meta.OldBranch && (now.Branch != "" || now.OID == meta.OldHead):

@@ -45,7 +45,7 @@ func headsFor(ctx context.Context, r *Plan, h snapshot.Heads) (*snapshot.Heads, 
 // headsOf returns what a record, whose JSON is raw, says about the HEAD of its index.
 func headsOf(rec *record.Record, raw []byte) snapshot.Heads {
 	g := rec.Git
-	_, cut := g.Extra[create.MemberStagedCut]
+	cut := record.StagedCut.IsIn(g.Extra)
 	// Expunges of earlier versions cut the list without saying so.
 	cut = cut || len(g.Staged) >= record.MaxListed && rec.RebuiltFrom != ""
 	var has struct {
@@ -84,7 +84,7 @@ func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Rest
 	if !staged.MovesIndex() {
 		return nil
 	}
-	if now := s.Repo.HeadNow().OID; now != meta.OldHead && now != headAfterwards(meta) {
+	if now := s.Repo.HeadNow(ctx).OID; now != meta.OldHead && now != headAfterwards(meta) {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback --abort` restores the files and leaves HEAD there",
 			"HEAD has moved to %s since the rollback was cut off, and the index of the rollback is not for that", cmp.Or(now.Short(), "a branch without commits"))
 	}

@@ -168,7 +168,7 @@ func applyLegs(ctx context.Context, r *Plan) error {
 		if done == 0 {
 			r.answer.Safety = answer.Safety
 		}
-		r.s.Repo.Refresh() // the leg may have moved HEAD
+		r.s.Repo.Refresh(ctx) // the leg may have moved HEAD
 		done += count
 	}
 	r.answer.DryRun = false

@@ -13,7 +13,7 @@ import (
 
 // ModePromote is the mode in the event of a promotion. An undo of it restores everything, like
 // ModeAll.
-const ModePromote = "promote"
+const ModePromote Mode = "promote"
 
 // ModeLand is the mode in the event of a landing, which turns checkpoints into commits on the
 // branch. It writes no file, so an undo of it leaves the files as they are, with what was edited

@@ -141,7 +141,7 @@ func (r *running) failed(ctx context.Context, left int) (end command.End, again 
 	if choice != AnswerRetry {
 		return end, false, nil
 	}
-	end, err = r.fix()
+	end, err = r.fix(ctx)
 	return end, true, err
 }
 
@@ -166,11 +166,11 @@ func (r *running) describe() {
 
 // fix runs the command that may repair the cause. If it fails the step is tried again all
 // the same.
-func (r *running) fix() (command.End, error) {
+func (r *running) fix(ctx context.Context) (command.End, error) {
 	if r.req.Fix == "" {
 		return command.End{}, nil
 	}
-	end, err := r.execute([]string{"sh", "-c", r.req.Fix}, r.req.Timeout)
+	end, err := r.execute(ctx, []string{"sh", "-c", r.req.Fix}, r.req.Timeout)
 	if err == nil && end.How == command.Exited && end.Code != 0 {
 		r.s.Warn(fmt.Sprintf("the fix failed with exit code %d", end.Code))
 	}

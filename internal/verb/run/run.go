@@ -211,7 +211,7 @@ func (r *running) tries(ctx context.Context) error {
 	a := r.answer
 	for left := r.req.Retries; ; left-- {
 		a.Tries++
-		end, err := r.execute(r.req.Command, r.req.Timeout)
+		end, err := r.execute(ctx, r.req.Command, r.req.Timeout)
 		if err != nil {
 			a.Code = max(end.Code, 1)
 			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started", Err: err}
@@ -236,7 +236,7 @@ func (r *running) tries(ctx context.Context) error {
 }
 
 // execute runs a command with this process's terminal.
-func (r *running) execute(args []string, timeout time.Duration) (command.End, error) {
+func (r *running) execute(ctx context.Context, args []string, timeout time.Duration) (command.End, error) {
 	// Ctrl+C would end git's helper processes as well, so close them first.
 	if err := r.s.Repo.Close(); err != nil {
 		return command.End{}, err
@@ -250,7 +250,7 @@ func (r *running) execute(args []string, timeout time.Duration) (command.End, er
 	if r.def != nil {
 		env = append(env, "GIT_CHECKPOINT_SESSION="+string(a.Session), "GIT_CHECKPOINT_STEP="+strconv.Itoa(a.Step))
 	}
-	defer r.s.Repo.Refresh() // the command may have moved HEAD
+	defer r.s.Repo.Refresh(ctx) // the command may have moved HEAD
 	return command.Command{
 		Args: args, Dir: filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(r.s.Repo.Prefix)), Env: env,
 		In: r.req.IO.In, Out: r.req.IO.Out, Err: r.req.IO.Err, Timeout: timeout,

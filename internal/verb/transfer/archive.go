@@ -190,14 +190,10 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 			return c, err
 		}
 	}
-	told, ok := rec.Extra[checkpoint.ImportedMember]
-	if !ok {
-		return c, nil
-	}
 	// A member of this name in another form was written by another program. It is not ours.
-	var im checkpoint.ImportedFrom
-	if json.Unmarshal(told, &im) != nil {
-		return c, nil //nolint:nilerr // somebody else's member of that name
+	im, ours := checkpoint.ImportedMember.Of(rec.Extra)
+	if !ours {
+		return c, nil
 	}
 	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}, Here: im.Path == ""}
 	for n := range im.Files {

@@ -7,7 +7,6 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -111,7 +110,7 @@ func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 	// The branch is not here, so it cannot be recorded as a ref. Its name is kept as an
 	// extra member.
 	if named := cmp.Or(d.Branch, im.in.Branch); r.Git.Branch == "" && named != "" && isPlainBranch(named) {
-		create.AddExtra(&r.Git.Extra, record.DocumentBranch, named)
+		record.DocumentBranch.Set(&r.Git.Extra, named)
 	}
 	if commit := im.links.commits[d.Commit]; commit != "" {
 		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = commit, im.links.trees[commit], true
@@ -287,11 +286,8 @@ func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) err
 		return err
 	}
 	maps.Copy(d.Import, w.beside)
-	raw, err := json.Marshal(checkpoint.ImportedFrom{Format: w.format, Key: p.document.Key, Path: p.document.Path, Digest: p.digest, Files: d.Import})
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.document.Path, err)
-	}
-	p.record.Extra = map[string]json.RawMessage{checkpoint.ImportedMember: raw}
+	p.record.Extra = nil
+	checkpoint.ImportedMember.Set(&p.record.Extra, checkpoint.ImportedFrom{Format: w.format, Key: p.document.Key, Path: p.document.Path, Digest: p.digest, Files: d.Import})
 	return nil
 }
 

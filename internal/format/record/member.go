@@ -1,0 +1,70 @@
+package record
+
+import (
+	"encoding/json"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// Member names a member that is not a field, because few callers use it. It is in the Extra of its
+// type, and versions that do not know it keep it as it is. T is the type of its value.
+type Member[T any] string
+
+// Of returns the value in extra. It returns false, and the zero value, if there is none or if it is
+// malformed.
+func (m Member[T]) Of(extra map[string]json.RawMessage) (T, bool) {
+	var value, none T
+	raw, has := extra[string(m)]
+	if !has || json.Unmarshal(raw, &value) != nil {
+		return none, false
+	}
+	return value, true
+}
+
+// IsIn reports whether extra has the member, whatever its value is.
+func (m Member[T]) IsIn(extra map[string]json.RawMessage) bool {
+	_, has := extra[string(m)]
+	return has
+}
+
+// Set puts the value into extra, which may be nil.
+func (m Member[T]) Set(extra *map[string]json.RawMessage, value T) {
+	if *extra == nil {
+		*extra = map[string]json.RawMessage{}
+	}
+	raw, _ := json.Marshal(value) //nolint:errcheck // the types of members are words, booleans, paths, and structs of them
+	(*extra)[string(m)] = raw
+}
+
+// Members of Record.
+const (
+	memberAgent    Member[Agent]    = "agent"           // see SetAgent
+	RebuiltMissing Member[[]string] = "rebuilt_missing" // what a rebuild could not recover
+)
+
+// Members of Git.
+const (
+	// HeadDropped is true if Head is not a parent of the checkpoint's commit, because that commit or
+	// one below it holds something that was expunged.
+	HeadDropped Member[bool] = "head_dropped"
+	// DocumentBranch is the branch that an imported document names, where the importing repository has
+	// no branch of that name.
+	DocumentBranch Member[string] = "document_branch"
+	// OperationHead is the other commit of an operation in progress, such as the one being merged.
+	OperationHead Member[name.OID] = "operation_head"
+	// StagedCut is true if the list Staged was cut.
+	StagedCut Member[bool] = "staged_truncated"
+)
+
+// Members of Snapshot.
+const (
+	// ModesKnown is true if a file that Modes does not list had the permissions that git would give
+	// it. Without this member, as in the records of early versions, they are not known.
+	ModesKnown Member[bool] = "modes_known"
+	// Ignored lists the paths that were captured although they were ignored.
+	Ignored Member[[]Path] = "ignored"
+)
+
+// FilesUnknown is a member of Files: true if the list is empty because the checkpoint before could
+// not be compared.
+const FilesUnknown Member[bool] = "unknown"
