@@ -257,10 +257,9 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	if err := p.s.Remember(forkFile, p.Attempt); err != nil {
 		return err
 	}
-	made, err := create.Checkpoint(ctx, p.s, create.Request{
-		Session: string(p.Session), Fork: &create.Fork{From: f.from, Name: p.Name}, Large: true,
-		IncludeIgnored: literal(inspect.IgnoredOf(f.record)),
-	})
+	request := create.Forking(p.Session, create.Fork{From: f.from, Name: p.Name})
+	request.IncludeIgnored = literal(inspect.IgnoredOf(f.record))
+	made, err := create.Checkpoint(ctx, p.s, request)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/create"
@@ -121,10 +120,8 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 // stepOf returns the request for the checkpoint that records the promotion. It repeats the
 // step of the attempt in the session here.
 func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
-	r := create.Request{
-		Session: string(a.FromSession), Trigger: workflow.TriggerPromote, Message: req.Message, Promote: rec, Large: true,
-		IncludeIgnored: literal(inspect.IgnoredOf(rec)),
-	}
+	r := create.Promoting(a.FromSession, rec)
+	r.Message, r.IncludeIgnored = req.Message, literal(inspect.IgnoredOf(rec))
 	if r.Message == "" {
 		r.Message = fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, from.Session)
 		if rec.Message != "" {
@@ -143,9 +140,7 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 
 // accepted asks the workflow, with a dry run of the create, before any file is changed.
 func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {
-	try := p.request
-	try.DryRun, try.Tree, try.IncludeIgnored = true, tree, nil
-	_, err := create.Checkpoint(ctx, p.s, try)
+	_, err := create.Checkpoint(ctx, p.s, p.request.Trying(tree))
 	return err
 }
 

@@ -23,82 +23,82 @@ import (
 // among the steps), check (derive members, then check schema, transitions and rules).
 
 // trigger returns the trigger that the request names, else the document's, else manual.
-func (c *creation) trigger() string {
-	return cmp.Or(c.req.Trigger, c.document.Trigger, workflow.TriggerManual)
+func (r Request) trigger(document workflow.Accepted) string {
+	return cmp.Or(r.Trigger, document.Trigger, workflow.TriggerManual)
 }
 
 // handed reports whether the request has a state document.
-func (c *creation) handed() bool { return len(c.req.State) > 0 }
+func (c *request) handed() bool { return len(c.req.State) > 0 }
 
 // checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
 // switched off (KindNothing).
-func (c *creation) checkTrigger() error {
-	off, err := c.def.SwitchedOff(c.trigger(), c.s.Settings.Get)
-	if err != nil {
-		return checkpoint.Usage("", "%v", err)
-	}
+func checkTrigger(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger string) error {
+	off, err := def.SwitchedOff(trigger, s.Settings.Get)
 	switch {
-	// Only a rollback may make a safety checkpoint.
-	case c.safety || c.trigger() != workflow.TriggerSafety && off == "":
-		return nil
-	case off == "":
+	case err != nil:
+		return checkpoint.Usage("", "%v", err)
+	case off != "":
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: triggerOff(s, def, session, trigger, off)}
+	case trigger == workflow.TriggerSafety: // only a rollback may make a safety checkpoint
 		return checkpoint.Usage("a rollback makes safety checkpoints itself", "the trigger safety cannot be chosen")
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: c.triggerOff(off)}
+	return nil
 }
 
-// accept parses the --state document. What it says about status and step must not contradict the
+// accept parses the --state document, if there is one. What it says about status and step must not contradict the
 // options.
-func (c *creation) accept() error {
+func (c *request) accept(def *workflow.Definition) (*defined, error) {
+	if !c.handed() {
+		return &defined{request: c, def: def}, nil
+	}
 	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
 		if _, is := errors.AsType[*record.SizeError](err); is {
-			return tooLarge(checkpoint.DefaultMaxRecordSize)
+			return nil, tooLarge(checkpoint.DefaultMaxRecordSize)
 		}
-		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+		return nil, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}
-	a, err := c.def.Accept(c.req.State)
+	a, err := def.Accept(c.req.State)
 	if err != nil {
-		return checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+		return nil, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}
 	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
-		return checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
+		return nil, checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
 	}
 	// A step in a document of unknown origin may count something else, so only a recognised
 	// document can contradict --step.
-	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && c.def.Knows(c.req.State) {
-		return checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
+	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && def.Knows(c.req.State) {
+		return nil, checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
 	}
-	c.document = a
-	return c.checkTrigger()
+	return &defined{request: c, def: def, document: a}, checkTrigger(c.s, def, c.session, c.req.trigger(a))
 }
 
 // composeState computes state, status and error. The state is the document, or else the one of the
 // checkpoint before (or of the promoted attempt), with the edits of the request applied. The status
 // is that of the option, else of the edited state, else of the document, else it is carried over.
-func (c *creation) composeState(prev base) error {
-	r := c.record
+func (c *draft) composeState() error {
+	r, prev := c.record, c.prev
 	r.State, r.Error = json.RawMessage("{}"), nil
 	if prev.record != nil {
 		r.State, r.Status = prev.record.State, prev.record.Status
 	}
-	if from := c.req.Promote; from != nil {
+	if from := c.req.promote; from != nil {
 		r.State, r.Status = from.State, from.Status
 	}
 	if c.handed() {
 		r.State, r.Status = c.document.State, ""
 	}
-	if c.req.Edited != nil {
-		r.State = c.req.Edited
+	if c.req.edited != nil {
+		r.State = c.req.edited
 	}
 	before := r.State
 	if err := c.edit(); err != nil {
 		return err
 	}
 	// Compare with the state before the edits: a document may change its owner, an edit may not.
-	if err := keepOwner(c, before); err != nil {
+	if err := c.keepOwner(before); err != nil {
 		return err
 	}
-	if err := c.placeSaid(prev); err != nil {
+	if err := c.placeSaid(); err != nil {
 		return err
 	}
 	facts, err := c.def.Read(r.State)
@@ -120,7 +120,8 @@ func (c *creation) composeState(prev base) error {
 // placeSaid writes --status and --error into the state, if the workflow keeps them there. Otherwise
 // the state would say something else than the record. It returns an error if the request itself
 // sets another value.
-func (c *creation) placeSaid(prev base) error {
+func (c *draft) placeSaid() error {
+	prev := c.prev
 	in, state := c.def.State.Members, c.record.State
 	if in.Status != "" && c.req.Status != "" {
 		was, now := c.document.Status, gjson.GetBytes(state, in.Status).String()
@@ -161,8 +162,8 @@ func (c *creation) placeSaid(prev base) error {
 
 // keepOwner returns an error if an edit changes the owner that the document names, such as the
 // number of its issue: each session holds the documents of one owner.
-func keepOwner(c *creation, before json.RawMessage) error {
-	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
+func (c *draft) keepOwner(before json.RawMessage) error {
+	if len(c.req.Set)+len(c.req.Patch)+len(c.req.edited) == 0 {
 		return nil
 	}
 	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})
@@ -201,7 +202,7 @@ func errorValue(text string) json.RawMessage {
 }
 
 // edit applies --patch, --set, --unset and --metric, in this order.
-func (c *creation) edit() error {
+func (c *draft) edit() error {
 	var err error
 	state := c.record.State
 	if len(c.req.Patch) > 0 {
@@ -230,7 +231,7 @@ func (c *creation) edit() error {
 
 // number decides step, name, iteration and label. The workflow's Place decides the step; this
 // function supplies what it needs to know about the session.
-func (c *creation) number(v store.View) error {
+func (c *draft) number(v store.View) error {
 	r := c.record
 	req := workflow.PlaceRequest{
 		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
@@ -277,8 +278,8 @@ func (c *creation) number(v store.View) error {
 
 // numberSafety gives a safety checkpoint the current step and the next safety number of the
 // session.
-func (c *creation) numberSafety(v store.View, prev base) {
-	r, n := c.record, 1
+func (c *draft) numberSafety(v store.View) {
+	r, prev, n := c.record, c.prev, 1
 	if prev.entry != nil {
 		r.Step, r.StepName = prev.entry.Step, prev.entry.Event().StepName
 	}
@@ -308,13 +309,13 @@ func lastMilestone(st *journal.State) *int {
 
 // check adds the members that the workflow derives to the state and then applies its schema,
 // transitions and rules. All violations are reported in one error.
-func (c *creation) check(v store.View, prev base) error {
-	change := c.change(v)
-	if prev.record != nil {
+func (c *draft) check(v store.View) error {
+	change := c.forRules(v)
+	if prev := c.prev; prev.record != nil {
 		change.Old, change.OldStatus = prev.record.State, prev.record.Status
 	}
-	// A member that the document itself has is not derived: what was said wins over what is
-	// computed.
+	// A member that the document itself has is not derived: members of the document override derived
+	// ones.
 	state, err := c.def.Derive(change, c.document.State)
 	if err != nil {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
@@ -323,8 +324,8 @@ func (c *creation) check(v store.View, prev base) error {
 	return rejected(c.def, c.def.Check(change))
 }
 
-// change describes the checkpoint for the workflow's rules.
-func (c *creation) change(v store.View) workflow.Change {
+// forRules describes the checkpoint for the workflow's rules.
+func (c *draft) forRules(v store.View) workflow.Change {
 	change := workflow.Change{
 		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.handed(),
 		Place: c.spot, Now: c.at, Started: c.at,

@@ -32,9 +32,9 @@ type base struct {
 }
 
 // previous reads the current checkpoint. State and outputs of the new one start from it.
-func (c *creation) previous(ctx context.Context, v store.View) (b base, err error) {
-	if c.req.Fork != nil {
-		return forked(ctx, c, v)
+func (c *captured) previous(ctx context.Context, v store.View) (b base, err error) {
+	if c.req.fork != nil {
+		return c.forked(ctx, v)
 	}
 	if v.State != nil {
 		b.entry = v.State.CurrentEntry()
@@ -44,7 +44,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (b base, err erro
 		switch {
 		case err == nil:
 			b.record, b.tree, b.commit = got.Record, got.Record.Snapshot.Tree, got.Commit
-			if err := leaveOut(ctx, c, b); err != nil {
+			if err := c.leaveOut(ctx, b); err != nil {
 				return b, err
 			}
 		case ctx.Err() != nil:
@@ -66,7 +66,7 @@ func (c *creation) previous(ctx context.Context, v store.View) (b base, err erro
 }
 
 // headTree returns the tree of HEAD's commit, or "" without a commit.
-func (c *creation) headTree(ctx context.Context) (name.OID, error) {
+func (c *request) headTree(ctx context.Context) (name.OID, error) {
 	if c.head == "" {
 		return "", nil
 	}
@@ -76,21 +76,21 @@ func (c *creation) headTree(ctx context.Context) (name.OID, error) {
 
 // compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
 // workflow's check: the first must never be refused, and the second copies a record that passed it.
-func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
-	if err := c.prepare(v, prev); err != nil {
+func (c *draft) compose(ctx context.Context, v store.View) error {
+	if err := c.prepare(v); err != nil {
 		return err
 	}
-	if !c.safety && c.req.Fork == nil {
-		if err := c.check(v, prev); err != nil {
+	if !c.safety && c.req.fork == nil {
+		if err := c.check(v); err != nil {
 			return err
 		}
 	}
-	if err := keepDocument(ctx, c); err != nil {
+	if err := c.keepDocument(ctx); err != nil {
 		return err
 	}
-	c.composeOutputs(prev)
+	c.composeOutputs()
 	c.composeGit()
-	if err := c.composeFiles(ctx, prev); err != nil {
+	if err := c.composeFiles(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -100,10 +100,10 @@ func (c *creation) compose(ctx context.Context, v store.View, prev base) error {
 
 // prepare fills the members that do not depend on the worktree: state, status, step and label.
 // Foresee uses it before the step has run.
-func (c *creation) prepare(v store.View, prev base) error {
+func (c *draft) prepare(v store.View) error {
 	r := &record.Record{
 		Format: record.Format, Session: c.session, Message: c.req.Message, CreatedAt: c.at,
-		Trigger: c.trigger(), Workflow: record.Workflow{Name: c.def.Name, Version: c.def.Version},
+		Trigger: c.req.trigger(c.document), Workflow: record.Workflow{Name: c.def.Name, Version: c.def.Version},
 		Outputs: map[string]record.Output{},
 	}
 	c.record = r
@@ -112,21 +112,21 @@ func (c *creation) prepare(v store.View, prev base) error {
 			return err
 		}
 	}
-	if prev.entry != nil {
-		r.Previous = prev.entry.Checkpoint
+	if entry := c.prev.entry; entry != nil {
+		r.Previous = entry.Checkpoint
 	}
 	if v.State != nil {
 		r.Topic = v.State.Topic
 	}
-	if err := c.composeState(prev); err != nil {
+	if err := c.composeState(); err != nil {
 		return err
 	}
 	switch {
 	case c.safety:
-		c.numberSafety(v, prev)
+		c.numberSafety(v)
 		return nil
-	case c.req.Fork != nil:
-		placeAsForked(c, prev)
+	case c.req.fork != nil:
+		c.placeAsForked()
 		return nil
 	}
 	return c.number(v)
@@ -134,10 +134,10 @@ func (c *creation) prepare(v store.View, prev base) error {
 
 // composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),
 // removes those to drop and adds the new ones.
-func (c *creation) composeOutputs(prev base) {
-	from := prev.record
-	if c.req.Promote != nil {
-		from = c.req.Promote
+func (c *draft) composeOutputs() {
+	from := c.prev.record
+	if c.req.promote != nil {
+		from = c.req.promote
 	}
 	if from != nil {
 		maps.Copy(c.record.Outputs, from.Outputs)
@@ -155,8 +155,8 @@ func (c *creation) composeOutputs(prev base) {
 }
 
 // composeFiles lists the changed files and describes the capture.
-func (c *creation) composeFiles(ctx context.Context, prev base) error {
-	if err := compareFiles(ctx, c, prev); err != nil {
+func (c *draft) composeFiles(ctx context.Context) error {
+	if err := c.compareFiles(ctx); err != nil {
 		return err
 	}
 	sn := &c.record.Snapshot
@@ -200,8 +200,8 @@ func SightOf(sk record.Skipped) string {
 // req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
 // checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
 // with an empty list, and files.unknown says so: damage must not stop the session.
-func compareFiles(ctx context.Context, c *creation, prev base) error {
-	c.unknown = ""
+func (c *draft) compareFiles(ctx context.Context) error {
+	prev := c.prev
 	if c.req.Unless != "" {
 		if changes, err := c.s.Repo.DiffTrees(ctx, c.req.Unless, c.capture.Tree); err == nil {
 			c.record.Files = FilesOf(changes)
@@ -224,7 +224,7 @@ func compareFiles(ctx context.Context, c *creation, prev base) error {
 
 // composeStaged lists the paths where the index differs from HEAD, up to record.MaxListed. The
 // index has no tree when what is staged is not known.
-func (c *creation) composeStaged(ctx context.Context) error {
+func (c *draft) composeStaged(ctx context.Context) error {
 	if c.capture.Index.Tree == "" {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (c *creation) composeStaged(ctx context.Context) error {
 }
 
 // composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
-func (c *creation) composeGit() {
+func (c *draft) composeGit() {
 	c.record.Git = c.git
 	g, ix := &c.record.Git, c.capture.Index
 	g.Extra = maps.Clone(g.Extra)

@@ -26,36 +26,51 @@ import (
 	"git-checkpoint/internal/verb/background"
 )
 
-// creation holds the data of one create. The first group of fields is set once; the second group is
-// computed again by each call of build.
-type creation struct {
-	s   *checkpoint.Service
-	req Request
-	home
-	def      *workflow.Definition
-	at       time.Time // the time of the checkpoint
-	head     name.OID  // the commit of HEAD; empty without one
-	capture  *snapshot.Capture
-	git      record.Git            // branch, operation and worktrees
-	outputs  map[string]KeptOutput // already written as blobs
-	document workflow.Accepted     // the parsed --state document, if there is one
-	safety   bool                  // made by a rollback: no rule of a workflow applies
-	move     SafetyRequest         // what that rollback is about to do
-	learned  func() error          // waits for learn and returns its error
-	watch    *clearance.Watch      // the secret scanner; nil: it is off
+// A create goes through four types. Each embeds the one before it, which does not change any more:
+// request, defined, captured, draft.
 
-	// Set by each build.
-	event   journal.Event // the members that all events of this create share
-	spot    workflow.Place
+// request is a Request that was checked, with the session that it goes to.
+type request struct {
+	s   *checkpoint.Service
+	req Request // without secrets in its texts
+	home
+	at     time.Time     // the time of the checkpoint
+	head   name.OID      // the commit of HEAD; empty without one
+	safety bool          // made by a rollback: no rule of a workflow applies
+	move   SafetyRequest // what that rollback is about to do
+}
+
+// defined is a request with the workflow that it follows.
+type defined struct {
+	*request
+	def      *workflow.Definition
+	document workflow.Accepted // the parsed --state document, if there is one
+}
+
+// captured is a request with what was captured for it. It is computed once, and each try of the
+// transaction makes a draft of it.
+type captured struct {
+	*defined
+	capture *snapshot.Capture
+	git     record.Git            // branch, operation and worktrees
+	outputs map[string]KeptOutput // already written as blobs
+	watch   *clearance.Watch      // the secret scanner; nil: it is off
+}
+
+// draft is the checkpoint as one try of the transaction makes it, from the journal as it is then.
+type draft struct {
+	*captured
+	prev    base
 	record  *record.Record
+	spot    workflow.Place
 	stated  json.RawMessage     // the state before the workflow derived members
 	kept    map[string]name.OID // the document, if a layout may write it back; see keepDocument
-	opened  string              // the status of the closed session that this create reopens
+	unknown string              // a warning: what changed since the last checkpoint is unknown
 	written store.Written
-	tag     name.Ref
+	event   journal.Event         // the members that all events of this create share
+	opened  string                // the status of the closed session that this create reopens
 	private string                // what keeps a milestone from having a tag; empty: nothing
 	pruned  []checkpoint.Labelled // what the workflow's rules prune
-	unknown string                // a warning: what changed since the last checkpoint is unknown
 }
 
 // Checkpoint makes a checkpoint. If a concurrent git gc removes objects, it tries again: the next
@@ -90,93 +105,107 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 // createNow makes the checkpoint of one try, or with DryRun only computes it. A failure is
 // remembered for a retry.
 func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
-	c, err := creationFor(ctx, s, req)
+	c, err := requestFor(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	c.learn(ctx)
+	definition := c.loadDefinition(ctx)
 	sweep(s)
 	if !req.DryRun {
 		clearance.ReviewTags(ctx, s)
 	}
-	made, err := c.make(ctx)
-	switch wrong := c.learned(); {
-	case wrong != nil: // there is no workflow whose words could be said
+	made, last, err := c.make(ctx, definition)
+	switch def, wrong := definition(); {
+	case wrong != nil: // no definition was loaded, so it has no custom message
 		err = wrong
 	case err != nil:
-		err = c.failed(err)
+		err = c.failed(def, last, err)
 	case !req.DryRun:
 		background.StartPush(s, c.session)
 		background.StartPack(s, c.session)
 	}
-	c.rememberFailure(err)
+	c.rememberFailure(last, err)
 	return made, err
 }
 
-// make captures the worktree and writes the checkpoint.
-func (c *creation) make(ctx context.Context) (*checkpoint.Detail, error) {
-	s := c.s
-	if err := c.look(ctx); err != nil {
-		return nil, err
+// make captures the worktree and writes the checkpoint. It also returns the last draft, as far as it
+// got, or nil if there was none.
+func (c *request) make(ctx context.Context, definition definition) (*checkpoint.Detail, *draft, error) {
+	got, err := c.look(ctx, definition)
+	if err != nil {
+		return nil, nil, err
 	}
 	if c.req.DryRun {
 		v, err := c.view(ctx)
-		if err == nil {
-			err = c.draft(ctx, v)
-		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return c.detail(false), nil
+		d, err := got.draft(ctx, v)
+		if err != nil {
+			return nil, d, err
+		}
+		return d.detail(), d, nil
 	}
 	if c.req.LeftOut != nil {
-		c.req.LeftOut(SkippedOf(c.capture))
+		c.req.LeftOut(SkippedOf(got.capture))
 	}
-	s.Trace("captured")
-	res, err := c.transact(ctx)
+	c.s.Trace("captured")
+	d, res, err := got.transact(ctx)
 	if err != nil {
-		return nil, err
+		return nil, d, err
 	}
-	s.Trace("recorded")
-	if c.watch != nil {
-		c.watch.Say()
-	}
-	c.private = cmp.Or(c.private, res.Private)
-	for _, t := range res.Tags {
-		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
-			c.tag = t.Ref
-		}
-	}
-	for _, w := range res.Warnings {
-		s.Warn(w)
-	}
-	if c.opened != "" {
-		s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
-	}
-	activate(c)
-	pruneOver(ctx, c)
-	return c.detail(true), nil
+	c.s.Trace("recorded")
+	return d.recorded(ctx, res), d, nil
 }
 
-// transact writes the checkpoint, and repairs it if objects vanished meanwhile.
-func (c *creation) transact(ctx context.Context) (store.Result, error) {
-	res, err := c.s.Store.Transact(ctx, c.session, c.build)
-	if err != nil {
-		err = c.repair(ctx, err)
+// transact writes the checkpoint, and repairs it if objects vanished meanwhile. It returns the draft
+// of the last try, or nil if there was none.
+func (c *captured) transact(ctx context.Context) (*draft, store.Result, error) {
+	var d *draft
+	res, err := c.s.Store.Transact(ctx, c.session, func(ctx context.Context, v store.View) (change store.Change, err error) {
+		d, change, err = c.build(ctx, v)
+		return change, err
+	})
+	if err != nil && d != nil {
+		err = d.repair(ctx, err)
 	}
 	if err == nil {
-		rememberBits(c.s, c.record, c.capture.Modes, c.move.Modes)
-		checkpoint.KeepOutside(ctx, c.s, c.capture.Tree, c.written.RecordCommit)
-		if len(c.pruned) > 0 {
+		rememberBits(c.s, d.record, c.capture.Modes, c.move.Modes)
+		checkpoint.KeepOutside(ctx, c.s, c.capture.Tree, d.written.RecordCommit)
+		if len(d.pruned) > 0 {
 			checkpoint.SweepOutside(ctx, c.s)
 		}
 	}
-	return res, err
+	return d, res, err
+}
+
+// recorded does what follows after the checkpoint was written, and returns the answer.
+func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Detail {
+	if c.watch != nil {
+		c.watch.Say()
+	}
+	for _, w := range res.Warnings {
+		c.s.Warn(w)
+	}
+	if c.opened != "" {
+		c.s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
+	}
+	c.activate()
+	over := c.pruneOver(ctx)
+	d := c.detail()
+	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
+	d.Private, d.Pruned = cmp.Or(c.private, res.Private), slices.Concat(c.pruned, over)
+	for _, t := range res.Tags {
+		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
+			d.Tag = t.Ref
+		}
+	}
+	return d
 }
 
 // activate makes the session active if none is active, or if the document belongs to another
 // session than the active one.
-func activate(c *creation) {
+func (c *request) activate() {
 	active, err := c.s.Store.ActiveSession()
 	if err != nil || active != "" && !c.moved {
 		return
@@ -213,89 +242,92 @@ func sweep(s *checkpoint.Service) {
 	}
 }
 
-// creationFor checks the request and selects the session; define selects the workflow. It removes
+// requestFor checks the request and selects the session; define selects the workflow. It removes
 // secrets from the texts of the request, and writes nothing.
-func creationFor(ctx context.Context, s *checkpoint.Service, req Request) (*creation, error) {
-	c := &creation{s: s, req: req, at: s.Now(), head: s.Repo.Head.OID}
+func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*request, error) {
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
-	var err error
-	c.home, err = homeOf(ctx, s, req)
-	c.req.Message = clearance.Redacted(s, "message", req.Message)
-	c.req.Name = clearance.Redacted(s, "step name", req.Name)
-	c.req.Status = clearance.Redacted(s, "status", req.Status)
+	in, err := homeOf(ctx, s, req)
+	req.Message = clearance.Redacted(s, "message", req.Message)
+	req.Name = clearance.Redacted(s, "step name", req.Name)
+	req.Status = clearance.Redacted(s, "status", req.Status)
 	if req.Error != nil && !json.Valid([]byte(*req.Error)) { // JSON is the job's own data
 		text := clearance.Redacted(s, "error", *req.Error)
-		c.req.Error = &text
+		req.Error = &text
 	}
-	return c, err
+	return &request{s: s, req: req, home: in, at: s.Now(), head: s.Repo.Head.OID}, err
 }
 
 // define selects the workflow and checks that its trigger is switched on.
-func (c *creation) define(ctx context.Context) error {
-	var err error
-	if c.req.Fork != nil { // the checkpoint that is copied has passed all rules
-		c.def, err = c.s.DefinitionFor(ctx, c.req.Fork.From.State)
-		return err
+func (c *request) define(ctx context.Context) (*workflow.Definition, error) {
+	if c.req.fork != nil { // the checkpoint that is copied has passed all rules
+		return c.s.DefinitionFor(ctx, c.req.fork.From.State)
 	}
+	var def *workflow.Definition
+	var err error
 	if c.workflow != "" {
-		c.def, err = c.s.Definition(c.workflow)
+		def, err = c.s.Definition(c.workflow)
 	} else {
-		c.def, err = c.s.DefinitionOf(ctx, c.session)
+		def, err = c.s.DefinitionOf(ctx, c.session)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return c.checkTrigger()
+	return def, checkTrigger(c.s, def, c.session, c.req.trigger(workflow.Accepted{}))
 }
 
-// learn runs define in the background while look scans the worktree, because reading the journal of
-// a long session takes as long as that scan. No ref and no content may be written before
-// c.learned has returned nil.
-func (c *creation) learn(ctx context.Context) {
+// definition waits for the workflow that define selects, and returns it or the error of define.
+type definition func() (*workflow.Definition, error)
+
+// loadDefinition runs define in the background while look scans the worktree, because reading the
+// journal of a long session takes as long as that scan. No ref and no content may be written before
+// the definition is there.
+func (c *request) loadDefinition(ctx context.Context) definition {
+	var def *workflow.Definition
 	done := make(chan error, 1)
-	go func() { done <- c.define(ctx) }()
-	c.learned = sync.OnceValue(func() error { return <-done })
+	go func() {
+		var err error
+		def, err = c.define(ctx)
+		done <- err
+	}()
+	wait := sync.OnceValue(func() error { return <-done })
+	return func() (*workflow.Definition, error) {
+		err := wait()
+		return def, err
+	}
 }
 
 // look captures the worktree, stores the outputs and parses the document.
-func (c *creation) look(ctx context.Context) error {
+func (c *request) look(ctx context.Context, definition definition) (*captured, error) {
+	got := &captured{defined: &defined{request: c}}
 	if c.handed() || len(c.req.Outputs) > 0 {
-		if err := c.learned(); err != nil {
-			return err
+		def, err := definition()
+		if err != nil {
+			return nil, err
 		}
-	}
-	if c.handed() {
-		if err := c.accept(); err != nil {
-			return err
+		if got.defined, err = c.accept(def); err != nil {
+			return nil, err
 		}
 	}
 	var err error
-	if c.outputs, err = keepOutputs(ctx, c.s, c.req.Outputs); err != nil {
-		return err
+	if got.outputs, err = c.keepOutputs(ctx, got.document); err != nil {
+		return nil, err
 	}
-	if err := c.keepStated(ctx); err != nil {
-		return err
-	}
-	if c.capture == nil && c.req.Tree == "" {
-		if err := captureWatched(ctx, c); err != nil {
-			return err
-		}
-		if !c.req.DryRun { // the rollback that the capture waited for may have been killed
-			if err := checkpoint.RefuseHalf(c.s, c.capture); err != nil {
-				return err
-			}
+	if c.req.tree != "" {
+		got.capture = &snapshot.Capture{Tree: c.req.tree}
+	} else if got.capture, got.watch, err = c.captureWatched(ctx, definition); err != nil {
+		return nil, err
+	} else if !c.req.DryRun { // the rollback that the capture waited for may have been killed
+		if err := checkpoint.RefuseHalf(c.s, got.capture); err != nil {
+			return nil, err
 		}
 	}
-	if err := c.learned(); err != nil {
-		return err
+	if got.def, err = definition(); err != nil {
+		return nil, err
 	}
-	if c.capture == nil {
-		c.capture = &snapshot.Capture{Tree: c.req.Tree}
-	}
-	c.git, err = gitNow(ctx, c.s)
-	return err
+	got.git, err = gitNow(ctx, c.s)
+	return got, err
 }
 
 // capture captures the worktree by the configured rules.
@@ -328,27 +360,46 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 
 // build computes the checkpoint from the journal as it is now. The transaction calls it once for
 // each try.
-func (c *creation) build(ctx context.Context, v store.View) (store.Change, error) {
-	var change store.Change
-	err := c.draft(ctx, v)
+func (c *captured) build(ctx context.Context, v store.View) (*draft, store.Change, error) {
+	d, err := c.draft(ctx, v)
 	if err == nil {
-		err = c.write(ctx)
+		d.written, err = d.write(ctx)
 	}
 	if err != nil {
-		return change, err
+		return d, store.Change{}, err
 	}
 	c.s.Trace("written")
+	change, err := d.change(ctx, v)
+	return d, change, err
+}
+
+// draft composes the record, and refuses it if nothing has changed. It may write objects, but no
+// refs. With an error it returns the draft as far as it got.
+func (c *captured) draft(ctx context.Context, v store.View) (*draft, error) {
+	prev, err := c.previous(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{captured: c, prev: prev}
+	if err := d.compose(ctx, v); err != nil {
+		return d, err
+	}
+	return d, d.refuseUnchanged(ctx)
+}
+
+// change returns what the transaction writes.
+func (c *draft) change(ctx context.Context, v store.View) (change store.Change, err error) {
 	if c.event, err = c.s.NewEvent("", c.session); err != nil {
 		return change, err
 	}
 	c.event.Time = c.at
 	if v.State == nil || c.workflow != "" && isBlank(v.State) {
-		change.Events = starting(c)
+		change.Events = c.starting()
 	}
 	c.reopen(v, &change)
 	e := c.eventOf(journal.KindCreate)
 	checkpoint.NameIn(&e, c.record, c.written.Commit)
-	e.Extra = ownIDs(c)
+	e.Extra = c.ownIDs()
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
 	if c.req.Pinned {
@@ -359,7 +410,7 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = slices.Concat(c.capture.New, c.written.NewObjects)
 	change.Mends = true // on missing objects repair, as another process may have read the journal
-	if err := judgeTag(ctx, c); err != nil {
+	if c.private, err = c.judgeTag(ctx); err != nil {
 		return change, err
 	}
 	if c.req.NoTag || c.private != "" {
@@ -368,21 +419,8 @@ func (c *creation) build(ctx context.Context, v store.View) (store.Change, error
 	return change, nil
 }
 
-// draft composes the record, and refuses it if nothing has changed. It may write objects, but no
-// refs.
-func (c *creation) draft(ctx context.Context, v store.View) error {
-	prev, err := c.previous(ctx, v)
-	if err != nil {
-		return err
-	}
-	if err := c.compose(ctx, v, prev); err != nil {
-		return err
-	}
-	return c.refuseUnchanged(ctx, prev)
-}
-
 // eventOf returns an event of this create.
-func (c *creation) eventOf(kind journal.Kind) journal.Event {
+func (c *draft) eventOf(kind journal.Kind) journal.Event {
 	e := c.event
 	e.Kind = kind
 	return e
@@ -390,8 +428,7 @@ func (c *creation) eventOf(kind journal.Kind) journal.Event {
 
 // reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
 // would soon prune the new checkpoint.
-func (c *creation) reopen(v store.View, change *store.Change) {
-	c.opened = ""
+func (c *draft) reopen(v store.View, change *store.Change) {
 	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety {
 		return
 	}
@@ -402,7 +439,7 @@ func (c *creation) reopen(v store.View, change *store.Change) {
 
 // ownIDs returns trailers with the ids that the document's own system has for the checkpoint and
 // the session.
-func ownIDs(c *creation) []journal.Trailer {
+func (c *draft) ownIDs() []journal.Trailer {
 	if !c.handed() || !c.def.Knows(c.req.State) {
 		return nil
 	}
@@ -411,7 +448,7 @@ func ownIDs(c *creation) []journal.Trailer {
 }
 
 // write writes the record commit and the checkpoint commit. It writes no ref.
-func (c *creation) write(ctx context.Context) error {
+func (c *draft) write(ctx context.Context) (store.Written, error) {
 	author, committer := c.s.Repo.Identity(c.at)
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
@@ -427,7 +464,7 @@ func (c *creation) write(ctx context.Context) error {
 	if len(c.capture.Index.SkipWorktree) > 0 {
 		oid, err := c.s.Repo.WriteObject(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
 		if err != nil {
-			return err
+			return store.Written{}, err
 		}
 		d.Flags = oid
 	}
@@ -436,17 +473,17 @@ func (c *creation) write(ctx context.Context) error {
 		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
 	}
 	if err != nil {
-		return err
+		return store.Written{}, err
 	}
 	d.Limits.Size = limit
-	c.written, err = c.s.Store.WriteCheckpoint(ctx, d)
+	written, err := c.s.Store.WriteCheckpoint(ctx, d)
 	if _, is := errors.AsType[*record.SizeError](err); is {
-		if lighten(c) {
+		if c.lighten() {
 			return c.write(ctx)
 		}
-		return tooLarge(limit)
+		return store.Written{}, tooLarge(limit)
 	}
-	return err
+	return written, err
 }
 
 func tooLarge(limit int64) error {
@@ -464,12 +501,9 @@ func metricsPath(def *workflow.Definition) string {
 	return cmp.Or(def.State.Members.Metrics, "metrics")
 }
 
-func (c *creation) detail(created bool) *checkpoint.Detail {
-	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Tag: c.tag, Private: c.private, Created: &created, Pruned: c.pruned}
-	if created {
-		d.Ref = name.CheckpointRef(c.session, c.record.ID)
-		d.Said = c.confirmation()
-	}
+// detail describes the draft. recorded adds what is known after it was written.
+func (c *draft) detail() *checkpoint.Detail {
+	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Private: c.private, Created: new(bool), Pruned: c.pruned}
 	if c.unknown != "" {
 		d.Warnings = append(d.Warnings, c.unknown)
 	}

@@ -1,7 +1,8 @@
 // Package create makes checkpoints. Checkpoint is its main function; Safety makes the checkpoint
 // that a rollback can be undone from, Foresee composes one before its step has run.
 //
-// A create goes through these steps. The type creation carries the data from one to the next:
+// A create goes through these steps. Each returns a type that embeds the one of the step before
+// (create.go): request, defined, captured, draft.
 //
 //  1. homeOf (home.go) selects the session, define (create.go) the workflow.
 //  2. look (create.go) captures the worktree and stores outputs and the state document as objects.

@@ -26,8 +26,7 @@ const (
 
 // keepDocument keeps the document if its workflow recognises it. The record says so in the member of
 // an import, without a digest and a path: it was not imported.
-func keepDocument(ctx context.Context, c *creation) error {
-	c.kept = nil
+func (c *draft) keepDocument(ctx context.Context) error {
 	if !c.handed() || !c.def.Knows(c.req.State) {
 		return nil
 	}
@@ -44,7 +43,7 @@ func keepDocument(ctx context.Context, c *creation) error {
 	if !bytes.Equal(c.stated, c.document.State) || len(c.req.Outputs) > 0 {
 		var err error
 		file = KeptJSON
-		if text, err = c.def.Restate(c.req.State, c.stated, restatedOutputs(c)); err != nil {
+		if text, err = c.def.Restate(c.req.State, c.stated, c.restatedOutputs()); err != nil {
 			return checkpoint.Usage("", "the state is invalid: %v", err)
 		}
 	}
@@ -59,7 +58,7 @@ func keepDocument(ctx context.Context, c *creation) error {
 
 // restatedOutputs returns for each output of --output a function that gives it as the document has
 // it, or false if JSON cannot represent it.
-func restatedOutputs(c *creation) map[string]func(was gjson.Result) (json.RawMessage, bool) {
+func (c *captured) restatedOutputs() map[string]func(was gjson.Result) (json.RawMessage, bool) {
 	out := map[string]func(gjson.Result) (json.RawMessage, bool){}
 	for _, o := range c.req.Outputs {
 		kept := c.outputs[o.Name]

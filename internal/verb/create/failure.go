@@ -24,9 +24,9 @@ type Failed struct {
 // failurePatience is how long a failed create is remembered.
 const failurePatience = 24 * time.Hour
 
-// rememberFailure stores the request of a create that failed, and deletes it after one that
-// succeeded. Its own errors are ignored: they must not make a create fail.
-func (c *creation) rememberFailure(err error) {
+// rememberFailure stores the request of a create that failed with its last draft, which may be nil,
+// and deletes it after one that succeeded. Its own errors are ignored: they must not make a create fail.
+func (c *request) rememberFailure(last *draft, err error) {
 	s := c.s
 	if err == nil && c.req.DryRun {
 		return
@@ -47,8 +47,8 @@ func (c *creation) rememberFailure(err error) {
 			failed.Request.Outputs[i].File = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), o.File)
 		}
 	}
-	if r := c.record; r != nil && c.spot.Milestone {
-		failed.Step = &r.Step
+	if last != nil && last.spot.Milestone {
+		failed.Step = &last.record.Step
 	}
 	s.Remember(checkpoint.FailedFile, failed) //nolint:errcheck // disposable
 }

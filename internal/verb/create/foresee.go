@@ -25,11 +25,12 @@ type Foreseen struct {
 // step whose trigger, state or order the workflow rejects before the command starts. It writes
 // nothing.
 func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
-	c, err := creationFor(ctx, s, req)
+	c, err := requestFor(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.define(ctx); err != nil {
+	def, err := c.define(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if !req.DryRun {
@@ -41,26 +42,27 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 	if err != nil {
 		return nil, err
 	}
-	if c.handed() {
-		if err := c.accept(); err != nil {
-			return nil, err
-		}
-	}
-	prev, err := c.previous(ctx, v)
+	of, err := c.accept(def)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.prepare(v, prev); err != nil {
+	got := &captured{defined: of} // nothing is captured before the step has run
+	prev, err := got.previous(ctx, v)
+	if err != nil {
 		return nil, err
 	}
-	if err := rejected(c.def, c.def.CheckOrder(c.change(v))); err != nil {
+	d := &draft{captured: got, prev: prev}
+	if err := d.prepare(v); err != nil {
 		return nil, err
 	}
-	return &Foreseen{Session: c.session, Definition: c.def, Record: c.record, State: v.State, Current: prev.entry}, nil
+	if err := rejected(def, def.CheckOrder(d.forRules(v))); err != nil {
+		return nil, err
+	}
+	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: prev.entry}, nil
 }
 
 // view returns what a transaction would see of the session, without one: nothing will be written.
-func (c *creation) view(ctx context.Context) (store.View, error) {
+func (c *request) view(ctx context.Context) (store.View, error) {
 	st, err := c.s.Store.State(ctx, c.session)
 	if errors.Is(err, store.ErrNoSession) {
 		st = nil
@@ -74,6 +76,5 @@ func (c *creation) view(ctx context.Context) (store.View, error) {
 // CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched
 // the request's trigger off. It needs no session.
 func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, req Request) error {
-	// checkTrigger reads only these three fields.
-	return (&creation{s: s, req: req, def: def}).checkTrigger()
+	return checkTrigger(s, def, "", req.trigger(workflow.Accepted{}))
 }

@@ -22,34 +22,34 @@ type Fork struct {
 }
 
 // forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.
-func forked(ctx context.Context, c *creation, v store.View) (base, error) {
+func (c *captured) forked(ctx context.Context, v store.View) (base, error) {
 	if v.State != nil {
 		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", c.session)
 	}
-	got, err := c.s.ReadStored(ctx, c.req.Fork.From.Entry)
+	got, err := c.s.ReadStored(ctx, c.req.fork.From.Entry)
 	if err != nil {
-		return base{}, checkpoint.DamagedError(c.req.Fork.From.Entry, err)
+		return base{}, checkpoint.DamagedError(c.req.fork.From.Entry, err)
 	}
 	return base{record: got.Record, tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
 }
 
 // placeAsForked copies step, label and the other names of the checkpoint.
-func placeAsForked(c *creation, from base) {
-	r, f := c.record, from.record
+func (c *draft) placeAsForked() {
+	r, f := c.record, c.prev.record
 	r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = f.Step, f.StepName, f.Iteration, f.Milestone, f.Label
-	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.Fork.From.State.Topic
+	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.fork.From.State.Topic
 }
 
 // forking completes the events that start an attempt. The start event says where the attempt came
 // from. A skip event for each step that was done or skipped before keeps a workflow that checks the
 // order of steps from asking for them again.
-func forking(c *creation, start journal.Event) []journal.Event {
-	from := c.req.Fork.From
+func (c *draft) forking(start journal.Event) []journal.Event {
+	from := c.req.fork.From
 	start.Topic = from.State.Topic
 	start.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerForkSession, Value: string(from.Session)},
 		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
-		{Key: checkpoint.TrailerForkName, Value: c.req.Fork.Name},
+		{Key: checkpoint.TrailerForkName, Value: c.req.fork.Name},
 	}
 	// known holds the steps that need no skip event: the step of the copied checkpoint is done
 	// here.
@@ -75,11 +75,11 @@ func forking(c *creation, start journal.Event) []journal.Event {
 }
 
 // starting returns the events that start the session.
-func starting(c *creation) []journal.Event {
+func (c *draft) starting() []journal.Event {
 	start := c.eventOf(journal.KindStart)
 	start.Workflow, start.Topic, start.Branch = c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch)
-	if c.req.Fork == nil {
+	if c.req.fork == nil {
 		return []journal.Event{start}
 	}
-	return forking(c, start)
+	return c.forking(start)
 }

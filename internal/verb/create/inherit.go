@@ -29,7 +29,7 @@ func goesOn(req Request, err error) bool {
 
 // leaveOut removes from b.record what the new record cannot take over: a state that is no object,
 // and outputs whose content is not here. It says so.
-func leaveOut(ctx context.Context, c *creation, b base) error {
+func (c *captured) leaveOut(ctx context.Context, b base) error {
 	r := b.record
 	if len(r.State) > 0 && r.State[0] != '{' && !c.handed() {
 		c.s.Warn(fmt.Sprintf("the state of %s is no object, so it is not carried over", b.entry.Label))
@@ -56,7 +56,7 @@ func leaveOut(ctx context.Context, c *creation, b base) error {
 
 // lighten removes everything that a safety checkpoint has taken over, because with it the record is
 // too large. It reports whether there was anything, and says so.
-func lighten(c *creation) bool {
+func (c *draft) lighten() bool {
 	r := c.record
 	if !c.safety || string(r.State) == "{}" && len(r.Outputs) == 0 && r.Topic == "" {
 		return false

@@ -18,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 )
@@ -29,10 +30,11 @@ type KeptOutput struct {
 	data []byte // of one that --output gives
 }
 
-// keepOutputs writes the files of --output as blobs. It returns them by name.
-func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map[string]KeptOutput, error) {
+// keepOutputs writes the files of --output, and the outputs that the document contains, as blobs. It
+// returns them by name.
+func (c *request) keepOutputs(ctx context.Context, document workflow.Accepted) (map[string]KeptOutput, error) {
 	out := map[string]KeptOutput{}
-	for _, o := range list {
+	for _, o := range c.req.Outputs {
 		data, source := o.Data, ""
 		var err error
 		if len(data) == 0 && o.File == "" {
@@ -40,18 +42,18 @@ func keepOutputs(ctx context.Context, s *checkpoint.Service, list []Output) (map
 			continue
 		}
 		if len(data) == 0 {
-			if data, source, err = readOutput(ctx, s, o); err != nil {
+			if data, source, err = readOutput(ctx, c.s, o); err != nil {
 				return nil, err
 			}
 		}
-		kept, err := KeepOutput(ctx, s, o.Name, source, data)
+		kept, err := KeepOutput(ctx, c.s, o.Name, source, data)
 		if err != nil {
 			return nil, err
 		}
 		kept.data = data
 		out[o.Name] = kept
 	}
-	return out, nil
+	return out, c.keepStated(ctx, document, out)
 }
 
 // readOutput reads the file of an output. The source is what the record says of where it comes
@@ -139,12 +141,12 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 // mostStated is the most outputs that are taken from one document.
 const mostStated = 100
 
-// keepStated writes the outputs that the document contains. An output given by --output takes
-// precedence. An empty one is ignored, so an older output of that name is carried over.
-func (c *creation) keepStated(ctx context.Context) error {
-	for n, output := range SortedKeys(c.document.Outputs) {
-		content := OutputContent(c.document.Outputs[output])
-		if _, given := c.outputs[output]; given || len(content) == 0 {
+// keepStated writes the outputs that the document contains, and adds them to out. An output given by
+// --output takes precedence. An empty one is ignored, so an older output of that name is carried over.
+func (c *request) keepStated(ctx context.Context, document workflow.Accepted, out map[string]KeptOutput) error {
+	for n, output := range SortedKeys(document.Outputs) {
+		content := OutputContent(document.Outputs[output])
+		if _, given := out[output]; given || len(content) == 0 {
 			continue
 		}
 		if n >= mostStated || !IsOutputName(output) {
@@ -155,7 +157,7 @@ func (c *creation) keepStated(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.outputs[output] = kept
+		out[output] = kept
 	}
 	return nil
 }

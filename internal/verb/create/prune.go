@@ -15,8 +15,7 @@ import (
 // pruneWith adds to the change what the workflow's retention rules prune now that the new
 // checkpoint exists. Both happen in one transaction. Problems are reported as warnings: they must
 // not make the create fail.
-func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
-	c.pruned = nil
+func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Change, made journal.Event) {
 	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
 		return
 	}
@@ -60,46 +59,48 @@ func (c *creation) pruneWith(ctx context.Context, v store.View, change *store.Ch
 }
 
 // pruneOver applies the retention rules for finished sessions if this checkpoint's status ends its
-// session. The status comes from a document, so nothing is closed or deleted unless retention is
-// automatic.
-func pruneOver(ctx context.Context, c *creation) {
+// session, and returns what they pruned. The status comes from a document, so nothing is closed or
+// deleted unless retention is automatic.
+func (c *draft) pruneOver(ctx context.Context) (pruned []checkpoint.Labelled) {
 	status := c.def.Statuses.Closes[c.record.Status]
 	if status == "" || c.safety {
-		return
+		return nil
 	}
 	on, err := retain.Automatic(c.s, c.def)
 	if err == nil && on {
-		err = endSession(ctx, c, status)
+		pruned, err = c.endSession(ctx, status)
 	}
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
 	}
+	return pruned
 }
 
 // endSession prunes what the workflow does not keep of a session with this final status. If that
 // includes the new checkpoint, which holds the status, a close event stores the status in the
 // journal first.
-func endSession(ctx context.Context, c *creation, status string) error {
+func (c *draft) endSession(ctx context.Context, status string) ([]checkpoint.Labelled, error) {
 	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	isThis := func(j retain.Judged) bool { return j.ID == c.record.ID }
 	// Close first: after the prune nothing would say how the session ended.
 	if slices.ContainsFunc(plan.Answer().Pruned, isThis) {
 		if err := c.s.Append(ctx, c.session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
-			return err
+			return nil, err
 		}
 		if err := c.s.Deactivate(c.session); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	gone, err := plan.Apply(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var pruned []checkpoint.Labelled
 	for _, j := range gone.Pruned {
-		c.pruned = append(c.pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
+		pruned = append(pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
 	}
-	return nil
+	return pruned, nil
 }

@@ -15,17 +15,18 @@ import (
 // prune removed them. It captures and writes everything again. If that gives the same commit and
 // all objects are there, the create has succeeded. Otherwise the checkpoint is removed again and
 // the create fails; Checkpoint then makes another try.
-func (c *creation) repair(ctx context.Context, err error) error {
+func (c *draft) repair(ctx context.Context, err error) error {
 	missing, is := errors.AsType[*store.MissingObjectsError](err)
 	if !is {
 		return err
 	}
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
-	commit := c.written.Commit
-	if captureErr == nil && again.Tree == c.capture.Tree && c.write(ctx) == nil && c.written.Commit == commit {
+	if captureErr == nil && again.Tree == c.capture.Tree {
 		// The same content has the same ids, so writing again restores the missing objects.
-		if still, err := c.s.Repo.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
-			return nil
+		if written, err := c.write(ctx); err == nil && written.Commit == c.written.Commit {
+			if still, err := c.s.Repo.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
+				return nil
+			}
 		}
 	}
 	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.

@@ -1,10 +1,12 @@
 package create
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 )
@@ -59,7 +61,6 @@ type Request struct {
 	State          []byte   // a JSON document that replaces the state
 	Original       []byte   // the bytes that State was read from, if they differ: YAML, or a byte order mark
 	Patch          []byte   // a JSON merge patch (RFC 7396) of the state
-	Edited         []byte   // the state after the user edited it, instead of Set and Unset
 	Set            []Assign // members of the state to set
 	Unset          []string // paths of members of the state to remove
 	Metrics        []Assign // metrics to set, by name
@@ -69,16 +70,71 @@ type Request struct {
 	Exclude        []string // pathspecs of files to leave out
 	NoTag          bool     // a milestone gets no tag, whatever checkpoint.tag says
 	Pinned         bool
-	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
-	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
-	Agent          *record.Agent  // the coding agent whose event caused the create
-	Large          bool           // capture also an unusual amount of new data, which is refused otherwise
-	DryRun         bool           // compute the checkpoint, but write no ref
-	Promote        *record.Record // the last record of an attempt: state, status and outputs are taken from it
-	Fork           *Fork          // for the first checkpoint of an attempt, which copies another one
-	Tree           name.OID       // the tree of a dry run, instead of a capture
+	SkipUnchanged  bool          // make none if nothing has changed: KindNothing, exit code 8
+	Unless         name.OID      // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Agent          *record.Agent // the coding agent whose event caused the create
+	Large          bool          // capture also an unusual amount of new data, which is refused otherwise
+	DryRun         bool          // compute the checkpoint, but write no ref
 
 	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
 	// else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`
+
+	// What Forking, Promoting, Editing and Trying set. Only one of the first three is set.
+	fork    *Fork
+	promote *record.Record
+	edited  []byte // the state after the step edited it
+	tree    name.OID
+}
+
+// Forking returns the request for the first checkpoint of an attempt, which copies another one.
+func Forking(session name.Session, fork Fork) Request {
+	return Request{Session: string(session), Large: true, fork: &fork}
+}
+
+// Promoting returns the request for a checkpoint that takes state, status and outputs from the last
+// record of an attempt.
+func Promoting(session name.Session, from *record.Record) Request {
+	return Request{Session: string(session), Trigger: workflow.TriggerPromote, Large: true, promote: from}
+}
+
+// Editing returns the request with the state that its step left, instead of a document and edits: these
+// were applied before the step began.
+func (r Request) Editing(state []byte) Request {
+	r.State, r.edited, r.Set, r.Unset, r.Metrics = nil, state, nil, nil, nil
+	return r
+}
+
+// Trying returns the request for a dry run with a tree instead of a capture.
+func (r Request) Trying(tree name.OID) Request {
+	r.DryRun, r.tree, r.IncludeIgnored = true, tree, nil
+	return r
+}
+
+// remembered is a Request in the file of a create that failed. Its members are a contract with
+// earlier versions.
+type remembered struct {
+	members
+	Edited  []byte
+	Fork    *Fork
+	Promote *record.Record
+}
+
+// members has the fields of a Request, but not its methods.
+type members Request
+
+// MarshalJSON encodes the request as remembered.
+func (r Request) MarshalJSON() ([]byte, error) {
+	return json.Marshal(remembered{members(r), r.edited, r.fork, r.promote})
+}
+
+// UnmarshalJSON decodes what MarshalJSON encodes.
+func (r *Request) UnmarshalJSON(data []byte) error {
+	var from remembered
+	if err := json.Unmarshal(data, &from); err != nil {
+		return err
+	}
+	*r = Request(from.members)
+	r.edited, r.fork, r.promote = from.Edited, from.Fork, from.Promote
+	return nil
 }

@@ -26,16 +26,20 @@ type SafetyRequest struct {
 // Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule
 // of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
-	c := &creation{
-		s: s, home: home{session: req.Session}, def: req.Definition, at: s.Now(), head: s.Repo.Head.OID, capture: req.Capture, safety: true, move: req,
-		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
-	}
 	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
 	// to the transaction.
+	of := &request{
+		s: s, home: home{session: req.Session}, at: s.Now(), head: s.Repo.Head.OID, safety: true, move: req,
+		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
+	}
+	got := &captured{defined: &defined{request: of, def: req.Definition}, capture: req.Capture}
 	var err error
-	if c.git, err = gitNow(ctx, s); err != nil {
+	if got.git, err = gitNow(ctx, s); err != nil {
 		return nil, err
 	}
-	_, err = c.transact(ctx)
-	return c.record, err
+	d, _, err := got.transact(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.record, nil
 }

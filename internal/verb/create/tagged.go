@@ -6,29 +6,27 @@ import (
 	"git-checkpoint/internal/core/clearance"
 )
 
-// judgeTag looks for what makes a milestone private and needs no object to be read. The Store judges
-// the others. It also refuses invalid settings, which the Store does not.
-func judgeTag(ctx context.Context, c *creation) error {
-	c.private = ""
+// judgeTag returns what makes a milestone private if that needs no object to be read, else "".
+// The Store judges the others. It also refuses invalid settings, which the Store does not.
+func (c *draft) judgeTag(ctx context.Context) (string, error) {
 	tags, err := c.s.Settings.Bool("checkpoint.tag", true)
 	if err == nil {
 		_, err = c.s.Settings.Bool("checkpoint.tagPrivate", false)
 	}
 	if err != nil || !tags || c.req.NoTag || !c.record.Milestone || c.s.Store.Private == nil {
-		return err
+		return "", err
 	}
-	if c.private = clearance.Talks(c.record); c.private != "" || len(c.capture.Untracked) == 0 {
-		return nil
+	if private := clearance.Talks(c.record); private != "" || len(c.capture.Untracked) == 0 {
+		return private, nil
 	}
 	head, err := c.headTree(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, p := range c.capture.Untracked {
 		if _, in, err := c.s.Repo.Lookup(ctx, head, p); err != nil || !in {
-			c.private = clearance.HoldsUntracked
-			return err
+			return clearance.HoldsUntracked, err
 		}
 	}
-	return nil
+	return "", nil
 }

@@ -13,7 +13,7 @@ import (
 
 // refuseUnchanged returns an error of KindNothing if the request asks to skip a checkpoint that has
 // nothing new, and this one has nothing.
-func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
+func (c *draft) refuseUnchanged(ctx context.Context) error {
 	if !c.req.SkipUnchanged {
 		return nil
 	}
@@ -23,7 +23,8 @@ func (c *creation) refuseUnchanged(ctx context.Context, prev base) error {
 		}
 		return nil
 	}
-	same, err := prev.same(ctx, c)
+	prev := c.prev
+	same, err := c.same(ctx)
 	if err != nil || !same {
 		return err
 	}
@@ -40,27 +41,29 @@ type UnchangedError struct {
 // Error names the label, for people.
 func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Label }
 
-// same reports whether the new checkpoint equals b. Message, step and name do not count.
-func (b base) same(ctx context.Context, c *creation) (bool, error) {
+// same reports whether the new checkpoint equals the one before. Message, step and name do not count.
+func (c *draft) same(ctx context.Context) (bool, error) {
+	b := c.prev
 	if b.record == nil {
 		return false, nil
 	}
 	before, now := b.record.Git, c.record.Git // a commit or a checkout is a change, too
 	same := b.tree == c.capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
-		b.sameState(c) && maps.EqualFunc(b.record.Outputs, c.record.Outputs, sameContent) &&
+		c.sameState() && maps.EqualFunc(b.record.Outputs, c.record.Outputs, sameContent) &&
 		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
 	if !same {
 		return false, nil
 	}
-	if same, err := b.sameDocument(ctx, c); err != nil || !same {
+	if same, err := c.sameDocument(ctx); err != nil || !same {
 		return false, err
 	}
-	return b.sameBytes(ctx, c)
+	return c.sameBytes(ctx)
 }
 
 // sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
 // would not reproduce, and permission bits.
-func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
+func (c *draft) sameBytes(ctx context.Context) (bool, error) {
+	b := c.prev
 	known, _ := record.ModesKnown.Of(b.record.Snapshot.Extra)
 	if known && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
 		return false, nil
@@ -76,8 +79,9 @@ func (b base) sameBytes(ctx context.Context, c *creation) (bool, error) {
 }
 
 // sameDocument compares what the document has beside the state, such as a description, with the kept
-// document of b.
-func (b base) sameDocument(ctx context.Context, c *creation) (bool, error) {
+// document of the one before.
+func (c *draft) sameDocument(ctx context.Context) (bool, error) {
+	b := c.prev
 	was, _ := checkpoint.ImportedMember.Of(b.record.Extra)
 	if c.kept == nil || was.Files[KeptJSON] == "" {
 		return true, nil // nothing is kept of one of them
@@ -95,7 +99,8 @@ func sameError(a, b json.RawMessage) bool {
 
 // sameState compares what the user or the job said. Members that the workflow derives, such as an
 // elapsed time, are no change.
-func (b base) sameState(c *creation) bool {
+func (c *draft) sameState() bool {
+	b := c.prev
 	if !c.handed() {
 		// stated was edited from b's whole state, derived members included, so it is compared
 		// before the new ones are derived.

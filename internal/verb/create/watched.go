@@ -10,26 +10,28 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 )
 
-// captureWatched captures the worktree while the guard scans new files for secrets. Package
-// snapshot stores no content of files until c.learned has returned: until then the workflow or
-// trigger may still refuse the create. It may have written the trees of what is staged by then,
-// which hold names only; no ref leads to them, and git collects them.
-func captureWatched(ctx context.Context, c *creation) error {
-	rules := snapshot.Rules{Ready: c.learned}
-	var err error
+// captureWatched captures the worktree while the guard scans new files for secrets; watch is nil if
+// that is off. Package snapshot stores no content of files until the definition is there: until then
+// the workflow or trigger may still refuse the create. It may have written the trees of what is
+// staged by then, which hold names only; no ref leads to them, and git collects them.
+func (c *request) captureWatched(ctx context.Context, definition definition) (got *snapshot.Capture, watch *clearance.Watch, err error) {
+	rules := snapshot.Rules{Ready: func() error {
+		_, err := definition()
+		return err
+	}}
 	if !c.req.DryRun {
-		if c.watch, err = clearance.WatchSave(ctx, c.s); err != nil {
-			return err
+		if watch, err = clearance.WatchSave(ctx, c.s); err != nil {
+			return nil, nil, err
 		}
 	}
-	if c.watch != nil {
-		rules.Look = c.watch.Look
+	if watch != nil {
+		rules.Look = watch.Look
 	}
-	if c.capture, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || c.watch == nil {
-		return err
+	if got, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || watch == nil {
+		return got, watch, err
 	}
 	// Judge refuses the create or warns, depending on what was found and on the configuration.
-	return c.watch.Judge(ctx)
+	return got, watch, watch.Judge(ctx)
 }
 
 // Take captures the worktree by rules and the configured ones about what is left out. Each capture

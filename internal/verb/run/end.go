@@ -77,8 +77,7 @@ func (r *running) withState() (create.Request, error) {
 		return create, nil
 	}
 	// The edits of the command line were applied to the state before the command got it.
-	create.State, create.Edited, create.Set, create.Unset, create.Metrics = nil, data, nil, nil, nil
-	return create, nil
+	return create.Editing(data), nil
 }
 
 // cutOff saves what is there after the command was interrupted or timed out. It keeps the
