@@ -20,13 +20,13 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// answerPlan fills r.answer from the plan, and plans what happens to the branch.
-func (r *Plan) answerPlan(ctx context.Context) error {
+// describe returns what the move does to files and index, and to the levels of an undo, as people read
+// it.
+func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
-		State: r.goal.State, Pending: json.RawMessage("[]"),
+		State: r.goal.State,
 	}
-	r.answer = a
 	if r.promote != nil {
 		a.Promotes = &r.promote.What
 	}
@@ -34,40 +34,38 @@ func (r *Plan) answerPlan(ctx context.Context) error {
 		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
 	}
 	if r.plan != nil {
-		if !r.isUndo() && r.files.Safety {
-			a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
-		}
-		a.Plan = changes(r.plan.Paths)
-		a.Plan.Skipped = create.ToPaths(r.plan.Kept)
-		for _, k := range r.plan.Risk {
-			a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
-		}
-		a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
-		answerIndex(r)
-		if err := answerUnsaved(ctx, r); err != nil {
-			return err
-		}
-		if err := answerLeftOut(ctx, r); err != nil {
-			return err
-		}
-		if err := answerUnignored(ctx, r); err != nil {
-			return err
+		if err := r.describeFiles(ctx, a); err != nil {
+			return nil, err
 		}
 	}
-	r.answerLevels()
-	r.warnConflicts()
-	r.warnSession()
-	if err := r.answerSteps(ctx); err != nil {
+	a.Levels, a.Meanwhile = r.shownLevels()
+	a.Warnings = append(a.Warnings, r.conflictsLeft()...)
+	a.Warnings = append(a.Warnings, r.otherSession()...)
+	return a, nil
+}
+
+// describeFiles describes a plan that is not nil.
+func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
+	if !r.isUndo() && r.files.Safety {
+		a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
+	}
+	a.Plan = changes(r.plan.Paths)
+	a.Plan.Skipped = create.ToPaths(r.plan.Kept)
+	for _, k := range r.plan.Risk {
+		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
+	}
+	a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
+	if a.Index = r.indexPlan(); a.Index != nil && a.Index.Stays != "" {
+		a.Warnings = append(a.Warnings, "the index stays as it is: "+a.Index.Stays)
+	}
+	if a.Plan.Unsaved, err = r.unsaved(ctx, a.Plan); err != nil {
 		return err
 	}
-	if err := r.planBranch(ctx); err != nil {
+	if a.NotBroughtBack, err = r.leftOut(ctx); err != nil {
 		return err
 	}
-	if r.plan != nil && r.promote == nil && !r.filesStay && !a.Branch.Moved {
-		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
-	}
-	a.Said, a.Empty = r.said("rollback_plan"), changesNothing(r)
-	return nil
+	a.Plan.Unignored, err = unignored(ctx, r.s, r.plan)
+	return err
 }
 
 // changes returns the paths that a plan or an unfinished rollback changes. of returns those of one
@@ -89,18 +87,18 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 
 // changesNothing reports whether files, index, branch and current checkpoint already are as they
 // would be afterwards.
-func changesNothing(r *Plan) bool {
+func (r *Plan) changesNothing() bool {
 	// A promotion makes a checkpoint with the state of the attempt, even where no file differs.
 	if r.promote != nil {
 		return false
 	}
 	a := r.answer
 	files := len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode)
-	return files == 0 && len(a.Plan.Discard) == 0 && a.From == a.To && !a.Branch.Moves() && (r.plan == nil || indexStays(r))
+	return files == 0 && len(a.Plan.Discard) == 0 && a.From == a.To && !a.Branch.Moves() && (r.plan == nil || r.indexStays())
 }
 
 // indexStays reports whether the plan leaves the index as it is, flags included.
-func indexStays(r *Plan) bool {
+func (r *fileMoves) indexStays() bool {
 	before, after := r.cur.Index, r.plan.Index
 	if r.plan.IndexTree != "" && r.plan.IndexTree != before.Tree {
 		return false
@@ -113,34 +111,34 @@ func indexStays(r *Plan) bool {
 	return sameIndex(before, flags)
 }
 
-// warnSession warns if the next checkpoint will go to another session than the one that was rolled
+// otherSession warns if the next checkpoint will go to another session than the one that was rolled
 // back. A rollback does not change which session is active.
-func (r *Plan) warnSession() {
+func (r *target) otherSession() []string {
 	active, err := r.s.NamedSession("")
 	if err != nil || active == "" || active == r.to.Session || r.isUndo() {
-		return
+		return nil
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session))
+	return []string{fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session)}
 }
 
-// warnConflicts warns if unmerged index entries are restored without the merge they belong to.
+// conflictsLeft warns if unmerged index entries are restored without the merge they belong to.
 // MERGE_HEAD is not restored, so a commit now would not become a merge commit.
-func (r *Plan) warnConflicts() {
+func (r *fileMoves) conflictsLeft() []string {
 	// Nothing to warn about if the same operation is still in progress, or if the index stays as it
 	// is.
 	g := r.record.Git
 	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Operation() == g.Operation {
-		return
+		return nil
 	}
 	text := fmt.Sprintf("unmerged paths (%d) are restored, but the %s that made them is no longer in progress: a commit now would have only one parent", len(g.Unmerged), g.Operation)
 	if other, _ := record.OperationHead.Of(g.Extra); other != "" {
 		text += "; the other parent was " + string(other)
 	}
-	r.answer.Warnings = append(r.answer.Warnings, text)
+	return []string{text}
 }
 
-// lists returns the checkpoints that become discarded and those that become live again.
-func (r *Plan) lists() (discard, restore []name.ID, err error) {
+// discards returns the checkpoints that become discarded and those that become live again.
+func (r *target) discards() (discard, restore []name.ID, err error) {
 	switch {
 	case r.promote != nil: // a promotion leaves the session where it is
 	case r.isUndo():
@@ -162,28 +160,35 @@ func (r *Plan) lists() (discard, restore []name.ID, err error) {
 
 // isDead reports whether a checkpoint was pruned, in any session: an undo of several levels may
 // span sessions.
-func isDead(r *Plan, id name.ID) bool {
-	if r.walk != nil && slices.ContainsFunc(r.walk.states, func(st *journal.State) bool { return st.Dead(id) }) {
+func (r *target) isDead(id name.ID) bool {
+	if r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
 		return true
 	}
 	return r.to.State.Dead(id)
 }
 
-// answerSteps fills in the discarded checkpoints, the next step and the pending work after the
-// move.
-func (r *Plan) answerSteps(ctx context.Context) error {
-	discard, restore, err := r.lists()
+// sessionMove is what a rollback does to the session.
+type sessionMove struct {
+	discard []string // the labels of the checkpoints that are discarded
+	step    *NextStep
+	pending json.RawMessage // the work that the workflow says is still to do
+	def     *workflow.Definition
+}
+
+// moveSession plans the discarded checkpoints, the next step and the pending work after the move.
+func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
+	discard, restore, err := r.discards()
 	if err != nil {
-		return err
+		return m, err
 	}
 	// Without an id of its own, this worktree cannot tell whose work is discarded.
-	here, unknown := r.s.Store.WorktreeID()
+	own, unknown := r.s.Store.WorktreeID()
 	entry := r.to.State.Entry
 	if r.isUndo() {
-		entry = r.walk.entry // with several levels it may be another session's
+		entry = r.lists.entry // with several levels it may be another session's
 	}
 	for _, id := range discard {
-		if isDead(r, id) { // the event lists it, but for users it is gone
+		if r.isDead(id) { // the event lists it, but for users it is gone
 			continue
 		}
 		label := string(id)
@@ -195,36 +200,33 @@ func (r *Plan) answerSteps(ctx context.Context) error {
 			}
 			// With several worktrees on one session, warn that another worktree's work is discarded
 			// too.
-			if unknown == nil && e.Event().WorktreeID != here {
+			if unknown == nil && e.Event().WorktreeID != own {
 				label += " (made in worktree " + e.Event().Worktree + ")"
 			}
 		}
-		r.answer.Plan.Discard = append(r.answer.Plan.Discard, label)
+		m.discard = append(m.discard, label)
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.
-	def, err := r.s.ReadableDefinition(ctx, r.to.State)
-	if err != nil {
-		return err
+	if m.def, err = r.s.ReadableDefinition(ctx, r.to.State); err != nil {
+		return m, err
 	}
-	r.def = def
 	if r.to.Entry != nil {
 		last := r.to.Entry.Step
-		if step, ok := def.Steps.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped))); ok {
-			r.answer.NextStep = &NextStep{step.Number, step.Name}
+		if step, ok := m.def.Steps.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped))); ok {
+			m.step = &NextStep{step.Number, step.Name}
 		}
 	}
-	if pending := def.Pending(r.after(discard, restore)); len(pending) > 0 {
-		if r.answer.Pending, err = json.Marshal(pending); err != nil {
-			return err
-		}
+	m.pending = json.RawMessage("[]")
+	if pending := m.def.Pending(r.after(discard, restore)); len(pending) > 0 {
+		m.pending, err = json.Marshal(pending)
 	}
-	return nil
+	return m, err
 }
 
 // after returns the workflow's view of the session once the move is done: the fold now, with the
 // lists applied.
-func (r *Plan) after(discard, restore []name.ID) workflow.Situation {
+func (r *target) after(discard, restore []name.ID) workflow.Situation {
 	in := r.s.Situation(r.to.State, r.goal)
 	st, live := r.to.State, map[int]bool{} // by position in the journal, only those that change
 	for _, id := range discard {

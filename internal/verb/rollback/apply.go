@@ -32,32 +32,34 @@ const staleAfter = time.Second
 
 // Apply carries the plan out: it makes the safety checkpoint, moves files, index and branch, and
 // writes the event. If a step fails, those before it are reverted. The package comment has the
-// order of the steps.
-func (r *Plan) Apply(ctx context.Context) (*Answer, error) {
+// order of the steps. The answer is that of the plan, completed.
+func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	if r.plan != nil && time.Since(r.taken) > staleAfter {
-		if err := lookAgain(ctx, r); err != nil {
+		if r, err = r.lookAgain(ctx); err != nil {
 			return nil, err
 		}
 	}
-	var err error
+	done := *r.answer
 	switch {
-	case len(r.legs) > 1:
-		err = applyLegs(ctx, r)
+	case len(r.transactions) > 1:
+		err = r.applyEach(ctx, &done)
 	case r.plan == nil:
-		err = r.applyState(ctx)
+		err = r.applyState(ctx, &done)
 	default:
-		err = r.applyFiles(ctx)
+		err = r.applyFiles(ctx, &done)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.answerNext(ctx)
-	r.answer.Said = r.said("rolled_back")
-	return r.answer, nil
+	if r.isUndo() {
+		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
+	}
+	done.Said = r.saidOf("rolled_back", &done)
+	return &done, nil
 }
 
 // applyFiles carries out a plan that moves files.
-func (r *Plan) applyFiles(ctx context.Context) error {
+func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 	r.s.Trace("planned")
 	shot, err := r.s.Shot()
 	if err != nil {
@@ -72,7 +74,7 @@ func (r *Plan) applyFiles(ctx context.Context) error {
 	// Stage takes the lock of the index and writes the new files beside the old ones.
 	staged, err := shot.Stage(ctx, r.plan)
 	if err != nil {
-		return notStaged(r, err)
+		return r.notStaged(err)
 	}
 	r.s.Trace("staged")
 	meta, err := r.begin(ctx, staged, modes)
@@ -80,29 +82,31 @@ func (r *Plan) applyFiles(ctx context.Context) error {
 		staged.Cancel()
 		return err
 	}
-	_, err = finish(ctx, r.s, staged, meta, r.answer)
-	return r.failed(err)
+	return r.failed(done, finish(ctx, r.s, staged, meta, done))
 }
 
 // lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
-// have edited files while reading the plan, and the new content is in no checkpoint.
-func lookAgain(ctx context.Context, r *Plan) error {
-	tree := r.cur.Tree
-	if err := r.take(ctx, r.forced); err != nil {
-		return err
+// have edited files while reading the plan, and the new content is in no checkpoint. It returns the
+// plan with the new capture.
+func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
+	again, err := look(ctx, r.s, r.forced)
+	if err != nil {
+		return nil, err
 	}
-	if r.cur.Tree != tree {
-		return changedSince("the worktree has changed")
+	if again.cur.Tree != r.cur.Tree {
+		return nil, changedSince("the worktree has changed")
 	}
-	r.plan.Cur = r.cur
-	return sameHead(ctx, r)
+	fresh, moves := *r, *r.plan
+	moves.Cur = again.cur
+	fresh.now, fresh.plan = again, &moves
+	return &fresh, r.sameHead(ctx)
 }
 
 // begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
 // finished by --continue or reverted by --abort.
 func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[string]fs.FileMode) (meta checkpoint.Intent, err error) {
-	if r.answer.Branch.Moved || r.plan.Index != nil {
-		if err := sameHead(ctx, r); err != nil {
+	if r.branch.Moved || r.plan.Index != nil {
+		if err := r.sameHead(ctx); err != nil {
 			return meta, err
 		}
 	}
@@ -110,7 +114,7 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 	if err != nil {
 		return meta, err
 	}
-	safety, err := r.makeSafety(ctx, modes, made)
+	safety, err := r.makeSafety(ctx, r.cur, modes, made)
 	if err != nil {
 		return meta, err
 	}
@@ -129,8 +133,8 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 
 // finish carries out a restore that has begun: files and index, then HEAD, then the event. On
 // failure it goes back. The event is last, because with the event in the journal the rollback
-// counts as done.
-func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (*Answer, error) {
+// counts as done. It completes the answer.
+func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) error {
 	err := staged.Apply(ctx)
 	if err == nil && meta.Branch.Moved {
 		err = moveHead(ctx, s, meta)
@@ -146,9 +150,9 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		answer.DryRun, answer.Safety = false, meta.Safety
 		err = staged.Finish(ctx)
 		s.Trace("finished")
-		return answer, err
+		return err
 	}
-	return nil, goBack(context.WithoutCancel(ctx), s, staged, meta, err)
+	return goBack(context.WithoutCancel(ctx), s, staged, meta, err)
 }
 
 // goBack restores the state before the rollback, and returns an error that says what state the
@@ -216,16 +220,17 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	default:
 		e.Mode = string(ModePromote)
 	}
-	if r.walk == nil {
-		if r.walk, err = readWalk(ctx, r.s); err != nil {
+	lists := r.lists
+	if lists == nil {
+		if lists, err = readLists(ctx, r.s); err != nil {
 			return checkpoint.Intent{}, err
 		}
 	}
 	// The undo list of a worktree is sorted by time, over all sessions. A clock that was set back
 	// must not change that order.
-	e.Time = r.walk.TimeAfter(e.Time)
+	e.Time = lists.TimeAfter(e.Time)
 	m := checkpoint.Intent{
-		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.answer.Branch,
+		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.branch.BranchPlan,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
 		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil,
 	}
@@ -236,7 +241,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		m.IndexHead = new(headAfterwards(m))
 	}
 	if m.Branch.Moved {
-		m.TargetOld = r.was
+		m.TargetOld = r.branch.was
 		e.Branch = string(m.Branch.Target)
 		if e.Branch == "" {
 			e.Branch = "HEAD"
@@ -247,7 +252,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	if r.isUndo() {
 		e.Undoes = r.levels[0].Head.OID
-		m.Levels, err = undone(ctx, r, e.Safety, e.Branch)
+		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
 	return m, err
@@ -294,26 +299,27 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
-func (r *Plan) applyState(ctx context.Context) error {
-	if err := r.take(ctx, nil); err != nil {
+func (r *Plan) applyState(ctx context.Context, done *Answer) error {
+	is, err := look(ctx, r.s, nil)
+	if err != nil {
 		return err
 	}
-	safety, err := r.makeSafety(ctx, nil, nil)
+	safety, err := r.makeSafety(ctx, is.cur, nil, nil)
 	if err != nil {
 		return err
 	}
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
-		r.answer.From, err = recordMove(ctx, r.s, meta)
+		done.From, err = recordMove(ctx, r.s, meta)
 	}
-	r.answer.DryRun, r.answer.Safety = false, meta.Safety
+	done.DryRun, done.Safety = false, meta.Safety
 	return err
 }
 
-// makeSafety makes the safety checkpoint from the capture that the plan is based on.
-func (r *Plan) makeSafety(ctx context.Context, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
+// makeSafety makes the safety checkpoint from a capture of the worktree as it is.
+func (r *Plan) makeSafety(ctx context.Context, cur *snapshot.Capture, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
 	req := create.SafetyRequest{
-		Session: r.to.Session, Definition: r.def, Capture: r.cur, Aside: r.aside, Modes: modes, Made: made,
+		Session: r.to.Session, Definition: r.def, Capture: cur, Aside: r.branch.aside, Modes: modes, Made: made,
 		Message: "before the rollback to " + r.answer.ToLabel,
 	}
 	if r.isUndo() {
@@ -366,8 +372,8 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
 		return nil, err
 	}
-	if answer, err = finish(ctx, s, staged, meta, answer); err != nil {
-		return answer, err
+	if err := finish(ctx, s, staged, meta, answer); err != nil {
+		return nil, err
 	}
 	if st, err = s.State(ctx, meta.Session); err != nil {
 		return nil, err
@@ -451,19 +457,21 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if err != nil {
 		return nil, meta, nil, err
 	}
-	// This Plan exists only to capture and to make the safety checkpoint.
-	half := &Plan{s: s, to: &checkpoint.Found{Session: meta.Session, State: st}, answer: &Answer{ToLabel: meta.Event.ToLabel + ", half-way"}}
 	// Also what is ignored or excluded by now: it is moved again.
-	if err := half.take(ctx, staged.Paths(), staged.Paths()...); err != nil {
+	is, err := look(ctx, s, staged.Paths(), staged.Paths()...)
+	if err != nil {
 		return nil, meta, nil, err
 	}
-	if err := refuseSkipped(half.cur, staged.Paths()); err != nil {
+	if err := refuseSkipped(is.cur, staged.Paths()); err != nil {
 		return nil, meta, nil, err
 	}
-	if half.def, err = s.ReadableDefinition(ctx, st); err != nil {
+	def, err := s.ReadableDefinition(ctx, st)
+	if err != nil {
 		return nil, meta, nil, err
 	}
-	if _, err := half.makeSafety(ctx, nil, nil); err != nil {
+	if _, err := create.Safety(ctx, s, create.SafetyRequest{
+		Session: meta.Session, Definition: def, Capture: is.cur, Message: "before the rollback to " + meta.Event.ToLabel + ", half-way",
+	}); err != nil {
 		return nil, meta, nil, err
 	}
 	return staged, meta, st, nil

@@ -16,23 +16,28 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// planBranch fills in how HEAD and the recorded commit are related, and whether HEAD and its branch
-// move.
-func (r *Plan) planBranch(ctx context.Context) error {
+// branchMove is what a rollback does to HEAD and to branches.
+type branchMove struct {
+	checkpoint.BranchPlan
+	was      name.OID               // where the branch is that moves; empty if there is none or it does not exist
+	aside    *checkpoint.BranchBack // the branch that moves although HEAD is not on it
+	warnings []string
+}
+
+// moveBranch plans how HEAD and the recorded commit are related, and whether HEAD and its branch move.
+func (r *fileMoves) moveBranch(ctx context.Context) (b branchMove, err error) {
 	if r.promote != nil && r.promote.branch != nil {
-		r.answer.Branch = *r.promote.branch
-		r.was = r.answer.Branch.From
-		return nil
+		return branchMove{BranchPlan: *r.promote.branch, was: r.promote.branch.From}, nil
 	}
-	place, err := headRecord(ctx, r)
+	place, err := r.headRecord(ctx)
 	if err != nil {
-		return err
+		return b, err
 	}
-	g, b := place.Git, &r.answer.Branch
+	g := place.Git
 	b.Name, b.From, b.To = r.s.Repo.Head.Branch, r.s.Repo.Head.OID, g.Head
-	move := movesTo(r, g)
-	if !move && movesBranch(r) {
-		r.answer.Warnings = append(r.answer.Warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
+	move := r.movesTo(g)
+	if !move && r.movesBranch() {
+		b.warnings = append(b.warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
 	}
 	b.Target = name.Ref(g.Branch)
 	b.Moved = move && (b.From != b.To || b.Name != b.Target)
@@ -40,30 +45,32 @@ func (r *Plan) planBranch(ctx context.Context) error {
 		b.Target = ""
 	}
 	if b.From != b.To && b.From != "" && b.To != "" {
-		n, err := commitsLeft(ctx, r.s, b)
+		n, err := commitsLeft(ctx, r.s, b.BranchPlan)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
-			r.answer.Warnings = append(r.answer.Warnings, "the commits in between cannot be counted: "+err.Error())
+			b.warnings = append(b.warnings, "the commits in between cannot be counted: "+err.Error())
 		}
 		b.CommitsLeft = n
 	}
-	if err := r.planBack(ctx); err != nil || !b.Moved {
-		return err
+	back, stays, err := r.branchBack(ctx, b.Target)
+	b.Back, b.warnings = back, append(b.warnings, stays...)
+	if err != nil || !b.Moved {
+		return b, err
 	}
 	if b.To == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
+		return b, checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
 	}
 	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
-		return err
+		return b, err
 	}
-	if err := refuseBuiltOn(ctx, r); err != nil {
-		return err
+	if err := r.refuseBuiltOn(ctx); err != nil {
+		return b, err
 	}
-	return r.leaveBehind(ctx)
+	return b.leaveBehind(ctx, r.s)
 }
 
 // commitsLeft counts the commits between the two positions of a branch. If the branch moves, it
 // counts those that no other branch has, because only these are left behind.
-func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchPlan) (int, error) {
+func commitsLeft(ctx context.Context, s *checkpoint.Service, b checkpoint.BranchPlan) (int, error) {
 	if b.Moved {
 		return s.Repo.CountLeft(ctx, b.To, b.From, b.Target)
 	}
@@ -72,7 +79,7 @@ func commitsLeft(ctx context.Context, s *checkpoint.Service, b *checkpoint.Branc
 
 // movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
 // session.
-func movesBranch(r *Plan) bool {
+func (r *target) movesBranch() bool {
 	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
 		return false
 	}
@@ -81,76 +88,74 @@ func movesBranch(r *Plan) bool {
 
 // movesTo reports whether HEAD should move to where a record says that it was. It cannot if an expunge
 // cut that commit out of the checkpoint, because it contains what was expunged.
-func movesTo(r *Plan, g record.Git) bool {
-	return movesBranch(r) && !record.HeadDropped.IsIn(g.Extra)
+func (r *target) movesTo(g record.Git) bool {
+	return r.movesBranch() && !record.HeadDropped.IsIn(g.Extra)
 }
 
 // leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has
 // HEAD's commit as a parent and keeps it reachable, but nothing keeps the commits of the target
-// branch. It refuses the move if no other ref has them.
-func (r *Plan) leaveBehind(ctx context.Context) error {
-	b := &r.answer.Branch
+// branch. It refuses the move if no other ref has them. It returns the move with where that branch is.
+func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (branchMove, error) {
 	if b.Target == "" || b.Target == b.Name {
-		r.was = b.From
-		return nil
+		b.was = b.From
+		return b, nil
 	}
-	was, err := r.s.Repo.Batch().Resolve(ctx, b.Target)
+	was, err := s.Repo.Batch().Resolve(ctx, b.Target)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return err
+		return b, err
 	}
-	r.was = was
+	b.was = was
 	if was == b.To {
-		return nil
+		return b, nil
 	}
-	r.aside = &checkpoint.BranchBack{Name: b.Target, From: was, To: b.To}
+	b.aside = &checkpoint.BranchBack{Name: b.Target, From: was, To: b.To}
 	if was == "" {
-		return nil
+		return b, nil
 	}
-	lost, err := r.s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	lost, err := s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
 	if err != nil {
-		return err
+		return b, err
 	}
 	if lost != "0" {
-		return &checkpoint.Error{
+		return b, &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("branch %s is at %s, and nothing else holds its commits after the one of the checkpoint", b.Target.Short(), was.Short()),
 			Hints: []string{"`git switch " + b.Target.Short() + "` first, then the safety checkpoint keeps them", "--keep-branch leaves HEAD and branches where they are"},
 		}
 	}
-	r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", b.Target.Short(), was))
-	return nil
+	b.warnings = append(b.warnings, fmt.Sprintf("branch %s moves, too, from %s; an undo moves it back, unless somebody moves it before", b.Target.Short(), was))
+	return b, nil
 }
 
-// planBack lets an undo move a branch back that the rollback moved although HEAD was not on it. The
+// branchBack lets an undo move a branch back that the rollback moved although HEAD was not on it. The
 // branch stays if it has moved since, and if the rollback created it: deleting it could lose
-// commits.
-func (r *Plan) planBack(ctx context.Context) error {
+// commits. A warning says why it stays. HEAD moves to the branch head, if not empty.
+func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoint.BranchBack, warnings []string, err error) {
 	if !r.isUndo() || r.s.Repo.Operation() != "" {
-		return nil
+		return nil, nil, nil
 	}
 	was := asideOf(r.record)
-	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == r.answer.Branch.Target {
-		return nil
-	}
-	stays := func(why string) {
-		r.answer.Warnings = append(r.answer.Warnings, fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why))
+	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == head {
+		return nil, nil, nil
 	}
 	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
+	why := ""
 	switch {
 	case err != nil && !errors.Is(err, git.ErrMissing):
-		return err
+		return nil, nil, err
 	case now == "", now == was.From: // it is gone, or at its old place already
+		return nil, nil, nil
 	case was.From == "":
-		stays("the rollback made it")
+		why = "the rollback made it"
 	case now != was.To:
-		stays("it has moved since")
+		why = "it has moved since"
 	case BranchIsFree(ctx, r.s, was.Name) != nil:
-		stays("another worktree is on it")
+		why = "another worktree is on it"
 	case !hasCommit(ctx, r.s, was.From):
-		stays("the commit it was at no longer exists")
+		why = "the commit it was at no longer exists"
 	default:
-		r.answer.Branch.Back = &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}
+		return &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}, nil, nil
 	}
-	return nil
+	return nil, []string{fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why)}, nil
 }
 
 // asideOf returns the branch that a rollback moved beside HEAD, from the record of its safety
@@ -170,20 +175,20 @@ func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	return err == nil
 }
 
-// takeBranchBack carries out what planBack planned. If somebody has moved the branch since, it
+// takeBranchBack carries out what branchBack planned. If somebody has moved the branch since, it
 // warns and leaves it.
 func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchBack) {
 	if b == nil {
 		return
 	}
-	if err := moveBranch(ctx, s, b.Name, b.From, b.To); err != nil {
+	if err := moveAside(ctx, s, b.Name, b.From, b.To); err != nil {
 		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
 	}
 }
 
-// moveBranch moves a branch that HEAD is not on from one commit to another. It fails if the branch
+// moveAside moves a branch that HEAD is not on from one commit to another. It fails if the branch
 // is not at from. If it is at to already, as after a kill and --continue, it does nothing.
-func moveBranch(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
+func moveAside(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
 	if refNow(ctx, s, branch) == to {
 		return nil
 	}

@@ -19,29 +19,29 @@ const maxCommitsNamed = 10
 
 // refuseBuiltOn refuses an undo or redo that would take commits off a branch that were made after
 // one of the moves that it takes back, unless UndoRequest.Force allows it.
-func refuseBuiltOn(ctx context.Context, r *Plan) error {
+func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
 	if !r.isUndo() || r.takeCommits {
 		return nil
 	}
-	before := partsBefore(r, 0)
+	before := r.partsBefore(0)
 	for i, l := range r.levels {
 		if before[i+1].head != i {
 			continue // it moves no branch
 		}
-		goal, err := heldBy(ctx, r, i)
+		goal, err := r.heldBy(ctx, i)
 		if err != nil {
 			return err
 		}
-		now, err := heldBy(ctx, r, before[i].head)
+		now, err := r.heldBy(ctx, before[i].head)
 		if err != nil {
 			return err
 		}
 		if goal.branch != now.branch { // the branch that HEAD is on stays, and another one moves
-			if now.commit = ""; goal.branch != "" && before[i].head == here {
+			if now.commit = ""; goal.branch != "" && before[i].head == thisUndo {
 				now.commit = refNow(ctx, r.s, goal.branch)
 			}
 		}
-		commits, err := builtOn(ctx, r, l.Head, now.commit, goal)
+		commits, err := r.builtOn(ctx, l.Head, now.commit, goal)
 		if err != nil {
 			return err
 		}
@@ -54,12 +54,12 @@ func refuseBuiltOn(ctx context.Context, r *Plan) error {
 
 // builtOn lists the commits, one a line, that are on the branch now, were not there after a move,
 // and are not where the branch goes.
-func builtOn(ctx context.Context, r *Plan, move *journal.Event, now name.OID, goal held) ([]string, error) {
+func (r *target) builtOn(ctx context.Context, move *journal.Event, now name.OID, goal held) ([]string, error) {
 	if now == "" || now == goal.commit {
 		return nil, nil
 	}
 	args := []string{"log", "--no-show-signature", "--no-decorate", "--no-color", "--format=%h %s", string(now), "--not"}
-	for _, oid := range []name.OID{goal.commit, movedTo(ctx, r, move, goal.branch)} {
+	for _, oid := range []name.OID{goal.commit, r.movedTo(ctx, move, goal.branch)} {
 		if hasCommit(ctx, r.s, oid) {
 			args = append(args, string(oid))
 		}
@@ -73,11 +73,11 @@ func builtOn(ctx context.Context, r *Plan, move *journal.Event, now name.OID, go
 
 // movedTo returns the commit that a rollback, an undo or a landing moved a branch to. It is empty if
 // that is not known.
-func movedTo(ctx context.Context, r *Plan, move *journal.Event, branch name.Ref) name.OID {
-	e := r.walk.brought(move)
+func (r *target) movedTo(ctx context.Context, move *journal.Event, branch name.Ref) name.OID {
+	e := r.lists.restoredBy(move)
 	landed := move.Mode == string(ModeLand) && move.Kind != journal.KindUndo
 	if landed {
-		e = r.walk.entry(move.Safety)
+		e = r.lists.entry(move.Safety)
 	}
 	if isGone(e) {
 		return ""

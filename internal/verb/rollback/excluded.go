@@ -8,27 +8,26 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
-// excluded returns the files that differ from a tree and that checkpoint.exclude names. No rollback
-// touches them: what stands there is in no safety checkpoint, and what a rollback put there could
+// excluded returns the files in which two trees differ and that checkpoint.exclude names. No
+// rollback touches them: what stands there is in no safety checkpoint, and what a rollback put there could
 // not be taken away again by its undo.
-func excluded(ctx context.Context, r *Plan, tree name.OID) ([]string, error) {
-	specs := create.ExcludedAlways(r.s)
+func excluded(ctx context.Context, s *checkpoint.Service, cur, tree name.OID) ([]string, error) {
+	specs := create.ExcludedAlways(s)
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	found, err := r.s.Repo.DiffMatching(ctx, r.cur.Tree, tree, specs)
+	found, err := s.Repo.DiffMatching(ctx, cur, tree, specs)
 	return slices.Sorted(maps.Keys(found)), err
 }
 
 // sayExcluded refuses a rollback of some paths if checkpoint.exclude names all that differ: it would
 // restore nothing, but still discard checkpoints. An undo warns of such paths: a rollback that was
 // made before they were excluded may have changed them, and they are not brought back.
-func sayExcluded(r *Plan, paths []string, scope snapshot.Scope) error {
-	first := slices.IndexFunc(paths, func(p string) bool { return scope.Only == nil || scope.Only(p) })
+func (r *fileMoves) sayExcluded(paths []string) error {
+	first := slices.IndexFunc(paths, func(p string) bool { return r.plan.Scope.Only == nil || r.plan.Scope.Only(p) })
 	if first < 0 {
 		return nil
 	}

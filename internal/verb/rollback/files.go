@@ -71,7 +71,7 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 }
 
 // damaged returns the error for a checkpoint that the move needs and that cannot be read.
-func damaged(ctx context.Context, r *Plan, e *journal.Entry, err error) error {
+func (r *target) damaged(ctx context.Context, e *journal.Entry, err error) error {
 	if r.promote != nil { // it belongs to another session, so nothing before it in this one helps
 		return checkpoint.DamagedError(e, err)
 	}
@@ -113,35 +113,36 @@ func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got c
 
 // unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
 // is damaged.
-func unplanned(ctx context.Context, r *Plan, err error) error {
+func (r *target) unplanned(ctx context.Context, err error) error {
 	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) {
-		return damaged(ctx, r, r.files, err)
+		return r.damaged(ctx, r.files, err)
 	}
 	return err
 }
 
-// planFiles captures the worktree as it is and plans the changes to the target.
-func (r *Plan) planFiles(ctx context.Context, got contents) error {
+// moveFiles captures the worktree as it is and plans the changes to the target, whose record commit
+// holds got.
+func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error) {
 	target, err := targetOf(r.s, r.files, r.record, got)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.indexFrom != nil { // undoing several levels may restore files and index from different safety checkpoints
 		if _, got, err = readTarget(ctx, r.s, r.indexFrom); err != nil {
-			return damaged(ctx, r, r.indexFrom, err)
+			return nil, r.damaged(ctx, r.indexFrom, err)
 		}
 		target.Index = got.index
 	}
-	heads, err := headsFor(ctx, r, got.heads)
+	heads, err := r.headsFor(ctx, got.heads)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	scope, err := r.scope(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if target.Wrote, err = r.wrote(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	target.Keep = agent.Holding(r.s.Repo.WorkTree) // otherwise a rollback to before the hooks were added would remove them
 	// Ignored files that the target captured, and those that a rollback wrote, are captured
@@ -149,49 +150,50 @@ func (r *Plan) planFiles(ctx context.Context, got contents) error {
 	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
 	shot, err := r.s.Shot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hooks := target.Keep
+	moves := &fileMoves{target: r}
 	for range 2 { // a second time if ignored files have to be captured first
-		if err := r.take(ctx, force); err != nil {
-			return err
+		if moves.now, err = look(ctx, r.s, force); err != nil {
+			return nil, err
 		}
 		if r.filesStay {
 			index := target.Index
-			target = r.cur.Unchanged()
+			target = moves.cur.Unchanged()
 			target.Index = index
 		}
 		if r.promote != nil && r.promote.Merge != nil {
-			if target, err = r.promote.Merge(ctx, r.cur, target); err != nil {
-				return err
+			if target, err = r.promote.Merge(ctx, moves.cur, target); err != nil {
+				return nil, err
 			}
 		}
-		out, err := excluded(ctx, r, target.Tree)
+		out, err := excluded(ctx, r.s, moves.cur.Tree, target.Tree)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		target.Keep, target.Heads = slices.Concat(hooks, out), heads
-		if r.plan, err = shot.Plan(ctx, r.cur, target, scope); err != nil {
-			return unplanned(ctx, r, err)
+		if moves.plan, err = shot.Plan(ctx, moves.cur, target, scope); err != nil {
+			return nil, r.unplanned(ctx, err)
 		}
-		more := r.overwritable()
+		more := moves.overwritable()
 		if len(more) == 0 {
 			break
 		}
 		force = append(force, more...)
 	}
-	if err := r.refuseUnknownPaths(ctx); err != nil {
-		return err
+	if err := moves.refuseUnknownPaths(ctx); err != nil {
+		return nil, err
 	}
-	if err := sayExcluded(r, target.Keep[len(hooks):], scope); err != nil {
-		return err
+	if err := moves.sayExcluded(target.Keep[len(hooks):]); err != nil {
+		return nil, err
 	}
-	return r.refuseCollisions()
+	return moves, moves.refuseCollisions()
 }
 
 // refuseUnknownPaths returns an error for a path that neither side has, as git restore does.
 // Otherwise a mistyped path would restore nothing, but still discard checkpoints.
-func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
+func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 	for _, typed := range r.req.Paths {
 		p, err := r.s.Repo.Below(typed)
 		if err != nil || p == "." {
@@ -208,7 +210,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 			}
 			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
 		}
-		lacks, err := lacks(ctx, r, p)
+		lacks, err := r.lacks(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -221,7 +223,7 @@ func (r *Plan) refuseUnknownPaths(ctx context.Context) error {
 }
 
 // lacks reports whether the target does not have a path, and the plan leaves what is there alone.
-func lacks(ctx context.Context, r *Plan, p string) (bool, error) {
+func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 	below := func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") }
 	if !slices.ContainsFunc(r.plan.Kept, below) || slices.ContainsFunc(r.plan.Ops, func(o snapshot.Op) bool { return below(o.Path) }) {
 		return false, nil
@@ -238,25 +240,24 @@ func lacks(ctx context.Context, r *Plan, p string) (bool, error) {
 	return !slices.ContainsFunc(r.record.Snapshot.Skipped, leftOut), nil
 }
 
-// take captures the worktree as it is. Paths in force are captured although they are ignored, and
+// look captures the worktree as it is. Paths in force are captured although they are ignored, and
 // those in always although they are excluded.
-func (r *Plan) take(ctx context.Context, force []string, always ...string) error {
-	var err error
-	r.cur, err = create.Take(ctx, r.s, snapshot.Rules{Force: force, Always: always})
-	r.forced, r.taken = force, time.Now()
+func look(ctx context.Context, s *checkpoint.Service, force []string, always ...string) (now, error) {
+	cur, err := create.Take(ctx, s, snapshot.Rules{Force: force, Always: always})
 	if err != nil {
-		return err
+		return now{}, err
 	}
-	return checkpoint.RefuseHalf(r.s, r.cur) // the rollback that the capture waited for may have been killed
+	// The rollback that the capture waited for may have been killed.
+	return now{cur, force, time.Now()}, checkpoint.RefuseHalf(s, cur)
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The
 // capture must include them even if they are ignored now: unchanged ones may be removed by the
 // undo, changed ones must not be lost.
-func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
+func (r *target) wrote(ctx context.Context) (map[string]name.OID, error) {
 	all := map[string]name.OID{}
 	for _, l := range slices.Backward(r.levels) { // oldest first, so that the newest wins
-		e := r.walk.entry(l.Head.Safety)
+		e := r.lists.entry(l.Head.Safety)
 		if isGone(e) || modeOf(l.Head) == ModeState {
 			continue // a level that is skipped, or that wrote nothing
 		}
@@ -275,7 +276,7 @@ func (r *Plan) wrote(ctx context.Context) (map[string]name.OID, error) {
 
 // wroteBy returns the files that one move has written: the differences between its safety
 // checkpoint, whose record is before, and the checkpoint that it restored.
-func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
+func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
 	mode := Mode(move.Mode)
 	if mode == ModePromote || mode == ModeLand {
 		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
@@ -285,7 +286,7 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	if made, partly := madeOf(before); partly || mode == modePaths || mode == ModeProduced {
 		return made, nil
 	}
-	then := r.walk.brought(move)
+	then := r.lists.restoredBy(move)
 	if isGone(then) {
 		return nil, nil
 	}
@@ -307,9 +308,9 @@ func (r *Plan) wroteBy(ctx context.Context, move *journal.Event, before *record.
 	return out, nil
 }
 
-// brought returns the checkpoint whose files a move restored: the target of a rollback, or the
+// restoredBy returns the checkpoint whose files a move restored: the target of a rollback, or the
 // safety checkpoint that it names, or for an undo the safety checkpoint of the move that it undid.
-func (w *walked) brought(move *journal.Event) *journal.Entry {
+func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 	switch {
 	case move.Files != "":
 		return w.entry(move.Files)
@@ -329,7 +330,7 @@ func (w *walked) brought(move *journal.Event) *journal.Entry {
 // made returns the ignored files that a rollback of some paths creates. They go into the safety
 // checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
 // them, and made returns nil.
-func (r *Plan) made(ctx context.Context) ([]create.MadeFile, error) {
+func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced {
 		return nil, nil
 	}
@@ -368,7 +369,7 @@ const OverwriteHint = "--overwrite-ignored captures ignored files in the safety 
 
 // overwritable returns the ignored files that are in the way and that the request allows to be
 // captured and replaced. An undo may always do that.
-func (r *Plan) overwritable() []string {
+func (r *fileMoves) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {
 		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo()) {
@@ -379,7 +380,7 @@ func (r *Plan) overwritable() []string {
 }
 
 // refuseCollisions returns an error if a file that no checkpoint has is in the way.
-func (r *Plan) refuseCollisions() error {
+func (r *fileMoves) refuseCollisions() error {
 	if len(r.plan.Collisions) == 0 {
 		return nil
 	}
@@ -407,7 +408,7 @@ func (r *Plan) refuseCollisions() error {
 
 // knows reports whether a path is captured, staged, or left out by a rule, here or in the
 // checkpoint.
-func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
+func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
 		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
 			return known, err
@@ -437,8 +438,8 @@ func (r *Plan) knows(ctx context.Context, p string) (bool, error) {
 }
 
 // scope converts mode and paths into a function that selects paths.
-func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
-	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || filesOnly(r)}
+func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
+	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.filesOnly()}
 	switch {
 	case r.req.Mode == ModeProduced:
 		paths, err := r.produced(ctx)
@@ -454,7 +455,7 @@ func (r *Plan) scope(ctx context.Context) (snapshot.Scope, error) {
 
 // produced returns the paths that changed between consecutive checkpoints of the session since the
 // target: what the job's steps produced. Files that changed otherwise are not included.
-func (r *Plan) produced(ctx context.Context) (map[string]bool, error) {
+func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	after := false
 	for _, e := range r.to.State.Checkpoints() {

@@ -23,12 +23,12 @@ func changedSince(what string) error {
 
 // sameHead returns an error if HEAD, or the branch that is to move, is no longer where the plan
 // found it. What it points to by now is in no safety checkpoint.
-func sameHead(ctx context.Context, r *Plan) error {
+func (r *Plan) sameHead(ctx context.Context) error {
 	if !headStays(ctx, r.s) {
 		return changedSince("HEAD has moved")
 	}
-	b := r.answer.Branch
-	if b.Moved && b.Target != "" && refNow(ctx, r.s, b.Target) != r.was {
+	b := r.branch
+	if b.Moved && b.Target != "" && refNow(ctx, r.s, b.Target) != b.was {
 		return changedSince(fmt.Sprintf("branch %s has moved", b.Target.Short()))
 	}
 	return nil
@@ -88,10 +88,10 @@ func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent
 	var err error
 	if meta.Branch.Moved {
 		// HEAD leaves the branch first, because the branch may have to go.
-		err = errors.Join(switchBack(ctx, s, meta), branchBack(ctx, s, meta))
+		err = errors.Join(switchBack(ctx, s, meta), targetBack(ctx, s, meta))
 	}
 	if b := meta.Branch.Back; b != nil {
-		moveBranch(ctx, s, b.Name, b.To, b.From) //nolint:errcheck // whoever moved it since had a reason
+		moveAside(ctx, s, b.Name, b.To, b.From) //nolint:errcheck // whoever moved it since had a reason
 	}
 	return err
 }
@@ -116,8 +116,8 @@ func switchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 	return err
 }
 
-// branchBack moves the branch of the rollback back, and deletes one that the rollback made.
-func branchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
+// targetBack moves the branch of the rollback back, and deletes one that the rollback made.
+func targetBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
 	branch, to := meta.Branch.Target, meta.Branch.To
 	if branch == "" {
 		return nil

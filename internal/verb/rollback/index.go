@@ -27,16 +27,16 @@ type IndexPlan struct {
 
 // headsFor adds to what a checkpoint says of HEAD where it is now and where it will be. It is nil for a
 // landing, which makes the index for the HEAD that it makes.
-func headsFor(ctx context.Context, r *Plan, h snapshot.Heads) (*snapshot.Heads, error) {
+func (r *target) headsFor(ctx context.Context, h snapshot.Heads) (*snapshot.Heads, error) {
 	if r.promote != nil && r.promote.branch != nil {
 		return nil, nil
 	}
-	place, err := headRecord(ctx, r)
+	place, err := r.headRecord(ctx)
 	if err != nil {
 		return nil, err
 	}
 	h.Now, h.Exact = r.s.Repo.Head.OID, r.req.ExactIndex
-	if h.After = h.Now; movesTo(r, place.Git) {
+	if h.After = h.Now; r.movesTo(place.Git) {
 		h.After = place.Git.Head
 	}
 	return &h, nil
@@ -57,16 +57,13 @@ func headsOf(rec *record.Record, raw []byte) snapshot.Heads {
 	return snapshot.Heads{Then: g.Head, Staged: create.FromPaths(g.Staged), Listed: !cut}
 }
 
-// answerIndex says what happens to the index if it is not simply the recorded one.
-func answerIndex(r *Plan) {
+// indexPlan says what happens to the index if it is not simply the recorded one, and is nil if it is.
+func (r *fileMoves) indexPlan() *IndexPlan {
 	c := r.plan.Carried
 	if c == nil {
-		return
+		return nil
 	}
-	r.answer.Index = &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
-	if c.Stays != "" {
-		r.answer.Warnings = append(r.answer.Warnings, "the index stays as it is: "+c.Stays)
-	}
+	return &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
 }
 
 // headAfterwards returns the commit that HEAD is at after a rollback.

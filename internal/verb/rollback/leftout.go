@@ -10,20 +10,20 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// answerLeftOut lists what the checkpoint left out, and what changed in the repositories inside, so
+// leftOut lists what the checkpoint left out, and what changed in the repositories inside, so
 // that nobody takes these for brought back.
-func answerLeftOut(ctx context.Context, r *Plan) error {
+func (r *fileMoves) leftOut(ctx context.Context) ([]inspect.LeftOut, error) {
 	if r.promote != nil || r.filesStay || r.record.Snapshot.Tree == "" {
-		return nil
+		return nil, nil
 	}
 	shot, err := r.s.Shot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := inspect.LeftOutOf(r.s, r.record, shot.Sight)
 	moved, err := inspect.MovedInside(ctx, r.s, r.record, r.cur)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range moved {
 		is := func(path checkpoint.Path) bool { return strings.TrimSuffix(string(path), "/") == string(m.Path) }
@@ -38,8 +38,7 @@ func answerLeftOut(ctx context.Context, r *Plan) error {
 		list = append(list, l)
 	}
 	only := r.plan.Scope.Only
-	r.answer.NotBroughtBack = slices.DeleteFunc(list, func(l inspect.LeftOut) bool {
+	return slices.DeleteFunc(list, func(l inspect.LeftOut) bool {
 		return only != nil && !only(strings.TrimSuffix(string(l.Path), "/"))
-	})
-	return nil
+	}), nil
 }

@@ -12,7 +12,7 @@ import (
 
 // Levels returns what this worktree can undo or redo, the next one first.
 func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel, error) {
-	w, err := readWalk(ctx, s)
+	w, err := readLists(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel,
 }
 
 // shown returns a level for an answer. n is its position in the list, from 1.
-func (w *walked) shown(d direction, n int, l journal.Level) UndoLevel {
+func (w *undoLists) shown(d direction, n int, l journal.Level) UndoLevel {
 	shown := UndoLevel{
 		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
 		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
@@ -41,7 +41,7 @@ func (w *walked) shown(d direction, n int, l journal.Level) UndoLevel {
 }
 
 // changedBy returns how many files a rollback changed, or nil if that is not known (any more).
-func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal.Event) (*int, error) {
+func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *journal.Event) (*int, error) {
 	after := e.To
 	if e.Files != "" {
 		after = e.Files
@@ -83,31 +83,29 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *walked, e *journal
 	return &count, nil
 }
 
-// answerLevels fills in the levels that an undo or redo covers, and what other worktrees did since
-// the oldest of them in each session.
-func (r *Plan) answerLevels() {
-	for i, l := range r.levels {
-		r.answer.Levels = append(r.answer.Levels, r.walk.shown(r.direction, i+1, l))
+// shownLevels returns the levels that an undo or redo covers, and what other worktrees did since the
+// oldest of them in each session.
+func (u undo) shownLevels() (levels []UndoLevel, meanwhile []Meanwhile) {
+	for i, l := range u.levels {
+		levels = append(levels, u.lists.shown(u.direction, i+1, l))
 	}
-	for _, in := range bySession(r.levels) {
+	for _, in := range bySession(u.levels) {
 		// The levels of a session are ordered from the newest to the oldest.
-		oldest := r.levels[in[len(in)-1]]
+		oldest := u.levels[in[len(in)-1]]
 		for _, e := range oldest.State.OthersAfter(oldest.Head) {
-			r.answer.Meanwhile = append(r.answer.Meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
+			meanwhile = append(meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
 		}
 	}
+	return levels, meanwhile
 }
 
-// answerNext fills in what the next undo and the next redo would do, after this one is done.
-func (r *Plan) answerNext(ctx context.Context) {
-	if !r.isUndo() {
-		return
-	}
-	// Read the lists again: the undo has just changed them.
-	w, err := readWalk(ctx, r.s)
-	if err != nil { // the undo itself is done; only warn
-		r.s.Warn(err.Error())
-		return
+// nextLevels returns what the next undo and the next redo would do, or nil. It is called after an undo
+// is done, so it only warns of an error.
+func nextLevels(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLevel) {
+	w, err := readLists(ctx, s)
+	if err != nil {
+		s.Warn(err.Error())
+		return nil, nil
 	}
 	next := func(d direction) *UndoLevel {
 		levels := w.levels(d)
@@ -117,5 +115,5 @@ func (r *Plan) answerNext(ctx context.Context) {
 		shown := w.shown(d, 1, levels[0])
 		return &shown
 	}
-	r.answer.NextUndo, r.answer.NextRedo = next(back), next(forward)
+	return next(back), next(forward)
 }

@@ -12,7 +12,7 @@ import (
 
 // notStaged returns the error for new content that could not be written, with the command that brings
 // files of git-lfs whose content is not here.
-func notStaged(r *Plan, err error) error {
+func (r *target) notStaged(err error) error {
 	filter, is := errors.AsType[*snapshot.FilterError](err)
 	if !is || len(filter.Gone) == 0 {
 		return err

@@ -19,21 +19,21 @@ import (
 
 // parts says, for a point on the way through the levels, which safety checkpoint holds the files,
 // the index and HEAD as they are at that point. Each value is the number of the level whose safety
-// checkpoint it is, or here.
+// checkpoint it is, or thisUndo.
 type parts struct{ files, index, head int }
 
-// here stands for the safety checkpoint that this undo makes itself.
-const here = -1
+// thisUndo stands for the safety checkpoint that this undo makes itself.
+const thisUndo = -1
 
 // filesOnly reports whether index and HEAD stay, because an operation of git is in progress.
-func filesOnly(r *Plan) bool { return r.req.Force && r.s.Repo.Operation() != "" }
+func (r *target) filesOnly() bool { return r.req.Force && r.s.Repo.Operation() != "" }
 
 // partsBefore returns the parts before each level is undone, and at the end, for a transaction that
 // begins with the level first. The result has len(levels)+1 elements; those before first are zero.
-func partsBefore(r *Plan, first int) []parts {
-	at := parts{here, here, here}
+func (r *target) partsBefore(first int) []parts {
+	at := parts{thisUndo, thisUndo, thisUndo}
 	all := make([]parts, first, len(r.levels)+1)
-	stay := filesOnly(r)
+	stay := r.filesOnly()
 	all = append(all, at)
 	for i, l := range r.levels {
 		if i < first {
@@ -54,58 +54,63 @@ func partsBefore(r *Plan, first int) []parts {
 	return all
 }
 
-// chooseParts selects the checkpoints whose files, index and HEAD are restored in the end, and the
-// mode that follows from that.
-func (r *Plan) chooseParts(ctx context.Context) error {
-	r.req = Request{Mode: ModeState, Branch: BranchKeep, Force: r.sameOperation(ctx)}
-	last := len(r.levels) - 1
-	end := partsBefore(r, 0)[last+1]
+// targetOfUndo returns where an undo leads, with the checkpoints whose files, index and HEAD are
+// restored in the end, and the mode that follows from that.
+func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, error) {
+	last := len(u.levels) - 1
+	in := u.levels[last].State
+	// The last plan says where the undo ends, all plans together what it discards and restores.
+	t := target{
+		s: s, undo: u, to: &checkpoint.Found{Session: in.Session, State: in, Entry: in.Entry(u.plans[last].Target)},
+		req: Request{Mode: ModeState, Branch: BranchKeep, Force: u.sameOperation(ctx, s)},
+	}
+	end := t.partsBefore(0)[last+1]
 	safety := func(at int) (*journal.Entry, error) {
-		e := r.walk.entry(r.levels[at].Head.Safety)
+		e := u.lists.entry(u.levels[at].Head.Safety)
 		if isGone(e) {
-			return nil, r.walk.withoutSafety(r.direction, at+1)
+			return nil, u.lists.withoutSafety(u.direction, at+1)
 		}
 		return e, nil
 	}
 	var err error
-	if r.files, err = safety(last); err != nil || end == (parts{here, here, here}) {
-		return err
+	if t.files, err = safety(last); err != nil || end == (parts{thisUndo, thisUndo, thisUndo}) {
+		return t, err
 	}
 	// From here on something moves in the worktree, but each part only if some level moved it.
-	r.req.Mode = ModeWorktree
+	t.req.Mode = ModeWorktree
 	from := last
-	if r.filesStay = end.files == here; !r.filesStay {
+	if t.filesStay = end.files == thisUndo; !t.filesStay {
 		from = end.files
 	}
-	if r.files, err = safety(from); err != nil {
-		return err
+	if t.files, err = safety(from); err != nil {
+		return t, err
 	}
-	if end.index != here || r.req.Force { // with Force the index stays anyway
-		r.req.Mode = ModeAll
+	if end.index != thisUndo || t.req.Force { // with Force the index stays anyway
+		t.req.Mode = ModeAll
 	}
-	if end.index != here && end.index != from {
-		if r.indexFrom, err = safety(end.index); err != nil {
-			return err
+	if end.index != thisUndo && end.index != from {
+		if t.indexFrom, err = safety(end.index); err != nil {
+			return t, err
 		}
 	}
-	if end.head != here {
-		r.req.Branch = BranchMove
-		if r.headFrom, err = safety(end.head); err != nil {
-			return err
+	if end.head != thisUndo {
+		t.req.Branch = BranchMove
+		if t.headFrom, err = safety(end.head); err != nil {
+			return t, err
 		}
 	}
-	return nil
+	return t, nil
 }
 
-// divide splits the levels into legs. Each leg is one transaction: levels of one session, as long
-// as some checkpoint holds everything that is there between two levels, because a redo of the later
-// one has to return to that. Otherwise a new leg begins, and it makes a safety checkpoint of its
-// own.
-func divide(ctx context.Context, r *Plan) (legs []int, err error) {
+// divide splits the levels into transactions, and returns how many each undoes: levels of one session,
+// as long as some checkpoint holds everything that is there between two levels, because a redo of the
+// later one has to return to that. Otherwise a new transaction begins, and it makes a safety checkpoint
+// of its own.
+func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) {
 	first := 0
 	for i := 1; i <= len(r.levels); i++ {
 		if i < len(r.levels) {
-			together, err := goTogether(ctx, r, first, i)
+			together, err := r.goTogether(ctx, first, i)
 			if err != nil {
 				return nil, err
 			}
@@ -113,19 +118,19 @@ func divide(ctx context.Context, r *Plan) (legs []int, err error) {
 				continue
 			}
 		}
-		if isGone(r.walk.entry(r.levels[i-1].Head.Safety)) {
-			return nil, r.walk.withoutSafety(r.direction, i)
+		if isGone(r.lists.entry(r.levels[i-1].Head.Safety)) {
+			return nil, r.lists.withoutSafety(r.direction, i)
 		}
-		legs = append(legs, i-first)
+		transactions = append(transactions, i-first)
 		first = i
 	}
-	return legs, nil
+	return transactions, nil
 }
 
-// goTogether reports whether a level can be in the same leg as the level first.
-func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
-	l, at := r.levels[level], partsBefore(r, first)[level]
-	if l.State != r.levels[first].State || movesAside(ctx, r, l) || movesAside(ctx, r, r.levels[level-1]) {
+// goTogether reports whether a level can be in the same transaction as the level first.
+func (r *fileMoves) goTogether(ctx context.Context, first, level int) (bool, error) {
+	l, at := r.levels[level], r.partsBefore(first)[level]
+	if l.State != r.levels[first].State || r.movesAside(ctx, l) || r.movesAside(ctx, r.levels[level-1]) {
 		return false, nil
 	}
 	needsIndex := movesIndex(l.Head) && at.index != at.files
@@ -135,28 +140,28 @@ func goTogether(ctx context.Context, r *Plan, first, level int) (bool, error) {
 	}
 	var of [3]held
 	for i, part := range []int{at.files, at.index, at.head} {
-		if part == here && (first > 0 || r.cur == nil) || part != here && isGone(r.walk.entry(r.levels[part].Head.Safety)) {
+		if part == thisUndo && (first > 0 || r.cur == nil) || part != thisUndo && isGone(r.lists.entry(r.levels[part].Head.Safety)) {
 			return false, nil // it is not known yet, or pruned
 		}
 		var err error
-		if of[i], err = heldBy(ctx, r, part); err != nil {
+		if of[i], err = r.heldBy(ctx, part); err != nil {
 			return false, err
 		}
 	}
 	files, index, head := of[0], of[1], of[2]
-	return (!needsIndex || sameIndex(index.index, files.index) && sameTree(ctx, r, index.commit, files.commit)) && (!needsHead || head.isAt(files)), nil
+	return (!needsIndex || sameIndex(index.index, files.index) && sameTree(ctx, r.s, index.commit, files.commit)) && (!needsHead || head.isAt(files)), nil
 }
 
-// applyLegs applies an undo of more than one leg. Each leg is planned when the one before it is
-// done. If it stops early, the worktree is between two legs, as if the user had undone only the
-// first ones.
-func applyLegs(ctx context.Context, r *Plan) error {
+// applyEach applies an undo of more than one transaction. Each is planned when the one before it is
+// done. If it stops early, the worktree is between two, as if the user had undone only the first ones.
+// It completes the answer.
+func (r *Plan) applyEach(ctx context.Context, whole *Answer) error {
 	done := 0
-	for _, count := range r.legs {
-		leg, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count, Force: r.takeCommits})
+	for _, count := range r.transactions {
+		part, err := PrepareUndo(ctx, r.s, UndoRequest{Redo: r.direction == forward, Levels: count, Force: r.takeCommits})
 		var answer *Answer
 		if err == nil {
-			answer, err = leg.Apply(ctx)
+			answer, err = part.Apply(ctx)
 		}
 		if err != nil && done > 0 {
 			rest := fmt.Sprintf("the first %d of %d are done; `git checkpoint %s %d` does the rest", done, len(r.levels), r.direction, len(r.levels)-done)
@@ -166,12 +171,12 @@ func applyLegs(ctx context.Context, r *Plan) error {
 			return err
 		}
 		if done == 0 {
-			r.answer.Safety = answer.Safety
+			whole.Safety = answer.Safety
 		}
-		r.s.Repo.Refresh(ctx) // the leg may have moved HEAD
+		r.s.Repo.Refresh(ctx) // it may have moved HEAD
 		done += count
 	}
-	r.answer.DryRun = false
+	whole.DryRun = false
 	return nil
 }
 
@@ -188,15 +193,15 @@ type held struct {
 // isAt reports whether HEAD is at the same branch and commit in both.
 func (h held) isAt(other held) bool { return h.branch == other.branch && h.commit == other.commit }
 
-// heldBy returns what the safety checkpoint of a level holds, or for here what the worktree holds
+// heldBy returns what the safety checkpoint of a level holds, or for thisUndo what the worktree holds
 // now.
-func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
-	if level == here {
+func (r *fileMoves) heldBy(ctx context.Context, level int) (held, error) {
+	if level == thisUndo {
 		return held{r.cur.Index, r.s.Repo.Head.Branch, r.s.Repo.Head.OID}, nil
 	}
-	e := r.walk.entry(r.levels[level].Head.Safety)
+	e := r.lists.entry(r.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, r.walk.withoutSafety(r.direction, level+1)
+		return held{}, r.lists.withoutSafety(r.direction, level+1)
 	}
 	rec, got, err := readTarget(ctx, r.s, e)
 	if err != nil {
@@ -211,12 +216,12 @@ func heldBy(ctx context.Context, r *Plan, level int) (held, error) {
 
 // sameTree reports whether two commits have the same files. Only under such HEADs are two indexes the
 // same: what is staged is their difference from HEAD.
-func sameTree(ctx context.Context, r *Plan, a, b name.OID) bool {
+func sameTree(ctx context.Context, s *checkpoint.Service, a, b name.OID) bool {
 	if a == b || a == "" || b == "" {
 		return a == b
 	}
-	x, err := r.s.Repo.ReadCommit(ctx, string(a))
-	y, failed := r.s.Repo.ReadCommit(ctx, string(b))
+	x, err := s.Repo.ReadCommit(ctx, string(a))
+	y, failed := s.Repo.ReadCommit(ctx, string(b))
 	return err == nil && failed == nil && x.Tree == y.Tree
 }
 
@@ -228,19 +233,19 @@ func sameIndex(a, b snapshot.IndexState) bool {
 
 // undone returns for each level what its event names. It is called when the id of the safety
 // checkpoint that this undo makes, own, is known.
-func undone(ctx context.Context, r *Plan, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
-	before := partsBefore(r, 0)
+func (r *fileMoves) undone(ctx context.Context, own name.ID, branch string) ([]checkpoint.UndoneLevel, error) {
+	before := r.partsBefore(0)
 	all := make([]checkpoint.UndoneLevel, len(r.levels))
 	for i, l := range r.levels {
 		u := checkpoint.UndoneLevel{Undoes: l.Head.OID, Safety: own, Mode: string(modeOf(l.Head))}
-		if at := before[i].files; at != here {
+		if at := before[i].files; at != thisUndo {
 			u.Safety = r.levels[at].Head.Safety
 		}
 		switch {
 		case len(r.levels) == 1:
 			u.Branch = branch
 		case before[i+1].head == i:
-			moved, err := headAfter(ctx, r, before[i].head, i)
+			moved, err := r.headAfter(ctx, before[i].head, i)
 			if err != nil {
 				return nil, err
 			}
@@ -253,16 +258,16 @@ func undone(ctx context.Context, r *Plan, own name.ID, branch string) ([]checkpo
 
 // headAfter returns the branch that undoing a level puts HEAD on, or "HEAD" for a detached one. It
 // returns "" if HEAD is there already.
-func headAfter(ctx context.Context, r *Plan, before, level int) (string, error) {
-	if isGone(r.walk.entry(r.levels[level].Head.Safety)) {
+func (r *fileMoves) headAfter(ctx context.Context, before, level int) (string, error) {
+	if isGone(r.lists.entry(r.levels[level].Head.Safety)) {
 		return r.levels[level].Head.Branch, nil
 	}
-	after, err := heldBy(ctx, r, level)
+	after, err := r.heldBy(ctx, level)
 	if err != nil {
 		return "", err
 	}
-	if before == here || !isGone(r.walk.entry(r.levels[before].Head.Safety)) {
-		was, err := heldBy(ctx, r, before)
+	if before == thisUndo || !isGone(r.lists.entry(r.levels[before].Head.Safety)) {
+		was, err := r.heldBy(ctx, before)
 		if err != nil || was.isAt(after) {
 			return "", err
 		}
@@ -274,7 +279,7 @@ func headAfter(ctx context.Context, r *Plan, before, level int) (string, error) 
 }
 
 // headRecord returns the record of the checkpoint whose HEAD is restored.
-func headRecord(ctx context.Context, r *Plan) (*record.Record, error) {
+func (r *target) headRecord(ctx context.Context) (*record.Record, error) {
 	if r.headFrom == nil || r.headFrom == r.files {
 		return r.record, nil
 	}

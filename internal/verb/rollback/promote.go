@@ -42,16 +42,16 @@ type Promoted struct {
 }
 
 // PrepareLanding plans to move HEAD's branch to commits that were made from checkpoints. No file
-// changes; the function target returns the new index.
-func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, target func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
-	return plan(ctx, Plan{
+// changes; the function merge returns the new index.
+func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, merge func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
+	return plan(ctx, target{
 		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
-		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label}, Merge: target, branch: &branch},
+		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label}, Merge: merge, branch: &branch},
 	})
 }
 
 // PreparePromotion plans a promotion, as Prepare plans a rollback.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
 	req.Branch = BranchKeep
-	return plan(ctx, Plan{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p})
+	return plan(ctx, target{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p})
 }

@@ -14,7 +14,7 @@
 // Continue or Abort finishes or reverts the rollback by the intent file. A plan that would lose
 // data that no checkpoint has is refused.
 //
-// Start reading at Prepare and Plan.think. Undo lists and levels are in walk.go and parts.go.
+// Start reading at Prepare and compute. Undo lists and levels are in walk.go and parts.go.
 package rollback
 
 import (
@@ -27,46 +27,63 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
 // Plan is a planned rollback, undo, redo or promotion. Nothing has been changed yet.
 type Plan struct {
-	s      *checkpoint.Service
-	req    Request
-	to     *checkpoint.Found // the checkpoint that becomes current; its Entry is nil if none does
-	files  *journal.Entry    // the checkpoint whose files are restored
-	record *record.Record    // the record of files
-	goal   *record.Record    // the record of to: gives the state and the next step
-	plan   *snapshot.Plan    // nil for ModeState
-	cur    *snapshot.Capture // the capture that plan is based on; its tree becomes the safety checkpoint's
-	forced []string          // ignored paths that were captured too
-	answer *Answer
-	taken  time.Time // when cur was taken
-	def    *workflow.Definition
-	aside  *checkpoint.BranchBack // the branch that moves although HEAD is not on it
-	was    name.OID               // where the branch is that moves; empty if there is none or it does not exist
-
-	promote *Promotion // nil unless this is a promotion or a landing
-
-	// For an undo or redo only.
-	levels    []journal.Level // the levels that are undone, the newest first; never empty
-	plans     []journal.Plan  // for each level, what it discards and restores
-	filesStay bool            // no level wrote a file, so files does not say what the worktree gets
-	indexFrom *journal.Entry  // the checkpoint whose index is restored; nil: that of files
-	headFrom  *journal.Entry  // the checkpoint whose HEAD is restored; nil: that of files
-	legs      []int           // how many levels each transaction undoes; see divide
-	direction direction
-
-	takeCommits bool // UndoRequest.Force
-
-	walk *walked // the worktree's undo and redo lists; nil until needed
+	fileMoves
+	branch       branchMove
+	transactions []int // of an undo: how many levels each transaction undoes; see divide
+	def          *workflow.Definition
+	answer       *Answer
 }
 
-// isUndo reports whether the plan is that of an undo or a redo.
-func (r *Plan) isUndo() bool { return len(r.levels) > 0 }
+// target is where a rollback, undo, redo or promotion leads. Prepare, PrepareUndo and the like choose
+// it, and read completes it.
+type target struct {
+	s       *checkpoint.Service
+	req     Request
+	to      *checkpoint.Found // the checkpoint that becomes current; its Entry is nil if none does
+	files   *journal.Entry    // the checkpoint whose files are restored
+	promote *Promotion        // nil unless this is a promotion or a landing
+	undo                      // empty unless this is an undo or a redo
+
+	record *record.Record // the record of files
+	goal   *record.Record // the record of to: gives the state and the next step
+}
+
+// undo is what an undo or a redo goes through.
+type undo struct {
+	lists       *undoLists
+	levels      []journal.Level // the levels that are undone, the newest first; never empty
+	plans       []journal.Plan  // for each level, what it discards and restores
+	direction   direction
+	takeCommits bool // UndoRequest.Force
+
+	filesStay bool           // no level wrote a file, so files does not say what the worktree gets
+	indexFrom *journal.Entry // the checkpoint whose index is restored; nil: that of files
+	headFrom  *journal.Entry // the checkpoint whose HEAD is restored; nil: that of files
+}
+
+// fileMoves is what a rollback to a target does to files and index. Of ModeState it has the target
+// alone.
+type fileMoves struct {
+	*target
+	now
+	plan *snapshot.Plan // nil for ModeState
+}
+
+// now is the worktree as it is.
+type now struct {
+	cur    *snapshot.Capture // its tree becomes that of the safety checkpoint
+	forced []string          // ignored paths that were captured too
+	taken  time.Time         // when
+}
+
+// isUndo reports whether this is an undo or a redo.
+func (u undo) isUndo() bool { return len(u.levels) > 0 }
 
 // Answer returns what the plan will do, for display. Apply completes it.
 func (r *Plan) Answer() *Answer { return r.answer }
@@ -85,27 +102,24 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		}
 	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
-	return plan(ctx, Plan{s: s, req: req, to: to, files: files})
+	return plan(ctx, target{s: s, req: req, to: to, files: files})
 }
 
-// plan completes a plan of which only the request is known. For a dry run it also works in a
-// repository that can only be read, and may begin twice then.
-func plan(ctx context.Context, asked Plan) (*Plan, error) {
-	think := func() (*Plan, error) {
-		r := asked
-		return &r, r.think(ctx)
-	}
+// plan computes the plan for a target. For a dry run it also works in a repository that can only be
+// read, and may begin twice then.
+func plan(ctx context.Context, asked target) (*Plan, error) {
+	once := func() (*Plan, error) { return compute(ctx, asked) }
 	if asked.req.DryRun {
-		return checkpoint.RetryBorrowed(asked.s, think)
+		return checkpoint.RetryBorrowed(asked.s, once)
 	}
-	return think()
+	return once()
 }
 
 // placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to
 // a safety checkpoint restores its files, but the session returns to that one: a safety checkpoint
 // is never current.
 func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
-	target, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
+	id, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
 	switch {
 	case errors.Is(err, journal.ErrNoPlace):
 		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
@@ -113,11 +127,51 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(target)}, nil
+	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(id)}, nil
 }
 
-// think plans the whole move: files and index, levels of an undo, the branch, and the answer.
-func (r *Plan) think(ctx context.Context) error {
+// compute plans the whole move: files and index, levels of an undo, the branch, and the answer.
+func compute(ctx context.Context, asked target) (*Plan, error) {
+	t, got, err := asked.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	moves := &fileMoves{target: t}
+	if t.req.Mode != ModeState {
+		if moves, err = t.moveFiles(ctx, got); err != nil {
+			return nil, err
+		}
+	}
+	r := &Plan{fileMoves: *moves}
+	if t.isUndo() {
+		if r.transactions, err = moves.divide(ctx); err != nil {
+			return nil, err
+		}
+	}
+	a, err := moves.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next, err := t.moveSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.Plan.Discard, a.NextStep, a.Pending, r.def = next.discard, next.step, next.pending, next.def
+	if r.branch, err = moves.moveBranch(ctx); err != nil {
+		return nil, err
+	}
+	a.Branch, a.Warnings = r.branch.BranchPlan, append(a.Warnings, r.branch.warnings...)
+	if r.plan != nil && r.promote == nil && !r.filesStay && !a.Branch.Moved {
+		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
+	}
+	r.answer = a
+	a.Said, a.Empty = r.said("rollback_plan"), r.changesNothing()
+	return r, nil
+}
+
+// read completes a target with the records that it needs, or refuses it. It also returns what the
+// record commit of the files holds.
+func (r target) read(ctx context.Context) (*target, contents, error) {
 	if r.req.Mode == "" {
 		r.req.Mode = ModeAll
 	}
@@ -125,15 +179,15 @@ func (r *Plan) think(ctx context.Context) error {
 		r.req.Mode = modePaths
 	}
 	if err := r.refuseEarly(); err != nil {
-		return err
+		return nil, contents{}, err
 	}
 	var err error
-	var written contents
-	if r.record, written, err = readTarget(ctx, r.s, r.files); err != nil {
-		return damaged(ctx, r, r.files, err)
+	var got contents
+	if r.record, got, err = readTarget(ctx, r.s, r.files); err != nil {
+		return nil, got, r.damaged(ctx, r.files, err)
 	}
 	if err := r.refuseWithoutFiles(); err != nil {
-		return err
+		return nil, got, err
 	}
 	r.goal = r.record
 	// The state comes from the checkpoint that becomes current, the files from another one: an
@@ -144,27 +198,17 @@ func (r *Plan) think(ctx context.Context) error {
 		case err == nil:
 			r.goal = goal
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return nil, got, context.Cause(ctx)
 		default: // the files do not need it, and they must come back
 			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", r.to.Entry.Label, err))
 		}
 	}
-	if r.req.Mode != ModeState {
-		if err := r.planFiles(ctx, written); err != nil {
-			return err
-		}
-	}
-	if r.isUndo() {
-		if r.legs, err = divide(ctx, r); err != nil {
-			return err
-		}
-	}
-	return r.answerPlan(ctx)
+	return &r, got, nil
 }
 
 // refuseWithoutFiles refuses to restore the files of a checkpoint that has none: it was imported
 // from documents of another system, and the commit that they name is not in this repository.
-func (r *Plan) refuseWithoutFiles() error {
+func (r *target) refuseWithoutFiles() error {
 	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
 		return nil
 	}
@@ -190,7 +234,7 @@ func refuseUnfinished(s *checkpoint.Service) error {
 // refuseEarly returns an error if this worktree cannot be rolled back now: a merge or rebase is in
 // progress, and its own state in the git directory would not fit the restored files. With Force
 // only files are restored.
-func (r *Plan) refuseEarly() error {
+func (r *target) refuseEarly() error {
 	if err := refuseUnfinished(r.s); err != nil {
 		return err
 	}

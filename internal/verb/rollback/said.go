@@ -11,19 +11,22 @@ import (
 
 // said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none.
-func (r *Plan) said(moment string) string {
+func (r *Plan) said(moment string) string { return r.saidOf(moment, r.answer) }
+
+// saidOf is said with a later answer than that of the plan.
+func (r *Plan) saidOf(moment string, a *Answer) string {
 	if r.isUndo() {
 		return ""
 	}
-	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about()), "\n")
+	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about(a)), "\n")
 }
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
-func (r *Plan) failed(err error) error {
+func (r *Plan) failed(a *Answer, err error) error {
 	if err == nil || r.isUndo() {
 		return err
 	}
-	said := r.about()
+	said := r.about(a)
 	// error is the whole text, state only what condition the worktree is in.
 	said["error"], said["state"] = checkpoint.MessageOf(err), ""
 	if known, is := errors.AsType[*checkpoint.Error](err); is {
@@ -35,8 +38,8 @@ func (r *Plan) failed(err error) error {
 }
 
 // about returns the values that a workflow's message may refer to.
-func (r *Plan) about() map[string]any {
-	a, rec := r.answer, r.goal
+func (r *Plan) about(a *Answer) map[string]any {
+	rec := r.goal
 	said := map[string]any{
 		"session": string(a.Session), "workflow": r.def.Name, "topic": r.to.State.Topic, "reason": r.req.Reason,
 		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/storage/snapshot"
 )
 
 // Unignored is a file that is ignored now and not afterwards, or a directory with such files.
@@ -12,19 +13,19 @@ type Unignored struct {
 	Files int             `json:"files,omitempty"` // how many are in the directory
 }
 
-// answerUnignored lists what the ignore rules of the target no longer match. The next checkpoint
+// unignored lists what the ignore rules of the target no longer match. The next checkpoint
 // would take it.
-func answerUnignored(ctx context.Context, r *Plan) error {
-	shot, err := r.s.Shot()
+func unignored(ctx context.Context, s *checkpoint.Service, plan *snapshot.Plan) (list []Unignored, err error) {
+	shot, err := s.Shot()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	list, err := shot.Unignored(ctx, r.plan)
+	found, err := shot.Unignored(ctx, plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, u := range list {
-		r.answer.Plan.Unignored = append(r.answer.Plan.Unignored, Unignored{checkpoint.Path(u.Path), u.Files})
+	for _, u := range found {
+		list = append(list, Unignored{checkpoint.Path(u.Path), u.Files})
 	}
-	return nil
+	return list, nil
 }

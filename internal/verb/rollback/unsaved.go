@@ -16,12 +16,12 @@ import (
 // long sessions.
 const maxCompared = 50
 
-// answerUnsaved lists the files that are deleted or overwritten although neither HEAD nor a recent
+// unsaved lists the files that a plan deletes or overwrites although neither HEAD nor a recent
 // checkpoint has their content. The safety checkpoint becomes their only copy, so the user should
 // know.
-func answerUnsaved(ctx context.Context, r *Plan) error {
+func (r *fileMoves) unsaved(ctx context.Context, plan PlanFiles) (unsaved []checkpoint.Path, err error) {
 	open := map[string]bool{}
-	for _, list := range [][]checkpoint.Path{r.answer.Plan.Delete, r.answer.Plan.Write} {
+	for _, list := range [][]checkpoint.Path{plan.Delete, plan.Write} {
 		for _, p := range list {
 			open[string(p)] = true
 		}
@@ -33,26 +33,26 @@ func answerUnsaved(ctx context.Context, r *Plan) error {
 		// The usual case: it was edited a moment ago. It takes no comparison to know that.
 		case open[o.Path] && r.s.Repo.Created(o.Old.OID):
 			delete(open, o.Path)
-			r.answer.Plan.Unsaved = append(r.answer.Plan.Unsaved, checkpoint.Path(o.Path))
+			unsaved = append(unsaved, checkpoint.Path(o.Path))
 		}
 	}
-	for _, commit := range copies(r) {
+	for _, commit := range r.copies() {
 		if len(open) == 0 {
 			break
 		}
-		if err := strikeSaved(ctx, r, commit, open); err != nil {
-			return err
+		if err := r.strikeSaved(ctx, commit, open); err != nil {
+			return nil, err
 		}
 	}
 	for p := range open {
-		r.answer.Plan.Unsaved = append(r.answer.Plan.Unsaved, checkpoint.Path(p))
+		unsaved = append(unsaved, checkpoint.Path(p))
 	}
-	slices.Sort(r.answer.Plan.Unsaved)
-	return nil
+	slices.Sort(unsaved)
+	return unsaved, nil
 }
 
 // copies returns the commits that may have the present files, the most likely first.
-func copies(r *Plan) []name.OID {
+func (r *target) copies() []name.OID {
 	var commits []name.OID
 	// Most files are as in the current checkpoint or in HEAD.
 	if e := r.to.State.CurrentEntry(); e != nil {
@@ -74,7 +74,7 @@ func copies(r *Plan) []name.OID {
 
 // strikeSaved removes from open the files that a commit has with their present content. A commit
 // that cannot be read removes none.
-func strikeSaved(ctx context.Context, r *Plan, commit name.OID, open map[string]bool) error {
+func (r *fileMoves) strikeSaved(ctx context.Context, commit name.OID, open map[string]bool) error {
 	c, err := r.s.Repo.ReadCommit(ctx, string(commit))
 	if err != nil {
 		return ctx.Err()

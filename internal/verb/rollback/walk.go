@@ -25,14 +25,14 @@ const (
 	forward direction = "redo"
 )
 
-// walked holds the undo and redo lists of this worktree, and the sessions that they were read from.
-type walked struct {
+// undoLists holds the undo and redo lists of this worktree, and the sessions that they were read from.
+type undoLists struct {
 	*journal.Walk
 	states []*journal.State
 }
 
 // levels returns a list with the next level to undo (or redo) first.
-func (w *walked) levels(d direction) []journal.Level {
+func (w *undoLists) levels(d direction) []journal.Level {
 	levels := slices.Clone(w.Undo)
 	if d == forward {
 		levels = slices.Clone(w.Redo)
@@ -43,7 +43,7 @@ func (w *walked) levels(d direction) []journal.Level {
 
 // entry finds a checkpoint in any of the sessions. An expunged one is replaced by the one that
 // stands in for it.
-func (w *walked) entry(id name.ID) *journal.Entry {
+func (w *undoLists) entry(id name.ID) *journal.Entry {
 	for _, st := range w.states {
 		if e := st.Entry(st.StandIn(id)); e != nil {
 			return e
@@ -52,9 +52,9 @@ func (w *walked) entry(id name.ID) *journal.Entry {
 	return nil
 }
 
-// readWalk reads the lists of this worktree from the journals of all sessions. A session that
+// readLists reads the lists of this worktree from the journals of all sessions. A session that
 // cannot be read is left out with a warning.
-func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
+func readLists(ctx context.Context, s *checkpoint.Service) (*undoLists, error) {
 	id, err := s.Store.WorktreeID()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func readWalk(ctx context.Context, s *checkpoint.Service) (*walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &walked{Walk: journal.NewWalk(id, states...), states: states}, nil
+	return &undoLists{Walk: journal.NewWalk(id, states...), states: states}, nil
 }
 
 // PrepareUndo plans an undo of the last rollbacks of this worktree, or a redo of the last undos.
@@ -71,7 +71,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err := refuseUnfinished(s); err != nil { // an unfinished one may be in no journal yet
 		return nil, err
 	}
-	w, err := readWalk(ctx, s)
+	w, err := readLists(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +79,16 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	r := Plan{s: s, walk: w, levels: levels, direction: directionOf(req.Redo)}
-	if err := r.prepareUndo(ctx); err != nil {
+	u := undo{lists: w, levels: levels, direction: directionOf(req.Redo), takeCommits: req.Force}
+	if u.plans, err = planEach(levels); err != nil {
 		return nil, err
 	}
-	r.req.DryRun, r.takeCommits = req.DryRun, req.Force
-	return plan(ctx, r)
+	t, err := targetOfUndo(ctx, s, u)
+	if err != nil {
+		return nil, err
+	}
+	t.req.DryRun = req.DryRun
+	return plan(ctx, t)
 }
 
 // directionOf returns the list that a redo, or else an undo, works on.
@@ -96,7 +100,7 @@ func directionOf(redo bool) direction {
 }
 
 // chooseLevels returns the levels to undo, in the order in which they are undone.
-func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) ([]journal.Level, error) {
+func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest) ([]journal.Level, error) {
 	direction := directionOf(req.Redo)
 	levels := w.levels(direction)
 	if len(levels) == 0 {
@@ -120,7 +124,7 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *walked, req Und
 
 // nothingThere returns the error for an empty list. A worktree that lost its id cannot know its own
 // rollbacks, so the hints show all candidates of the session.
-func nothingThere(ctx context.Context, s *checkpoint.Service, w *walked, req UndoRequest) error {
+func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest) error {
 	if req.Redo {
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is nothing to redo in this worktree: no undo since its last rollback")
 	}
@@ -186,19 +190,6 @@ func isCalled(e *journal.Entry, text string) bool {
 	return e != nil && (text == e.Label || text == string(e.Checkpoint) || e.Milestone && text == strconv.Itoa(e.Step))
 }
 
-// prepareUndo computes from the levels where the undo leads and whose files are restored.
-func (r *Plan) prepareUndo(ctx context.Context) error {
-	last := r.levels[len(r.levels)-1]
-	var err error
-	if r.plans, err = planEach(r.levels); err != nil {
-		return err
-	}
-	// The last plan says where the undo ends, all plans together what it discards and restores.
-	goal := r.plans[len(r.plans)-1]
-	r.to = &checkpoint.Found{Session: last.State.Session, State: last.State, Entry: last.State.Entry(goal.Target)}
-	return r.chooseParts(ctx)
-}
-
 // planEach plans each level on the fold that the ones before it leave.
 func planEach(levels []journal.Level) ([]journal.Plan, error) {
 	plans := make([]journal.Plan, len(levels))
@@ -234,7 +225,7 @@ func bySession(levels []journal.Level) [][]int {
 // withoutSafety returns the error for an undo of count levels whose last one has no safety
 // checkpoint any more. An undo of more levels may still work, if a later one has its safety
 // checkpoint.
-func (w *walked) withoutSafety(d direction, count int) error {
+func (w *undoLists) withoutSafety(d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
 	done := "undone"
@@ -256,8 +247,8 @@ func (w *walked) withoutSafety(d direction, count int) error {
 }
 
 // movesAside reports whether undoing the level moves a branch that HEAD is not on.
-func movesAside(ctx context.Context, r *Plan, l journal.Level) bool {
-	e := r.walk.entry(l.Head.Safety)
+func (r *target) movesAside(ctx context.Context, l journal.Level) bool {
+	e := r.lists.entry(l.Head.Safety)
 	if l.Head.Branch == "" || isGone(e) {
 		return false
 	}
@@ -268,17 +259,17 @@ func movesAside(ctx context.Context, r *Plan, l journal.Level) bool {
 // sameOperation reports whether the rollbacks to be undone were made during the same operation of
 // git, such as a merge, that is in progress now. Then they restored files only, and so may their
 // undo. Any other undo has to wait until the operation is over.
-func (r *Plan) sameOperation(ctx context.Context) bool {
-	op := r.s.Repo.Operation()
+func (u undo) sameOperation(ctx context.Context, s *checkpoint.Service) bool {
+	op := s.Repo.Operation()
 	if op == "" {
 		return false
 	}
-	for _, l := range r.levels {
-		e := r.walk.entry(l.Head.Safety)
+	for _, l := range u.levels {
+		e := u.lists.entry(l.Head.Safety)
 		if isGone(e) {
 			return false
 		}
-		then, err := r.s.ReadRecord(ctx, e)
+		then, err := s.ReadRecord(ctx, e)
 		if err != nil || then.Git.Operation != op {
 			return false
 		}
