@@ -104,7 +104,7 @@ func (a Shown) Document() ([]byte, error) {
 func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
 	title := render.Cell{{Role: render.ID, Text: r.Label}}
-	for _, mark := range marks(d.Current, d.Discarded, d.Pinned, true, inspect.Incomplete(r.Snapshot.Skipped)) {
+	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans() {
 		title = append(title, plain(" "), mark)
 	}
 	p.fields(

@@ -95,7 +95,7 @@ func (p *page) items(items []inspect.Item) {
 		return []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks(item.Current, item.Discarded, item.Pinned, item.Valid, item.Incomplete)), words(item), cell(render.Dim, string(item.ID)),
+			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete}.spans()), words(item), cell(render.Dim, string(item.ID)),
 		}
 	}))
 }
@@ -128,20 +128,23 @@ func Number(item inspect.Item) string {
 	return number
 }
 
-// marks returns the words that mark a checkpoint in lists.
-func marks(current, discarded, pinned, valid, incomplete bool) (found []render.Span) {
-	for _, m := range []struct {
+// marks says how a checkpoint is marked in lists.
+type marks struct{ current, discarded, invalid, pinned, incomplete bool }
+
+// spans returns the words of the marks.
+func (m marks) spans() (found []render.Span) {
+	for _, mark := range []struct {
 		is   bool
 		span render.Span
 	}{
-		{current, render.Span{Role: render.Success, Text: "current"}},
-		{discarded, dim("discarded")},
-		{!valid, render.Span{Role: render.Error, Text: "invalid"}},
-		{pinned, render.Span{Role: render.Hint, Text: "pinned"}},
-		{incomplete, render.Span{Role: render.Warning, Text: "incomplete"}},
+		{m.current, render.Span{Role: render.Success, Text: "current"}},
+		{m.discarded, dim("discarded")},
+		{m.invalid, render.Span{Role: render.Error, Text: "invalid"}},
+		{m.pinned, render.Span{Role: render.Hint, Text: "pinned"}},
+		{m.incomplete, render.Span{Role: render.Warning, Text: "incomplete"}},
 	} {
-		if m.is {
-			found = append(found, m.span)
+		if mark.is {
+			found = append(found, mark.span)
 		}
 	}
 	return found

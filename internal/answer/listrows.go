@@ -69,7 +69,7 @@ func optionalColumns() []optionalColumn {
 	asItIs := func(text string, _ int) string { return text }
 	return []optionalColumn{
 		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell {
-			return spaced(marks(false, i.Discarded, i.Pinned, i.Valid, i.Incomplete))
+			return spaced(marks{discarded: i.Discarded, invalid: !i.Valid, pinned: i.Pinned, incomplete: i.Incomplete}.spans())
 		}, asItIs},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
 		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},

@@ -32,7 +32,7 @@ func (a Session) text(p *page) {
 		labels[c.ID] = c.Label
 		return []render.Cell{
 			cell(render.ID, c.Label), say(p.view.Time(c.Timestamp.Time)),
-			spaced(marks(c.ID == m.CurrentCheckpoint, c.Discarded, c.Pinned, c.Valid, false)), cell(render.Dim, string(c.ID)),
+			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans()), cell(render.Dim, string(c.ID)),
 		}
 	}))
 	called := p.called(labels)

@@ -86,16 +86,16 @@ func (c *Settings) find(key string) (value, origin string) {
 	return "", ""
 }
 
-// Bool returns the value of a boolean key, or def when it is not set. Another value is an error of
+// Bool returns the value of a boolean key, or byDefault when it is not set. Another value is an error of
 // KindUsage.
-func (c *Settings) Bool(key string, def bool) (bool, error) {
+func (c *Settings) Bool(key string, byDefault bool) (bool, error) {
 	v, ok := c.Get(key)
 	if !ok {
-		return def, nil
+		return byDefault, nil
 	}
 	b, err := gitconfig.ParseBool(v)
 	if err != nil {
-		return def, Usage("`git config "+key+" true` or `false` sets it", "configuration %s: %v", key, err)
+		return byDefault, Usage("`git config "+key+" true` or `false` sets it", "configuration %s: %v", key, err)
 	}
 	return b, nil
 }

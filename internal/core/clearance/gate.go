@@ -140,7 +140,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 		}
 		kept = append(kept, f)
 	}
-	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, true)...), committed...)
+	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, inCheckpoints)...), committed...)
 	if what.Elsewhere != nil {
 		hints, err := what.Elsewhere(ctx)
 		if err != nil {
@@ -151,9 +151,16 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	return refused
 }
 
-// waysOut returns hints with commands that can be pasted, each once. kept says that checkpoints hold
-// what was found.
-func waysOut(stopped []Found, kept bool) []string {
+// foundIn says where something was found.
+type foundIn int
+
+const (
+	inWorktree foundIn = iota
+	inCheckpoints
+)
+
+// waysOut returns hints with commands that can be pasted, each once.
+func waysOut(stopped []Found, in foundIn) []string {
 	var hints []string
 	add := func(hint string) {
 		if !slices.Contains(hints, hint) {
@@ -169,7 +176,7 @@ func waysOut(stopped []Found, kept bool) []string {
 		if target != "" {
 			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + name.Quoted(target) + " --reason TEXT")
 		}
-		if target != "" && kept {
+		if target != "" && in == inCheckpoints {
 			add("to remove it from every checkpoint: git checkpoint expunge " + name.Quoted(target))
 		}
 		if isPasteable(f.Path) {

@@ -72,10 +72,10 @@ func (c *Config) Keys(prefix string) []string {
 	return out
 }
 
-// Bool returns the value of key as a boolean, or def if there is none or it is invalid. It returns
+// Bool returns the value of key as a boolean, or byDefault if there is none or it is invalid. It returns
 // an error in the latter case.
-func (c *Config) Bool(key string, def bool) (bool, error) {
-	return parsed(c, key, def, ParseBool)
+func (c *Config) Bool(key string, byDefault bool) (bool, error) {
+	return parsed(c, key, byDefault, ParseBool)
 }
 
 func parsed[T any](c *Config, key string, def T, parse func(string) (T, error)) (T, error) {

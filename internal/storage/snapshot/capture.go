@@ -80,13 +80,13 @@ func New(repo *git.Repo) (*Shot, error) {
 }
 
 // core returns a core.* setting, with the correction that probe found.
-func (s *Shot) core(key string, def bool) (bool, error) {
+func (s *Shot) core(key string, byDefault bool) (bool, error) {
 	for _, kv := range s.config {
 		if corrected, value, _ := strings.Cut(kv, "="); corrected == key {
 			return value == "true", nil
 		}
 	}
-	return s.repo.Config.Bool(key, def)
+	return s.repo.Config.Bool(key, byDefault)
 }
 
 // Close releases the handles of the worktree.

@@ -36,17 +36,17 @@ const suspicious = 3
 // the error is a *MissingObjectsError. If Change.Mends is set the refs stay, and the error comes
 // together with the Result.
 func (s *Store) Transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	return s.transact(ctx, session, build, false)
+	return s.transact(ctx, attempt{store: s, session: session}, build)
 }
 
 // Bring is Transact for events that come from another clone. They may be of a later version, and
 // the session may already have such events; nothing is written on top of them.
 func (s *Store) Bring(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	return s.transact(ctx, session, build, true)
+	return s.transact(ctx, attempt{store: s, session: session, brings: true}, build)
 }
 
-// transact runs attempts until one succeeds.
-func (s *Store) transact(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error), brings bool) (Result, error) {
+// transact runs attempts like first until one succeeds.
+func (s *Store) transact(ctx context.Context, first attempt, build func(context.Context, View) (Change, error)) (Result, error) {
 	start := time.Now()
 	turn := s.turn()
 	defer turn.end()
@@ -54,7 +54,8 @@ func (s *Store) transact(ctx context.Context, session name.Session, build func(c
 		if err := turn.await(ctx, try); err != nil {
 			return Result{}, err
 		}
-		a := &attempt{store: s, session: session, brings: brings, wary: try > suspicious}
+		a := first
+		a.wary = try > suspicious
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
@@ -65,7 +66,7 @@ func (s *Store) transact(ctx context.Context, session name.Session, build func(c
 		}
 		// A lost race means that another writer made progress, so races are limited by number. A
 		// lock that stays means that nobody makes progress, so that is limited by time, too.
-		busy := &BusyError{Session: session, Tries: try, Elapsed: time.Since(start), Err: err}
+		busy := &BusyError{Session: first.session, Tries: try, Elapsed: time.Since(start), Err: err}
 		if locked, is := errors.AsType[*git.LockedError](err); is {
 			busy.Lock = locked.Path
 		}

@@ -79,11 +79,11 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 	request.DryRun, request.Force = c.DryRun, c.Force
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
-			undo, err := rollback.Levels(ctx, s, false)
+			undo, err := rollback.UndoLevels(ctx, s)
 			if err != nil {
 				return err
 			}
-			redo, err := rollback.Levels(ctx, s, true)
+			redo, err := rollback.RedoLevels(ctx, s)
 			return app.giveUnless(err, answer.Levels{Undo: undo, Redo: redo})
 		}
 		plan, err := rollback.PrepareUndo(ctx, s, request)

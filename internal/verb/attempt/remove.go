@@ -127,7 +127,8 @@ func (r *Removal) look(ctx context.Context) error {
 		}
 	}
 	// A dry run of the create says whether there is anything to keep.
-	request := r.keep(true)
+	request := r.keep()
+	request.DryRun = true
 	detail, err := create.Checkpoint(ctx, in, request)
 	r.Saves = err == nil
 	if checkpoint.KindOf(err) == checkpoint.KindNothing {
@@ -178,10 +179,10 @@ func (r *Removal) Refusal() error {
 }
 
 // keep is the request for a checkpoint of everything that the newest one does not have.
-func (r *Removal) keep(dry bool) create.Request {
+func (r *Removal) keep() create.Request {
 	return create.Request{
 		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
-		Message: "before its worktree was removed", Large: true, DryRun: dry,
+		Message: "before its worktree was removed", Large: true,
 	}
 }
 
@@ -193,7 +194,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		made, err := create.Checkpoint(ctx, in, r.keep(false))
+		made, err := create.Checkpoint(ctx, in, r.keep())
 		err = errors.Join(err, in.Close())
 		switch {
 		case checkpoint.KindOf(err) == checkpoint.KindNothing:

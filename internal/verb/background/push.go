@@ -49,8 +49,8 @@ func StartPush(s *checkpoint.Service, session name.Session) {
 }
 
 // isOn reads a setting, and warns of a value that is not a boolean: it counts as off.
-func isOn(s *checkpoint.Service, key string, usual bool) bool {
-	on, err := s.Settings.Bool(key, usual)
+func isOn(s *checkpoint.Service, key string, byDefault bool) bool {
+	on, err := s.Settings.Bool(key, byDefault)
 	if err != nil {
 		s.Warn(err.Error())
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -257,45 +256,6 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 		req.Error = &text
 	}
 	return &request{s: s, req: req, home: in, at: s.Now(), head: s.Repo.Head.OID}, err
-}
-
-// define selects the workflow and checks that its trigger is switched on.
-func (c *request) define(ctx context.Context) (*workflow.Definition, error) {
-	if c.req.fork != nil { // the checkpoint that is copied has passed all rules
-		return c.s.DefinitionFor(ctx, c.req.fork.From.State)
-	}
-	var def *workflow.Definition
-	var err error
-	if c.workflow != "" {
-		def, err = c.s.Definition(c.workflow)
-	} else {
-		def, err = c.s.DefinitionOf(ctx, c.session)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return def, checkTrigger(c.s, def, c.session, c.req.trigger(workflow.Accepted{}))
-}
-
-// definition waits for the workflow that define selects, and returns it or the error of define.
-type definition func() (*workflow.Definition, error)
-
-// loadDefinition runs define in the background while look scans the worktree, because reading the
-// journal of a long session takes as long as that scan. No ref and no content may be written before
-// the definition is there.
-func (c *request) loadDefinition(ctx context.Context) definition {
-	var def *workflow.Definition
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		def, err = c.define(ctx)
-		done <- err
-	}()
-	wait := sync.OnceValue(func() error { return <-done })
-	return func() (*workflow.Definition, error) {
-		err := wait()
-		return def, err
-	}
 }
 
 // look captures the worktree, stores the outputs and parses the document.

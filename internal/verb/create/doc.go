@@ -4,7 +4,7 @@
 // A create goes through these steps. Each returns a type that embeds the one of the step before
 // (create.go): request, defined, captured, draft.
 //
-//  1. homeOf (home.go) selects the session, define (create.go) the workflow.
+//  1. homeOf (home.go) selects the session, define (definition.go) the workflow.
 //  2. look (create.go) captures the worktree and stores outputs and the state document as objects.
 //  3. build (create.go) runs in a transaction of package store: it reads the current checkpoint,
 //     composes the record on top of it (compose.go, advance.go), refuses it if nothing has changed

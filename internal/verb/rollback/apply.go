@@ -85,23 +85,6 @@ func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 	return r.failed(done, finish(ctx, r.s, staged, meta, done))
 }
 
-// lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
-// have edited files while reading the plan, and the new content is in no checkpoint. It returns the
-// plan with the new capture.
-func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
-	again, err := look(ctx, r.s, r.forced)
-	if err != nil {
-		return nil, err
-	}
-	if again.cur.Tree != r.cur.Tree {
-		return nil, changedSince("the worktree has changed")
-	}
-	fresh, moves := *r, *r.plan
-	moves.Cur = again.cur
-	fresh.now, fresh.plan = again, &moves
-	return &fresh, r.sameHead(ctx)
-}
-
 // begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
 // finished by --continue or reverted by --abort.
 func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[string]fs.FileMode) (meta checkpoint.Intent, err error) {

@@ -10,13 +10,21 @@ import (
 	"git-checkpoint/internal/format/journal"
 )
 
-// Levels returns what this worktree can undo or redo, the next one first.
-func Levels(ctx context.Context, s *checkpoint.Service, redo bool) ([]UndoLevel, error) {
+// UndoLevels returns what this worktree can undo, the next one first.
+func UndoLevels(ctx context.Context, s *checkpoint.Service) ([]UndoLevel, error) {
+	return listLevels(ctx, s, back)
+}
+
+// RedoLevels returns what this worktree can redo, the next one first.
+func RedoLevels(ctx context.Context, s *checkpoint.Service) ([]UndoLevel, error) {
+	return listLevels(ctx, s, forward)
+}
+
+func listLevels(ctx context.Context, s *checkpoint.Service, d direction) ([]UndoLevel, error) {
 	w, err := readLists(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	d := directionOf(redo)
 	levels := []UndoLevel{}
 	for i, l := range w.levels(d) {
 		shown := w.shown(d, i+1, l)
