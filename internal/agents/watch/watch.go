@@ -22,11 +22,14 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"git-checkpoint/internal/git"
 )
 
 // Watcher watches one worktree. All exported fields must be set before Run.
 type Watcher struct {
 	Top    string        // of the worktree, absolute
+	Own    *git.OwnDirs  // the git directories, which may be in the worktree
 	Settle time.Duration // how long files must be quiet before Save is called
 	Every  time.Duration // how often Save is called in any case
 
@@ -144,14 +147,14 @@ func (w *Watcher) watch(dir string) bool {
 	return true
 }
 
-// below returns the directories directly in dir, except .git.
+// below returns the directories directly in dir, except the git directory.
 func (w *Watcher) below(dir string) (dirs []string) {
 	entries, err := os.ReadDir(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil // it was removed in the meantime
 	}
 	for _, e := range entries {
-		if !e.IsDir() || e.Name() == ".git" {
+		if !e.IsDir() || e.Name() == ".git" || w.Own.At(filepath.Join(w.Top, filepath.FromSlash(dir), e.Name())) {
 			continue
 		}
 		at := e.Name()
@@ -165,7 +168,8 @@ func (w *Watcher) below(dir string) (dirs []string) {
 
 // nested reports whether a directory is a repository of its own.
 func (w *Watcher) nested(dir string) bool {
-	return dir != "." && exists(filepath.Join(w.Top, filepath.FromSlash(dir), ".git"))
+	at := filepath.Join(w.Top, filepath.FromSlash(dir), ".git")
+	return dir != "." && exists(at) && !w.Own.At(at)
 }
 
 // forget stops watching a directory and those below it. A directory that was moved is watched
@@ -185,7 +189,7 @@ func (w *Watcher) forget(dir string) {
 }
 
 // counts reports whether an event may be a change of a file, and starts to watch a new directory.
-// Events of .git itself do not count, nor does the Chmod event of a file that is gone: deleting a
+// Events of the git directory itself do not count, nor does the Chmod event of a file that is gone: deleting a
 // file changes its attributes too. A directory in which a .git appears is a nested repository from
 // then on; that counts.
 func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
@@ -196,13 +200,13 @@ func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
 	rel = filepath.ToSlash(rel)
 	if path.Base(rel) == ".git" {
 		repo := path.Dir(rel)
-		if repo == "." || !w.watched[repo] || !exists(e.Name) {
+		if repo == "." || !w.watched[repo] || !exists(e.Name) || w.Own.At(e.Name) {
 			return false
 		}
 		w.forget(repo)
 		return true
 	}
-	if e.Op == fsnotify.Chmod && !exists(e.Name) {
+	if w.Own.At(e.Name) || e.Op == fsnotify.Chmod && !exists(e.Name) {
 		return false
 	}
 	if e.Op.Has(fsnotify.Remove) || e.Op.Has(fsnotify.Rename) {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -38,6 +39,8 @@ type Shot struct {
 	// config overrides core.* settings that do not match the file system; see probe.
 	config []string
 	tree   *worktree
+	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
+	trackedOnly bool
 
 	// Leave lists files and directories that no capture takes: what this program itself writes
 	// into the worktree for other tools to read.
@@ -58,7 +61,11 @@ func New(repo *git.Repo) (*Shot, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := openWorktree(repo.WorkTree)
+	own := repo.OwnDirs()
+	if own != nil && slices.Contains(own.Inside, ".") {
+		return nil, fmt.Errorf("%w: the top of the worktree is the git directory itself", git.ErrUnusable)
+	}
+	w, err := openWorktree(repo.WorkTree, own)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +74,7 @@ func New(repo *git.Repo) (*Shot, error) {
 		w.close()
 		return nil, err
 	}
-	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w}
+	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w, trackedOnly: repo.TrackedOnly(own)}
 	plain := &gitScanner{shot}
 	shot.scanner = plain
 	// The setting checkpoint.scanner=git turns the native scanner off.
@@ -113,7 +120,7 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, seen: s.openSightings(began), Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	c := &Capture{Began: began, seen: s.openSightings(began), TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
 	files, err := s.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
@@ -338,6 +345,9 @@ func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked
 		return nil
 	}
 	for _, t := range tracked {
+		if s.tree.inGit(path.Dir(t.Path)) {
+			continue // `git add` took files of the git directory: what is staged counts
+		}
 		c.Touched[t.Path] = true
 		var f candidate
 		switch {
@@ -414,80 +424,4 @@ func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
 		c.mu.Unlock()
 	}
 	return found, nil
-}
-
-// matching returns the tracked and untracked paths that match one of pathspecs, except for those in
-// not.
-func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
-	if len(pathspecs) == 0 {
-		return nil, nil
-	}
-	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, args, pathspecs)
-	out := make(map[string]bool, len(paths))
-	for _, p := range paths {
-		out[strings.TrimSuffix(p, "/")] = true
-	}
-	for _, p := range not {
-		delete(out, p)
-	}
-	return out, err
-}
-
-// ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
-// and those that match IncludeIgnored. Files inside nested repositories are left out.
-func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
-	tracked := make(map[string]bool, len(private.entries))
-	for _, e := range private.entries {
-		tracked[e.Path] = true
-	}
-	var out []string
-	for _, p := range rules.Force {
-		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
-		if !tracked[p] && !slices.ContainsFunc(nested, in) {
-			out = append(out, p)
-		}
-	}
-	if len(rules.IncludeIgnored) == 0 {
-		return out, nil
-	}
-	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
-	for _, p := range paths {
-		// ls-files prints a nested repository as a directory.
-		if !strings.HasSuffix(p, "/") {
-			out = append(out, p)
-		}
-	}
-	return out, err
-}
-
-// PathspecError wraps git's error about a pathspec that it does not accept. It is the user's
-// mistake.
-type PathspecError struct{ Err error }
-
-func (e *PathspecError) Error() string { return fmt.Sprintf("match paths: %v", e.Err) }
-
-// Unwrap returns git's error.
-func (e *PathspecError) Unwrap() error { return e.Err }
-
-// listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
-// that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
-// and the error is a PathspecError.
-func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
-	run := func(args []string) (git.Result, error) {
-		return s.repo.Run(ctx, git.Cmd{
-			Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
-		})
-	}
-	res, err := run(slices.Concat(args, pathspecs))
-	if err == nil {
-		return splitPaths(res.Stdout), nil
-	}
-	if git.ExitCode(err) > 0 {
-		if _, without := run(args); without == nil {
-			return nil, &PathspecError{err}
-		}
-	}
-	return nil, fmt.Errorf("match paths: %w", err)
 }

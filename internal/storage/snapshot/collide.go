@@ -71,7 +71,7 @@ func (f *finder) parents(o Op) error {
 			}
 			return nil
 		}
-		if git, err := f.shot.tree.lstat(path.Join(dir, ".git")); err != nil || git != nil {
+		if nested, err := f.shot.tree.nestedAt(dir); err != nil || nested {
 			f.add(dir, ReasonNested)
 			return nil //nolint:nilerr // what cannot be looked into is in the way
 		}
@@ -103,6 +103,10 @@ func (f *finder) at(o Op) error {
 
 // walk checks a directory in whose place a file is to be written. Everything in it must be going.
 func (f *finder) walk(dir string) {
+	if f.shot.tree.isGit(dir) {
+		f.add(dir, "is the git directory")
+		return
+	}
 	entries, err := f.shot.tree.readDir(dir)
 	if err != nil {
 		f.add(dir, ReasonUnreadable)
@@ -111,7 +115,7 @@ func (f *finder) walk(dir string) {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git":
+		case e.Name() == ".git" && !f.shot.tree.isGit(p):
 			f.add(dir, ReasonNested)
 		case e.IsDir():
 			f.walk(p)
@@ -138,9 +142,12 @@ func (f *finder) markIgnored(ctx context.Context) error {
 		return err
 	}
 	for i := range f.plan.Collisions {
-		if c := &f.plan.Collisions[i]; ignored[c.Path] {
-			c.Ignored = true
-			c.Reason = "ignored, not captured"
+		c := &f.plan.Collisions[i]
+		switch {
+		case ignored[c.Path]:
+			c.Ignored, c.Reason = true, "ignored, not captured"
+		case f.shot.trackedOnly && c.Reason == "exists and is not captured":
+			c.Ignored, c.Reason = true, "untracked, not captured"
 		}
 	}
 	return nil

@@ -167,11 +167,14 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	buf := w.buffers.Get().(*direntBuffer) //nolint:forcetypeassert // nothing else is in the pool
 	defer w.buffers.Put(buf)
 	return buf.readDirents(fd, func(name []byte, typ fs.FileMode) error {
+		n := prefix + string(name)
+		if typ.IsDir() && w.tree.isGit(n) {
+			return nil
+		}
 		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
 			w.met[i] = true
 			return nil
 		}
-		n := prefix + string(name)
 		switch {
 		case string(name) == ".git" || prefix == "" && IsStaging(n):
 		case typ.IsDir():
@@ -329,6 +332,9 @@ const askedByName = 500
 // unknown has git apply its ignore rules to the names that the index does not have, and looks for
 // special files in the directories among them.
 func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
+	if s.git.trackedOnly {
+		return nil
+	}
 	if len(w.names) > 0 {
 		sort.Strings(w.names)
 		if err := s.git.untracked(ctx, p.path, &w.scan, asked(w.names)); err != nil {

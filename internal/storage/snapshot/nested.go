@@ -18,7 +18,7 @@ func (s *Shot) gone(ctx context.Context, f candidate, c *Capture) error {
 	if !f.dir {
 		return nil
 	}
-	if info, err := s.tree.lstat(f.path + "/.git"); err != nil || info == nil {
+	if nested, err := s.tree.nestedAt(f.path); err != nil || !nested {
 		return err
 	}
 	return s.nested(ctx, f.path, c)
@@ -88,11 +88,11 @@ func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
 		if c.New.Mode != git.ModeGitlink {
 			continue
 		}
-		info, err := s.tree.lstat(c.Path + "/.git")
+		nested, err := s.tree.nestedAt(c.Path)
 		if err != nil {
 			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
 		}
-		if info != nil {
+		if nested {
 			out = append(out, c.Path)
 		}
 	}

@@ -183,6 +183,8 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 	if err != nil {
 		return err
 	}
+	// An older version of this program may have captured files of the git directory.
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return s.tree.inGit(path.Dir(c.Path)) })
 	nested, err := s.becomeNested(changes)
 	if err != nil {
 		return err
@@ -204,6 +206,9 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 				p.Kept = append(p.Kept, c.Path)
 			}
 			continue
+		}
+		if s.trackedOnly && c.Old.Mode == 0 && s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
+			continue // an untracked file, which the capture did not look for
 		}
 		p.Ops = append(p.Ops, Op{
 			Path: c.Path, Old: c.Old, New: c.New, OldRaw: p.Cur.Raw[c.Path], NewRaw: p.Target.Raw[c.Path],

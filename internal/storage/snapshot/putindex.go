@@ -145,7 +145,7 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	scratch, err := openWorktree(dir)
+	scratch, err := openWorktree(dir, nil)
 	if err != nil {
 		return err
 	}

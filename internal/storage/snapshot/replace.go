@@ -110,7 +110,7 @@ func (r *Restore) swapped(i int) (bool, error) {
 
 // copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
 func (r *Restore) copied(i int) (bool, error) {
-	stage, err := openWorktree(r.intent.Stage)
+	stage, err := openWorktree(r.intent.Stage, nil)
 	if err != nil {
 		return false, err
 	}

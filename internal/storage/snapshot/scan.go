@@ -66,6 +66,9 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err := s.addDoubtful(&scan, private); err != nil {
 		return scan, err
 	}
+	if s.trackedOnly {
+		return scan, nil
+	}
 	return scan, s.findSpecial(ctx, &scan, private.entries, []string{"."}, nil)
 }
 
@@ -156,7 +159,16 @@ func (s *gitScanner) tracked(ctx context.Context, index string, names ...string)
 // untracked adds the untracked files that are not ignored to scan. With names it looks only at
 // these paths and below them; names are taken literally.
 func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, names []string) error {
-	args := append([]string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard", "--"}, names...)
+	if s.trackedOnly {
+		return nil
+	}
+	args := []string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard"}
+	if s.tree.own != nil {
+		for _, dir := range s.tree.own.Inside { // git need not read it, while others write there
+			args = append(args, "--exclude=/"+plainPattern.Replace(dir)+"/")
+		}
+	}
+	args = append(append(args, "--"), names...)
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:   args,
 		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
@@ -169,7 +181,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return err
 	}
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
-	for _, p := range splitPaths(res.Stdout) {
+	for _, p := range s.tree.withoutGit(splitPaths(res.Stdout)) {
 		switch {
 		case inStaging(p):
 		case strings.HasSuffix(p, "/"):
@@ -180,6 +192,9 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 	}
 	return nil
 }
+
+// plainPattern turns a path into an ignore rule that matches it.
+var plainPattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, ` `, `\ `)
 
 // Ignored returns those of paths that the ignore rules match. Paths are relative to the top of
 // the worktree, and a directory ends in a slash, since some patterns match directories only.

@@ -51,7 +51,7 @@ func (s *Shot) sightBelow(dir string, h hash.Hash, left *int) bool {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git":
+		case e.Name() == ".git", e.IsDir() && s.tree.isGit(p):
 		case e.IsDir():
 			if !s.sightBelow(p, h, left) {
 				return false

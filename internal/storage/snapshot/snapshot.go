@@ -100,6 +100,9 @@ type Capture struct {
 	// Untracked are the captured files that the index does not have, ignored ones included.
 	Untracked []string
 
+	// TrackedOnly says that untracked files were not looked for.
+	TrackedOnly bool
+
 	// Half says that a rollback of another process was cut off in this worktree, so these may be
 	// files of both sides. Such a capture can be looked at, but not kept.
 	Half bool
@@ -136,6 +139,9 @@ func unusual(perm fs.FileMode) bool {
 	}
 	return true
 }
+
+// OnlyTracked says what Capture.TrackedOnly means to the user.
+const OnlyTracked = "only tracked files are looked at: the git directory is inside of the worktree, and status.showUntrackedFiles is off"
 
 // Rules tell Take what to capture. Paths are relative to the top of the worktree.
 type Rules struct {

@@ -104,7 +104,8 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 // Made returns the files that the plan creates, that no index will track, and that the ignore
 // rules of either side match, with their blobs. The safety checkpoint stores the list, and an
 // undo passes it as Target.Wrote. In a restore of some paths only, an undo could not tell these
-// files from ignored files that were there before.
+// files from ignored files that were there before. Where only tracked files are captured, it returns
+// all that no index will track.
 func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 	index := p.Index
 	if index == nil {
@@ -124,6 +125,9 @@ func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 			content[o.Path] = o.New.OID
 			made = append(made, o.Path)
 		}
+	}
+	if s.trackedOnly {
+		return content, nil // no capture looks for them
 	}
 	files, out := s.ruleFiles(), map[string]name.OID{}
 	for _, rules := range []ruleSource{s.rulesNow(ctx, p), s.rulesThen(ctx, p)} {

@@ -194,7 +194,7 @@ func (f *specialFinder) ignored(dir string) bool {
 func (f *specialFinder) read(dir string) []fs.DirEntry {
 	entries, _ := f.git.tree.readDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == ".git" || IsStaging(e.Name())
+		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.tree.isGit(path.Join(dir, e.Name()))
 	})
 }
 

@@ -75,8 +75,8 @@ func (s *gitScanner) deniedDirs(dir string) (out []string) {
 		return []string{dir}
 	}
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != ".git" {
-			out = append(out, s.deniedDirs(path.Join(dir, e.Name()))...)
+		if p := path.Join(dir, e.Name()); e.IsDir() && e.Name() != ".git" && !s.tree.isGit(p) {
+			out = append(out, s.deniedDirs(p)...)
 		}
 	}
 	return out

@@ -33,13 +33,16 @@ type worktree struct {
 	root *os.Root
 	dir  *os.File // the top, for openat2
 	top  string
+	own  *git.OwnDirs
 
 	mu   sync.Mutex
 	real map[string]bool // directories known not to be links; cleared when something is moved
+	gits map[string]bool // what inGit found out about directories; cleared at the same time
 }
 
-// openWorktree opens the directory top, which is absolute. The caller must close the result.
-func openWorktree(top string) (*worktree, error) {
+// openWorktree opens the directory top, which is absolute. own are the git directories that may be
+// below it. The caller must close the result.
+func openWorktree(top string, own *git.OwnDirs) (*worktree, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, fmt.Errorf("%w: open the worktree: %w", git.ErrUnusable, err)
@@ -49,7 +52,7 @@ func openWorktree(top string) (*worktree, error) {
 		root.Close() //nolint:errcheck // only a directory handle
 		return nil, fmt.Errorf("open the worktree: %w", err)
 	}
-	return &worktree{root: root, dir: dir, top: top, real: map[string]bool{}}, nil
+	return &worktree{root: root, dir: dir, top: top, own: own, real: map[string]bool{}, gits: map[string]bool{}}, nil
 }
 
 func (w *worktree) close() {
@@ -108,7 +111,49 @@ func (w *worktree) realDir(dir string) (bool, error) {
 func (w *worktree) moved() {
 	w.mu.Lock()
 	clear(w.real)
+	clear(w.gits)
 	w.mu.Unlock()
+}
+
+// isGit reports whether a directory is the git directory or the common directory of this repository.
+// The .git at the top of an ordinary one is left out by its name.
+func (w *worktree) isGit(dir string) bool {
+	if w.own == nil {
+		return false
+	}
+	info, err := w.lstat(dir)
+	return err == nil && w.own.Has(info)
+}
+
+// inGit reports whether a directory is one of these or lies in one.
+func (w *worktree) inGit(dir string) bool {
+	if w.own == nil || dir == "." {
+		return false
+	}
+	w.mu.Lock()
+	in, known := w.gits[dir]
+	w.mu.Unlock()
+	if !known {
+		in = w.inGit(path.Dir(dir)) || w.isGit(dir)
+		w.mu.Lock()
+		w.gits[dir] = in
+		w.mu.Unlock()
+	}
+	return in
+}
+
+// withoutGit removes what lies in the git directory from paths. A directory may end in a slash.
+func (w *worktree) withoutGit(paths []string) []string {
+	if w.own == nil {
+		return paths
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return w.inGit(path.Dir(strings.TrimSuffix(p, "/"))) })
+}
+
+// nestedAt reports whether a directory is the top of another repository, or may be.
+func (w *worktree) nestedAt(dir string) (bool, error) {
+	info, err := w.lstat(path.Join(dir, ".git"))
+	return info != nil && !w.own.Has(info), err
 }
 
 // absent reports whether err says that nothing is at a path. ENOTDIR means that a parent of the

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/mapped"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
@@ -37,10 +38,11 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	mapped.Never() // this process may make checkpoints for days
 	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
 	var top string
+	var own *git.OwnDirs
 	var release func()
 	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		// BeWatcher takes the lock that lets one watcher run per worktree.
-		top = s.Repo.WorkTree
+		top, own = s.Repo.WorkTree, s.Repo.OwnDirs()
 		release, err = inspect.BeWatcher(s)
 		return err
 	})
@@ -50,7 +52,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	defer release()
 	made := 0
 	w := &watch.Watcher{
-		Top: top, Settle: c.Settle, Every: c.Every, Say: app.warn,
+		Top: top, Own: own, Settle: c.Settle, Every: c.Every, Say: app.warn,
 		Ignored: func(ctx context.Context, dirs []string) (ignored map[string]bool, err error) {
 			err = app.serve(ctx, func(s *checkpoint.Service) error {
 				ignored, err = inspect.Ignored(ctx, s, dirs)

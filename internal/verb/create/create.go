@@ -467,6 +467,9 @@ func (c *draft) detail() *checkpoint.Detail {
 	if c.unknown != "" {
 		d.Warnings = append(d.Warnings, c.unknown)
 	}
+	if c.capture.TrackedOnly {
+		d.Warnings = append(d.Warnings, snapshot.OnlyTracked)
+	}
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue

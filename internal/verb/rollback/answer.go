@@ -41,6 +41,9 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	a.Levels, a.Meanwhile = r.shownLevels()
 	a.Warnings = append(a.Warnings, r.conflictsLeft()...)
 	a.Warnings = append(a.Warnings, r.otherSession()...)
+	if r.cur != nil && r.cur.TrackedOnly {
+		a.Warnings = append(a.Warnings, snapshot.OnlyTracked)
+	}
 	return a, nil
 }
 

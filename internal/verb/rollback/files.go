@@ -329,9 +329,9 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 
 // made returns the ignored files that a rollback of some paths creates. They go into the safety
 // checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
-// them, and made returns nil.
+// them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
-	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced {
+	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced && !r.cur.TrackedOnly {
 		return nil, nil
 	}
 	shot, err := r.s.Shot()

@@ -1,0 +1,88 @@
+package snapshot
+
+// Which files the rules of a capture name by pathspecs.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+)
+
+// matching returns the tracked and untracked paths that match one of pathspecs, except for those in
+// not.
+func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
+	if len(pathspecs) == 0 {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, args, pathspecs)
+	out := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	for _, p := range not {
+		delete(out, p)
+	}
+	return out, err
+}
+
+// ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
+// and those that match IncludeIgnored. Files inside nested repositories are left out.
+func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
+	tracked := make(map[string]bool, len(private.entries))
+	for _, e := range private.entries {
+		tracked[e.Path] = true
+	}
+	var out []string
+	for _, p := range rules.Force {
+		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
+		if !tracked[p] && !slices.ContainsFunc(nested, in) {
+			out = append(out, p)
+		}
+	}
+	if len(rules.IncludeIgnored) == 0 {
+		return s.tree.withoutGit(out), nil
+	}
+	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
+	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
+	for _, p := range paths {
+		// ls-files prints a nested repository as a directory.
+		if !strings.HasSuffix(p, "/") {
+			out = append(out, p)
+		}
+	}
+	return s.tree.withoutGit(out), err
+}
+
+// PathspecError wraps git's error about a pathspec that it does not accept. It is the user's
+// mistake.
+type PathspecError struct{ Err error }
+
+func (e *PathspecError) Error() string { return fmt.Sprintf("match paths: %v", e.Err) }
+
+// Unwrap returns git's error.
+func (e *PathspecError) Unwrap() error { return e.Err }
+
+// listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
+// that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
+// and the error is a PathspecError.
+func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
+	run := func(args []string) (git.Result, error) {
+		return s.repo.Run(ctx, git.Cmd{
+			Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+		})
+	}
+	res, err := run(slices.Concat(args, pathspecs))
+	if err == nil {
+		return splitPaths(res.Stdout), nil
+	}
+	if git.ExitCode(err) > 0 {
+		if _, without := run(args); without == nil {
+			return nil, &PathspecError{err}
+		}
+	}
+	return nil, fmt.Errorf("match paths: %w", err)
+}
