@@ -249,6 +249,9 @@ func (r *Restore) setMode(p string, perm fs.FileMode) error {
 	if info, err := r.shot.tree.lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
 		return errors.Join(err, &ChangedError{p})
 	}
+	if r.shot.noModes {
+		return nil
+	}
 	return r.shot.tree.root.Chmod(p, perm)
 }
 

@@ -36,9 +36,8 @@ type Shot struct {
 	// written to (git.Repo.Borrowed).
 	scratch string
 	scanner Scanner
-	// config overrides core.* settings that do not match the file system; see probe.
-	config []string
-	tree   *worktree
+	disk
+	tree *worktree
 	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
 	trackedOnly bool
 
@@ -69,12 +68,11 @@ func New(repo *git.Repo) (*Shot, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := probe(repo, scratch)
-	if err != nil {
+	shot := &Shot{repo: repo, dir: dir, scratch: scratch, tree: w, trackedOnly: repo.TrackedOnly(own)}
+	if shot.disk, err = shot.probe(); err != nil {
 		w.close()
 		return nil, err
 	}
-	shot := &Shot{repo: repo, dir: dir, scratch: scratch, config: config, tree: w, trackedOnly: repo.TrackedOnly(own)}
 	plain := &gitScanner{shot}
 	shot.scanner = plain
 	// The setting checkpoint.scanner=git turns the native scanner off.
@@ -216,6 +214,7 @@ func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState
 type candidate struct {
 	path   string
 	mode   git.Mode // zero if there is no file, or if a rule leaves it out
+	staged git.Mode // of its entry in the index, which may be of a conflict; 0: none
 	size   int64
 	index  git.Entry   // its entry in the index; zero unless it is in the tree of what is staged
 	large  bool        // larger than Rules.MaxFileSize; mode is zero then
@@ -274,7 +273,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 		if p := untracked[i]; excluded[p] {
 			c.skip(Skip{Path: p, Reason: ReasonExcluded})
-		} else if found[i], err = s.consider(p, rules, c); found[i].large {
+		} else if found[i], err = s.consider(p, 0, rules, c); found[i].large {
 			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
 		}
 		return err
@@ -358,7 +357,7 @@ func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked
 		case t.Mode == git.ModeGitlink:
 			err = s.submodule(ctx, t, c)
 		default:
-			f, err = s.consider(t.Path, rules, c)
+			f, err = s.consider(t.Path, private.modeAt(t.Path), rules, c)
 		}
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c)
@@ -384,10 +383,11 @@ func (c *Capture) skip(left Skip) {
 	c.Skipped = append(c.Skipped, left)
 }
 
-// consider decides about one path, and may run for several at a time. It lists a skipped file in
+// consider decides about one path, whose index entry has the mode staged (0: there is none). It may
+// run for several at a time. It lists a skipped file in
 // c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
 // to be unchanged.
-func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
+func (s *Shot) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
@@ -412,15 +412,15 @@ func (s *Shot) consider(p string, rules Rules, c *Capture) (candidate, error) {
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil
 	}
-	found := candidate{path: p, mode: modeOf(info), size: info.Size(), info: info}
+	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
 	if seen, known := c.seen.find(p, info); known {
 		found.seen = seen
 	} else if !symlink && !s.tree.readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}
-	if !symlink && unusual(info.Mode().Perm()) {
+	if bits := s.unusualBits(info); bits != 0 {
 		c.mu.Lock()
-		c.Modes[p] = info.Mode().Perm()
+		c.Modes[p] = bits
 		c.mu.Unlock()
 	}
 	return found, nil

@@ -131,7 +131,7 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFil
 	if info == nil || !content(info) {
 		return hashedFile{}, nil
 	}
-	mode := modeOf(info)
+	mode := s.modeOf(info, f.staged)
 	cr := large || bytes.IndexByte(data, '\r') >= 0
 	if f.inOnly && mode != git.ModeSymlink && cr {
 		return hashedFile{crlf: true}, nil
@@ -313,6 +313,9 @@ func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Ca
 	for _, f := range files {
 		e, ok := found[f.path]
 		if ok {
+			if regular(e.Mode) && regular(f.mode) {
+				e.Mode = f.mode // git may believe a disk that shows 0777
+			}
 			entries[f.path] = e
 		} else if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
 			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)

@@ -64,6 +64,18 @@ func (p *privateIndex) entry(path string) git.Entry {
 	return git.Entry{Mode: p.entries[i].Mode, OID: p.index.OIDOf(p.entries[i])}
 }
 
+// modeAt returns the mode that the index has for a path, in a conflict that of our side, as git takes
+// it where the disk has no modes. It is 0 if there is none.
+func (p *privateIndex) modeAt(path string) (mode git.Mode) {
+	i, _ := slices.BinarySearchFunc(p.entries, path, func(e git.IndexEntry, path string) int { return strings.Compare(e.Path, path) })
+	for ; i < len(p.entries) && p.entries[i].Path == path; i++ {
+		if e := p.entries[i]; mode == 0 || e.Stage == 2 {
+			mode = e.Mode
+		}
+	}
+	return mode
+}
+
 // remove deletes the private index and its lock file.
 func (p *privateIndex) remove() {
 	os.Remove(p.path)           //nolint:errcheck // disposable, swept by age
@@ -354,59 +366,4 @@ func (s *Shot) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, e
 		beyond = append(beyond, trees...)
 	}
 	return beyond, err
-}
-
-// probe returns overrides for core.* settings that do not match the file system, for example
-// after the repository was copied to another one. With core.ignoreCase=true on a file system that
-// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Only
-// settings that say less than the file system can do are corrected. dir is where test files may
-// be made.
-func probe(repo *git.Repo, dir string) ([]string, error) {
-	var out []string
-	ignoreCase, err := repo.Config.Bool("core.ignoreCase", false)
-	if err != nil {
-		return nil, err
-	}
-	if ignoreCase {
-		// Every repository has a file called "config".
-		if _, err := os.Lstat(filepath.Join(repo.CommonDir, "cOnFiG")); errors.Is(err, fs.ErrNotExist) {
-			out = append(out, "core.ignoreCase=false")
-		}
-	}
-	fileMode, err := repo.Config.Bool("core.fileMode", true)
-	if err != nil {
-		return nil, err
-	}
-	symlinks, err := repo.Config.Bool("core.symlinks", true)
-	if err != nil || fileMode && symlinks {
-		return out, err
-	}
-	f, err := os.CreateTemp(dir, "tmp-probe-")
-	if err != nil {
-		return nil, fmt.Errorf("probe the file system: %w", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // disposable
-	f.Close()                 //nolint:errcheck // empty
-	if !fileMode && keepsMode(f.Name()) {
-		out = append(out, "core.fileMode=true")
-	}
-	if link := f.Name() + "-link"; !symlinks && os.Symlink("target", link) == nil {
-		os.Remove(link) //nolint:errcheck // disposable
-		out = append(out, "core.symlinks=true")
-	}
-	return out, nil
-}
-
-// keepsMode reports whether the file system stores the owner's executable bit. path is a file
-// that may be changed.
-func keepsMode(path string) bool {
-	for _, mode := range []fs.FileMode{0o700, 0o600} {
-		if os.Chmod(path, mode) != nil {
-			return false
-		}
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
-			return false
-		}
-	}
-	return true
 }

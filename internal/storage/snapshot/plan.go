@@ -220,6 +220,9 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 	if err := s.addConverted(ctx, p, changes, untouched); err != nil {
 		return err
 	}
+	for i := range p.Ops {
+		p.Ops[i].Same = s.noModes && p.Ops[i].kind() == "mode" // the index alone has modes
+	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
 	if err := s.splitLinked(p); err != nil {
 		return err
@@ -295,7 +298,7 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 // holds reports whether a file already is what the target wants. Then it does not matter that no
 // capture holds it.
 func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
-	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || modeOf(info) != want.Mode {
+	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
 		return false
 	}
 	got, _, err := s.tree.hashWhole(s.repo.Format, file)

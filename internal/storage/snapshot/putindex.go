@@ -180,10 +180,8 @@ func (s *Shot) likeness(scratch *worktree, path string) error {
 		}
 	}
 	perm := fs.FileMode(0o666)
-	if info != nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 {
-		if trusted, err := s.core("core.fileMode", true); err == nil && trusted {
-			perm = 0o777
-		}
+	if info != nil && info.Mode().IsRegular() && s.modeOf(info, 0) == git.ModeExec {
+		perm = 0o777
 	}
 	return scratch.root.WriteFile(path, nil, perm)
 }

@@ -85,7 +85,7 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	err := git.Each(len(private.entries), func(i int) error {
 		e := private.entries[i]
 		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && !listed[e.Path] {
-			looks[i] = s.tree.unseen(e, private)
+			looks[i] = s.unseen(e, private)
 		}
 		return nil
 	})
@@ -107,16 +107,15 @@ type look struct {
 }
 
 // unseen looks at the file of an entry that git takes for unchanged.
-func (w *worktree) unseen(e git.IndexEntry, private *privateIndex) (l look) {
-	info, err := w.lstat(e.Path)
+func (s *Shot) unseen(e git.IndexEntry, private *privateIndex) (l look) {
+	info, err := s.tree.lstat(e.Path)
 	switch {
 	case err != nil:
 		return l // git reports these errors itself
 	case info == nil, private.doubtful(e):
 		return look{differs: true}
-	case info.Mode().IsRegular() && unusual(info.Mode().Perm()):
-		l.bits = info.Mode().Perm()
 	}
+	l.bits = s.unusualBits(info)
 	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond())
 	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 	return l

@@ -43,14 +43,14 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 		if o.Old.Mode == 0 || info == nil {
 			continue
 		}
-		files = append(files, candidate{path: o.Path, mode: modeOf(info), size: info.Size()})
+		files = append(files, candidate{path: o.Path, mode: s.modeOf(info, o.Old.Mode), size: info.Size()})
 		entries[o.Path] = o.Old
-		if info.Mode().IsRegular() && info.Mode().Perm() != usual(o.Old.Mode) {
+		if info.Mode().IsRegular() && !s.noModes && info.Mode().Perm() != usual(o.Old.Mode) {
 			modes[o.Path] = info.Mode().Perm()
 		}
 	}
 	for d, perm := range s.emptied(p.Ops) {
-		if unusual(perm) {
+		if unusual(perm) && !s.noModes {
 			modes[d+"/"] = perm
 		}
 	}

@@ -242,7 +242,7 @@ func (r *Restore) create(i int, fill func(*os.File) error) error {
 func (r *Restore) ready(i int) error {
 	file, o := r.intent.newFile(i), r.intent.Ops[i]
 	info, err := os.Lstat(file)
-	if err == nil && regular(o.New.Mode) && info.Mode().Perm() != o.Perm {
+	if err == nil && regular(o.New.Mode) && !r.shot.noModes && info.Mode().Perm() != o.Perm {
 		if err = os.Chmod(file, o.Perm); err == nil {
 			info, err = os.Lstat(file)
 		}

@@ -57,7 +57,7 @@ func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut
 	}
 	var alike []leftOut
 	for _, o := range open {
-		if e := staged[o.Path]; o.info != nil && content(o.info) && modeOf(o.info) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) {
+		if e := staged[o.Path]; o.info != nil && content(o.info) && s.modeOf(o.info, e.Mode) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) {
 			alike = append(alike, o)
 		} else {
 			c.Skipped = append(c.Skipped, o.Skip)

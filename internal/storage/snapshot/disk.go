@@ -1,0 +1,131 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/git"
+)
+
+// disk says what the file system of the worktree keeps besides names and content, as far as git is
+// told that it keeps less than usual.
+type disk struct {
+	// config overrides core.* settings that do not match the file system, for example after the
+	// repository was copied to another one. With core.ignoreCase=true on a file system that
+	// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Only
+	// settings that say less than the file system can do are corrected.
+	config []string
+	// noModes: it has no executable bits. doubtful: it has, but 0777 is no sign of one, since it
+	// may show that for files of another system.
+	noModes, doubtful bool
+	noLinks           bool // it has no symbolic links
+}
+
+// probe finds out what the file system can do.
+func (s *Shot) probe() (d disk, err error) {
+	var ignoreCase, fileMode, symlinks bool
+	for key, to := range map[string]*bool{"core.ignoreCase": &ignoreCase, "core.fileMode": &fileMode, "core.symlinks": &symlinks} {
+		if *to, err = s.repo.Config.Bool(key, key != "core.ignoreCase"); err != nil {
+			return d, err
+		}
+	}
+	if !ignoreCase && fileMode && symlinks {
+		return d, nil
+	}
+	dir, apart, err := s.probeDir()
+	if err != nil {
+		return d, err
+	}
+	if apart && dir != "" {
+		defer os.RemoveAll(dir) //nolint:errcheck // swept by age
+	}
+	d.noModes, d.noLinks = !fileMode, !symlinks
+	if dir == "" { // the worktree cannot be written to: git's settings count
+		return d, nil
+	}
+	if ignoreCase {
+		// Every repository has a file called "config".
+		twin := filepath.Join(s.repo.CommonDir, "cOnFiG")
+		if apart {
+			twin = filepath.Join(filepath.Dir(dir), strings.ToUpper(filepath.Base(dir)))
+		}
+		if _, err := os.Lstat(twin); errors.Is(err, fs.ErrNotExist) {
+			d.config = append(d.config, "core.ignoreCase=false")
+		}
+	}
+	if fileMode && symlinks {
+		return d, nil
+	}
+	f, err := os.CreateTemp(dir, "tmp-probe-")
+	if err != nil {
+		return d, fmt.Errorf("probe the file system: %w", err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // disposable
+	f.Close()                 //nolint:errcheck // empty
+	if !fileMode && keepsMode(f.Name()) {
+		d.config = append(d.config, "core.fileMode=true")
+		d.noModes, d.doubtful = false, true
+	}
+	if link := f.Name() + "-link"; !symlinks && os.Symlink("target", link) == nil {
+		os.Remove(link) //nolint:errcheck // disposable
+		d.config = append(d.config, "core.symlinks=true")
+		d.noLinks = false
+	}
+	return d, nil
+}
+
+// probeDir returns a directory for test files on the file system of the worktree. Where the git
+// directory is on another one, it is a new directory (apart), or "" if none can be made.
+func (s *Shot) probeDir() (dir string, apart bool, err error) {
+	if apart, err = s.isApart(); err != nil || !apart {
+		return s.scratch, false, err
+	}
+	dir = filepath.Join(s.tree.top, stagingPrefix+randomHex())
+	if os.Mkdir(dir, 0o700) != nil {
+		return "", true, nil
+	}
+	return dir, true, nil
+}
+
+// keepsMode reports whether the file system stores the owner's executable bit. path is a file
+// that may be changed.
+func keepsMode(path string) bool {
+	for _, mode := range []fs.FileMode{0o700, 0o600} {
+		if os.Chmod(path, mode) != nil {
+			return false
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			return false
+		}
+	}
+	return true
+}
+
+// modeOf returns the mode that a tree gets for a file. Where the file says nothing about it, as on
+// a disk without modes, it is that of the index entry: staged, or 0 if there is none.
+func (d disk) modeOf(info fs.FileInfo, staged git.Mode) git.Mode {
+	mode := modeOf(info)
+	switch {
+	case mode == git.ModeSymlink:
+		return mode
+	case d.noLinks && staged == git.ModeSymlink:
+		return staged
+	case !d.noModes && !(d.doubtful && info.Mode().Perm() == 0o777):
+		return mode
+	case regular(staged):
+		return staged
+	}
+	return git.ModeFile
+}
+
+// unusualBits returns the permission bits of a file that a record has to keep, and 0 if there are none.
+func (d disk) unusualBits(info fs.FileInfo) fs.FileMode {
+	if perm := info.Mode().Perm(); info.Mode().IsRegular() && !d.noModes && unusual(perm) {
+		return perm
+	}
+	return 0
+}
