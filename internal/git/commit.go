@@ -140,6 +140,15 @@ func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 	return ParseCommit(o.OID, o.Data)
 }
 
+// TreeOf returns the tree of a commit, and an error if the commit or that tree cannot be read.
+func (r *Repo) TreeOf(ctx context.Context, commit name.OID) (name.OID, error) {
+	c, err := r.ReadCommit(ctx, string(commit))
+	if err == nil {
+		_, err = r.ReadTree(ctx, c.Tree)
+	}
+	return c.Tree, err
+}
+
 // IsShallow reports whether the repository is a shallow clone, in which commits may lack their
 // parents.
 func (r *Repo) IsShallow() bool {

@@ -27,6 +27,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/git/internal/discover"
+	"git-checkpoint/internal/git/internal/refs"
 )
 
 // ErrUnusable wraps every reason why a directory is not in a repository that this program can work
@@ -65,6 +66,8 @@ type Repo struct {
 type Head struct {
 	Branch name.Ref // full ref name; empty when HEAD is detached
 	OID    name.OID // empty when the branch is unborn (has no commit)
+	// Damaged says that the branch has a ref that holds no id, as after a power loss. OID is empty.
+	Damaged bool
 }
 
 // Options tell Open where to look for the repository.
@@ -223,7 +226,12 @@ func (r *Repo) locateHead(ctx context.Context, lines []string) error {
 	// HEAD is unborn, or a branch called HEAD made the name ambiguous.
 	branch, err := r.Output(ctx, "symbolic-ref", "-q", "HEAD")
 	if err != nil && r.Head.OID == "" {
-		return fmt.Errorf("%w: HEAD names neither a branch nor a commit", ErrUnusable)
+		data, _ := os.ReadFile(filepath.Join(r.GitDir, "HEAD")) //nolint:errcheck // then it names no branch
+		line, _, _ := strings.Cut(string(data), "\n")
+		branch, r.Head.Damaged = strings.CutPrefix(line, "ref: ")
+		if !r.Head.Damaged || !refs.IsSimple(branch) || !strings.HasPrefix(branch, "refs/heads/") {
+			return fmt.Errorf("%w: HEAD names neither a branch nor a commit", ErrUnusable)
+		}
 	}
 	r.Head.Branch = name.Ref(branch)
 	return nil

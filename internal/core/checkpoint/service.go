@@ -105,6 +105,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if o.MirrorPaths == nil {
 		o.MirrorPaths = func(string, string) []string { return nil }
 	}
+	if repo.Head.Damaged {
+		o.Warn(string(repo.Head.Branch) + " is damaged: it holds no commit id; " + damagedHint)
+	}
 	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
 	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, Between: o.Between, options: o}

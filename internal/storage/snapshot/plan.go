@@ -221,7 +221,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 		return err
 	}
 	for i := range p.Ops {
-		p.Ops[i].Same = s.noModes && p.Ops[i].kind() == "mode" // the index alone has modes
+		p.Ops[i].Same = s.noModes && p.Ops[i].kind() == OpMode // the index alone has modes
 	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
 	if err := s.splitLinked(p); err != nil {

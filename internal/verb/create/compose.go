@@ -60,18 +60,32 @@ func (c *captured) previous(ctx context.Context, v store.View) (b base, err erro
 	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
 	// since HEAD.
 	if b.tree == "" {
-		b.tree, err = c.headTree(ctx)
+		b.tree = c.headTree
 	}
 	return b, err
 }
 
-// headTree returns the tree of HEAD's commit, or "" without a commit.
-func (c *request) headTree(ctx context.Context) (name.OID, error) {
-	if c.head == "" {
-		return "", nil
+// headCommit is the commit of HEAD when a create began.
+type headCommit struct {
+	head     name.OID // empty without one
+	headTree name.OID // empty without a commit, and if headLost
+	headLost bool     // it cannot be read: the checkpoint does not need it, and does not have it as a parent
+}
+
+func readHead(ctx context.Context, s *checkpoint.Service) (headCommit, error) {
+	if err := checkpoint.RefuseDamagedHead(s); err != nil {
+		return headCommit{}, err
 	}
-	commit, err := c.s.Repo.ReadCommit(ctx, string(c.head))
-	return commit.Tree, err
+	h := headCommit{head: s.Repo.Head.OID}
+	if h.head == "" {
+		return h, nil
+	}
+	var err error
+	if h.headTree, err = s.Repo.TreeOf(ctx, h.head); err != nil && ctx.Err() == nil {
+		h.headLost, err = true, nil
+		s.Warn(fmt.Sprintf("the commit of HEAD, %s, is missing or damaged: the checkpoint has all files, but not this commit as its parent; `git checkpoint doctor` names the last good one", h.head.Short()))
+	}
+	return h, err
 }
 
 // compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
@@ -228,11 +242,11 @@ func (c *draft) composeStaged(ctx context.Context) error {
 	if c.capture.Index.Tree == "" {
 		return nil
 	}
-	headTree, err := c.headTree(ctx)
-	if err != nil {
-		return err
+	if c.headLost {
+		record.StagedCut.Set(&c.record.Git.Extra, true)
+		return nil
 	}
-	changes, err := c.s.Repo.DiffTrees(ctx, headTree, c.capture.Index.Tree)
+	changes, err := c.s.Repo.DiffTrees(ctx, c.headTree, c.capture.Index.Tree)
 	if err != nil {
 		return err
 	}
@@ -258,6 +272,9 @@ func (c *draft) composeGit() {
 		MemberLanded.Set(&g.Extra, c.move.Landed)
 	}
 	g.Head, g.Index = c.head, ix.Tree
+	if c.headLost {
+		record.HeadDropped.Set(&g.Extra, true)
+	}
 	// A path has up to three unmerged entries, one for each stage.
 	seen := map[string]bool{}
 	for _, u := range ix.Unmerged {

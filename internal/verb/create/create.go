@@ -33,8 +33,8 @@ type request struct {
 	s   *checkpoint.Service
 	req Request // without secrets in its texts
 	home
+	headCommit
 	at     time.Time     // the time of the checkpoint
-	head   name.OID      // the commit of HEAD; empty without one
 	safety bool          // made by a rollback: no rule of a workflow applies
 	move   SafetyRequest // what that rollback is about to do
 }
@@ -247,6 +247,10 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
+	head, err := readHead(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	in, err := homeOf(ctx, s, req)
 	req.Message = clearance.Redacted(s, "message", req.Message)
 	req.Name = clearance.Redacted(s, "step name", req.Name)
@@ -255,7 +259,7 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 		text := clearance.Redacted(s, "error", *req.Error)
 		req.Error = &text
 	}
-	return &request{s: s, req: req, home: in, at: s.Now(), head: s.Repo.Head.OID}, err
+	return &request{s: s, req: req, home: in, at: s.Now(), headCommit: head}, err
 }
 
 // look captures the worktree, stores the outputs and parses the document.
@@ -410,9 +414,13 @@ func (c *draft) ownIDs() []journal.Trailer {
 // write writes the record commit and the checkpoint commit. It writes no ref.
 func (c *draft) write(ctx context.Context) (store.Written, error) {
 	author, committer := c.s.Repo.Identity(c.at)
+	head := c.head
+	if c.headLost {
+		head = ""
+	}
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
-		Record:  c.record, Tree: c.capture.Tree, Head: c.head, IndexTree: c.capture.Index.Tree,
+		Record:  c.record, Tree: c.capture.Tree, Head: head, IndexTree: c.capture.Index.Tree,
 		Outputs: map[string]name.OID{}, Import: c.kept, Raw: c.capture.Raw, Author: author, Committer: committer,
 	}
 	for n, o := range c.record.Outputs {

@@ -28,12 +28,15 @@ type SafetyRequest struct {
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
 	// to the transaction.
+	head, err := readHead(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	of := &request{
-		s: s, home: home{session: req.Session}, at: s.Now(), head: s.Repo.Head.OID, safety: true, move: req,
+		s: s, home: home{session: req.Session}, at: s.Now(), headCommit: head, safety: true, move: req,
 		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
 	}
 	got := &captured{defined: &defined{request: of, def: req.Definition}, capture: req.Capture}
-	var err error
 	if got.git, err = gitNow(ctx, s); err != nil {
 		return nil, err
 	}
