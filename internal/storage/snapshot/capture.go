@@ -194,6 +194,7 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
 	staged := make(chan error, 1)
 	state := private.state
+	state.Sparse = s.isSparse()
 	// git clears these bits itself the next time it reads the index.
 	if s.sparseInForce() {
 		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)

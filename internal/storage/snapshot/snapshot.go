@@ -67,6 +67,9 @@ type IndexState struct {
 	AssumeUnchanged []string
 	SkipWorktree    []string // entries that a sparse checkout keeps off the disk
 	SparsePresent   []string // the entries of SkipWorktree whose file exists all the same
+	// Sparse says that a sparse checkout was in force, so the entries of SkipWorktree without a
+	// file are its doing, not the user's.
+	Sparse bool
 }
 
 // unmerged returns the paths of Unmerged. A path may be there more than once.

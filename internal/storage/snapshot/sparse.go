@@ -15,13 +15,32 @@ import (
 	"git-checkpoint/internal/git"
 )
 
+// isSparse reports whether a sparse checkout is in force.
+func (s *Shot) isSparse() bool {
+	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
+	return on && err == nil
+}
+
+// forgetSparse takes the bits that a sparse checkout had set off the target, if none is in force now:
+// git would take the files for unchanged that are missing. It returns the paths that were absent for
+// that reason alone. The restore leaves these files alone.
+func (s *Shot) forgetSparse(t *Target) map[string]bool {
+	if t.Index == nil || !t.Index.Sparse || s.isSparse() {
+		return nil
+	}
+	absent := absentPaths(t.Index)
+	index := *t.Index
+	index.SkipWorktree = slices.DeleteFunc(slices.Clone(index.SkipWorktree), func(p string) bool { return absent[p] })
+	t.Index = &index
+	return absent
+}
+
 // sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
 // exists, each time it reads the index. A capture does not record such bits: if a restore put one
 // back after the checkout is no longer sparse, it would hide the file from git.
 func (s *Shot) sparseInForce() bool {
-	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
 	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
-	return on && err == nil && !expects
+	return s.isSparse() && !expects
 }
 
 // existing returns those of paths, which are sorted, where something is. There may be a million
@@ -104,9 +123,15 @@ func (p *Plan) absentThen() map[string]bool {
 
 // sparseChanges corrects changes, the difference between two captured trees, by what was on the
 // disk on either side. A file that was absent on one side is removed from that side; a file that
-// is the same in both trees but was absent on one side becomes a change.
+// is the same in both trees but was absent on one side becomes a change. A file that was absent in
+// the target because of a sparse checkout that is switched off since is no change.
 func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
+	alone := s.forgetSparse(&p.Target)
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return alone[c.Path] })
 	now, then := absentPaths(&p.Cur.Index), p.absentThen()
+	for q := range alone {
+		delete(now, q)
+	}
 	if len(now)+len(then) == 0 {
 		return changes, nil
 	}

@@ -284,6 +284,9 @@ func (c *draft) composeGit() {
 		}
 	}
 	g.IntentToAdd, g.AssumeUnchanged, g.SparsePresent = ToPaths(ix.IntentToAdd), ToPaths(ix.AssumeUnchanged), ToPaths(ix.SparsePresent)
+	if len(ix.SkipWorktree) > 0 {
+		MemberSparse.Set(&g.Extra, ix.Sparse)
+	}
 	if len(c.capture.Ignored) > 0 {
 		record.Ignored.Set(&c.record.Snapshot.Extra, ToPaths(c.capture.Ignored))
 	}
@@ -373,6 +376,10 @@ const MemberAside record.Member[checkpoint.BranchBack] = "aside"
 // MemberLanded is a member of git in the record of the safety checkpoint of a landing. It is the
 // commit that the branch moves to, by which an undo knows what was committed later.
 const MemberLanded record.Member[name.OID] = "landed"
+
+// MemberSparse is a member of git in a record that has skip-worktree entries: whether a sparse
+// checkout was in force. Older versions left it out.
+const MemberSparse record.Member[bool] = "sparse_checkout"
 
 // MemberMade is a member of snapshot in the record of a safety checkpoint. It lists the ignored
 // files that a rollback of some paths creates, so that an undo can remove them. It is there, if

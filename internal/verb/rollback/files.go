@@ -63,6 +63,8 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 		return nil, got, err
 	}
 	index.SkipWorktree = create.DecodeFlags(flags)
+	sparse, known := create.MemberSparse.Of(rec.Git.Extra)
+	index.Sparse = !known || sparse // older versions did not say
 	if rec.Git.Index != "" {
 		got.index = index
 	}
