@@ -266,6 +266,8 @@ func classified(err error) error {
 	case isA[*store.LostError](err), isA[*store.ReadOnlyError](err), isA[*store.DamagedError](err):
 		kind, hints := storeAdvice(err)
 		return as(kind, hints...)
+	case isA[*snapshot.TwinsError](err):
+		return as(KindRefused, "on a disk that distinguishes case, or with `-- PATH` for one of them, it can be brought back")
 	case isA[*snapshot.HostileError](err):
 		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
 	case isLarge:

@@ -95,6 +95,8 @@ func (f *finder) at(o Op) error {
 		}
 		f.walk(o.Path)
 		return nil
+	case o.Old.Mode == 0 && f.going[f.shot.tree.spelling(o.Path)]:
+		f.plan.seen[o.Path] = nil // it goes under the other spelling first
 	case o.Old.Mode == 0:
 		f.add(o.Path, "exists and is not captured")
 	}

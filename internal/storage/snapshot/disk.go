@@ -1,12 +1,10 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"git-checkpoint/internal/git"
 )
@@ -16,13 +14,14 @@ import (
 type disk struct {
 	// config overrides core.* settings that do not match the file system, for example after the
 	// repository was copied to another one. With core.ignoreCase=true on a file system that
-	// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Only
-	// settings that say less than the file system can do are corrected.
+	// distinguishes case, git would not report an untracked `foo` beside a tracked `Foo`. Of the
+	// others, only settings that say less than the file system can do are corrected.
 	config []string
 	// noModes: it has no executable bits. doubtful: it has, but 0777 is no sign of one, since it
 	// may show that for files of another system.
 	noModes, doubtful bool
 	noLinks           bool // it has no symbolic links
+	folds             bool // it does not distinguish case
 }
 
 // probe finds out what the file system can do.
@@ -33,7 +32,11 @@ func (s *Shot) probe() (d disk, err error) {
 			return d, err
 		}
 	}
-	if !ignoreCase && fileMode && symlinks {
+	if d.folds = foldsCase(s.repo); d.folds != ignoreCase {
+		// With core.ignoreCase=false on a disk that folds case, a renamed file would be captured twice.
+		d.config = append(d.config, fmt.Sprintf("core.ignoreCase=%v", d.folds))
+	}
+	if fileMode && symlinks {
 		return d, nil
 	}
 	dir, apart, err := s.probeDir()
@@ -45,19 +48,6 @@ func (s *Shot) probe() (d disk, err error) {
 	}
 	d.noModes, d.noLinks = !fileMode, !symlinks
 	if dir == "" { // the worktree cannot be written to: git's settings count
-		return d, nil
-	}
-	if ignoreCase {
-		// Every repository has a file called "config".
-		twin := filepath.Join(s.repo.CommonDir, "cOnFiG")
-		if apart {
-			twin = filepath.Join(filepath.Dir(dir), strings.ToUpper(filepath.Base(dir)))
-		}
-		if _, err := os.Lstat(twin); errors.Is(err, fs.ErrNotExist) {
-			d.config = append(d.config, "core.ignoreCase=false")
-		}
-	}
-	if fileMode && symlinks {
 		return d, nil
 	}
 	f, err := os.CreateTemp(dir, "tmp-probe-")

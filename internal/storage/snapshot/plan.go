@@ -157,6 +157,9 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 	if err := s.spareIgnored(ctx, p, changes); err != nil {
 		return nil, err
 	}
+	if err := s.refuseTwins(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := s.verifyObjects(ctx, p); err != nil {
 		return nil, err
 	}

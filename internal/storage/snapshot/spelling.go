@@ -1,0 +1,122 @@
+package snapshot
+
+// On a disk that does not distinguish case, or forms of the same letter, a name finds a file that has
+// another spelling.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lockfile"
+)
+
+// foldsCase reports whether the disk takes names for the same that differ in case only.
+func foldsCase(repo *git.Repo) bool {
+	for _, dir := range []string{repo.WorkTree, repo.CommonDir} {
+		for name, twin := range map[string]string{".git": ".GIT", "config": "cOnFiG"} {
+			if lockfile.Same(filepath.Join(dir, name), filepath.Join(dir, twin)) && !hasEntry(dir, twin) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasEntry reports whether a directory lists a name, in this spelling.
+func hasEntry(dir, name string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
+}
+
+// spelling returns the path of what is at p as the directories list it. It is p itself, except on a
+// disk that finds it under another spelling.
+func (w *worktree) spelling(p string) string {
+	if p == "." {
+		return p
+	}
+	dir, name := w.spelling(path.Dir(p)), path.Base(p)
+	entries, err := w.readDir(dir)
+	found := path.Join(dir, name)
+	info, infoErr := w.lstat(found)
+	if err != nil || infoErr != nil || info == nil {
+		return found
+	}
+	other := ""
+	for _, e := range entries {
+		if e.Name() == name {
+			return found
+		}
+		if is, err := w.lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
+			other = e.Name()
+		}
+	}
+	if other == "" {
+		return found
+	}
+	return path.Join(dir, other)
+}
+
+// TwinsError says that the target has two paths that this disk holds as one file. Such a checkpoint
+// comes from another disk.
+type TwinsError struct{ A, B string }
+
+func (e *TwinsError) Error() string {
+	return fmt.Sprintf("the checkpoint has both %q and %q, which this disk holds as one", e.A, e.B)
+}
+
+// refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
+// disk does not tell apart.
+func (s *Shot) refuseTwins(ctx context.Context, p *Plan) error {
+	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, o := range p.Ops {
+		if o.New.Mode != 0 {
+			written[o.Path] = true
+		}
+	}
+	var paths []string
+	err := s.repo.WalkTree(ctx, p.Target.Tree, func(path string, e git.Entry) error {
+		if !e.IsTree() && (p.Scope.Only == nil || p.Scope.Only(path)) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if a, b := twins(paths, written); err == nil && a != "" {
+		err = &TwinsError{a, b}
+	}
+	return err
+}
+
+// twins returns two of paths, with directories above them, that differ in case only and of which at
+// least one is in written, or lies above one that is.
+func twins(paths []string, written map[string]bool) (a, b string) {
+	type place struct {
+		path string
+		new  bool
+	}
+	by := map[string]place{}
+	for _, p := range paths {
+		for d := p; d != "."; d = path.Dir(d) {
+			key, now := strings.ToLower(d), place{d, written[p]}
+			was, known := by[key]
+			if known && was.path != d && (was.new || now.new) {
+				if d < was.path {
+					return d, was.path
+				}
+				return was.path, d
+			}
+			if !known || !was.new {
+				by[key] = now
+			}
+		}
+	}
+	return "", ""
+}

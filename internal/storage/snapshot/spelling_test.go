@@ -1,0 +1,26 @@
+package snapshot
+
+import "testing"
+
+// TestTwins checks which paths a disk that does not distinguish case holds as one.
+func TestTwins(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		paths, written []string
+		a, b           string
+	}{
+		{"nothing", nil, nil, "", ""},
+		{"files", []string{"File", "file"}, []string{"file"}, "File", "file"},
+		{"neither is written", []string{"File", "file", "new"}, []string{"new"}, "", ""},
+		{"directories", []string{"Dir/a", "dir/b"}, []string{"dir/b"}, "Dir", "dir"},
+		{"a file and a directory", []string{"README", "readme/a"}, []string{"README"}, "README", "readme"},
+		{"deep", []string{"a/b/C/x", "a/b/c/x"}, []string{"a/b/C/x"}, "a/b/C/x", "a/b/c/x"},
+		{"other letters", []string{"\u00c4", "\u00e4"}, []string{"\u00c4"}, "\u00c4", "\u00e4"},
+		{"one spelling", []string{"Dir/a", "Dir/b"}, []string{"Dir/a"}, "", ""},
+		{"the one that stays comes between", []string{"x", "X", "y"}, []string{"x"}, "X", "x"},
+	} {
+		if a, b := twins(c.paths, setOf(c.written)); a != c.a || b != c.b {
+			t.Errorf("%s: got %q and %q, want %q and %q", c.name, a, b, c.a, c.b)
+		}
+	}
+}
