@@ -266,6 +266,9 @@ func classified(err error) error {
 	case isA[*store.LostError](err), isA[*store.ReadOnlyError](err), isA[*store.DamagedError](err):
 		kind, hints := storeAdvice(err)
 		return as(kind, hints...)
+	case isA[*store.InTheWayError](err):
+		way, _ := errors.AsType[*store.InTheWayError](err)
+		return as(KindInvalid, store.WayOut(way.Ref))
 	case isA[*snapshot.TwinsError](err):
 		return as(KindRefused, "on a disk that distinguishes case, or with `-- PATH` for one of them, it can be brought back")
 	case isA[*snapshot.HostileError](err):

@@ -64,6 +64,11 @@ func (s *Store) transact(ctx context.Context, first attempt, build func(context.
 		if !errors.Is(err, git.ErrRaced) {
 			return Result{}, err
 		}
+		if try == 1 { // no wait helps against these
+			if ref := a.inTheWay(ctx); ref != "" {
+				return Result{}, &InTheWayError{Ref: ref}
+			}
+		}
 		// A lost race means that another writer made progress, so races are limited by number. A
 		// lock that stays means that nobody makes progress, so that is limited by time, too.
 		busy := &BusyError{Session: first.session, Tries: try, Elapsed: time.Since(start), Err: err}

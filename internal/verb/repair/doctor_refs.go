@@ -48,7 +48,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && slices.Contains(ownRoots(), ref):
 			out = append(out, Ailment{
 				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "as long as it exists, git refuses the refs that this program needs",
-				Hint: "`git update-ref -d " + ref + "` deletes it, once another ref has what it names",
+				Hint: store.WayOut(r.Ref),
 			})
 		case ref == tagRoot, isTag && !strings.Contains(session, "/"):
 			out = append(out, Ailment{

@@ -142,7 +142,11 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 			continue
 		}
 		for _, c := range st.UndoCandidates() {
-			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", c.Subject(), c.Worktree, c.From))
+			back := c.From
+			if safety := st.Entry(c.Safety); safety != nil && !safety.Dead { // it has what was not saved, too
+				back = c.Safety
+			}
+			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", c.Subject(), c.Worktree, back))
 		}
 	}
 	return e
