@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -154,6 +155,19 @@ func (r *Repo) TreeOf(ctx context.Context, commit name.OID) (name.OID, error) {
 func (r *Repo) IsShallow() bool {
 	_, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
 	return err == nil
+}
+
+// Shallow returns the commits of a shallow clone whose parents it lacks.
+func (r *Repo) Shallow() (map[name.OID]bool, error) {
+	data, err := os.ReadFile(filepath.Join(r.CommonDir, "shallow"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	cut := map[name.OID]bool{}
+	for _, oid := range strings.Fields(string(data)) {
+		cut[name.OID(oid)] = true
+	}
+	return cut, nil
 }
 
 // ErrShallow says that a history is not complete because the clone is shallow.

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,6 +50,7 @@ type Exported struct {
 	Sessions    []name.Session `json:"sessions"`
 	Checkpoints int            `json:"checkpoints"`
 	Bytes       int64          `json:"bytes"`
+	Needs       []name.OID     `json:"needs,omitempty"` // in a shallow clone: commits that a reader must have
 }
 
 // parcel is a bundle while it is made: the header, and what the pack has to hold.
@@ -56,9 +58,11 @@ type parcel struct {
 	s      *checkpoint.Service
 	header archive.Header
 	// Commits that the reader has, from the earlier bundle.
-	without  []name.OID
-	sessions []name.Session
-	listing  *remote.Listing
+	without []name.OID
+	// Commits that the reader must have, because they are not in this shallow clone.
+	elsewhere []name.OID
+	sessions  []name.Session
+	listing   *remote.Listing
 	// count is the number of checkpoints that are exported.
 	count   int
 	session map[name.Session]*travel.Joined
@@ -246,8 +250,8 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 // needs computes the prerequisites of the bundle: the commits at the boundary to what the
 // reader has.
 func (p *parcel) needs(ctx context.Context) error {
-	if len(p.without) == 0 {
-		return nil
+	if err := p.needsOfShallow(ctx); err != nil || len(p.without) == 0 {
+		return err
 	}
 	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--stdin"}, Stdin: git.Revisions(p.tips(), p.without)})
 	if err != nil {
@@ -259,6 +263,39 @@ func (p *parcel) needs(ctx context.Context) error {
 		}
 	}
 	slices.Sort(p.header.Needs)
+	p.header.Needs = slices.Compact(p.header.Needs)
+	return nil
+}
+
+// needsOfShallow adds the commits at which the history is cut off in a shallow clone: what is
+// exported builds on them, and they are not here.
+func (p *parcel) needsOfShallow(ctx context.Context) error {
+	cut, err := p.s.Repo.Shallow()
+	if err != nil || len(cut) == 0 {
+		return err
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--stdin"}, Stdin: git.Revisions(p.tips(), p.without)})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		oid := name.OID(strings.TrimSpace(line))
+		if !cut[oid] {
+			continue
+		}
+		commit, err := p.s.Repo.ReadCommit(ctx, string(oid))
+		if err != nil {
+			return err
+		}
+		missing, err := p.s.Repo.Batch().Missing(ctx, commit.Parents)
+		if err != nil {
+			return err
+		}
+		p.elsewhere = slices.AppendSeq(p.elsewhere, maps.Keys(missing))
+	}
+	slices.Sort(p.elsewhere)
+	p.elsewhere = slices.Compact(p.elsewhere)
+	p.header.Needs = slices.Clone(p.elsewhere)
 	return nil
 }
 

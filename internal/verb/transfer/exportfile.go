@@ -29,9 +29,16 @@ type Destination struct {
 
 // save writes the export to its destination.
 func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
-	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count}
+	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count, Needs: p.elsewhere}
 	var err error
 	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
+	if err == nil && len(out.Needs) > 0 {
+		needs := make([]string, len(out.Needs))
+		for i, oid := range out.Needs {
+			needs[i] = string(oid)
+		}
+		p.s.Warn("this clone is shallow: only clones that have commit " + strings.Join(needs, " and ") + " can import the file")
+	}
 	return out, err
 }
 

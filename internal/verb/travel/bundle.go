@@ -124,7 +124,7 @@ const maxPack = 1 << 40
 func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
 	for _, need := range header.Needs {
 		if !Exists(ctx, s, need) {
-			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first", "the bundle builds on %s, which is not in this repository", need.Short())
+			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first; one from a shallow clone can be imported only where commit "+string(need)+" is", "the bundle builds on %s, which is not in this repository", need.Short())
 		}
 	}
 	strict := strictly(ctx, s)
