@@ -138,7 +138,7 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 		return nil, nil, nil
 	}
 	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
-	why := ""
+	var why string
 	switch {
 	case err != nil && !errors.Is(err, git.ErrMissing):
 		return nil, nil, err

@@ -154,8 +154,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	if err != nil {
 		return nil, err
 	}
-	hooks := target.Keep
-	moves := &fileMoves{target: r}
+	hooks, moves := target.Keep, &fileMoves{target: r}
 	for range 2 { // a second time if ignored files have to be captured first
 		if moves.now, err = look(ctx, r.s, force); err != nil {
 			return nil, err
