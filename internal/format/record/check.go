@@ -13,13 +13,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// check enforces the rules for every JSON text from outside: limited size and depth, valid UTF-8, a
+// check enforces the rules for every JSON text from outside: limits (no Values: any number), valid UTF-8, a
 // single value, and nothing that JSON parsers interpret differently (duplicate members, half of a
 // surrogate pair). The error is a *SizeError or a *JSONError. Code that runs after check may assume
 // valid JSON.
 func check(data []byte, limits Limits) error {
 	if int64(len(data)) > limits.Size {
 		return &SizeError{Size: int64(len(data)), Limit: limits.Size}
+	}
+	// Counting the commas in strings, too, is faster, and nearly always enough.
+	if limits.Values > 0 && bytes.Count(data, []byte(","))+bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > int(limits.Values) {
+		if n := countValues(data); n > limits.Values {
+			return &SizeError{Size: n, Limit: limits.Values, Values: true}
+		}
 	}
 	if !utf8.Valid(data) {
 		return jsonError(data, firstInvalid(data), "", "not UTF-8")

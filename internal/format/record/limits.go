@@ -5,18 +5,22 @@ import (
 	"fmt"
 )
 
-// MaxSize and MaxDepth are the default limits of a record, in bytes and in nested brackets. A state
-// may be 100 deep, and the record around it adds one.
+// MaxSize, MaxDepth and MaxValues are the default limits of a record, in bytes, in nested brackets, and
+// in members and elements of all its objects and lists. A state may be 100 deep, and the record around
+// it adds one. Two million members, which fit in MaxSize bytes, would take a create half a minute.
 const (
-	MaxSize  = 50 << 20
-	MaxDepth = 101
+	MaxSize   = 50 << 20
+	MaxDepth  = 101
+	MaxValues = 500_000
 )
 
 // Limits restricts a JSON text before it is parsed. A zero member means the default: MaxSize bytes,
-// and MaxDepth brackets for a record or one less for a value inside a record.
+// MaxValues members and elements, and MaxDepth brackets for a record or one less for a value inside a
+// record.
 type Limits struct {
-	Size  int64 // bytes
-	Depth int   // nested brackets
+	Size   int64 // bytes
+	Depth  int   // nested brackets
+	Values int64 // members and elements
 }
 
 // orDefault returns l with defaults in place of zeros. depth is the default depth.
@@ -27,17 +31,38 @@ func (l Limits) orDefault(depth int) Limits {
 	if l.Depth <= 0 {
 		l.Depth = depth
 	}
+	if l.Values <= 0 {
+		l.Values = MaxValues
+	}
 	return l
 }
 
-// SizeError reports a text that is larger than its limit, in bytes. For a record, the user can move
-// a large part of the state into an output.
+// SizeError reports a text that is larger than its limit, in bytes or in members and elements. For a
+// record, the user can move a large part of the state into an output.
 type SizeError struct {
 	Size, Limit int64
+	Values      bool // they count members and elements, not bytes
 }
 
 func (e *SizeError) Error() string {
+	if e.Values {
+		return fmt.Sprintf("%d members and elements in JSON; the limit is %d", e.Size, e.Limit)
+	}
 	return fmt.Sprintf("%d bytes of JSON; the limit is %d", e.Size, e.Limit)
+}
+
+// countValues returns how many members and elements a JSON text has. It takes little time and no memory.
+// An empty object or list counts, as what is in it, too. The count may be wrong for text that is not JSON.
+func countValues(data []byte) (n int64) {
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case ',', '[', '{':
+			n++
+		case '"':
+			i += quoted(data[i:]) - 1
+		}
+	}
+	return n
 }
 
 // storedSize returns how many bytes a record has when it is written as Marshal writes it: indented,

@@ -47,7 +47,7 @@ func Measure(content []byte) (lines int, entries *int) {
 	if len(content) > 0 && content[len(content)-1] != '\n' {
 		lines++
 	}
-	if kind(content) != '[' || check(content, Limits{MaxSize, MaxDepth}) != nil {
+	if kind(content) != '[' || check(content, Limits{Size: MaxSize, Depth: MaxDepth}) != nil {
 		return lines, nil
 	}
 	n := count(content)

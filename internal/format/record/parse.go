@@ -34,7 +34,7 @@ func ParseSealed(data []byte) (r *Record, changed, err error) {
 
 // read does the work of Parse.
 func read(data []byte) (*Record, error) {
-	if err := check(data, Limits{MaxSize, MaxDepth}); err != nil {
+	if err := check(data, Limits{}.orDefault(MaxDepth)); err != nil {
 		return nil, err
 	}
 	if len(data) > MaxSize/256 { // a byte adds at most a new line with 2*MaxDepth spaces

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -94,6 +95,33 @@ func TestStoredSize(t *testing.T) {
 		large := strings.Replace(string(sealed(t, example())), `"state": {`, `"state": {"x": `+state+`,`, 1)
 		if _, err := Parse([]byte(large)); !errors.As(err, new(*SizeError)) {
 			t.Errorf("%s: %d bytes that cannot be written are read: %v", what, len(large), err)
+		}
+	}
+}
+
+// A record has a limited number of members and elements, for whoever writes it and for whoever reads it.
+// Commas and brackets in texts do not count.
+func TestLimitOfValues(t *testing.T) {
+	list := func(element string, n int) json.RawMessage {
+		return json.RawMessage("[" + strings.Repeat(element+",", n-1) + element + "]")
+	}
+	for _, fits := range []json.RawMessage{list("0", MaxValues-1), list(`",,,,[[[[{{{{\",,"`, MaxValues/10)} {
+		if _, err := ParseJSON(fits, Limits{}); err != nil {
+			t.Errorf("%.20s…: %v", fits, err)
+		}
+	}
+	for _, many := range []json.RawMessage{list("0", MaxValues+1), list("[[[]]]", MaxValues/4+1), list(`{"a":1}`, MaxValues/2+1)} {
+		r := example()
+		data := sealed(t, r)
+		data = append(bytes.TrimRight(data, "}\n"), append(append([]byte(`, "later": `), many...), '}')...)
+		r.State = many
+		_, written := Seal(r, Limits{})
+		_, read := Parse(data)
+		_, value := ParseJSON(many, Limits{})
+		for _, err := range []error{written, read, value} {
+			if size, is := errors.AsType[*SizeError](err); !is || !size.Values {
+				t.Errorf("%.20s…: %v", many, err)
+			}
 		}
 	}
 }

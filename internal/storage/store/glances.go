@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash/crc32"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +21,26 @@ type glance struct {
 	objects  string // binary ids of C, M, M's tree and the record, joined
 	checksum string // of the record, binary
 	created  time.Time
-	files    int // number of changed files
+	files    int    // number of changed files
+	reasons  string // for which paths were left out: the distinct ones, in order, each with a newline
 	message  string
+}
+
+// skipped returns one path for each reason. The paths themselves are not remembered.
+func (g glance) skipped() (all []record.Skipped) {
+	for reason := range strings.Lines(g.reasons) {
+		all = append(all, record.Skipped{Reason: strings.TrimSuffix(reason, "\n")})
+	}
+	return all
+}
+
+// reasonsOf returns the reasons of a glance.
+func reasonsOf(all []record.Skipped) string {
+	reasons := map[string]bool{}
+	for _, sk := range all {
+		reasons[strings.ReplaceAll(sk.Reason, "\n", " ")+"\n"] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(reasons)), "")
 }
 
 // glances is the cache file with the older checkpoints of a long session, so that a list does not
@@ -37,7 +57,7 @@ type glances struct {
 // maxGlances is the size in bytes of the largest cache file that is read.
 const (
 	glancePrefix = "list-"
-	glanceHeader = "checkpoint list cache 2 " // 1 remembers records that are refused now
+	glanceHeader = "checkpoint list cache 3 " // 1 and 2 remember records that are refused now
 	checksumSize = 32
 	maxGlances   = 256 << 20
 )
@@ -77,7 +97,8 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 	g.of = make(map[name.OID]glance, len(data)/150)
 	for at := len(header); at < len(data); g.count++ {
 		// The payload has four ids (C, M, M's tree, the record), the record's checksum, the time in
-		// milliseconds as a varint, the number of files as a varint, and the message.
+		// milliseconds as a varint, the number of files as a varint, the reasons for paths left out with their
+		// length as a varint, and the message.
 		size, n := binary.Uvarint(data[at:])
 		from := at + max(n, 0)
 		if n <= 0 || uint64(len(data)-from) < size+4 || size < uint64(4*hashLen+checksumSize+2) {
@@ -94,7 +115,13 @@ func (g *glances) decode(data []byte, format string, hashLen int) error {
 		if n <= 0 || m <= 0 {
 			return errGlances
 		}
-		entry.created, entry.files, entry.message = time.UnixMilli(created).UTC(), int(files), text[rest+n+m:to]
+		rest += n + m
+		reasons, n := binary.Uvarint(data[rest:to])
+		if rest += max(n, 0); n <= 0 || uint64(to-rest) < reasons {
+			return errGlances
+		}
+		entry.created, entry.files = time.UnixMilli(created).UTC(), int(files)
+		entry.reasons, entry.message = text[rest:rest+int(reasons)], text[rest+int(reasons):to]
 		g.of[name.OID(hex.EncodeToString(data[from:from+hashLen]))] = entry
 		at = to + 4
 	}
@@ -122,7 +149,10 @@ func (g *glances) remember(s *Summary) {
 	}
 	payload = append(payload, sum...)
 	payload = binary.AppendVarint(payload, s.CreatedAt.UnixMilli())
-	payload = append(binary.AppendUvarint(payload, uint64(s.Files)), s.Message...)
+	payload = binary.AppendUvarint(payload, uint64(s.Files))
+	reasons := reasonsOf(s.Skipped)
+	payload = append(binary.AppendUvarint(payload, uint64(len(reasons))), reasons...)
+	payload = append(payload, s.Message...)
 	g.fresh = binary.AppendUvarint(g.fresh, uint64(len(payload)))
 	g.fresh = append(g.fresh, payload...)
 	g.fresh = binary.LittleEndian.AppendUint32(g.fresh, glanceSum(g.count, payload))
@@ -153,5 +183,5 @@ func (s *Summary) fill(g glance) {
 		ID: s.ID, Session: s.Session, CreatedAt: g.created, Files: g.files, Message: g.message,
 		Checksum: checksumPrefix + hex.EncodeToString([]byte(g.checksum)),
 	}
-	s.remembered = g.objects
+	s.remembered, s.Skipped = g.objects, g.skipped()
 }

@@ -49,6 +49,9 @@ func (s *Store) Stored(ctx context.Context, commit name.OID) (got Stored, err er
 	if err != nil {
 		return got, &DamagedError{What: "record", OID: e.OID, Err: err}
 	}
+	if len(got.Raw) > largeRecord {
+		s.glanceAt(ctx, commit, got.Commit, e.OID, rec)
+	}
 	return got, nil
 }
 

@@ -68,7 +68,7 @@ func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID)
 	if err := s.readSummaries(ctx, recent); err != nil {
 		return nil, err
 	}
-	return byID, s.checkRecords(ctx, recent, readRecords)
+	return byID, s.checkRecords(ctx, recent, s.readRecords)
 }
 
 // fewRefs is how many refs are looked up one by one, which costs 25 microseconds each. Listing all
@@ -230,9 +230,57 @@ func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	return err
 }
 
-// readRecords reads the records and checks them.
-func readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
-	return eachRecord(ctx, b, all, func(int, []byte) error { return nil })
+// largeRecord is the size in bytes above which Listed does not read a record. A few of these, from a
+// hostile clone, would make every list slow.
+const largeRecord = 1 << 20
+
+// readRecords reads the records and checks them. It only checks that large ones exist; what a list
+// shows of them comes from their commits, and, if Record has read them before, from the glances.
+func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
+	oids := make([]string, len(all))
+	for i, sum := range all {
+		oids[i] = string(sum.blob)
+	}
+	large := make([]bool, len(all))
+	err := b.Info(ctx, oids, func(i int, o git.Object, err error) error {
+		large[i] = err == nil && o.Size > largeRecord
+		return nil // of a missing one eachRecord says it
+	})
+	var small []*Summary
+	var known *glances
+	for i, sum := range all {
+		if !large[i] {
+			small = append(small, sum)
+			continue
+		}
+		if known == nil {
+			known = s.glances(sum.Session)
+		}
+		sum.Skipped = known.of[sum.Commit].skipped()
+	}
+	if err != nil {
+		return err
+	}
+	return eachRecord(ctx, b, small, func(int, []byte) error { return nil })
+}
+
+// glanceAt remembers what a list shows of a checkpoint with a large record, which was read completely.
+func (s *Store) glanceAt(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
+	c, err := s.Repo.ReadCommit(ctx, string(commit))
+	var of git.Commit
+	if err == nil {
+		of, err = s.Repo.ReadCommit(ctx, string(m))
+	}
+	if err != nil {
+		return // it is a cache
+	}
+	sum := Summary{Summary: record.Summary{ID: r.ID, Session: r.Session}, Commit: commit, record: m, tree: of.Tree, blob: blob, Skipped: r.Snapshot.Skipped}
+	known := s.glances(r.Session)
+	_, has := known.of[commit]
+	if sum.read(c.Message); sum.Err == nil && !has {
+		known.remember(&sum)
+		known.save(s.Repo.Format, known.count)
+	}
 }
 
 // EachRecord calls each with the stored records of checkpoints that Listed has returned without

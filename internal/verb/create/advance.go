@@ -52,8 +52,8 @@ func (c *request) accept(def *workflow.Definition) (*defined, error) {
 		return &defined{request: c, def: def}, nil
 	}
 	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
-		if _, is := errors.AsType[*record.SizeError](err); is {
-			return nil, tooLarge(checkpoint.DefaultMaxRecordSize)
+		if size, is := errors.AsType[*record.SizeError](err); is {
+			return nil, tooLarge(size)
 		}
 		return nil, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}

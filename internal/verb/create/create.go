@@ -445,18 +445,21 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 	}
 	d.Limits.Size = limit
 	written, err := c.s.Store.WriteCheckpoint(ctx, d)
-	if _, is := errors.AsType[*record.SizeError](err); is {
+	if size, is := errors.AsType[*record.SizeError](err); is {
 		if c.lighten() {
 			return c.write(ctx)
 		}
-		return store.Written{}, tooLarge(limit)
+		return store.Written{}, tooLarge(size)
 	}
 	return written, err
 }
 
-func tooLarge(limit int64) error {
-	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE",
-		"the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)", limit)
+func tooLarge(size *record.SizeError) error {
+	text := "the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)"
+	if size.Values {
+		text = "the record of this checkpoint has more than %d members and elements"
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE", text, size.Limit)
 }
 
 // MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.

@@ -181,7 +181,7 @@ func agrees(said map[string]any, value any) error {
 
 // strictly is membersOf for text from outside.
 func strictly(text []byte) (map[string]any, error) {
-	if _, err := record.ParseJSON(text, record.Limits{Size: maxManifest}); err != nil {
+	if _, err := record.ParseJSON(text, record.Limits{Size: maxManifest, Values: maxManifest}); err != nil {
 		return nil, err
 	}
 	return membersOf(text)
