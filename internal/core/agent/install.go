@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/sys/wholefile"
 )
 
 // Place says where an agent's settings are.
@@ -70,6 +72,14 @@ func (e *UnreadableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
+// LinkError means that a settings file of a repository is behind a symbolic link. A commit may bring
+// such a link, which leads to a place that nobody named, such as the user's own settings.
+type LinkError struct{ Link string }
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s is a symbolic link, and may lead to any file of yours", e.Link)
+}
+
 // ErrScope means that an agent has no settings in the requested scope.
 var ErrScope = errors.New("this agent has no settings file of this kind")
 
@@ -111,6 +121,7 @@ func (d *Definition) Remove(place Place, receipt Receipt) ([]Change, error) {
 
 // editor plans the edit of one file. Each of its methods is for one sort of file.
 type editor interface {
+	reaches(top, file string) error                      // whether a file below top may be edited; top may be empty
 	settings(c *Change, s *Settings, edits []edit) error // JSON to which others write too
 	file(c *Change, content []byte)                      // a file that is ours alone
 	block(c *Change, block []byte)                       // a block of ours inside a text
@@ -118,6 +129,13 @@ type editor interface {
 
 // adding is the editor of Add.
 type adding struct{}
+
+func (adding) reaches(top, file string) error {
+	if link := wholefile.LinkBelow(top, file); top != "" && link != "" {
+		return &LinkError{link}
+	}
+	return nil
+}
 
 func (adding) settings(c *Change, s *Settings, edits []edit) error {
 	for _, e := range edits {
@@ -157,6 +175,16 @@ func (adding) block(c *Change, block []byte) {
 
 // removing is the editor of Remove.
 type removing struct{ receipt Receipt }
+
+// reaches also lets through what an earlier version added behind a link.
+func (r removing) reaches(top, file string) error {
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		if _, ours := r.receipt[to]; ours {
+			return nil
+		}
+	}
+	return adding{}.reaches(top, file)
+}
 
 func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	known := r.receipt[c.Path]
@@ -231,6 +259,13 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 	}
 	var all []Change
 	for _, t := range targets {
+		var top string
+		if place.Scope != ScopeUser {
+			top = place.Worktree
+		}
+		if err := e.reaches(top, t.name); err != nil {
+			return nil, err
+		}
 		c, err := read(t.name)
 		if err != nil {
 			return nil, err

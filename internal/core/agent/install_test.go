@@ -226,12 +226,13 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A link stays a link, and its target is edited.
+// In the user's own settings a link stays a link, and its target is edited.
 func TestAddFollowsLinks(t *testing.T) {
 	d, place := worktree(t, "claude")
+	place.Home, place.Scope = t.TempDir(), ScopeUser
 	target := filepath.Join(t.TempDir(), "shared.json")
 	write(t, target, "{}\n", 0o644)
-	file := filepath.Join(place.Worktree, d.Hooks.Files[ScopeProject])
+	file := filepath.Join(place.Home, strings.TrimPrefix(d.Hooks.Files[ScopeUser], "~/"))
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (c Change) Apply(receipt Receipt) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
+	if now.Path != c.Path || !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
 		return fmt.Errorf("%s: %w", c.Path, ErrEdited)
 	}
 	if c.After == nil {

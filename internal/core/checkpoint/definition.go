@@ -46,6 +46,9 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 		return nil, unknown
 	}
 	file := filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
+	if err := s.staysInside(file); err != nil {
+		return nil, &Error{Kind: KindFailed, Err: err}
+	}
 	data, err := ReadWorkflowFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, unknown
@@ -92,7 +95,11 @@ func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 // OwnWorkflows returns the names of the definitions in .checkpoint/workflows of the worktree, valid
 // or not.
 func (s *Service) OwnWorkflows() ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows"))
+	dir := filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows")
+	if err := s.staysInside(dir); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/sys/wholefile"
 )
 
 // Settings are the keys checkpoint.* for one run of the program. A key is looked up in the
@@ -31,12 +32,26 @@ const (
 // readSettings reads the committed file once. If it is invalid the user is warned and the file is
 // ignored, so that a bad commit cannot lock anybody out.
 func (s *Service) readSettings(ctx context.Context) *Settings {
-	committed, err := s.Repo.ReadConfigFile(ctx, filepath.Join(s.Repo.WorkTree, ".checkpoint", "config"))
+	file := filepath.Join(s.Repo.WorkTree, ".checkpoint", "config")
+	err := s.staysInside(file)
+	var committed *gitconfig.Config
+	if err == nil {
+		committed, err = s.Repo.ReadConfigFile(ctx, file)
+	}
 	if err != nil {
 		s.Warn(err.Error() + "; it is left out")
 		committed = gitconfig.ParseConfig(nil)
 	}
 	return &Settings{s.Env, s.Repo.Config, committed}
+}
+
+// staysInside returns an error for a file of the worktree that symbolic links take out of it: whoever
+// commits the links may have chosen a file of the user's.
+func (s *Service) staysInside(file string) error {
+	if wholefile.LeadsOut(s.Repo.WorkTree, file) {
+		return fmt.Errorf("read %q: %q is a symbolic link that leads out of the worktree", file, wholefile.LinkBelow(s.Repo.WorkTree, file))
+	}
+	return nil
 }
 
 // EnvVariable returns the environment variable of a key: GIT_CHECKPOINT_MAXFILESIZE for

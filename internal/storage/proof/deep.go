@@ -95,6 +95,11 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 				kind, what := treeFault(err)
 				d.damaged(name.OID(some[i]), fault{kind, what})
 			}
+			for _, e := range entries {
+				if git.RefusedName(e.Name, e.Mode == git.ModeSymlink) {
+					d.damaged(name.OID(some[i]), fault{TreeRefused, fmt.Sprintf("not written by a rollback: it contains %q, a name that git refuses", e.Name)})
+				}
+			}
 			below[i] = entries
 			return nil
 		})

@@ -50,6 +50,7 @@ const (
 	CommitForeign       Kind = "commit_foreign"
 	TreeMissing         Kind = "tree_missing"
 	TreeGarbled         Kind = "tree_garbled"
+	TreeRefused         Kind = "tree_refused"
 	BlobMissing         Kind = "blob_missing"
 	BlobGarbled         Kind = "blob_garbled"
 	HeadMissing         Kind = "head_missing"
@@ -125,5 +126,5 @@ func Restorable(findings []Finding) bool {
 
 // IsDeep reports whether this kind of damage is found by reading all objects only.
 func (k Kind) IsDeep() bool {
-	return k == TreeMissing || k == TreeGarbled || k == BlobMissing || k == BlobGarbled || k == HeadGarbled || k == OutsideMissing
+	return k == TreeMissing || k == TreeGarbled || k == TreeRefused || k == BlobMissing || k == BlobGarbled || k == HeadGarbled || k == OutsideMissing
 }

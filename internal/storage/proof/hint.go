@@ -28,7 +28,7 @@ func hintOf(kind Kind, id name.ID) string {
 		return rebuild + "makes a new checkpoint beside it from what can be proven"
 	case RecordFormat:
 		return "a git-checkpoint that knows this format can read it; `git checkpoint delete " + string(id) + "` deletes it"
-	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch:
+	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch, TreeRefused:
 		return "somebody forged or changed this; `git checkpoint delete " + string(id) + "` deletes it"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
 		return rebuild + "takes the object from the worktree if it is there; otherwise fetch it from a clone or backup"

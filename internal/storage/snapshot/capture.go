@@ -408,7 +408,7 @@ func (s *Shot) consider(p string, staged git.Mode, rules Rules, c *Capture) (can
 		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own
 	case !symlink && !info.Mode().IsRegular():
 		return skip(ReasonSpecial, 0)
-	case refusedName(p, symlink):
+	case git.RefusedName(p, symlink):
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil

@@ -27,7 +27,7 @@ func (s *Shot) gone(ctx context.Context, f candidate, c *Capture) error {
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
 // they are the business of that repository.
 func (s *Shot) nested(ctx context.Context, dir string, c *Capture) error {
-	if refusedName(dir, false) {
+	if git.RefusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
 	}

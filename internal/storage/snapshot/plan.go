@@ -363,7 +363,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 // Refuse returns a HostileError if one of the new paths is one that a restore does not write.
 func Refuse(changes []git.Change) error {
 	for _, c := range changes {
-		if c.New.Mode != 0 && refusedName(c.Path, c.New.Mode == git.ModeSymlink) {
+		if c.New.Mode != 0 && git.RefusedName(c.Path, c.New.Mode == git.ModeSymlink) {
 			return &HostileError{c.Path}
 		}
 	}

@@ -41,7 +41,7 @@ func TestLargeRecords(t *testing.T) {
 	if byID, err := f.Listed(t.Context(), "demo", []name.ID{unread}); err != nil || byID[unread].Err != nil {
 		t.Errorf("a large record was read: %+v %v", byID[unread], err)
 	}
-	if _, _, _, err := f.Record(t.Context(), f.commit("demo", id)); err != nil {
+	if _, err := f.Record(t.Context(), f.commit("demo", id)); err != nil {
 		t.Fatal(err)
 	}
 	if got := listed().Skipped; len(got) != 1 || got[0].Reason != "unreadable" {

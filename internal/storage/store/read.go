@@ -110,6 +110,22 @@ func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 	return e.OID, nil
 }
 
+// Trees returns the trees of a checkpoint commit that a rollback may write: that of its files and, if it was
+// captured, that of what was staged.
+func (s *Store) Trees(ctx context.Context, commit name.OID) ([]name.OID, error) {
+	c, err := s.commit(ctx, "checkpoint commit", commit)
+	if err != nil {
+		return nil, err
+	}
+	trees := []name.OID{c.Tree}
+	if m, err := s.RecordCommit(ctx, commit); err == nil {
+		if index, err := s.IndexTree(ctx, m); err == nil && index != "" {
+			trees = append(trees, index)
+		}
+	}
+	return trees, nil
+}
+
 // Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
 // ("index-flags").
 func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {

@@ -132,11 +132,17 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 // explain adds what a person can do about a file that cannot be edited.
 func explain(d *agent.Definition, err error) error {
 	var unreadable *agent.UnreadableError
+	var link *agent.LinkError
 	switch {
 	case errors.As(err, &unreadable):
 		return &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Err: err,
 			Hints: []string{"nothing was changed; add this to the file yourself:\n" + unreadable.Snippet},
+		}
+	case errors.As(err, &link):
+		return &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Err: err,
+			Hints: []string{"put a file or directory of its own in its place, or use your own settings: `git checkpoint agent add " + d.Name + " --user`"},
 		}
 	case errors.Is(err, agent.ErrScope):
 		return checkpoint.Usage("leave out the flag, or see docs/agents.md", "%s: %v", d.Title, err)

@@ -29,6 +29,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -124,6 +125,9 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	if err := p.choose(ctx, had); err != nil {
 		return nil, err
 	}
+	if err := p.writable(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.needs(ctx); err != nil {
 		return nil, err
 	}
@@ -131,6 +135,32 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 		return nil, err
 	}
 	return p, p.sayOutside(ctx)
+}
+
+// writable refuses a checkpoint with a path that a rollback would refuse: unpacking a tar would write it.
+// A tree that cannot be read is left to git, which says more when it packs it.
+func (p *parcel) writable(ctx context.Context) error {
+	for _, session := range p.sessions {
+		var from name.OID
+		for _, e := range p.entries(session) {
+			trees, err := p.s.Store.Trees(ctx, e.Event().Commit)
+			if err != nil {
+				continue
+			}
+			for _, tree := range trees {
+				changes, err := p.s.Repo.DiffTrees(ctx, from, tree)
+				if err != nil {
+					break
+				}
+				if err := snapshot.Refuse(changes); err != nil {
+					return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint delete "+string(e.Checkpoint)+"` removes it; `--session` exports others without it",
+						"%s of %s is not exported: %v", e.Label, session, err)
+				}
+				from = tree
+			}
+		}
+	}
+	return nil
 }
 
 // mayLeave passes the bundle through the clearance gate.

@@ -282,15 +282,9 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 // checkpoint's tree is put there. A tree that cannot be read is left to git, which says more when it
 // sends it.
 func (c *consignment) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
-	made, err := c.s.Repo.ReadCommit(ctx, string(commit))
+	trees, err := c.s.Store.Trees(ctx, commit)
 	if err != nil {
 		return nil //nolint:nilerr // see above
-	}
-	trees := []name.OID{made.Tree}
-	if m, err := c.s.Store.RecordCommit(ctx, commit); err == nil {
-		if index, err := c.s.Store.IndexTree(ctx, m); err == nil && index != "" {
-			trees = append(trees, index)
-		}
 	}
 	from := *seen
 	for _, tree := range trees {
@@ -301,9 +295,9 @@ func (c *consignment) writable(ctx context.Context, commit name.OID, seen *name.
 		if err := snapshot.Refuse(changes); err != nil {
 			return err
 		}
-		from = made.Tree
+		from = trees[0]
 	}
-	*seen = made.Tree
+	*seen = trees[0]
 	return nil
 }
 

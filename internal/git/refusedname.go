@@ -1,13 +1,13 @@
-package snapshot
+package git
 
 import "strings"
 
-// refusedName reports whether git refuses a path: if a component is empty, "." or "..", or is
+// RefusedName reports whether git refuses a path: if a component is empty, "." or "..", or is
 // ".git" on some file system, whatever its case or spelling there. `git add` refuses such a path,
 // and `git fsck` reports a tree that has one, whatever core.protectNTFS and core.protectHFS say.
-// A restore must not write such a path either: it could replace a hook or the configuration. A
+// A rollback must not write such a path either: it could replace a hook or the configuration. A
 // symbolic link named .gitmodules is refused as well.
-func refusedName(p string, symlink bool) bool {
+func RefusedName(p string, symlink bool) bool {
 	for _, part := range strings.Split(p, "/") {
 		if part == "" || part == "." || part == ".." || isDotGit(part) {
 			return true
