@@ -199,6 +199,10 @@ func (r *Repo) SharedBits() fs.FileMode {
 	return (bits | bits&0o444>>2) & 0o077
 }
 
+// PrivateMode returns the permission bits of a file of this program's that tells about the worktree: only its
+// owner may read it, and those for whom core.sharedRepository opens the repository.
+func (r *Repo) PrivateMode() fs.FileMode { return 0o600 | r.SharedBits()&0o066 }
+
 // processWriter has git write, with one process per object.
 type processWriter struct{ repo *Repo }
 

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -143,15 +144,21 @@ func compile(strict bool, s scope, text, want string, first ...ast.Visitor) (*pr
 type meter struct {
 	// left is the budget that remains. Nothing runs any more once it is 0.
 	left int
-	// size is the number of bytes of all texts that the expressions can see and of the longest list
-	// that numbers made, the cost of one operation that looks at all of them.
+	// size is the cost of one operation that looks at all texts that the expressions can see and at the
+	// longest list that numbers made: one for each byte, and valueCost for each value.
 	size int
 	// longest is the length of that list.
 	longest int
 }
 
-// maxWork is the budget of one evaluation. A cheap operation costs 50.
-const maxWork = 1_000_000_000
+// maxWork is the budget of one evaluation, about half a second of processor time. A unit is one to two
+// nanoseconds: to compare a number with each of a list takes 50 to 150 ns.
+const (
+	maxWork    = 300_000_000
+	cheapCost  = 15
+	valueCost  = 40 // counted in each of the texts, of which an operation looks at one
+	numberCost = 60
+)
 
 var errTooMuch = errors.New("takes too long")
 
@@ -160,6 +167,9 @@ func newMeter(texts ...[]byte) *meter {
 	m := &meter{left: maxWork, size: 64}
 	for _, text := range texts {
 		m.size += len(text)
+		for _, before := range []string{",", "[", "{"} {
+			m.size += valueCost * bytes.Count(text, []byte(before))
+		}
 	}
 	return m
 }
@@ -168,7 +178,7 @@ func newMeter(texts ...[]byte) *meter {
 // may look at all the data. It empties the budget and returns errTooMuch if the cost exceeds it or
 // the multiplication overflows.
 func (m *meter) charge(nodes, heavy int) error {
-	cost := 50*nodes + heavy*m.size
+	cost := cheapCost*nodes + heavy*m.size
 	if heavy > 0 && cost/heavy < m.size || cost > m.left {
 		m.left = 0
 		return errTooMuch
@@ -178,10 +188,10 @@ func (m *meter) charge(nodes, heavy int) error {
 }
 
 // made charges for a list of numbers that did not exist before. From then on a heavy operation may
-// look at it, which costs some eight bytes for each number.
+// look at it.
 func (m *meter) made(length int) error {
 	if length > m.longest {
-		m.size += 8 * (length - m.longest)
+		m.size += numberCost * (length - m.longest)
 		m.longest = length
 	}
 	return m.charge(length, 0)

@@ -138,9 +138,23 @@ func TestEvaluationIsBounded(t *testing.T) {
 		t.Logf("%s: refused after %v", text, time.Since(began))
 	}
 	// What numbers makes counts as well, not only what the state has.
-	text := `all(numbers(1, 100000), len(numbers(1, 100000)) > 0)`
-	if _, err := asked(text, `{}`, `{}`); err == nil || !strings.Contains(err.Error(), "takes too long") {
-		t.Errorf("%s: error is %v", text, err)
+	for _, text := range []string{
+		`all(numbers(1, 100000), len(numbers(1, 100000)) > 0)`,
+		`count(numbers(1, 100), 0 in numbers(1, 100000)) > 0`,
+	} {
+		if _, err := asked(text, `{}`, `{}`); err == nil || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("%s: error is %v", text, err)
+		}
+	}
+	// Many small values cost more than one long text: these took three to six seconds.
+	small := `{"a": [` + strings.TrimSuffix(strings.Repeat("{},", 5000), ",") + `]}`
+	for _, text := range []string{`count(new.a, 2 in new.a) > 0`, `count(new.a, new.a == old.a) > 0`, `count(new.a, subset(new.a, old.a)) > 0`} {
+		if _, err := asked(text, small, small); err == nil || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("%s: error is %v", text, err)
+		}
+	}
+	if got, err := asked(`"x" in new.a and subset(new.a, old.a)`, `{"a": ["x", "`+strings.Repeat("y", 10<<20)+`"]}`, `{"a": ["x", "`+strings.Repeat("y", 10<<20)+`"]}`); err != nil || got != true {
+		t.Errorf("an honest rule over a long text: %v, %v", got, err)
 	}
 	if got, err := asked(`len(filter(numbers(1, 1000), # in numbers(1, 500)))`, `{}`, `{}`); err != nil || got != 500 {
 		t.Errorf("an honest rule with numbers: %v, %v", got, err)

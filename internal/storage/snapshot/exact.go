@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -141,6 +142,7 @@ func keyOf(e git.IndexEntry) verdictKey {
 // right, it is ignored and every file is compared again.
 type verdicts struct {
 	path   string
+	perm   fs.FileMode
 	digest [32]byte
 	exact  map[verdictKey]bool
 	fresh  bool // something was added, so that save has work to do
@@ -149,7 +151,7 @@ type verdicts struct {
 // openVerdicts reads the cache. The result is empty if the cache was made under other
 // conversions.
 func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
-	v := &verdicts{path: filepath.Join(s.dir, "exact"), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
+	v := &verdicts{path: filepath.Join(s.dir, "exact"), perm: s.repo.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
 	same := func([]byte) [32]byte { return v.digest }
 	for key := range slices.Chunk(readCache(v.path, len(verdictKey{}), same), len(verdictKey{})) {
 		v.exact[verdictKey(key)] = true
@@ -166,7 +168,7 @@ func (v *verdicts) save() {
 	for k := range v.exact {
 		records = append(records, k[:]...)
 	}
-	writeCache(v.path, v.digest, records)
+	writeCache(v.path, v.perm, v.digest, records)
 }
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,

@@ -32,7 +32,12 @@ func (s *Shot) mark() string {
 // moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
 // restore that was killed.
 func (s *Shot) moveOn() error {
-	if err := os.WriteFile(s.markPath(), []byte(randomHex()), 0o666); err != nil {
+	perm := s.repo.PrivateMode()
+	err := os.WriteFile(s.markPath(), []byte(randomHex()), perm)
+	if err == nil {
+		err = os.Chmod(s.markPath(), perm) // an earlier version gave everybody the right to read it
+	}
+	if err != nil {
 		return fmt.Errorf("mark the worktree: %w", err)
 	}
 	return nil

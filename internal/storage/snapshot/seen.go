@@ -30,6 +30,7 @@ type sighting struct {
 // is only a cache: if the file does not look right, all files are read again.
 type sightings struct {
 	path     string
+	perm     fs.FileMode
 	tick     time.Time // start of the clock tick in which the capture began
 	hashLen  int       // bytes of a binary id
 	previous map[verdictKey]sighting
@@ -41,7 +42,7 @@ type sightings struct {
 // openSightings reads what the previous capture saw.
 func (s *Shot) openSightings(began time.Time) *sightings {
 	v := &sightings{
-		path: filepath.Join(s.dir, "seen"), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
+		path: filepath.Join(s.dir, "seen"), perm: s.repo.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
 		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
 	}
 	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {
@@ -99,7 +100,7 @@ func (v *sightings) save() {
 		oid, _ := hex.DecodeString(string(s.oid)) //nolint:errcheck // an id is hexadecimal
 		records = append(append(append(records, key[:]...), cr), oid...)
 	}
-	writeCache(v.path, sha256.Sum256(records), records)
+	writeCache(v.path, v.perm, sha256.Sum256(records), records)
 }
 
 // readCache returns the content of a cache after its first 32 bytes: records of size bytes. It returns
@@ -113,9 +114,9 @@ func readCache(path string, size int, sum func(records []byte) [32]byte) []byte 
 }
 
 // writeCache writes what readCache reads. An error is no loss.
-func writeCache(path string, sum [32]byte, records []byte) {
+func writeCache(path string, perm fs.FileMode, sum [32]byte, records []byte) {
 	temp := path + ".tmp-" + randomHex()
-	if os.WriteFile(temp, slices.Concat(sum[:], records), 0o666) != nil || os.Rename(temp, path) != nil {
+	if os.WriteFile(temp, slices.Concat(sum[:], records), perm) != nil || os.Rename(temp, path) != nil {
 		os.Remove(temp) //nolint:errcheck // disposable
 	}
 }

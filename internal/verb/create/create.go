@@ -183,6 +183,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if c.watch != nil {
 		c.watch.Say()
 	}
+	c.sayPrivate()
 	for _, w := range res.Warnings {
 		c.s.Warn(w)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -263,7 +262,7 @@ func (m *mirrored) save(session string, written map[string]string) error {
 	file := m.file + partOf(session)
 	temp := fmt.Sprintf("%s-%d.tmp", file, os.Getpid())
 	part := mirrored{Sessions: map[string]map[string]string{session: written}}
-	if err := os.WriteFile(temp, encode(part), fs.FileMode(0o666)); err != nil {
+	if err := os.WriteFile(temp, encode(part), 0o600); err != nil {
 		return plain(err)
 	}
 	return os.Rename(temp, file)

@@ -65,7 +65,9 @@ type parcel struct {
 	sessions  []name.Session
 	listing   *remote.Listing
 	// count is the number of checkpoints that are exported.
-	count   int
+	count int
+	// private says that a file of a checkpoint was readable by its owner only.
+	private bool
 	session map[name.Session]*travel.Joined
 }
 
@@ -125,7 +127,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	if err := p.choose(ctx, had); err != nil {
 		return nil, err
 	}
-	if err := p.writable(ctx); err != nil {
+	if err := p.prove(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.needs(ctx); err != nil {
@@ -137,12 +139,17 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 	return p, p.sayOutside(ctx)
 }
 
-// writable refuses a checkpoint with a path that a rollback would refuse: unpacking a tar would write it.
-// A tree that cannot be read is left to git, which says more when it packs it.
-func (p *parcel) writable(ctx context.Context) error {
+// prove refuses a checkpoint with a path that a rollback would refuse: unpacking a tar would write it. It
+// also notes whether there are private files. A tree that cannot be read is left to git, which says more when it packs it.
+func (p *parcel) prove(ctx context.Context) error {
 	for _, session := range p.sessions {
 		var from name.OID
 		for _, e := range p.entries(session) {
+			if rec, err := p.s.Store.Record(ctx, e.Event().Commit); err == nil {
+				for _, mode := range rec.Snapshot.Modes {
+					p.private = p.private || strings.HasSuffix(mode, "00")
+				}
+			}
 			trees, err := p.s.Store.Trees(ctx, e.Event().Commit)
 			if err != nil {
 				continue

@@ -25,12 +25,15 @@ type Destination struct {
 	Out  io.Writer
 	// Whether a file is replaced that is no earlier export.
 	Force bool
+	// Only the owner may read the file, because it holds something that only the owner could read.
+	private bool
 }
 
 // save writes the export to its destination.
 func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count, Needs: p.elsewhere}
 	var err error
+	req.private = p.private
 	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
 	if err == nil && len(out.Needs) > 0 {
 		needs := make([]string, len(out.Needs))
@@ -68,7 +71,17 @@ func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, w
 	case info != nil && !info.Mode().IsRegular():
 		err = into(ctx, file, to, write)
 	default:
-		err = wholefile.Write(file, 0o666, func(w io.Writer) error {
+		perm := fs.FileMode(0o666)
+		if d.private {
+			perm = 0o600
+			if info != nil { // the permissions of the old file stay
+				err = os.Chmod(file, info.Mode().Perm()&perm)
+			}
+		}
+		if err != nil {
+			break
+		}
+		err = wholefile.Write(file, perm, func(w io.Writer) error {
 			to.w = w
 			return write(to)
 		})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/archive"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -162,20 +164,24 @@ func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session n
 		if err != nil {
 			return err
 		}
-		if err := t.File(dir+memberPath(f.Path), permissions(f.New), rec.CreatedAt, blob.Data); err != nil {
+		if err := t.File(dir+memberPath(f.Path), permissions(f, rec), rec.CreatedAt, blob.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// permissions returns the file mode for a tree entry: git records only whether a file is
-// executable.
-func permissions(e git.Entry) fs.FileMode {
-	if e.Mode == git.ModeExec {
-		return 0o755
+// permissions returns the file mode of a tar's member. git records only whether a file is executable; a
+// record may take rights away from that, and never adds any.
+func permissions(f git.Change, rec *record.Record) fs.FileMode {
+	usual := fs.FileMode(0o644)
+	if f.New.Mode == git.ModeExec {
+		usual = 0o755
 	}
-	return 0o644
+	if bits, err := strconv.ParseUint(rec.Snapshot.Modes[record.Path(f.Path)], 8, 12); err == nil {
+		return usual & fs.FileMode(bits)
+	}
+	return usual
 }
 
 // memberPath returns the path of a checkpoint's file in the tar. Names in a tar are UTF-8.
