@@ -13,7 +13,7 @@ version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma
 ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-web torture roundtrip lint demo bench dist install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-web torture roundtrip lint demo bench dist install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -33,7 +33,7 @@ GITS ?=
 test-all:
 	PATH="$(path)" $(GO) test -timeout 2h ./...
 	$(MAKE) torture CASES=100
-	$(MAKE) test-race fuzz test-servers test-agents test-web
+	$(MAKE) test-race fuzz test-servers test-agents test-field test-web
 	for git in $(GITS); do $(MAKE) test GIT="$$git" || exit; done
 
 # The race detector needs cgo, and so a C compiler.
@@ -56,6 +56,11 @@ fuzz:
 # tested is said.
 test-servers:
 	@PATH="$(path)" GO="$(GO)" sh .ci/servers
+
+# Repositories that use git-lfs, git-crypt, git-annex or git-filter-repo, and file systems without modes.
+# What is missing is installed where apt is there and we are root; what cannot be tested is said.
+test-field:
+	@PATH="$(path)" GO="$(GO)" sh .ci/field
 
 # The page in a real browser, without a network. SHOTS=docs writes
 # the pictures that the documents show.

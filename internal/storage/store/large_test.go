@@ -52,7 +52,7 @@ func TestLargeRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, _, err = f.Record(t.Context(), f.commit("demo", id))
+	_, err = f.Record(t.Context(), f.commit("demo", id))
 	if again, readErr := os.ReadFile(f.path("checkpoint", "list-demo")); err != nil || readErr != nil || !bytes.Equal(again, cache) {
 		t.Errorf("the cache changed, or %v %v", err, readErr)
 	}

@@ -1,0 +1,16 @@
+# After git filter-repo has rewritten history, what it left can be read, and a new checkpoint can be made.
+git init -q a
+cd a
+echo word >pw
+echo text >kept
+git add .
+git commit -qm start
+git checkpoint save one
+echo more >>kept
+git checkpoint save two
+git filter-repo --force --invert-paths --path pw >/dev/null 2>&1
+git checkpoint list
+git checkpoint status
+git checkpoint save --session after three
+git checkpoint validate --session after
+git cat-file -e HEAD:kept
