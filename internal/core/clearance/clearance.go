@@ -141,7 +141,7 @@ func open(repo *git.Repo, allowed []string, keyFile, command string) (*Desk, err
 	if d.expunged, err = ReadExpunged(repo); err != nil {
 		return nil, err
 	}
-	scanner := guard.Version()
+	scanner := guard.Version() + ", authors" // verdicts of earlier versions did not look at them
 	if command != "" {
 		d.external = &external{command: command, patience: patience}
 		scanner = d.external.version()

@@ -173,13 +173,20 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 }
 
 // said returns what is to be scanned of an object: a blob's content, or the message of a commit or
-// tag, without the headers, where the signature is.
+// tag, and behind it who made it. The other headers have the signature, and no words.
 func (d *Desk) said(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
 	o, err := d.repo.Batch().Object(ctx, string(oid))
-	if info.Type != "blob" {
-		_, o.Data, _ = bytes.Cut(o.Data, []byte("\n\n")) // an empty line ends the headers
+	if info.Type == "blob" {
+		return o.Data, err
 	}
-	return o.Data, err
+	headers, message, _ := bytes.Cut(o.Data, []byte("\n\n")) // an empty line ends the headers
+	said := append(bytes.Clone(message), '\n')
+	for line := range bytes.Lines(headers) {
+		if kind, who, _ := bytes.Cut(line, []byte(" ")); slices.Contains([]string{"author", "committer", "tagger"}, string(kind)) {
+			said = append(append(said, bytes.TrimRight(who, "\n")...), '\n')
+		}
+	}
+	return said, err
 }
 
 // write writes what is to be scanned of an object.
