@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/proof"
 	"git-checkpoint/internal/verb/repair"
 )
 
@@ -138,16 +139,40 @@ func (a Rebuilt) text(p *page) {
 	if len(a.Missing) > 0 {
 		p.line(plain("  without " + strings.Join(a.Missing, ", ")))
 	}
+	moved := false // what its ref leads to can still be read
 	for _, f := range a.Left {
 		p.finding("  still ", f)
 		// A checkpoint that was replaced gets one hint, below, and not one for each finding.
-		if a.Rebuilt == "" {
+		if a.Rebuilt == "" || f.Kind == proof.RefMoved {
 			p.hint(f.Hint)
 		}
+		moved = moved || f.Kind == proof.RefMoved
 	}
-	if a.Rebuilt != "" && len(a.Left) > 0 {
+	if a.Rebuilt != "" && len(a.Left) > 0 && !moved {
 		p.hint("`git checkpoint delete " + string(a.Checkpoint) + "` removes the broken one; " + string(a.Rebuilt) + " replaces it")
 	}
+}
+
+// Rewritten is the question whether to adopt checkpoints that a tool rewrote with the history.
+type Rewritten struct {
+	Checkpoints []repair.Rewritten `json:"rewritten"`
+}
+
+// JSON writes a line.
+func (a Rewritten) JSON(w io.Writer) error { return jsonLine(w, &a) }
+
+// text names each checkpoint, and how it differs from what it says of itself.
+func (a Rewritten) text(p *page) {
+	for _, c := range a.Checkpoints {
+		p.line(plain("Rewritten  "), render.Span{Role: render.ID, Text: c.Label}, plain(" in session "+string(c.Session)+": it was "+c.Commit.Short()+", which is gone, and is "+c.Rewritten.Short()+" now"))
+		for _, d := range c.Differs {
+			p.line(plain("  " + d))
+		}
+		if len(c.Differs) == 0 {
+			p.line(plain("  it is what its message and its record say"))
+		}
+	}
+	p.line(plain("Adopt what is there now only if you rewrote the history, or know who did."))
 }
 
 // Ailment is one finding of doctor.

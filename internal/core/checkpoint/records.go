@@ -44,9 +44,12 @@ func (s *Service) ReadStored(ctx context.Context, e *journal.Entry) (store.Store
 }
 
 // CorruptError returns the error for a checkpoint that cannot be read, with ways out as hints: the
-// last checkpoint before it that is valid, a rebuild, a delete. A workflow's own message for
-// "corrupt" comes first.
+// last checkpoint before it that is valid, and a rebuild. A workflow's own message for "corrupt" comes
+// first. No hint says to delete it: something of it may still be readable.
 func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
+	if ctx.Err() != nil { // the time was up; that says nothing about the checkpoint
+		return err
+	}
 	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
 	if isLater(err) {
 		known.Hints = []string{newerReads}
@@ -56,13 +59,19 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	if last != nil {
 		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
 	}
+	if to := s.RewrittenTo(ctx, st.Session, e); to != "" {
+		known.Err = fmt.Errorf("history was rewritten: %s is gone, and its ref is at %s now", e.Event().Commit.Short(), to.Short())
+		known.Hints = append(known.Hints, RewrittenHint(s.Repo, st.Session, e.Checkpoint))
+		return known
+	}
+	if trace := RewriteTrace(s.Repo); trace != "" {
+		known.Hints = append(known.Hints, "a tool rewrote the history of this repository ("+trace+"): `git checkpoint rebuild --all` adopts what it made of the checkpoints, or says what to type")
+	}
 	brings := "brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that"
 	if _, unread := s.ReadRecord(ctx, e); unread == nil {
 		brings = "takes what is missing from the worktree if it is there; an undamaged copy in a clone or remote still has it"
 	}
-	known.Hints = append(known.Hints,
-		"`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings,
-		"`git checkpoint delete "+string(e.Checkpoint)+"` removes it")
+	known.Hints = append(known.Hints, "`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings)
 	if def, defErr := s.DefinitionFor(ctx, st); defErr == nil {
 		said := map[string]any{"session": string(st.Session), "workflow": def.Name, "label": e.Label, "id": string(e.Checkpoint), "step": e.Step, "step_name": e.Event().StepName, "error": err.Error()}
 		if last != nil {
@@ -94,7 +103,10 @@ func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.En
 // DamagedError is CorruptError without the search for a valid checkpoint: its hint names what helps
 // in any case.
 func DamagedError(e *journal.Entry, err error) error {
-	hint := "go back to an older one with `git checkpoint rollback`, or remove it with `git checkpoint delete " + string(e.Checkpoint) + "`"
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	hint := "`git checkpoint rebuild " + string(e.Checkpoint) + "` says what became of it, and brings back what it can; `git checkpoint rollback` goes back to an older one"
 	if isLater(err) {
 		hint = newerReads
 	}

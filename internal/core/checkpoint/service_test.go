@@ -1,10 +1,14 @@
 package checkpoint_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 )
 
 // A signature in another worktree, such as that of an attempt, may ask for a passphrase where one in
@@ -30,6 +34,27 @@ func TestOpenAt(t *testing.T) {
 		}
 		if got := there.Store.Random(); got != 7 {
 			t.Errorf("another random source: %d", got)
+		}
+	}
+}
+
+// An operation that ran out of time says nothing about a checkpoint: no hint tells to rebuild or to
+// delete it.
+func TestOutOfTime(t *testing.T) {
+	c := newClones(t, 1, 0).all[0]
+	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: c.dir, Env: c.w.env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // only a test
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(context.DeadlineExceeded)
+	for _, err := range []error{
+		s.CorruptError(ctx, nil, &journal.Entry{}, context.DeadlineExceeded),
+		checkpoint.DamagedError(&journal.Entry{}, fmt.Errorf("read tree: %w", context.DeadlineExceeded)),
+	} {
+		if hints := checkpoint.HintsOf(err); len(hints) > 0 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: %q", err, hints)
 		}
 	}
 }

@@ -23,14 +23,17 @@ type Expunged struct {
 	Objects map[name.OID]bool // blobs, records and commits
 	// Checkpoints are the ids that had to go, by session.
 	Checkpoints map[name.Session]map[name.ID]bool
+	// Anew are the sessions whose journal a rewrite of history replaced, and the sessions that they
+	// go on as. Joined with the journal of a clone, the old name would bring everything back.
+	Anew map[name.Session]name.Session
 }
 
 // ReadExpunged reads the list, which all worktrees of the repository share. Each line is
-// "object <oid>" or "checkpoint <session> <id>". Other lines are ignored.
+// "object <oid>", "checkpoint <session> <id>" or "anew <session> <session>". Other lines are ignored.
 func ReadExpunged(repo *git.Repo) (*Expunged, error) {
 	x := &Expunged{
 		path:    filepath.Join(repo.CommonDir, "checkpoint", "expunged"),
-		Objects: map[name.OID]bool{}, Checkpoints: map[name.Session]map[name.ID]bool{},
+		Objects: map[name.OID]bool{}, Checkpoints: map[name.Session]map[name.ID]bool{}, Anew: map[name.Session]name.Session{},
 	}
 	f, err := os.Open(x.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,6 +51,8 @@ func ReadExpunged(repo *git.Repo) (*Expunged, error) {
 			x.Objects[name.OID(fields[1])] = true
 		case len(fields) == 3 && fields[0] == "checkpoint":
 			x.checkpoint(name.Session(fields[1]), name.ID(fields[2]))
+		case len(fields) == 3 && fields[0] == "anew":
+			x.Anew[name.Session(fields[1])] = name.Session(fields[2])
 		}
 	}
 	return x, lines.Err()
@@ -76,14 +81,25 @@ func (x *Expunged) Add(session name.Session, ids []name.ID, objects []name.OID) 
 			fmt.Fprintf(&lines, "checkpoint %s %s\n", session, id)
 		}
 	}
-	if lines.Len() == 0 {
+	return x.write(lines.String())
+}
+
+// BeginAnew adds a session whose journal was rewritten, and the one that it goes on as.
+func (x *Expunged) BeginAnew(session, as name.Session) error {
+	x.Anew[session] = as
+	return x.write(fmt.Sprintf("anew %s %s\n", session, as))
+}
+
+// write appends lines to the file.
+func (x *Expunged) write(lines string) error {
+	if lines == "" {
 		return nil
 	}
 	err := os.MkdirAll(filepath.Dir(x.path), 0o777)
 	if err == nil {
 		var f *os.File
 		if f, err = os.OpenFile(x.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
-			_, err = f.WriteString(lines.String())
+			_, err = f.WriteString(lines)
 			err = errors.Join(err, f.Sync(), f.Close())
 		}
 	}

@@ -21,15 +21,14 @@ func hintOf(kind Kind, id name.ID) string {
 		return rebuild + "makes the ref again if the commit is still here; otherwise fetch it from a clone or backup"
 	case RefForeign, RefID:
 		return rebuild + "restores the ref if the journal names a commit; `git update-ref -d` deletes a ref that nothing names"
-	// Only a person can decide which of the two commits is right.
 	case RefMoved:
-		return "two commits claim this id, and neither was overwritten: compare them, then set the ref with `git update-ref`"
+		return rebuild + "puts the ref back if the commit that the journal names is still here and both have the same record; if it is gone because history was rewritten, it shows how the other one differs, and adopts it"
 	case RecordMissing, RecordGarbled, RecordUnreadable, RecordLimits, RecordCommitMissing, RecordCommitGarbled, CommitMissing, CommitGarbled:
 		return rebuild + "makes a new checkpoint beside it from what can be proven"
 	case RecordFormat:
-		return "a git-checkpoint that knows this format can read it; `git checkpoint delete " + string(id) + "` deletes it"
+		return "a git-checkpoint that knows this format can read it"
 	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch, TreeRefused:
-		return "somebody forged or changed this; `git checkpoint delete " + string(id) + "` deletes it"
+		return "somebody forged or changed this; compare it with an undamaged copy in a clone or remote"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
 		return rebuild + "takes the object from the worktree if it is there; otherwise fetch it from a clone or backup"
 	case OutsideMissing:

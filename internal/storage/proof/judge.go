@@ -51,6 +51,10 @@ func (v *Verdict) head() name.OID {
 	return ""
 }
 
+// Whole reports whether a moved ref is all that is wrong with what it points at: the record there is the
+// one that the journal names.
+func (v *Verdict) Whole() bool { return v.beside == 1 && v.Findings[0].Kind == RefMoved }
+
 // part is how many checkpoints are judged at once. It bounds the memory of a long session.
 const part = 128
 

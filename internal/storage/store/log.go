@@ -139,6 +139,16 @@ func (s *Store) commits(ctx context.Context, tip name.OID, known *journal.Log) (
 // Node decodes a commit of a journal from an object.
 func Node(o git.Object) (journal.Node, error) { return readNode(o.OID, o, nil) }
 
+// NodeOfAnyTree is Node for a commit that a tool rewrote: its tree may be any.
+func NodeOfAnyTree(oid name.OID, o git.Object, err error) (journal.Node, error) {
+	c, err := commitOf(o, err)
+	if err != nil {
+		return journal.Node{}, &DamagedError{What: "journal", OID: oid, Err: err}
+	}
+	c.Tree = journal.EmptyTreeSHA1
+	return parseNode(c)
+}
+
 // readNode decodes a commit of a journal from an object that was read.
 func readNode(oid name.OID, o git.Object, err error) (journal.Node, error) {
 	c, err := commitOf(o, err)

@@ -15,6 +15,7 @@ type RebuildCmd struct {
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the active one."`
 	All     bool   `xor:"which" help:"Rebuild all sessions."`
 	Upgrade bool   `help:"Also write records of older formats again in the current one, beside the old ones."`
+	Yes     bool   `short:"y" help:"Adopt a rewritten checkpoint that you named without asking."`
 	resultFlags
 }
 
@@ -25,6 +26,9 @@ func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
+		request.Agree = func(differ []repair.Rewritten) error {
+			return app.confirm(ctx, answer.Rewritten{Checkpoints: differ}, yesFlag{c.Yes})
+		}
 		said, broken := 0, 0
 		err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
 			if said++; !line.OK {

@@ -84,10 +84,13 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 		before[o.entry.Checkpoint], all = m, append(all, m)
 	}
 	s.Trace("rewritten")
-	res, err := s.Transact(ctx, r.session, func(ctx context.Context, v store.View) (store.Change, error) {
+	res, err := s.Transact(ctx, r.as, func(ctx context.Context, v store.View) (store.Change, error) {
 		// The new checkpoints were written for another state of the session.
 		if v.Tip != r.tip {
 			return store.Change{}, errMoved
+		}
+		if r.as != r.session {
+			return r.begin(all)
 		}
 		return r.change(ctx, all)
 	})
@@ -99,6 +102,9 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 		r.plan.answer.Checkpoints = append(r.plan.answer.Checkpoints, Rewritten{
 			ID: m.entry.Checkpoint, Label: m.entry.Label, Session: r.session, Holds: m.places(), Rebuilt: m.record.ID,
 		})
+	}
+	if r.as != r.session {
+		return nil
 	}
 	return r.stayWhereItWas(ctx, res.State, before)
 }
@@ -117,9 +123,10 @@ func (r *rewriting) ids() []name.ID {
 func (r *rewriting) objects() []name.OID {
 	var all []name.OID
 	for _, o := range r.old {
-		all = append(all, o.commit.OID)
-		// A checkpoint that only comes after one with the content has nothing else to hide.
-		if !o.holds {
+		all = append(all, o.entry.Event().Commit)
+		// A checkpoint that only comes after one with the content has nothing else to hide, and which
+		// objects a rewrite of history took away is not known.
+		if !o.holds || r.from != nil {
 			continue
 		}
 		all = append(all, o.record.OID)
@@ -158,7 +165,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 			current = m.record.ID
 		}
 		id, was := m.entry.Checkpoint, m.entry.Event()
-		tombs = append(tombs, journal.Tombstone{ID: id, Commit: was.Commit, Record: was.Record, Reason: reason})
+		tombs = append(tombs, journal.Tombstone{ID: id, Commit: was.Commit, Record: was.Record, Reason: r.reason()})
 		r.place(&change, m)
 	}
 	// Pins come before the prune. A pin that a tombstone does not know would void it.
@@ -168,7 +175,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		if err != nil {
 			return change, err
 		}
-		stay(&e, current, discarded)
+		r.stay(&e, current, discarded)
 		change.Events = append(change.Events, e)
 	}
 	if len(tombs) > 0 {
@@ -176,7 +183,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		if err != nil {
 			return change, err
 		}
-		e.Reason, e.Tombstones = reason, tombs
+		e.Reason, e.Tombstones = r.reason(), tombs
 		change.Events = append(change.Events, e)
 	}
 	// Dead checkpoints that an interrupted expunge left: refs and notes go after the
@@ -236,9 +243,9 @@ func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error
 
 // stay makes an event a rollback from a checkpoint to itself, which only discards others. It
 // has no worktree, so it is no undo level.
-func stay(e *journal.Event, at name.ID, discard []name.ID) {
+func (r *rewriting) stay(e *journal.Event, at name.ID, discard []name.ID) {
 	e.Worktree, e.WorktreeID = "", ""
-	e.From, e.To, e.Discard, e.Reason = at, at, discard, reason
+	e.From, e.To, e.Discard, e.Reason = at, at, discard, r.reason()
 }
 
 // stayWhereItWas makes sure that the current checkpoint, or its replacement, is current as
@@ -251,5 +258,5 @@ func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, befor
 	if want == "" || st.Current == want {
 		return nil
 	}
-	return r.plan.s.Append(ctx, r.session, journal.KindRollback, func(e *journal.Event) { stay(e, want, nil) })
+	return r.plan.s.Append(ctx, r.session, journal.KindRollback, func(e *journal.Event) { r.stay(e, want, nil) })
 }

@@ -161,7 +161,7 @@ func (p *Plan) read(ctx context.Context) error {
 		}
 	}
 	for _, session := range sessions {
-		r := &rewriting{plan: p, session: session, below: map[name.OID][]place{}}
+		r := &rewriting{plan: p, session: session, as: session, below: map[name.OID][]place{}}
 		err := r.open(ctx)
 		switch {
 		case errors.Is(err, store.ErrNoSession) && p.req.Session == "":

@@ -36,6 +36,10 @@ type rewriting struct {
 	old []*old
 	// Dead ones with a ref: an earlier expunge was interrupted.
 	dead []name.ID
+	// Where the content of a checkpoint is that a rewrite of history replaced; see Adopt. Nil: nothing
+	// is adopted.
+	from map[name.ID]name.OID
+	as   name.Session // the session that the replacements go to
 }
 
 // old is a checkpoint that is rewritten.
@@ -127,7 +131,7 @@ func (r *rewriting) find(ctx context.Context) error {
 			}
 			// A damaged checkpoint cannot be rewritten. It must not keep the others from
 			// being cleaned.
-			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("%s is damaged and was left as it is; `git checkpoint delete %s` removes it: %v", e.Label, e.Checkpoint, err))
+			r.plan.answer.Kept = append(r.plan.answer.Kept, fmt.Sprintf("%s is damaged and was left as it is; `git checkpoint rebuild %s` says what became of it: %v", e.Label, e.Checkpoint, err))
 			continue
 		}
 		if o.holds || len(r.old) > 0 {
@@ -143,6 +147,10 @@ func (r *rewriting) look(ctx context.Context, e *journal.Entry, commit name.OID)
 	var err error
 	if o.commit, o.record, err = r.commits(ctx, commit); err != nil {
 		return nil, err
+	}
+	if r.from != nil {
+		o.holds = r.from[e.Checkpoint] != ""
+		return o, r.adoptable(ctx, o)
 	}
 	if o.files, err = r.hunt(ctx, o.commit.Tree); err != nil {
 		return nil, err

@@ -33,6 +33,18 @@ type made struct {
 // files alone that the record lists as skipped for this reason.
 const reason = "expunged"
 
+// reasonRewritten stands there instead for what a rewrite of history replaced. Other clones
+// must not take its tombstones for an expunge: after `git lfs migrate` they would remove
+// every large file from their own checkpoints.
+const reasonRewritten = "history was rewritten"
+
+func (r *rewriting) reason() string {
+	if r.from != nil {
+		return reasonRewritten
+	}
+	return reason
+}
+
 // maxReplaced is the largest blob in which text is replaced, in bytes. Larger ones are
 // removed.
 const maxReplaced = 64 << 20
@@ -48,19 +60,30 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	if d.Tree, err = r.files(ctx, o, rec); err != nil {
 		return nil, err
 	}
-	if r.plan.dropped(ctx, d.Head) {
+	if r.from == nil && r.plan.dropped(ctx, d.Head) {
 		d.Head = ""
 		record.HeadDropped.Set(&rec.Git.Extra, true)
 	}
 	if err := r.parts(ctx, o, &d); err != nil {
 		return nil, err
 	}
+	if r.from[o.entry.Checkpoint] != "" {
+		if err := r.align(ctx, o.commit.Message, &d); err != nil {
+			return nil, err
+		}
+	}
+	rec.Session = r.as
 	rec.RebuiltFrom, rec.Checksum = o.entry.Checkpoint, ""
 	if rec.Snapshot.Tree != "" { // otherwise no files were captured
 		rec.Snapshot.Tree = d.Tree
 	}
 	var base name.OID
-	if b := before[rec.Previous]; b != nil {
+	b := before[rec.Previous]
+	if r.as != r.session { // it must not name one that is not there
+		b = r.earlier(rec.Previous, before)
+		rec.Previous = ""
+	}
+	if b != nil {
 		rec.Previous, base = b.record.ID, b.record.Snapshot.Tree
 	}
 	if err := r.changes(ctx, o, rec, base); err != nil {
@@ -216,9 +239,11 @@ func (r *rewriting) files(ctx context.Context, o *old, rec *record.Record) (name
 		rec.Snapshot.Skipped = append(rec.Snapshot.Skipped, record.Skipped{Path: record.Path(file), Reason: reason})
 		rec.Snapshot.Complete = false
 	}
-	slices.SortFunc(rec.Snapshot.Skipped, func(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(rec.Snapshot.Skipped, byPath)
 	return tree, err
 }
+
+func byPath(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) }
 
 // parts rewrites what is beside the record: outputs, index, conflicts, exact bytes,
 // imported files.
@@ -311,7 +336,12 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 	if clean == tree {
 		return nil
 	}
-	changes, err := r.plan.s.Repo.DiffTrees(ctx, head, clean)
+	return r.staged(ctx, d, head)
+}
+
+// staged lists again where the index of a replacement differs from the files of its HEAD.
+func (r *rewriting) staged(ctx context.Context, d *store.Draft, head name.OID) error {
+	changes, err := r.plan.s.Repo.DiffTrees(ctx, head, d.IndexTree)
 	if err != nil {
 		return err
 	}

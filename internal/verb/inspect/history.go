@@ -103,7 +103,20 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 		return a, nil
 	}
 	a.Session = session
+	warnRewritten(ctx, s, st)
 	return a, statusOf(ctx, s, st, a)
+}
+
+// warnRewritten says if a tool rewrote checkpoints of the session with the history. Only the current one
+// is looked at first: status is called often.
+func warnRewritten(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+	e := st.CurrentEntry()
+	if e == nil || checkpoint.RewriteTrace(s.Repo) == "" && s.RewrittenTo(ctx, st.Session, e) == "" {
+		return
+	}
+	if count, err := s.CountRewritten(ctx, st); err == nil && count > 0 {
+		s.Warn(checkpoint.RewrittenWords(count) + "; " + checkpoint.RewrittenHint(s.Repo, st.Session, ""))
+	}
 }
 
 // UnfinishedRollback returns the rollback of this worktree that runs, or that was killed and is

@@ -93,7 +93,7 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		// The mirror may have the last copy of a checkpoint that cannot be read any more. An update
 		// would remove it, or replace it with an older one.
 		if len(a.Problems) > 0 {
-			return fmt.Errorf("%s; the mirror keeps what it has of it until it is mended, or `git checkpoint delete` drops it", a.Problems[0])
+			return fmt.Errorf("%s; the mirror keeps what it has of it until `git checkpoint rebuild` mends it", a.Problems[0])
 		}
 		if err := mirrorOnce(ctx, s, m, a); err != nil {
 			return err

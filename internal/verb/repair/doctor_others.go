@@ -171,3 +171,33 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 	// Then everything that these commits contain.
 	return found, s.Repo.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
 }
+
+// lookAtRewritten finds checkpoints whose commits a tool rewrote with the history, and what is left of
+// such a tool.
+func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	trace := checkpoint.RewriteTrace(s.Repo)
+	var out []Ailment
+	for _, st := range states {
+		count, err := s.CountRewritten(ctx, st)
+		if err != nil {
+			return out, err
+		}
+		if count > 0 {
+			out = append(out, Ailment{
+				Kind: "rewritten", Level: LevelProblem, Object: string(st.Session), Message: checkpoint.RewrittenWords(count),
+				Hint: checkpoint.RewrittenHint(s.Repo, st.Session, ""),
+			})
+		}
+	}
+	if trace != "" {
+		out = append(out, Ailment{
+			Kind: "history_rewritten", Level: LevelInfo, Object: trace, Message: "a tool rewrote the history of this repository",
+			Hint: "docs/guard.md says what that means for checkpoints; `git checkpoint validate --all` shows whether they are whole",
+		})
+	}
+	return out, nil
+}

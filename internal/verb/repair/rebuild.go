@@ -24,6 +24,9 @@ type RebuildRequest struct {
 	Session string // empty: the active or newest one
 	All     bool   // all sessions
 	Migrate bool   // also convert records of older formats
+	// Agree asks whether rewritten checkpoints that were named may be adopted; an error means no. Nil:
+	// nobody can be asked.
+	Agree func([]Rewritten) error
 }
 
 // Mended is one thing that was repaired: the kind of the finding, its object, and what was done.
@@ -57,6 +60,10 @@ type rebuilding struct {
 	known   inspect.Broken       // what the last validation found broken
 	lines   map[name.ID]*Rebuilt // the lines so far; "" is the session's
 	order   []name.ID            // of lines, in the order of output
+
+	mapped    map[name.OID]name.OID // what git filter-repo made of each commit
+	inArchive map[name.OID]bool     // see readArchive
+	rewritten map[name.ID]name.OID  // the rewritten commits to adopt
 }
 
 // Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
@@ -86,8 +93,15 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 			return err
 		}
 	}
+	mapped, err := checkpoint.CommitMap(s.Repo)
+	if err != nil {
+		return err
+	}
 	for _, session := range sessions {
-		r := &rebuilding{s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s, session), lines: map[name.ID]*Rebuilt{}}
+		r := &rebuilding{
+			s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s, session), lines: map[name.ID]*Rebuilt{},
+			mapped: mapped, rewritten: map[name.ID]name.OID{},
+		}
 		err := r.run(ctx)
 		// Its only ref pointed at something else, and is gone now: there never was a session.
 		if checkpoint.KindOf(err) == checkpoint.KindNotFound && len(r.order) > 0 {
@@ -145,6 +159,17 @@ func (r *rebuilding) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
+	switch done, err := r.anew(ctx); {
+	case err != nil:
+		return err
+	case done && len(r.order) > 0: // it goes on under another name
+		for _, l := range r.lines {
+			l.OK = true
+		}
+		return nil
+	case done:
+		return r.again(ctx)
+	}
 	// The journal needs repair if it cannot be folded, if it has events of another session, or if this
 	// worktree saw events that it does not have any more. For a single checkpoint only the first
 	// matters.
@@ -179,11 +204,15 @@ func (r *rebuilding) open(ctx context.Context) (err error) {
 // beside one that cannot be repaired.
 func (r *rebuilding) derived(ctx context.Context) error {
 	w := &repairs{rebuilding: r}
+	r.readArchive(ctx)
 	if err := w.tell(); err != nil {
 		return err
 	}
 	err := r.p.Judge(ctx, r.subjects(), nil, func(v proof.Verdict) error { return w.take(ctx, v) })
 	if err != nil {
+		return err
+	}
+	if err := w.adoptRewritten(ctx); err != nil {
 		return err
 	}
 	return w.write(ctx)

@@ -170,6 +170,13 @@ func (b *beside) gather(ctx context.Context) error {
 		b.lost("files", "state", "outputs")
 		return nil
 	}
+	if missing, err := b.s.Repo.Batch().Missing(ctx, []name.OID{b.draft.Head}); err != nil {
+		return err
+	} else if missing[b.draft.Head] { // git would not pack a ref that leads to it
+		b.lost("the commit of HEAD")
+		record.HeadDropped.Set(&b.record.Git.Extra, true)
+		b.draft.Head = ""
+	}
 	return b.kept(ctx, rec != nil)
 }
 

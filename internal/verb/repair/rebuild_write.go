@@ -31,6 +31,7 @@ type repairs struct {
 	stood   []journal.Event       // their events
 	about   []journal.Event       // rebuild events that only report a repair
 	told    []telling             // for the one event that reports all
+	unsure  []Rewritten           // to be asked about before they are adopted
 }
 
 // telling says what was regenerated for one checkpoint.
@@ -71,6 +72,9 @@ func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
 	}
 	if v.Entry == nil {
 		return w.adopt(v)
+	}
+	if w.takeRewritten(ctx, &v) {
+		return nil
 	}
 	if err := w.rescue(ctx, v); err != nil {
 		return err
@@ -148,8 +152,9 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told [
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
 			told = append(told, "tag")
 		// A ref is set only to a commit that is sound, never to a damaged one.
-		case proof.RefMissing, proof.RefForeign, proof.RefID:
-			if !v.Sound {
+		case proof.RefMissing, proof.RefForeign, proof.RefID, proof.RefMoved:
+			// Two records under one id are a conflict. A person has to compare them.
+			if !v.Sound || f.Kind == proof.RefMoved && !v.Whole() && w.mapped[v.Entry.Event().Commit] != v.Ref {
 				continue
 			}
 			back := git.Update{Ref: name.CheckpointRef(w.session, v.ID), New: v.Entry.Event().Commit, Old: v.Ref}

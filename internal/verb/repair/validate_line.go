@@ -105,8 +105,10 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 		return
 	}
 	e := standInOf(l.p.State, line.Checkpoint)
+	// What its ref leads to can still be read.
+	moved := slices.ContainsFunc(line.Findings, func(f checkpoint.Finding) bool { return f.Kind == proof.RefMoved })
 	for i := range line.Findings {
-		if f := &line.Findings[i]; e != nil && (strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_")) {
+		if f := &line.Findings[i]; e != nil && !moved && (strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_")) {
 			f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
 		}
 	}

@@ -142,6 +142,9 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 			continue
 		}
 		for _, c := range st.UndoCandidates() {
+			if c.WorktreeID == "" && c.From == c.To { // it only put a session in order
+				continue
+			}
 			back := c.From
 			if safety := st.Entry(c.Safety); safety != nil && !safety.Dead { // it has what was not saved, too
 				back = c.Safety

@@ -368,7 +368,7 @@ func (p *parcel) write(ctx context.Context, w io.Writer) error {
 	}
 	if err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "write bundle", Err: err, Hints: []string{
-			"if an object here is damaged, `git checkpoint validate --all --deep` names its checkpoint, and `git checkpoint delete` drops that",
+			"if an object here is damaged, `git checkpoint validate --all --deep` names its checkpoint, and `git checkpoint rebuild` brings back what it can",
 		}}
 	}
 	return nil

@@ -38,6 +38,9 @@ func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 		if err != nil {
 			return err
 		}
+		if t.hasOld { // the push has to see it, too
+			there = nil
+		}
 		return t.push(ctx, there)
 	})
 }

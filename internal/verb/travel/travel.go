@@ -19,6 +19,7 @@ package travel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -108,6 +109,7 @@ type trip struct {
 	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
 	tracking map[name.Ref]name.OID
 	said     map[string]bool // warnings that were already printed
+	hasOld   bool            // the remote has a session of before a rewrite, see leaveBegunAnew
 	// unsent says what content outside git was not sent, see sendOutside.
 	unsent []string
 }
@@ -247,8 +249,40 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 	if farErr != nil {
 		return nil, nil, unreachable(farErr)
 	}
+	if err := t.leaveBegunAnew(here, there); err != nil {
+		return nil, nil, err
+	}
 	there.Keep(t.sessions)
 	return here, there, nil
+}
+
+// leaveBegunAnew takes out of a listing of the remote what it has of sessions whose journal was rewritten
+// with the history, and that go on under another name here. A push refuses, because what it sends
+// would stand there beside what the rewrite took out.
+func (t *trip) leaveBegunAnew(here, there *remote.Listing) error {
+	list, err := clearance.ReadExpunged(t.s.Repo)
+	if err != nil {
+		return err
+	}
+	for session, as := range list.Anew {
+		at := there.Sessions[session]
+		// A new session of that name has nothing to do with the old one.
+		if at == nil || at.Journal == "" || here.Sessions[session] != nil && here.Sessions[session].Journal == at.Journal {
+			continue
+		}
+		told := fmt.Sprintf("%s still has session %s from before its history was rewritten; it goes on as %s here", t.answer.Remote, session, as)
+		if t.verb == "push" {
+			refs := t.remote.Mapping.There(name.Ref(name.CheckpointRoot + string(session) + "/*"))
+			return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: told, Hints: []string{
+				"`git ls-remote --refs " + name.Quoted(t.remote.Name) + " '" + string(refs) + "' | cut -f 2 | xargs git push " + name.Quoted(t.remote.Name) + " --delete` removes it there, with what the rewrite took out of it",
+				"whoever has fetched it should clone again: a push from an old clone would bring it back",
+			}}
+		}
+		t.s.Warn(told + ", so nothing of it is fetched")
+		delete(there.Sessions, session)
+		t.hasOld = true
+	}
+	return nil
 }
 
 // line records what happened to a ref. A later line of the same verb about the same ref replaces
@@ -281,7 +315,7 @@ func (t *trip) verdict() error {
 	}
 	switch {
 	case conflicts > 0:
-		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint delete ID` gives up the local one", "%s a different value at %s than here; both are kept", render.Count(conflicts, "ref has", "refs have"), t.answer.Remote)
+		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint validate` says which of the two the journal names", "%s a different value at %s than here; both are kept", render.Count(conflicts, "ref has", "refs have"), t.answer.Remote)
 	case rejected > 0:
 		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
 	}
