@@ -113,7 +113,7 @@ func words(item inspect.Item) render.Cell {
 // step that was repeated is 6.1, because 6 means the newest.
 func Number(item inspect.Item) string {
 	number := strconv.Itoa(item.Step)
-	if item.Milestone {
+	if item.Milestone || item.Redone {
 		if item.Iteration != "" {
 			number += "." + item.Iteration
 		} else if item.Redone {

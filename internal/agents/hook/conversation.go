@@ -1,8 +1,6 @@
 package hook
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -45,13 +43,19 @@ type conversation struct {
 	child bool
 }
 
-// turn is the prompt on which the agent is working.
+// turn is the prompt on which the agent is working, or has worked last: then it is not open.
 type turn struct {
 	Open    bool   `json:"open,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Subject string `json:"subject,omitempty"` // first words of the prompt
 	// The files when the prompt was given.
 	Tree name.OID `json:"tree,omitempty"`
+
+	// The milestone of its end, after which the agent may go on: its id, its step and its files. The
+	// step is nil where turns are no steps.
+	Made name.ID  `json:"made,omitempty"`
+	Step *int     `json:"step,omitempty"`
+	End  name.OID `json:"end,omitempty"`
 }
 
 // memory is what the hooks of an agent remember in a worktree.
@@ -63,8 +67,7 @@ type memory struct {
 
 // file returns the path of a conversation's file. The id may be any text, so it is hashed.
 func (m *memory) file(id string) string {
-	sum := sha256.Sum256([]byte(m.agent + "\x00" + id))
-	return filepath.Join(m.dir, m.agent+"-"+hex.EncodeToString(sum[:8])+".json")
+	return filepath.Join(m.dir, m.agent+"-"+hashedID(m.agent, id)+".json")
 }
 
 // open returns the conversation to which an event belongs: for a subagent that of its

@@ -2,28 +2,31 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/verb/connect"
 )
 
-// Handle handles an event in a repository and returns what to print for the agent. An error is
-// logged, with secrets replaced.
-func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) []byte {
+// Handle handles an event in a repository and returns what to print for the agent; handled is false
+// without consent. An error is logged, with secrets replaced.
+func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) (out []byte, handled bool) {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
 	if !connect.Consented(s, def.Name) {
-		return nil
+		return nil, false
 	}
 	// Copilot runs Claude's hooks beside its own, which handle the event already.
 	if b := def.Borrower; happened.Borrowed && s.Getenv(b.Variable) != "" && connect.Connected(s, b.Agent) {
-		return nil
+		return nil, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 	defer cancel()
@@ -32,8 +35,8 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	h := &handler{
-		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now},
-		s:      s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts,
+		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now}, places: placesOf(s.Getenv),
+		s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts,
 	}
 	said, err := h.handle(ctx)
 	if err != nil {
@@ -41,10 +44,21 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
 		})
 	}
-	out, err := def.Write(event, said)
-	if err != nil {
+	out, _ = def.Write(event, said) //nolint:errcheck // an answer that cannot be encoded is none
+	return out, true
+}
+
+// Refused returns what to print if no repository took an event: the reason, if a person typed one of
+// our commands where git opens no repository because it belongs to somebody else.
+func Refused(def *agent.Definition, event string, happened agent.Happening, problem error) []byte {
+	belongs := problem != nil && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
+	if !belongs || happened.Kind != agent.KindPrompt {
 		return nil
 	}
+	if _, ours := chat.Parse(happened.Prompt); !ours {
+		return nil
+	}
+	out, _ := def.Write(event, agent.Answer{Block: strings.Join(checkpoint.Lines(problem), "\n")}) //nolint:errcheck // as in Handle
 	return out
 }
 

@@ -12,14 +12,17 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/create"
@@ -30,8 +33,8 @@ import (
 // milestones.
 const (
 	triggerPrompt     = "prompt"
-	triggerTool       = "tool"
-	triggerTurn       = "turn"
+	triggerTool       = journal.TriggerTool
+	triggerTurn       = journal.TriggerTurn
 	triggerInterrupt  = "user_interrupt"
 	triggerCompaction = "compaction"
 	triggerSubagent   = "subagent"
@@ -41,11 +44,12 @@ const (
 // handler handles one event of an agent in a worktree.
 type handler struct {
 	memory
-	s     *checkpoint.Service
-	def   *agent.Definition
-	event string          // its name
-	e     agent.Happening // what the payload says
-	c     *conversation   // to which it belongs
+	places places // what is remembered of conversations outside the repository
+	s      *checkpoint.Service
+	def    *agent.Definition
+	event  string          // its name
+	e      agent.Happening // what the payload says
+	c      *conversation   // to which it belongs
 
 	leftOut      []record.Skipped // what the last capture left out
 	keepsPrompts bool             // messages contain the words of prompts
@@ -58,9 +62,26 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 	if e.Session == "" || e.Kind == "" && e.Child == "" {
 		return agent.Answer{}, nil
 	}
+	if id := hashed(h.agent, e); h.places.began(id) == "" {
+		h.places.add(place{ID: id, Dir: h.s.Repo.WorkTree}) //nolint:errcheck // only a later event elsewhere needs it
+	}
+	answer, err := h.remembering(ctx)
+	if err == nil || answer.Block != "" || e.Kind != agent.KindPrompt || !h.def.Answers.Block.Fits(h.event) {
+		return answer, err
+	}
+	// The model must not get one of our commands, whatever went wrong.
+	if _, ours := chat.Parse(e.Prompt); ours {
+		answer = agent.Answer{Block: "git checkpoint could not do this: " + h.redact(strings.Join(checkpoint.Lines(err), "\n"))}
+	}
+	return answer, err
+}
+
+// remembering is handle with what earlier hooks remembered of the conversation.
+func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
+	e := h.e
 	release, err := h.lock(ctx)
 	if err != nil {
-		return agent.Answer{}, err
+		return h.unkept(agent.Answer{}, err), err
 	}
 	defer release()
 	h.c = h.open(e)
@@ -88,7 +109,8 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 		c.Failures, c.Told, c.Large = 0, false, false
 	}
 	h.tellLeftOut(&answer)
-	return answer, h.keep(c)
+	err = h.keep(c)
+	return h.unkept(answer, err), err
 }
 
 // maxLeftOut is how many paths the person is told.
@@ -121,7 +143,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindTurnEnd:
 		err = h.endTurn(ctx)
 	case agent.KindTool:
-		err = h.note(ctx, triggerTool, h.e.Use)
+		err = h.tool(ctx)
 	case agent.KindInterrupt:
 		err = h.note(ctx, triggerInterrupt, with(record.Interrupted, h.c.Turn.Subject))
 	case agent.KindCompaction:
@@ -205,17 +227,25 @@ func with(message, subject string) string {
 	return message + ": " + subject
 }
 
-// endTurn makes the milestone of a turn. If no turn is open, because the beginning was not
-// seen or the end comes twice, what changed becomes an ordinary checkpoint.
+// tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
+func (h *handler) tool(ctx context.Context) error {
+	label, _, err := h.save(ctx, create.Request{Trigger: triggerTool, Message: name.Clip(h.redact(h.e.Use), longestMessage)})
+	h.c.Turn.Open = h.c.Turn.Open || label != "" && h.c.Turn.Tree != ""
+	return err
+}
+
+// endTurn makes the milestone of a turn. If its beginning was not seen, what changed becomes an
+// ordinary checkpoint.
 func (h *handler) endTurn(ctx context.Context) error {
-	if !h.c.Turn.Open {
+	if h.c.Turn.Tree == "" {
 		return h.note(ctx, triggerTool, "after a turn")
 	}
 	return h.closeTurn(ctx, h.e.Reply, "")
 }
 
-// closeTurn makes the milestone of the open turn, with the new lines of the transcript.
-// mark, if not empty, says how the turn ended.
+// closeTurn makes the milestone of the turn, with the new lines of the transcript. mark, if not empty,
+// says how the turn ended. If the turn had ended before, and the agent went on, the new milestone takes
+// the step's number, unless a rollback discarded that one since.
 func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	message := h.c.Turn.Subject
 	if mark != "" {
@@ -224,22 +254,39 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	if p := firstParagraph(h.redact(reply)); p != "" && h.keepsPrompts {
 		message = strings.TrimSpace(message + "\n\n" + p)
 	}
-	request := create.Request{Trigger: triggerTurn, Message: message, Unless: h.c.Turn.Tree, Agent: h.by()}
+	t := &h.c.Turn
+	request := create.Request{Trigger: triggerTurn, Message: message, Unless: cmp.Or(t.End, t.Tree), Since: t.Tree, Agent: h.by()}
+	if t.Made != "" {
+		st, err := h.s.State(ctx, h.c.Session)
+		if err != nil {
+			return err
+		}
+		if e := st.Entry(t.Made); e == nil || !e.Live {
+			*t = turn{}
+			return h.note(ctx, triggerTool, "after a turn")
+		}
+		request.Step = t.Step
+	}
 	request.Agent.Turn = h.c.Turn.ID
 	lines, now := h.gained()
 	if len(lines) > 0 {
 		request.Agent.Transcript = &record.Transcript{File: now.File, From: now.from, To: now.To, Before: now.before}
 		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: lines}}
 	}
-	label, _, err := h.save(ctx, request)
+	made, tree, err := h.make(ctx, request)
 	if err != nil {
 		return err
 	}
-	// Lines of the transcript that were not saved belong to the next milestone.
-	if label != "" {
-		h.c.Transcript = now
+	t.Open = false
+	if made == nil {
+		return nil
 	}
-	h.c.Turn = turn{}
+	// Lines of the transcript that were not saved belong to the next milestone.
+	h.c.Transcript = now
+	t.Made, t.End = made.ID, tree
+	if made.Milestone {
+		t.Step = &made.Step
+	}
 	return nil
 }
 

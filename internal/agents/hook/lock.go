@@ -16,6 +16,8 @@ import (
 // run. No hook takes so long.
 const staleLock = time.Minute
 
+var errBusy = errors.New("another hook is still running in this worktree")
+
 // lock serialises the hooks of a worktree. Agents start several at the same time, and each
 // reads and writes what is remembered of the conversation. It waits until ctx ends. Agents kill
 // hooks, so the lock names its process, and the lock of a process that is gone is taken over.
@@ -43,7 +45,7 @@ func (m *memory) lock(ctx context.Context) (release func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.New("another hook is still running in this worktree")
+			return nil, errBusy
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -29,7 +29,25 @@ func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, erro
 		c.Told = true
 		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}
-	return answer, errors.Join(problem, h.keep(c))
+	if err := h.keep(c); err != nil {
+		return h.unkept(answer, problem), errors.Join(problem, err)
+	}
+	return answer, problem
+}
+
+// unkept tells the person of a failure that cannot be counted, because nothing can be written in the
+// git directory: at once, and once in a conversation. Where the user's own file cannot be written
+// either, it is told with each prompt. A hook that waited for another one in vain is no such failure.
+func (h *handler) unkept(answer agent.Answer, problem error) agent.Answer {
+	id := hashed(h.agent, h.e)
+	if problem == nil || errors.Is(problem, errBusy) || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) || h.places.told(id) {
+		return answer
+	}
+	if h.places.add(place{ID: id, Told: true}) != nil && h.e.Kind != agent.KindPrompt && h.e.Kind != agent.KindSessionStart {
+		return answer
+	}
+	answer.Tell = "git checkpoint: no checkpoints are made in this conversation: " + shorten(h.redact(wordsOf(problem, false)), 300) + " (git checkpoint agent list)"
+	return answer
 }
 
 // wordsOf returns the message of an error. If files are too large, it includes the hints, which

@@ -56,6 +56,15 @@ const workflow = "agent"
 // save makes a checkpoint if something changed. It returns the label, or "" if none was made, and the
 // files as they are now.
 func (h *handler) save(ctx context.Context, request create.Request) (label string, tree name.OID, err error) {
+	made, tree, err := h.make(ctx, request)
+	if made != nil {
+		label = made.Label
+	}
+	return label, tree, err
+}
+
+// make is save, with the whole record, which is nil if no checkpoint was made.
+func (h *handler) make(ctx context.Context, request create.Request) (made *record.Record, tree name.OID, err error) {
 	request.Session, request.SkipUnchanged = string(h.c.Session), true
 	request.LeftOut = func(left []record.Skipped) {
 		h.leftOut = slices.DeleteFunc(left, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonMirror })
@@ -63,14 +72,14 @@ func (h *handler) save(ctx context.Context, request create.Request) (label strin
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}
-	made, err := create.Checkpoint(ctx, h.s, request)
+	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
-		return made.Record.Label, made.Record.Snapshot.Tree, nil
+		return detail.Record, detail.Record.Snapshot.Tree, nil
 	}
 	if checkpoint.KindOf(err) != checkpoint.KindNothing {
-		return "", "", err
+		return nil, "", err
 	}
-	return "", create.CurrentTree(ctx, h.s, h.c.Session), nil
+	return nil, create.CurrentTree(ctx, h.s, h.c.Session), nil
 }
 
 // by returns what the record says about the agent.

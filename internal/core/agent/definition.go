@@ -61,6 +61,8 @@ type Definition struct {
 	Tools   map[string]Tool `json:"tools"`
 	Prompt  Prompt          `json:"prompt"`
 	Answers Answers         `json:"answers"`
+	// ProjectVariable is the variable of the agent's hooks that has its project directory.
+	ProjectVariable string `json:"project_variable"`
 	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.
 	Borrower *Borrower `json:"borrower"`
 }
@@ -135,6 +137,7 @@ type Event struct {
 type Members struct {
 	Session    []string `json:"session"`
 	Directory  []string `json:"directory"`
+	Project    []string `json:"project"`
 	Prompt     []string `json:"prompt"`
 	Reply      []string `json:"reply"`
 	Model      []string `json:"model"`

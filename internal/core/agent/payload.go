@@ -20,6 +20,7 @@ type Happening struct {
 	Session string // the agent's id of the conversation
 	// The agent's working directory; empty: unknown.
 	Directory string
+	Project   string // the directory in which the agent was started; empty: unknown
 	Prompt    string
 	Reply     string // the model's last answer
 	Model     string
@@ -34,6 +35,8 @@ type Happening struct {
 	// Id of a subagent's conversation that starts with this event.
 	Child string
 	Tool  string
+	// File is the file that the tool wrote, as an absolute path; empty: unknown.
+	File string
 	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
 	// a secret is not recognized as one.
 	Use string
@@ -61,7 +64,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 	}
 	m := d.Members
 	h := Happening{
-		Kind: spec.Kind, Session: short(root, m.Session), Directory: text(root, m.Directory),
+		Kind: spec.Kind, Session: short(root, m.Session), Directory: text(root, m.Directory), Project: text(root, m.Project),
 		Prompt: d.words(text(root, m.Prompt)), Reply: d.reply(text(root, m.Reply)),
 		Model: short(root, m.Model), Version: short(root, m.Version), Turn: short(root, m.Turn),
 		Transcript: text(root, m.Transcript), Subagent: short(root, m.Subagent), Parent: short(root, m.Parent),
@@ -84,7 +87,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 		if !writes {
 			h.Kind = ""
 		}
-		h.Use = tool.say(root, h.Directory)
+		h.Use, h.File = tool.say(root, h.Directory), tool.file(root, h.Directory)
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
 		// The person's turn goes on while a subagent starts and ends its own.
@@ -175,6 +178,21 @@ func (t Tool) say(root gjson.Result, dir string) string {
 		what = ": " + line
 	}
 	return printable(verb + what)
+}
+
+// file returns the absolute path of the first file that a use of the tool names, or "".
+func (t Tool) file(root gjson.Result, dir string) string {
+	path := text(root, t.Path)
+	if m := patched.FindStringSubmatch(text(root, t.Patch)); path == "" && m != nil {
+		path = strings.TrimSpace(m[2])
+	}
+	if path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return filepath.Clean(path)
 }
 
 // relative returns the path relative to the agent's directory, if it is below it.

@@ -252,6 +252,22 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 	return nil
 }
 
+// Continued returns the places of the milestones that became checkpoints between steps: an agent's turn
+// ended with them and then went on, so that a newer milestone has the step's number.
+func (s *State) Continued() map[int]bool {
+	continued, newer := map[int]bool{}, map[int]bool{} // newer: by step
+	for i, c := range s.Backward() {
+		if !c.Live || !c.Milestone {
+			continue
+		}
+		if newer[c.Step] && s.text(i, textTrigger) == TriggerTurn {
+			continued[i] = true
+		}
+		newer[c.Step] = true
+	}
+	return continued
+}
+
 // Labelled returns the newest checkpoint with a label, live or a safety checkpoint, or nil. Labels
 // are not unique: two clones may give the same one at the same time.
 func (s *State) Labelled(label string) *Entry {

@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"git-checkpoint/internal/agents/hook"
 	"git-checkpoint/internal/core/agent"
@@ -51,21 +50,44 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	if happened.Kind == "" && happened.Child == "" {
 		return nil
 	}
-	// The event says where the agent works, which need not be the working directory of the hook.
-	if happened.Directory != "" {
-		if info, err := os.Stat(happened.Directory); err != nil || !info.IsDir() || !filepath.IsAbs(happened.Directory) {
-			return nil
-		}
-		app.dir = happened.Directory
-	}
 	app.Terminal.Environ = hook.Environ(app.Terminal.Environ)
 	// stdout belongs to the agent's protocol, and stderr may be shown to the user or to the model.
 	app.quiet = true
-	var said []byte
-	_ = app.serve(ctx, func(s *checkpoint.Service) error { // the error is dropped: outside a repository a hook is silent
-		said = hook.Handle(ctx, s, def, event, happened)
-		return nil
-	})
-	_, _ = app.Terminal.Out.Write(said) // the agent may not read the answer
+	_, _ = app.Terminal.Out.Write(heard(ctx, app, def, event, happened)) // the agent may not read the answer
 	return nil
+}
+
+// heard hands an event to the first repository with consent among those that it may belong to, and a
+// tool's also to that of the file that it wrote. It returns what to print for the agent.
+func heard(ctx context.Context, app *App, def *agent.Definition, event string, happened agent.Happening) []byte {
+	getenv := func(key string) string {
+		value, _ := app.Terminal.LookupEnv(key)
+		return value
+	}
+	var said []byte
+	var top string
+	var handled bool
+	handle := func(dir string) error {
+		app.dir = dir
+		return app.serve(ctx, func(s *checkpoint.Service) error {
+			var answer []byte
+			if answer, handled = hook.Handle(ctx, s, def, event, happened); said == nil {
+				said = answer
+			}
+			top = s.Repo.WorkTree
+			return nil
+		})
+	}
+	var closed error
+	for _, dir := range hook.Directories(def, happened, getenv) {
+		err := handle(dir)
+		if handled {
+			if other := hook.Beside(top, happened); other != "" {
+				_ = handle(other) // the error is dropped: outside a repository a hook is silent
+			}
+			return said
+		}
+		closed = cmp.Or(closed, err)
+	}
+	return hook.Refused(def, event, happened, closed)
 }

@@ -234,11 +234,17 @@ func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
 	if scope != agent.ScopeUser {
 		return filepath.Join(s.Repo.CommonDir, "checkpoint", checkpoint.ReceiptFile)
 	}
-	state := s.Getenv("XDG_STATE_HOME")
+	return filepath.Join(UserState(s.Getenv), checkpoint.ReceiptFile)
+}
+
+// UserState returns the directory in which this program keeps what belongs to the user and to no
+// repository.
+func UserState(getenv func(string) string) string {
+	state := getenv("XDG_STATE_HOME")
 	if state == "" {
-		state = filepath.Join(home(s), ".local", "state")
+		state = filepath.Join(getenv("HOME"), ".local", "state")
 	}
-	return filepath.Join(state, "git-checkpoint", checkpoint.ReceiptFile)
+	return filepath.Join(state, "git-checkpoint")
 }
 
 // readReceipt reads the receipt. A damaged one counts as empty, and entries are then

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/command"
 )
 
@@ -30,6 +31,8 @@ type Standing struct {
 	Failures int    `json:"failures"`
 	// A prompt is open, and no event came for a long time.
 	Silent bool `json:"silent"`
+	// Why its hooks cannot write here now; empty: they can, or have no consent.
+	Unwritable string `json:"unwritable,omitempty"`
 
 	// Its hooks are in no settings file, because any program may call them.
 	anywhere bool
@@ -49,6 +52,8 @@ func (st Standing) Trouble() (problem, remedy string) {
 		return "its hooks are not enabled here", "git checkpoint agent add " + st.Name
 	case st.Trusted != nil && !*st.Trusted:
 		return "it does not trust its hooks yet, and skips them", "type /hooks in " + st.Title
+	case st.Unwritable != "":
+		return "its hooks cannot write here: " + st.Unwritable, "make room, or make the git directory writable for this user"
 	case st.Problem != "":
 		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
 	case st.Silent:
@@ -99,11 +104,38 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	if st.Enabled, err = s.Settings.Bool(consentKey(d.Name), false); err != nil {
 		return st, err
 	}
+	if st.Enabled {
+		if err := tryWrite(s); err != nil {
+			st.Unwritable = err.Error()
+		}
+	}
 	st.lastEvent(s)
 	if d.Name == "codex" && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, st.Hooks)
 	}
 	return st, nil
+}
+
+// tryWrite writes a file where hooks write theirs, and removes it. A file of the same kind that a
+// killed process leaves is swept as any temporary file.
+func tryWrite(s *checkpoint.Service) error {
+	for _, dir := range []string{filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), filepath.Join(s.Repo.CommonDir, "objects"), filepath.Join(s.Repo.CommonDir, "refs")} {
+		for {
+			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+				break
+			}
+			dir = filepath.Dir(dir) // the hook makes it
+		}
+		file, err := os.CreateTemp(dir, store.TempPrefix+"*.lock") // git takes no such name for a ref
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteString("x")
+		if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Connected reports whether an agent's hooks have consent and are in one of its settings files.

@@ -6,6 +6,7 @@ package create
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -211,13 +212,13 @@ func SightOf(sk record.Skipped) string {
 }
 
 // compareFiles lists the files that changed since the checkpoint before, or since the tree
-// req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
+// req.Since or req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
 // checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
 // with an empty list, and files.unknown says so: damage must not stop the session.
 func (c *draft) compareFiles(ctx context.Context) error {
 	prev := c.prev
-	if c.req.Unless != "" {
-		if changes, err := c.s.Repo.DiffTrees(ctx, c.req.Unless, c.capture.Tree); err == nil {
+	if since := cmp.Or(c.req.Since, c.req.Unless); since != "" {
+		if changes, err := c.s.Repo.DiffTrees(ctx, since, c.capture.Tree); err == nil {
 			c.record.Files = FilesOf(changes)
 			return nil
 		}

@@ -72,6 +72,7 @@ type Request struct {
 	Pinned         bool
 	SkipUnchanged  bool          // make none if nothing has changed: KindNothing, exit code 8
 	Unless         name.OID      // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Since          name.OID      // the tree from which changes are counted; empty: Unless, else the checkpoint before
 	Agent          *record.Agent // the coding agent whose event caused the create
 	Large          bool          // capture also an unusual amount of new data, which is refused otherwise
 	DryRun         bool          // compute the checkpoint, but write no ref

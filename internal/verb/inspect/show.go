@@ -92,9 +92,11 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			newest[c.Step] = i
 		}
 	}
+	continued := st.Continued()
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
+		item.Milestone = item.Milestone && !continued[e.Place]
 		l.Items = append(l.Items, item)
 	}
 	// The time comes from the commit, so this filter runs after reading.

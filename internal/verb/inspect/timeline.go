@@ -65,10 +65,12 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
+	continued := st.Continued()
 	for _, e := range kept {
+		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+		item.Milestone = item.Milestone && !continued[e.Place]
 		t.Steps = append(t.Steps, TimelineStep{
-			Item:     itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]),
-			Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
+			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
 		})
 	}
 	for _, e := range st.Events() {

@@ -157,9 +157,9 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	var steps []step
-	reached := first == nil
+	reached, continued := first == nil, last.State.Continued()
 	for e := range last.State.LineTo(last.Entry) {
-		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone) {
+		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone && !continued[e.Place]) {
 			rec, err := p.s.ReadRecord(ctx, e)
 			if err != nil {
 				return nil, checkpoint.DamagedError(e, err)

@@ -333,13 +333,19 @@ func ItemsOf(st *journal.State) []workflow.Item {
 		}
 	}
 	var items []workflow.Item
+	continued := st.Continued()
 	for _, e := range st.Checkpoints() {
-		if !e.Dead {
-			items = append(items, workflow.Item{
-				ID: string(e.Checkpoint), Step: e.Step, Milestone: e.Milestone, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
-				Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
-			})
+		if e.Dead {
+			continue
 		}
+		item := workflow.Item{
+			ID: string(e.Checkpoint), Step: e.Step, Milestone: e.Milestone, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
+			Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
+		}
+		if continued[e.Place] {
+			item.Milestone, item.Trigger = false, journal.TriggerTool
+		}
+		items = append(items, item)
 	}
 	return items
 }

@@ -1,0 +1,160 @@
+package hook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/sys/wholefile"
+	"git-checkpoint/internal/verb/connect"
+)
+
+// Directories returns where the repository of an event may be, the best guess first: where the agent
+// works; its project; the file that its tool wrote; and where the conversation began. An agent may be
+// in a directory that is no longer there, or in one of no repository with consent. "" is the working
+// directory of the hook.
+func Directories(def *agent.Definition, e agent.Happening, getenv func(string) string) []string {
+	dirs := []string{""}
+	if e.Directory != "" {
+		dirs = nil
+	}
+	guesses := []string{e.Directory, e.Project}
+	if def.ProjectVariable != "" {
+		guesses = append(guesses, getenv(def.ProjectVariable))
+	}
+	if e.File != "" {
+		guesses = append(guesses, nearest(e.File))
+	}
+	guesses = append(guesses, placesOf(getenv).began(hashed(def.Name, e)))
+	for _, dir := range guesses {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// Beside returns the directory of the file that a tool wrote, if the file may belong to another
+// repository than the one of the worktree top; else "".
+func Beside(top string, e agent.Happening) string {
+	if e.File == "" {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(nearest(e.File))
+	if err != nil {
+		return ""
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && at != top {
+			return dir
+		}
+		if at == top || at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+// nearest returns the nearest directory above a file that exists.
+func nearest(file string) string {
+	for {
+		file = filepath.Dir(file)
+		if info, err := os.Stat(file); err == nil && info.IsDir() || file == filepath.Dir(file) {
+			return file
+		}
+	}
+}
+
+// hashed returns what stands for a conversation in the names and content of files: its id may be any
+// text.
+func hashed(name string, e agent.Happening) string {
+	id := e.Session
+	if e.Parent != "" {
+		id = e.Parent
+	}
+	return hashedID(name, id)
+}
+
+func hashedID(name, id string) string {
+	sum := sha256.Sum256([]byte(name + "\x00" + id))
+	return hex.EncodeToString(sum[:8])
+}
+
+// places is a file of the user's with a JSON line for each conversation: the directory where it
+// began, or that the person was told of a repository that cannot be written. It may be deleted at
+// any time.
+type places string
+
+type place struct {
+	ID   string `json:"id"`
+	Dir  string `json:"dir,omitempty"`
+	Told bool   `json:"told,omitempty"`
+}
+
+// mostPlaces bounds the file, in bytes. When it is full, the older half of the lines goes.
+const mostPlaces = 128 << 10
+
+func placesOf(getenv func(string) string) places {
+	dir := connect.UserState(getenv)
+	if !filepath.IsAbs(dir) { // neither variable is set
+		return ""
+	}
+	return places(filepath.Join(dir, "conversations"))
+}
+
+// find returns the first line of a conversation that fits.
+func (f places) find(id string, fits func(place) bool) (p place, found bool) {
+	data, err := os.ReadFile(string(f))
+	if err != nil {
+		return p, false
+	}
+	for line := range bytes.Lines(data) {
+		var p place
+		if bytes.Contains(line, []byte(id)) && json.Unmarshal(line, &p) == nil && p.ID == id && fits(p) {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// began returns the directory where a conversation began, or "".
+func (f places) began(id string) string {
+	p, _ := f.find(id, func(p place) bool { return p.Dir != "" })
+	return p.Dir
+}
+
+// told reports whether the person was told in this conversation.
+func (f places) told(id string) bool {
+	_, told := f.find(id, func(p place) bool { return p.Told })
+	return told
+}
+
+// add appends a line. Only its owner may read the file.
+func (f places) add(p place) error {
+	line, err := json.Marshal(p)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(string(f)), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	if data, err := os.ReadFile(string(f)); err == nil && len(data) > mostPlaces {
+		_, kept, _ := bytes.Cut(data[len(data)/2:], []byte("\n"))
+		if err := wholefile.Bytes(string(f), 0o600, kept); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(string(f), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
