@@ -17,7 +17,9 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -67,7 +69,9 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	a, err := do(ctx, s, c)
 	return a, checkpoint.WithHints(err, func(hints []string) []string {
 		for i, hint := range hints {
-			hints[i] = inWords(hint)
+			if hints[i] = inWords(hint); strings.HasPrefix(hint, "--") {
+				hints[i] = "in a terminal, " + hint
+			}
 		}
 		return hints
 	})
@@ -80,9 +84,9 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	}
 	switch c.Does {
 	case "list":
-		list, err := inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
-		next := "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
-		return unless(err, quoted(answer.Listed{Sessions: list}, next))
+		return chatList(ctx, s)
+	case "mistyped":
+		return nil, checkpoint.Usage("*help lists what may be typed", "%q is no command, so nothing was done; did you mean %s?", name.Clip(c.Words, name.Said), c.A)
 	case "show":
 		found, err := inspect.Show(ctx, s, "", c.A)
 		return unless(err, quoted(answer.Shown{Detail: found}, ""))
@@ -121,6 +125,49 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	default: // "export"
 		return chatExport(ctx, s)
 	}
+}
+
+// chatList lists the steps of this conversation, after those of the conversation before it: an agent
+// that forgets a conversation goes on in another session.
+func chatList(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	list, err := inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
+	if err != nil {
+		return nil, err
+	}
+	next := "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
+	if before := conversationBefore(ctx, s); before != "" {
+		older, err := inspect.List(ctx, s, inspect.ListRequest{Session: string(before), Limit: 10})
+		if err != nil {
+			return nil, err
+		}
+		list = append(older, list...)
+		next += fmt.Sprintf(" *rollback:%s:N goes back to a step of the conversation before.", before)
+	}
+	return quoted(answer.Listed{Sessions: list}, next), nil
+}
+
+// conversationBefore returns the session of the last conversation with an agent in this worktree before
+// that of the active session, or "".
+func conversationBefore(ctx context.Context, s *checkpoint.Service) (before name.Session) {
+	now, err := checkpoint.ChosenState(ctx, s, "")
+	if err != nil || now.Workflow != workflow.AgentName {
+		return ""
+	}
+	id, err := s.Store.WorktreeID()
+	if err != nil {
+		return ""
+	}
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return ""
+	}
+	var newest time.Time
+	for _, st := range states {
+		if st.Session != now.Session && st.Workflow == now.Workflow && st.CurrentEntry() != nil && !st.CreatedAt.After(now.CreatedAt) && st.Worked(id) && st.UpdatedAt.After(newest) {
+			before, newest = st.Session, st.UpdatedAt
+		}
+	}
+	return before
 }
 
 // shown returns the answer of a verb with what may be typed next.

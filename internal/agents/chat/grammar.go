@@ -13,7 +13,8 @@ import (
 var chatGrammar []byte
 
 // Command is a command that was found in a prompt. Does names it. All of it is data: A and B have
-// the form of a checkpoint's name (chatRef), Words is free text.
+// the form of a checkpoint's name (chatRef), after a session and a colon if it is another one's. Words is
+// free text. For "mistyped", A is what was probably meant.
 type Command struct {
 	Does  string `json:"does"`
 	A     string `json:"a"`
@@ -41,10 +42,11 @@ const (
 )
 
 // Parse finds the first line of a prompt that is one of our commands. Within a line, the first row
-// of chat.json that matches wins, so the order of the rows matters.
+// of chat.json that matches wins, so the order of the rows matters. A prompt that begins with "*" and
+// nearly the word of a command is the command "mistyped".
 func Parse(text string) (Command, bool) {
 	// Every command begins with one of these. This skips most prompts before the table is decoded.
-	if !strings.ContainsAny(text, "*/y") {
+	if !strings.ContainsAny(text, "*/yY") {
 		return Command{}, false
 	}
 	var forms []chatForm
@@ -55,18 +57,31 @@ func Parse(text string) (Command, bool) {
 	whole, lines := strings.TrimSpace(text), strings.SplitN(text, "\n", mostChatLines+1)
 	for _, line := range lines[:min(len(lines), mostChatLines)] {
 		line = strings.TrimSpace(line)
+		if len(line) > longestChatLine || !utf8.ValidString(line) {
+			continue
+		}
+		if typed, ok := readStarred(line); ok {
+			if c, ok := typed.command(forms); ok {
+				return c, true
+			}
+			continue
+		}
 		for _, f := range forms {
 			if c, ok := f.match(line); ok && (!c.Alone || line == whole) {
 				return c, true
 			}
 		}
 	}
+	first, _, _ := strings.Cut(whole, "\n")
+	if typed, ok := readStarred(strings.TrimSpace(first)); ok && len(first) <= longestChatLine && utf8.ValidString(first) {
+		return typed.mistyped(forms)
+	}
 	return Command{}, false
 }
 
 // chatRef is what may stand for a checkpoint in a chat: a number, a label, an id of ours or of a
-// system that checkpoints were imported from, @ and @~2, or latest. It has no colon, so it cannot
-// name another session.
+// system that checkpoints were imported from, @ and @~2, or latest. It has no colon: a session before it
+// is read apart.
 var chatRef = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 })
@@ -75,8 +90,8 @@ var chatRef = sync.OnceValue(func() *regexp.Regexp {
 // after it begins, or at the end of the line.
 func (f chatForm) match(line string) (Command, bool) {
 	c := f.Command
-	if len(line) > longestChatLine || !utf8.ValidString(line) {
-		return c, false
+	if c.Alone { // capital letters are understood
+		line = strings.ToLower(line)
 	}
 	says := f.Says
 	for {

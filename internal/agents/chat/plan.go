@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/answer"
@@ -59,7 +60,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	// From now on the target is an id: a number may stand for another checkpoint by the time of the
 	// *yes.
 	if m.Time = s.Now(); m.Walk == "" {
-		m.Target = string(plan.Answer().To)
+		m.Target = string(plan.Answer().Session) + ":" + string(plan.Answer().To)
 	}
 	if m.Seen, err = plan.Fingerprint(); err != nil {
 		return nil, err
@@ -91,7 +92,8 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if err != nil {
 		return nil, err
 	}
-	if f.Session != session { // Resolve finds a whole id in any session, but a chat is about its own
+	// Resolve finds a whole id in any session, but a chat is about its own and those that are named.
+	if in, _, named := strings.Cut(m.Target, ":"); f.Session != session && (!named || in != string(f.Session)) {
 		return nil, checkpoint.UnknownCheckpointError(session, f.State, m.Target)
 	}
 	return rollback.Prepare(ctx, s, req)

@@ -11,7 +11,9 @@ func TestInWords(t *testing.T) {
 		"git checkpoint undo -y takes it back":                "*undo takes it back",
 		"git checkpoint rollback --continue finishes it":      "*continue finishes it",
 		"`git checkpoint rollback --abort`":                   "*abort",
-		"`git checkpoint session list` shows the sessions":    "`git checkpoint session list` shows the sessions",
+		"`git checkpoint session list` shows the sessions":    "`git checkpoint session list` in a terminal shows the sessions",
+		"`git checkpoint undo 2` undoes two":                  "`git checkpoint undo 2` in a terminal undoes two",
+		"git checkpoint rollback other:3 -y":                  "*rollback:other:3",
 		"git checkpoint rollback NAME":                        "git checkpoint rollback NAME",
 		"`git checkpoint delete 2` and `git checkpoint redo`": "*delete:2 and *redo",
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -41,7 +42,7 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 	sum := sha256.Sum256([]byte(h.c.ID + "\x00" + id))
 	own := name.Session(h.def.Name + "-" + hex.EncodeToString(sum[:4]))
 	if _, err := s.Store.State(ctx, own); errors.Is(err, store.ErrNoSession) {
-		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow}); err != nil {
+		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow.AgentName}); err != nil {
 			return "", err
 		}
 	} else if err != nil {
@@ -49,9 +50,6 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 	}
 	return own, checkpoint.Adopt(s, own)
 }
-
-// workflow is the built-in workflow of sessions that hooks start.
-const workflow = "agent"
 
 // save makes a checkpoint if something changed. It returns the label, or "" if none was made, and the
 // files as they are now.

@@ -15,6 +15,9 @@ var definitions embed.FS
 // DefaultName is the definition of sessions that were started without a workflow.
 const DefaultName = "default"
 
+// AgentName is the definition of sessions that an agent's hooks start.
+const AgentName = "agent"
+
 // Names returns the names of the built-in definitions, sorted.
 func Names() []string {
 	entries, err := definitions.ReadDir("definitions")
