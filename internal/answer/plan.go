@@ -62,7 +62,7 @@ func (a Planned) text(p *page) {
 	p.fields(append(heading,
 		field{"Brings", say(brings(r))},
 		field{"State", say(stateStep(r))},
-		field{"Discards", say(p.enumeration(r.Plan.Discard))},
+		field{"Discards", say(p.enumeration(r.Plan.Discard) + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")"))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/rollback"
@@ -71,6 +72,9 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	}
 	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
 		p.line(plain("Branch: " + branchDone(r, p.view)))
+	}
+	if changed := p.enumeration(each(r.ChangedSince, func(path checkpoint.Path) string { return string(path) })); changed != "" {
+		p.line(plain("Changed since the plan was shown, and kept in the safety checkpoint: " + changed))
 	}
 	p.pending(r.Pending)
 	if r.NextStep != nil && r.Said == "" {

@@ -10,6 +10,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -66,7 +67,13 @@ func (a *Answer) Text(now time.Time) string {
 // is wrong with the answer, such as a plan that has changed and must be confirmed again. Hints of
 // the error name chat commands in place of command lines.
 func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	line := terminalLine(s, c) // before the command changes what is remembered
 	a, err := do(ctx, s, c)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if unfinished, looking := inspect.UnfinishedRollback(s); unfinished == nil && looking == nil {
+			return a, tooLong(line)
+		}
+	}
 	return a, checkpoint.WithHints(err, func(hints []string) []string {
 		for i, hint := range hints {
 			if hints[i] = inWords(hint); strings.HasPrefix(hint, "--") {
@@ -75,6 +82,45 @@ func Do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		}
 		return hints
 	})
+}
+
+// TooLong returns the error of a command for which there was no time left.
+func TooLong(s *checkpoint.Service, c Command) error { return tooLong(terminalLine(s, c)) }
+
+func tooLong(line string) error {
+	return checkpoint.Failure(checkpoint.KindFailed, "in a terminal there is no limit: "+line, "this takes longer than an agent waits for it; nothing was changed")
+}
+
+// terminalLine returns the command line that does in a terminal what a command does, or what it confirms.
+func terminalLine(s *checkpoint.Service, c Command) string {
+	var m chatMemory
+	if ok, err := s.Recall(checkpoint.ChatFile, &m); ok && err == nil && (c.Does == "yes" || c.Does == "force") {
+		c = Command{Does: "rollback", A: m.Target, OverwriteIgnored: m.OverwriteIgnored || c.Does == "force", Branch: m.Branch}
+		if m.Walk != "" {
+			c = Command{Does: m.Walk}
+		} else if m.Delete != nil {
+			c = Command{Does: "delete", A: strings.Join(m.Delete, " ")}
+		}
+	}
+	words := []string{"git checkpoint"}
+	switch c.Does {
+	case "list", "show", "diff", "save", "rollback", "undo", "redo", "history", "delete", "validate", "rebuild", "export":
+		words = append(words, c.Does)
+	case "cleanup":
+		words = append(words, "prune")
+	}
+	for _, ref := range []string{c.A, c.B} {
+		if ref != "" {
+			words = append(words, ref)
+		}
+	}
+	if c.OverwriteIgnored {
+		words = append(words, "--overwrite-ignored")
+	}
+	if c.Branch {
+		words = append(words, "--branch")
+	}
+	return "`" + strings.Join(words, " ") + "`"
 }
 
 func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {

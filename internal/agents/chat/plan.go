@@ -3,12 +3,16 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -32,6 +36,8 @@ type chatMemory struct {
 	Branch           bool `json:"branch,omitempty"`
 	// Seen is the fingerprint of the plan that was shown; empty if the rollback was refused.
 	Seen string `json:"seen"`
+	// Tree has the files for which the plan was made.
+	Tree name.OID `json:"tree,omitempty"`
 }
 
 // waits reports whether the memory is of a plan that was shown and waits for a *yes. Otherwise it
@@ -45,6 +51,9 @@ const chatPatience = 10 * time.Minute
 // are in the way, the plan is refused, and remembered so that *rollback-force can repeat it.
 func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer, error) {
 	plan, err := planFor(ctx, s, m)
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && m.Walk == "undo" {
+		return nil, checkpoint.WithHints(err, func(hints []string) []string { return slices.Concat(meant(ctx, s), hints) })
+	}
 	if err != nil {
 		var known *checkpoint.Error
 		if errors.As(err, &known) && isOverwritable(known) && !m.OverwriteIgnored {
@@ -65,9 +74,35 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	if m.Seen, err = plan.Fingerprint(); err != nil {
 		return nil, err
 	}
-	m.Asked = true
+	m.Asked, m.Tree = true, plan.Tree()
 	next := "*yes does exactly this within ten minutes, *abort leaves everything as it is."
+	if m.Walk == "undo" && plan.Answer().Prompts > 0 {
+		next += " " + strings.Join(meant(ctx, s), "")
+	}
 	return unless(s.Remember(checkpoint.ChatFile, m), shown(answer.Planned{Plan: plan.Answer(), Files: answer.FilesFew}, next))
+}
+
+// meant says what a person probably means who types *undo after a prompt and not after a rollback: to
+// take back what the last prompt did. It is empty if there is nothing before that.
+func meant(ctx context.Context, s *checkpoint.Service) []string {
+	st, err := checkpoint.ChosenState(ctx, s, "")
+	if err != nil {
+		return nil
+	}
+	var last *journal.Entry // the step of the last prompt, which may not have ended
+	for e := range st.Line() {
+		switch {
+		case last == nil && (e.Milestone || e.Event().Trigger == journal.TriggerTool):
+			last = e
+		case last != nil && (e.Milestone && (e.Step != last.Step || !last.Milestone) || e.Event().Trigger == journal.TriggerPrompt):
+			typed := checkpoint.TypedName(st, e)
+			if i := strings.LastIndexByte(e.Label, '+'); !e.Milestone && i >= 0 {
+				typed = strconv.Itoa(e.Step) + e.Label[i:]
+			}
+			return []string{fmt.Sprintf("*rollback:%s goes back to before the last prompt", typed)}
+		}
+	}
+	return nil
 }
 
 // isOverwritable reports whether a rollback was refused only because ignored files are in the way.
@@ -150,12 +185,13 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
+	changed := plan.Since(ctx, m.Tree)
 	if seen != m.Seen {
 		again, err := chatPlan(ctx, s, m)
 		if err != nil {
 			return nil, err
 		}
-		return again, checkpoint.Failure(checkpoint.KindRefused, "", "something has changed since the plan was shown; nothing was done, and this is the plan now")
+		return again, checkpoint.Failure(checkpoint.KindRefused, "", "something has changed since the plan was shown%s; nothing was done, and this is the plan now", rollback.Some(changed))
 	}
 	done, err := plan.Apply(ctx)
 	if err != nil {

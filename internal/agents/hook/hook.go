@@ -32,7 +32,7 @@ import (
 // Triggers of the checkpoints that hooks make. The workflow "agent" decides which are
 // milestones.
 const (
-	triggerPrompt     = "prompt"
+	triggerPrompt     = journal.TriggerPrompt
 	triggerTool       = journal.TriggerTool
 	triggerTurn       = journal.TriggerTurn
 	triggerInterrupt  = "user_interrupt"
@@ -70,7 +70,10 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 		return answer, err
 	}
 	// The model must not get one of our commands, whatever went wrong.
-	if _, ours := chat.Parse(e.Prompt); ours {
+	if command, ours := chat.Parse(e.Prompt); ours {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, errBusy) {
+			err = chat.TooLong(h.s, command)
+		}
 		answer = agent.Answer{Block: "git checkpoint could not do this: " + h.redact(strings.Join(checkpoint.Lines(err), "\n"))}
 	}
 	return answer, err

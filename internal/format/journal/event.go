@@ -56,10 +56,12 @@ const kindMerge Kind = "merge"
 // present files before it changes any.
 const TriggerSafety = "safety"
 
-// The triggers of checkpoints that an agent's hooks make at the end of a turn and after a tool.
+// The triggers of checkpoints that an agent's hooks make before a prompt, at the end of a turn and after
+// a tool.
 const (
-	TriggerTurn = "turn"
-	TriggerTool = "tool"
+	TriggerPrompt = "prompt"
+	TriggerTurn   = "turn"
+	TriggerTool   = "tool"
 )
 
 // Event is one entry of a journal. OID, Parents and Actor come from the commit, everything else

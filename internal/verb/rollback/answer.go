@@ -173,6 +173,7 @@ func (r *target) isDead(id name.ID) bool {
 // sessionMove is what a rollback does to the session.
 type sessionMove struct {
 	discard []string // the labels of the checkpoints that are discarded
+	prompts int      // how many of them are steps of an agent's prompts
 	step    *NextStep
 	pending json.RawMessage // the work that the workflow says is still to do
 	def     *workflow.Definition
@@ -197,6 +198,9 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		label := string(id)
 		if e := entry(id); e != nil {
 			label = e.Label
+			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
+				m.prompts++
+			}
 			// An undo of several levels may discard checkpoints of other sessions, too.
 			if of := e.Event().Session; of != r.to.Session {
 				label = string(of) + ":" + label

@@ -64,6 +64,11 @@ type Answer struct {
 	// What the checkpoint left out, and repositories inside that changed since.
 	NotBroughtBack []inspect.LeftOut `json:"not_brought_back,omitempty"`
 
+	// Files of the plan that have changed since it was shown. The safety checkpoint has their content.
+	ChangedSince []checkpoint.Path `json:"changed_since,omitempty"`
+	// How many steps of an agent's prompts are discarded.
+	Prompts int `json:"prompts,omitempty"`
+
 	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
 	Empty bool   `json:"-"` // nothing to do: everything is as in the target
 	Said  string `json:"-"` // the workflow's words; empty: the usual ones

@@ -26,8 +26,8 @@ import (
 // differ.
 const aMoment = time.Millisecond
 
-// staleAfter is the age of a plan, for example while the user reads it, after which Apply captures
-// the worktree again to check that it has not changed.
+// staleAfter is the age of a plan, for example while the user reads it, after which Apply makes it
+// again to check that it still does the same.
 const staleAfter = time.Second
 
 // Apply carries the plan out: it makes the safety checkpoint, moves files, index and branch, and

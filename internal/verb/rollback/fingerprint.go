@@ -1,34 +1,113 @@
 package rollback
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 )
 
-// Fingerprint returns a digest of everything that the plan depends on. `rollback --plan DIGEST`
-// applies a plan only if a new one has the same fingerprint, so nothing can change unnoticed
-// between showing a plan and applying it.
+// Fingerprint returns a digest of what the plan does: the paths and what happens to each, the
+// checkpoints, the branch and HEAD. `rollback --plan DIGEST` applies a plan only if a new one has the
+// same fingerprint. The present content of the files does not count: the safety checkpoint keeps it, and
+// a file that a program keeps writing would change every plan before it could be agreed to.
 func (r *Plan) Fingerprint() (string, error) {
-	// A plan of ModeState has no capture.
-	var tree, index name.OID
-	if r.cur != nil {
-		tree, index = r.cur.Tree, r.cur.Index.Tree
-	}
 	answer := *r.answer
-	// These two differ between a dry run and a real one.
+	// These differ between a dry run and a real one.
 	answer.DryRun, answer.Digest = false, ""
+	// These depend on the present content alone.
+	answer.Plan.Unsaved, answer.NotBroughtBack, answer.ChangedSince = nil, nil, nil
+	answer.Plan.Unignored = slices.Clone(answer.Plan.Unignored)
+	for i := range answer.Plan.Unignored {
+		answer.Plan.Unignored[i].Files = 0
+	}
 	data, err := json.Marshal(struct {
-		Answer      Answer
-		Tree, Index name.OID
-		Head        name.OID
-		Branch      name.Ref
-	}{answer, tree, index, r.s.Repo.Head.OID, r.s.Repo.Head.Branch})
+		Answer Answer
+		Head   name.OID
+		Branch name.Ref
+	}{answer, r.s.Repo.Head.OID, r.s.Repo.Head.Branch})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// Tree returns the tree of the files from which the plan starts, or "" if it changes none.
+func (r *Plan) Tree() name.OID {
+	if r.cur == nil {
+		return ""
+	}
+	return r.cur.Tree
+}
+
+// Since notes in the answer which files of the plan have changed since they were the tree was, and
+// returns all paths that have changed. Both are empty if that tree is not known any more.
+func (r *Plan) Since(ctx context.Context, was name.OID) (all []checkpoint.Path) {
+	if was == "" || r.cur == nil || was == r.cur.Tree {
+		return nil
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, was, r.cur.Tree)
+	if err != nil {
+		return nil
+	}
+	r.answer.ChangedSince = nil
+	for _, c := range changes {
+		path := checkpoint.Path(c.Path)
+		all = append(all, path)
+		if p := r.answer.Plan; slices.Contains(slices.Concat(p.Write, p.Delete, p.Mode), path) {
+			r.answer.ChangedSince = append(r.answer.ChangedSince, path)
+		}
+	}
+	return all
+}
+
+// lookAgain returns the plan for the files as they are now. It fails if that one does something else,
+// or if HEAD has moved. The user may have edited files while reading the plan.
+func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
+	if err := r.sameHead(ctx); err != nil {
+		return nil, err
+	}
+	now, err := plan(ctx, r.asked)
+	if err != nil {
+		return nil, err
+	}
+	changed := now.Since(ctx, r.cur.Tree)
+	seen, err := r.Fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	again, err := now.Fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	if seen != again {
+		return nil, changedSince("the worktree has changed" + Some(changed))
+	}
+	return now, nil
+}
+
+// mostNamed is how many paths Some names.
+const mostNamed = 5
+
+// Some names some of the paths, in parentheses, after a blank.
+func Some(paths []checkpoint.Path) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	var said []string
+	for i, p := range paths {
+		if i == mostNamed {
+			said = append(said, fmt.Sprintf("and %d more", len(paths)-i))
+			break
+		}
+		said = append(said, name.Clip(string(p), name.Said))
+	}
+	return " (" + strings.Join(said, ", ") + ")"
 }

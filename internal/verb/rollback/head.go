@@ -21,23 +21,6 @@ func changedSince(what string) error {
 	return checkpoint.Failure(checkpoint.KindRefused, "nothing was changed; run the command again to see the new plan", "%s since the plan was shown", what)
 }
 
-// lookAgain fails if the worktree or HEAD is not as it was when the plan was made. The user may
-// have edited files while reading the plan, and the new content is in no checkpoint. It returns the
-// plan with the new capture.
-func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
-	again, err := look(ctx, r.s, r.forced)
-	if err != nil {
-		return nil, err
-	}
-	if again.cur.Tree != r.cur.Tree {
-		return nil, changedSince("the worktree has changed")
-	}
-	fresh, moves := *r, *r.plan
-	moves.Cur = again.cur
-	fresh.now, fresh.plan = again, &moves
-	return &fresh, r.sameHead(ctx)
-}
-
 // sameHead returns an error if HEAD, or the branch that is to move, is no longer where the plan
 // found it. What it points to by now is in no safety checkpoint.
 func (r *Plan) sameHead(ctx context.Context) error {

@@ -38,6 +38,7 @@ type Plan struct {
 	transactions []int // of an undo: how many levels each transaction undoes; see divide
 	def          *workflow.Definition
 	answer       *Answer
+	asked        target // what it was computed from
 }
 
 // target is where a rollback, undo, redo or promotion leads. Prepare, PrepareUndo and the like choose
@@ -142,7 +143,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 			return nil, err
 		}
 	}
-	r := &Plan{fileMoves: *moves}
+	r := &Plan{fileMoves: *moves, asked: asked}
 	if t.isUndo() {
 		if r.transactions, err = moves.divide(ctx); err != nil {
 			return nil, err
@@ -156,7 +157,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Plan.Discard, a.NextStep, a.Pending, r.def = next.discard, next.step, next.pending, next.def
+	a.Plan.Discard, a.Prompts, a.NextStep, a.Pending, r.def = next.discard, next.prompts, next.step, next.pending, next.def
 	if r.branch, err = moves.moveBranch(ctx); err != nil {
 		return nil, err
 	}
