@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,13 +77,59 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 		return "", err
 	}
 	if len(states) > 0 { // of several with the same time the first
-		return slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) }).Session, nil
+		newest := slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+		if of := WorktreeOf(s, newest); of != "" {
+			s.foreign.Do(func() {
+				s.Warn(fmt.Sprintf("no session is active here; %q is that of worktree %s", newest.Session, of))
+			})
+		}
+		return newest.Session, nil
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
 	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
 		return sessions[0], nil
 	}
 	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
+}
+
+// WorktreeOf returns the name of another worktree of this repository that the session belongs to: it wrote
+// the last event, and this worktree none. It is "" if there is no such worktree, as for a session that was
+// fetched.
+func WorktreeOf(s *Service, st *journal.State) string {
+	dirs, err := OwnDirs(s)
+	if err != nil || len(dirs) == 1 {
+		return ""
+	}
+	events := st.Events()
+	if len(events) == 0 {
+		return ""
+	}
+	of, last := "", events[len(events)-1].WorktreeID
+	for _, dir := range dirs {
+		text, err := os.ReadFile(filepath.Join(dir.Path, "worktree-id"))
+		id := strings.TrimSpace(string(text))
+		switch {
+		case err != nil || id == "":
+		case dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint") && st.Worked(id):
+			return ""
+		case id == last:
+			of = dir.Worktree
+		}
+	}
+	return of
+}
+
+// RefuseForeign returns an error if nobody named the session of a change and it is another worktree's. ref
+// is what was typed, and command the line that names the session.
+func RefuseForeign(s *Service, st *journal.State, session, ref, command string) error {
+	if named, err := s.NamedSession(session); err != nil || named != "" || strings.Contains(ref, ":") || st.Has(name.ID(ref)) {
+		return err
+	}
+	if of := WorktreeOf(s, st); of != "" {
+		return Failure(KindRefused, fmt.Sprintf("`git checkpoint %s %s:%s` names it", command, st.Session, ref),
+			"no session is active here, and %q is that of worktree %s; nothing was changed", st.Session, of)
+	}
+	return nil
 }
 
 // State returns the fold of a session's journal. A session that does not exist is an error of

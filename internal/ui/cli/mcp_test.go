@@ -187,6 +187,7 @@ func TestMCPWrites(t *testing.T) {
 		t.Fatalf("%v %s", plan, problem)
 	}
 	put(t, dir, "a.txt", "edited meanwhile")
+	put(t, dir, "new.txt", "made meanwhile")
 	for _, wrong := range []string{digest, "", "nonsense"} {
 		if _, problem := call(t, session, "rollback", map[string]any{"ref": "1", "plan": wrong}); problem == "" || content() != "edited meanwhile" {
 			t.Errorf("a rollback by the plan %q: %s, a.txt has %q", wrong, problem, content())
@@ -202,12 +203,16 @@ func TestMCPWrites(t *testing.T) {
 			t.Fatalf("%s_plan: %s, a.txt has %q", walk.verb, problem, content())
 		}
 		put(t, dir, "a.txt", "edited again")
+		put(t, dir, "another.txt", "made again")
 		for _, wrong := range []map[string]any{{"plan": "nonsense"}, {"plan": plan["digest"]}} {
 			if _, problem := call(t, session, walk.verb, wrong); problem == "" || content() != "edited again" {
 				t.Errorf("%s by %v: %s, a.txt has %q", walk.verb, wrong, problem, content())
 			}
 		}
 		put(t, dir, "a.txt", walk.from)
+		if err := os.Remove(filepath.Join(dir, "another.txt")); err != nil {
+			t.Fatal(err)
+		}
 		plan, _ = call(t, session, walk.verb+"_plan", nil)
 		if _, problem := call(t, session, walk.verb, map[string]any{"plan": plan["digest"]}); problem != "" || content() != walk.to {
 			t.Errorf("%s: %s, a.txt has %q", walk.verb, problem, content())

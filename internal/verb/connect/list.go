@@ -34,6 +34,8 @@ type Standing struct {
 	// Why its hooks cannot write here now; empty: they can, or have no consent.
 	Unwritable string `json:"unwritable,omitempty"`
 
+	// The main worktree has its hooks, and this one, which is linked to it, has none.
+	lacking bool
 	// Its hooks are in no settings file, because any program may call them.
 	anywhere bool
 }
@@ -46,6 +48,8 @@ const silence = time.Hour
 // empty if nothing is known.
 func (st Standing) Trouble() (problem, remedy string) {
 	switch {
+	case st.lacking:
+		return "the main worktree has its hooks, and this one has none", "git checkpoint agent add " + st.Name
 	case len(st.Hooks) == 0 && !(st.anywhere && st.Enabled):
 		return "", ""
 	case !st.Enabled:
@@ -110,6 +114,8 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 		}
 	}
 	st.lastEvent(s)
+	// Codex reads the hooks of the main worktree in a linked one.
+	st.lacking = st.Enabled && len(st.Hooks) == 0 && d.Name != "codex" && mainHas(s, d)
 	if d.Name == "codex" && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, st.Hooks)
 	}
@@ -156,6 +162,20 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 		}
 	}
 	return found
+}
+
+// mainHas reports whether this is a linked worktree and the main one has our hooks in its files.
+func mainHas(s *checkpoint.Service, d *agent.Definition) bool {
+	if s.Repo.GitDir == s.Repo.CommonDir || filepath.Base(s.Repo.CommonDir) != ".git" {
+		return false
+	}
+	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
+		place := agent.Place{Worktree: filepath.Dir(s.Repo.CommonDir), Home: home(s), Scope: scope}
+		if file, err := place.File(d.Hooks.Files); err == nil && agent.Holds(file) {
+			return true
+		}
+	}
+	return false
 }
 
 // toldFile remembers the agents about which the person was told, see News.

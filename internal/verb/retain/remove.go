@@ -31,6 +31,9 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 		if err != nil {
 			return nil, err
 		}
+		if err := checkpoint.RefuseForeign(s, f.State, session, ref, "delete"); err != nil {
+			return nil, err
+		}
 		// A transaction is about one session.
 		if in != "" && in != f.Session {
 			return nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)

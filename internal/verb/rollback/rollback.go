@@ -96,6 +96,11 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
+	if !req.DryRun {
+		if err := checkpoint.RefuseForeign(s, to.State, req.Session, req.Ref, "rollback"); err != nil {
+			return nil, err
+		}
+	}
 	files := to.Entry
 	if files.Safety {
 		if to, err = placeOf(to); err != nil {
