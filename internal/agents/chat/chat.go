@@ -141,7 +141,12 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		return unless(err, quoted(answer.Compared{Difference: found, Files: answer.FilesFew}, ""))
 	case "save":
 		made, err := create.Checkpoint(ctx, s, create.Request{Message: c.Words})
-		return unless(err, shown(answer.Created{Detail: made}, "Enter continues, *pause stops here."))
+		if err != nil {
+			return nil, err
+		}
+		saved := shown(answer.Created{Detail: made}, "Enter continues, *pause stops here.")
+		saved.text = strings.Join(made.Warnings, "\n")
+		return saved, nil
 	case "cleanup":
 		done, err := retain.Prune(ctx, s, retain.PruneRequest{Unasked: true})
 		return unless(err, shown(answer.Pruned{Prune: done}, ""))

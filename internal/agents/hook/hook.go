@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/agents/chat"
@@ -25,6 +26,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -121,10 +123,15 @@ const maxLeftOut = 5
 
 // tellLeftOut tells the person, once in a conversation, what the checkpoints do not contain.
 func (h *handler) tellLeftOut(answer *agent.Answer) {
-	if len(h.leftOut) == 0 || h.c.LeftOut || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
+	told := func(sk record.Skipped) bool {
+		return h.c.Unignored || h.c.LeftOut && sk.Reason != snapshot.ReasonUnignored
+	}
+	h.leftOut = slices.DeleteFunc(h.leftOut, told)
+	if len(h.leftOut) == 0 || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
 		return
 	}
 	h.c.LeftOut = true
+	h.c.Unignored = slices.ContainsFunc(h.leftOut, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonUnignored })
 	var paths []string
 	for i, sk := range h.leftOut {
 		if i == maxLeftOut {

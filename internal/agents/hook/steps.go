@@ -63,7 +63,7 @@ func (h *handler) save(ctx context.Context, request create.Request) (label strin
 
 // make is save, with the whole record, which is nil if no checkpoint was made.
 func (h *handler) make(ctx context.Context, request create.Request) (made *record.Record, tree name.OID, err error) {
-	request.Session, request.SkipUnchanged = string(h.c.Session), true
+	request.Session, request.SkipUnchanged, request.Automatic = string(h.c.Session), true, true
 	request.LeftOut = func(left []record.Skipped) {
 		h.leftOut = slices.DeleteFunc(left, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonMirror })
 	}

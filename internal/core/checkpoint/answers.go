@@ -29,6 +29,8 @@ type Detail struct {
 
 	Current, Discarded, Pinned bool // the state of the checkpoint by the fold of its journal
 
+	Unignored []Path // of a create: what it captured although it was ignored at the last checkpoint
+
 	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
 
 	Elsewhere string // of show: what Elsewhere says of it
@@ -101,8 +103,9 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 		Tag     string `json:"tag"`
 		Created *bool  `json:"created,omitempty"`
 
-		Pruned []Labelled `json:"pruned,omitempty"`
-	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned}
+		Pruned    []Labelled `json:"pruned,omitempty"`
+		Unignored []Path     `json:"no_longer_ignored,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned, d.Unignored}
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, err

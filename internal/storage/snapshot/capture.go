@@ -237,7 +237,10 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		return nil, err
 	}
 	s.leaveMirrors(&scan, c)
-	untracked := without(scan.Untracked, rules.Force) // added below
+	untracked, err := s.chooseUnignored(ctx, rules, without(scan.Untracked, rules.Force), c) // Force is added below
+	if err != nil {
+		return nil, err
+	}
 	byRule := len(untracked)
 	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
 		more, err := s.ignored(ctx, private, rules, scan.Nested)

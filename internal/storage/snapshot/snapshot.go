@@ -49,6 +49,7 @@ const (
 	ReasonFilter     = "its required filter fails"
 	ReasonExcluded   = "excluded"
 	ReasonMirror     = "a mirror of checkpoints"
+	ReasonUnignored  = "ignored until now"
 )
 
 // Stage is one unmerged index entry. A conflicted path has up to three of them.
@@ -99,7 +100,8 @@ type Capture struct {
 	New     []name.OID
 	Touched map[string]bool // paths that differ from the index, including deleted files
 
-	Ignored []string // captured although the ignore rules match them
+	Ignored   []string // captured although the ignore rules match them
+	Unignored []string // captured although the rules of the last checkpoint matched them
 	// Untracked are the captured files that the index does not have, ignored ones included.
 	Untracked []string
 
@@ -155,6 +157,11 @@ type Rules struct {
 	Exclude        []string // pathspecs of files to skip, relative to the working directory
 	Force          []string // exact paths to capture even if they are ignored or too large
 	Always         []string // exact paths to capture whatever Exclude says
+
+	// Before returns what the last checkpoint says of ignored files. LeaveUnignored leaves out what was
+	// ignored then and is not any more. A nil Before means that there is no such checkpoint.
+	Before         func() Before
+	LeaveUnignored bool
 
 	// Known returns the tree of the previous checkpoint. The files in it do not count as new for
 	// MaxNewSize and MaxNewFiles. A nil Known means that there is no such checkpoint.

@@ -1,11 +1,14 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
@@ -87,4 +90,84 @@ func (s *Shot) ignoredNow(ctx context.Context, flags ...string) ([]string, error
 	list := splitPaths(res.Stdout)
 	slices.Sort(list)
 	return list, nil
+}
+
+// Before is what the last checkpoint says of ignored files: its tree has its rules, and Left are the files
+// that it left out because they were ignored until then.
+type Before struct {
+	Tree name.OID
+	Left []string
+}
+
+// chooseUnignored finds the untracked files that were ignored at the last checkpoint. It lists them in c,
+// and returns the files to capture: without these if the rules say so.
+func (s *Shot) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) ([]string, error) {
+	if rules.Before == nil || len(untracked) == 0 {
+		return untracked, nil
+	}
+	before := rules.Before()
+	if before.Tree == "" {
+		return untracked, nil
+	}
+	then := func(file string) ([]byte, error) { return s.ruleIn(ctx, before.Tree, file) }
+	files, left, ask := s.ruleFiles(), setOf(before.Left), []string(nil)
+	differ, err := s.rulesDiffer(files, then, untracked)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range untracked {
+		if !differ && !left[p] {
+			continue
+		}
+		if _, had, err := s.repo.Lookup(ctx, before.Tree, p); err != nil {
+			return nil, err
+		} else if !had || left[p] {
+			ask = append(ask, p)
+		}
+	}
+	ignored, err := s.ignoredBy(ctx, files, then, slices.DeleteFunc(slices.Clone(ask), func(p string) bool { return left[p] }))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ask {
+		switch {
+		case !ignored[p] && !left[p]:
+		case rules.LeaveUnignored:
+			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonUnignored})
+		default:
+			c.Unignored = append(c.Unignored, p)
+		}
+	}
+	if !rules.LeaveUnignored {
+		return untracked, nil
+	}
+	asked := setOf(ask)
+	return slices.DeleteFunc(slices.Clone(untracked), func(p string) bool { return asked[p] && (ignored[p] || left[p]) }), nil
+}
+
+// rulesDiffer reports whether a file with ignore rules that apply to any of paths is not on the disk as it
+// was then.
+func (s *Shot) rulesDiffer(files ruleFiles, then ruleSource, paths []string) (bool, error) {
+	dirs := map[string]bool{}
+	for _, p := range paths {
+		addAbove(dirs, p)
+	}
+	var all []string
+	for d := range dirs {
+		all = append(all, path.Join(d, ".gitignore"))
+	}
+	if files.excludes != "" {
+		all = append(all, files.excludes)
+	}
+	for _, file := range all {
+		was, err := then(file)
+		if err != nil {
+			return false, err
+		}
+		now, _, err := s.ruleOnDisk(file)
+		if err != nil || !bytes.Equal(was, now) {
+			return true, err
+		}
+	}
+	return false, nil
 }

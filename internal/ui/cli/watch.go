@@ -73,7 +73,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 // save makes a checkpoint, unless nothing changed, and counts it in made.
 func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true})
+		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true, Automatic: true})
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
 			return nil
 		}

@@ -298,6 +298,7 @@ func (c *request) look(ctx context.Context, definition definition) (*captured, e
 // capture captures the worktree by the configured rules.
 func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
 	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, req.Exclude
+	rules.Before, rules.LeaveUnignored = func() snapshot.Before { return lastIgnored(ctx, s, session) }, req.Automatic
 	if !req.Large {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		var err error
@@ -482,6 +483,8 @@ func (c *draft) detail() *checkpoint.Detail {
 	if c.capture.TrackedOnly {
 		d.Warnings = append(d.Warnings, snapshot.OnlyTracked)
 	}
+	d.Unignored = ToPaths(c.capture.Unignored)
+	d.Warnings = append(d.Warnings, sayUnignored(c.capture.Unignored)...)
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue

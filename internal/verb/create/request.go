@@ -77,6 +77,10 @@ type Request struct {
 	Large          bool          // capture also an unusual amount of new data, which is refused otherwise
 	DryRun         bool          // compute the checkpoint, but write no ref
 
+	// Automatic says that nobody typed the command. What was ignored at the last checkpoint is then left
+	// out, since nobody sees that the checkpoint takes it.
+	Automatic bool `json:"-"`
+
 	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
 	// else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`

@@ -60,6 +60,9 @@ func ReasonOf(s *checkpoint.Service, sk record.Skipped) string {
 	if limit, err := s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err == nil && sk.Reason == snapshot.ReasonLarge && sk.Size > limit {
 		return "larger than " + strings.Replace(render.Size(limit), ".0 ", " ", 1)
 	}
+	if sk.Reason == snapshot.ReasonUnignored {
+		return sk.Reason + "; git checkpoint save takes it"
+	}
 	return sk.Reason
 }
 
