@@ -30,7 +30,7 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		if c.Dead {
 			continue
 		}
-		rec, _, _, err := s.ReadRecord(ctx, st.At(i))
+		rec, err := s.ReadRecord(ctx, st.At(i))
 		if err != nil {
 			return before
 		}
