@@ -2,6 +2,8 @@ package checkpoint
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +29,26 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 	in.Live, in.Named = FinishedSteps(st, func(i int, c journal.Standing) bool { return c.Live && i <= last })
 	in.Skipped = slices.Collect(maps.Keys(st.Skipped))
 	return in
+}
+
+// Former returns the state of the newest checkpoint before e that had another status, for the
+// variable `former` of a definition. It returns nil if the definition does not use it, or if there is
+// none that can be read.
+func (s *Service) Former(ctx context.Context, def *workflow.Definition, st *journal.State, e *journal.Entry) json.RawMessage {
+	if e == nil || !def.AsksFormer() {
+		return nil
+	}
+	for earlier := range st.LineTo(e) {
+		if earlier.Event().CheckpointStatus == e.Event().CheckpointStatus {
+			continue
+		}
+		rec, err := s.ReadRecord(ctx, earlier)
+		if err != nil {
+			return nil
+		}
+		return rec.State
+	}
+	return nil
 }
 
 // FinishedSteps returns the steps of the milestones for which done is true, once for each

@@ -62,6 +62,9 @@ type Change struct {
 	// Old is the state of the current checkpoint, nil if there is none. New is the state of the new
 	// one, with all edits and derivations applied.
 	Old, New json.RawMessage
+	// Former is the state of the newest checkpoint before the current one that had another status, nil
+	// if there is none or the definition does not ask for it; see AsksFormer.
+	Former json.RawMessage
 	// OldStatus is "" if there is no current checkpoint.
 	OldStatus, NewStatus string
 	// Place is where the new checkpoint stands, Trigger what caused it.
@@ -98,6 +101,9 @@ func (d *Definition) Check(c Change) []Violation {
 	return found[:min(len(found), maxViolations)]
 }
 
+// AsksFormer reports whether an expression of the definition may use the variable `former`.
+func (d *Definition) AsksFormer() bool { return bytes.Contains(d.source, []byte("former")) }
+
 // HasRules reports whether the workflow has rules of its own. Of what Check does
 // only they look at Change.Old, so without them a caller of Check need not read it.
 func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
@@ -122,7 +128,7 @@ func decodeState(text json.RawMessage) (any, *Violation) {
 // they do not see each other.
 func (d *Definition) overStates(m *meter, was, state any, c Change) *evaluator {
 	e := &evaluator{&d.programs, m, ruleScope(), map[string]any{
-		"old": was, "new": state, "status": c.NewStatus, "old_status": c.OldStatus,
+		"old": was, "new": state, "former": value(c.Former), "status": c.NewStatus, "old_status": c.OldStatus,
 		"trigger": c.Trigger, "session": c.Session,
 		"step": c.Place.Step, "step_name": c.Place.Name, "iteration": c.Place.Iteration, "rounds": c.Place.rounds(), "milestone": c.Place.Milestone,
 		"topic": c.Topic, "handed": c.Handed,
@@ -174,7 +180,7 @@ func (d *Definition) checkRules(c Change, state any, malformed bool) []Violation
 	if !d.HasRules() {
 		return nil // what they look at grows with the session
 	}
-	e := d.overStates(newMeter(c.Old, c.New), value(c.Old), state, c)
+	e := d.overStates(newMeter(c.Old, c.Former, c.New), value(c.Old), state, c)
 	var found []Violation
 	for _, r := range d.Rules {
 		if violation, ok := e.checkRule(r, c.New, malformed); !ok {

@@ -30,10 +30,10 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	}
 	e := &evaluation{d: d}
 	e.evaluator = d.over(resumeScope(), map[string]any{
-		"state": state, "error": value(s.Error), "current": value(current),
+		"state": state, "former": value(s.Former), "error": value(s.Error), "current": value(current),
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": listOf(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",
-	}, s.State, s.Error, current)
+	}, s.State, s.Former, s.Error, current)
 	// The step of the last milestone that was made is not always the highest: after work went back to
 	// an earlier step, the next step follows that one.
 	var last *int

@@ -38,7 +38,7 @@ func sessionScope() scope {
 // ruleScope has the variables of `rules`, `derive` and `values`. ruleVariables sets them.
 func ruleScope() scope {
 	return scope{"rule", types.Map{
-		"old": types.Any, "new": types.Any,
+		"old": types.Any, "new": types.Any, "former": types.Any,
 		"status": types.String, "old_status": types.String, "trigger": types.String, "session": types.String,
 		"step": types.Int, "step_name": types.String, "iteration": types.String, "rounds": types.Int, "milestone": types.Bool, "topic": types.String, "handed": types.Bool,
 		"live": types.Any, "skipped": types.Any, "now": types.Int, "started": types.Int,
@@ -48,7 +48,7 @@ func ruleScope() scope {
 // resumeScope has the variables of `resume` and `next_action`. newEvaluation sets them.
 func resumeScope() scope {
 	return scope{"resume", types.Map{
-		"state": types.Any, "error": types.Any, "current": types.Any,
+		"state": types.Any, "former": types.Any, "error": types.Any, "current": types.Any,
 		"status": types.String, "session": types.String, "workflow": types.String, "branch": types.String, "age": types.String,
 		"step": types.Int, "step_name": types.String, "next_step": types.Any, "next_name": types.String,
 		"steps_done": types.Any, "steps_left": types.Any, "files": types.Any,

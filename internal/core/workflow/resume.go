@@ -25,6 +25,9 @@ type Situation struct {
 	State  json.RawMessage
 	Status string
 	Error  json.RawMessage
+	// Former is the state of the newest checkpoint before it that had another status, nil if there is
+	// none or the definition does not ask for it; see AsksFormer.
+	Former json.RawMessage
 	// Place is where the checkpoint stands. Live are the steps with a live milestone, in the order
 	// in which the milestones were made. Named returns the name that a step was given. Skipped are
 	// the steps that the user decided to do without.

@@ -70,23 +70,23 @@ func TestResumePipeline(t *testing.T) {
 				t.Errorf("refusals are %q", r.Refusals)
 			}
 			r = resumed(t, d, "pipeline", edit{"status": "in_progress", "in_progress_workstreams": texts("WS2"), "pending_workstreams": texts("WS3")}, nil)
-			expect(t, r, ActionAsk, "phase 1", "")
+			expect(t, r, ActionAsk, "phase 2: Queue", "")
 			if !slices.Equal(r.Questions, texts("WS2 was under way. Restart or continue?")) || !slices.Equal(r.Warnings, texts("still in progress: WS2")) {
 				t.Errorf("questions are %q, warnings %q", r.Questions, r.Warnings)
 			}
 			broken := map[string]any{"workstream": "WS2", "message": "type error", "file": "src/q.ts", "line": 7}
 			r = resumed(t, d, "pipeline", edit{"status": "failed", "error": broken}, nil)
-			expect(t, r, ActionAsk, "phase 1", "WS2 failed: type error (src/q.ts:7)")
+			expect(t, r, ActionAsk, "phase 2: Queue", "WS2 failed: type error (src/q.ts:7)")
 			if !slices.Equal(r.Questions, texts("WS2 failed: type error (src/q.ts:7). Is it fixed?")) {
 				t.Errorf("questions are %q", r.Questions)
 			}
 			delete(broken, "line")
 			delete(broken, "file")
 			r = resumed(t, d, "pipeline", edit{"status": "failed", "error": broken}, nil)
-			expect(t, r, ActionAsk, "phase 1", "WS2 failed: type error")
+			expect(t, r, ActionAsk, "phase 2: Queue", "WS2 failed: type error")
 			// An imported document may lack what a create requires.
 			r = resumed(t, d, "pipeline", edit{"status": "failed", "current_phase": nil}, nil)
-			expect(t, r, ActionAsk, "phase 0", "PRD-212 failed")
+			expect(t, r, ActionAsk, "phase 2: Queue", "PRD-212 failed")
 			if !slices.Equal(r.Questions, texts("PRD-212 failed. Is it fixed?")) {
 				t.Errorf("questions are %q", r.Questions)
 			}
@@ -344,5 +344,41 @@ func TestNextAction(t *testing.T) {
 	}
 	if got := Default().NextAction(Situation{Status: "in_progress", Live: []int{1, 2}}); got != "go on with step 3" {
 		t.Errorf("next is %q", got)
+	}
+}
+
+// Without `phases` the point follows from current_phase and the lists; where they leave it open, it
+// names the workstreams.
+func TestPipelinePoint(t *testing.T) {
+	for about, c := range map[string]struct{ state, former, point, pending string }{
+		"initialised":              {`"status": "initialized", "current_phase": 0, "pending_workstreams": ["WS1", "WS2"]`, "", "phase 1", `"WS1" "WS2"`},
+		"only what is required":    {`"status": "initialized"`, "", "phase 1", ""},
+		"started":                  {`"status": "in_progress", "current_phase": 0, "in_progress_workstreams": ["WS1"], "pending_workstreams": ["WS2"]`, "", "phase 1", `"WS1" "WS2"`},
+		"started, counted":         {`"status": "in_progress", "current_phase": 1, "in_progress_workstreams": ["WS1"], "pending_workstreams": ["WS2"]`, "", "phase 1", `"WS1" "WS2"`},
+		"one done before its gate": {`"status": "in_progress", "current_phase": 0, "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2"]`, "", "after phase 0: WS2", `"WS2"`},
+		"next one before the gate": {`"status": "in_progress", "current_phase": 0, "completed_workstreams": ["WS1"], "in_progress_workstreams": ["WS2"]`, "", "after phase 0: WS2", `"WS2"`},
+		"at the gate":              {`"status": "paused", "current_phase": 1, "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2"]`, "", "phase 2", `"WS2"`},
+		"next phase under way":     {`"status": "in_progress", "current_phase": 1, "completed_workstreams": ["WS1"], "in_progress_workstreams": ["WS2", "WS3"], "pending_workstreams": ["WS4"]`, "", "phase 2", `"WS2" "WS3" "WS4"`},
+		"next phase, counted":      {`"status": "in_progress", "current_phase": 2, "completed_workstreams": ["WS1"], "in_progress_workstreams": ["WS2"]`, "", "phase 2", `"WS2"`},
+		"nothing under way":        {`"status": "in_progress", "current_phase": 1, "completed_workstreams": ["WS1", "WS2"], "pending_workstreams": ["WS3", "WS4"]`, "", "after phase 1: WS3, WS4", `"WS3" "WS4"`},
+		"failed":                   {`"status": "failed", "current_phase": 1, "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2", "WS3"]`, "", "phase 2", `"WS2" "WS3"`},
+		"failed, dropped": {`"status": "failed", "current_phase": 1, "completed_workstreams": ["WS1"], "in_progress_workstreams": [], "pending_workstreams": ["WS4"]`,
+			`{"in_progress_workstreams": ["WS2", "WS3"]}`, "phase 2", `"WS2" "WS3" "WS4"`},
+		"failed, returned": {`"status": "failed", "current_phase": 1, "completed_workstreams": ["WS1", "WS2"], "pending_workstreams": ["WS3", "WS4"]`,
+			`{"in_progress_workstreams": ["WS2", "WS3"]}`, "phase 2", `"WS3" "WS4"`},
+		"all done":                   {`"status": "paused", "current_phase": 2, "completed_workstreams": ["WS1", "WS2"], "pending_workstreams": []`, "", "after phase 2", ""},
+		"no phase":                   {`"status": "paused", "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2"]`, "", "WS2", `"WS2"`},
+		"phases":                     {`"status": "paused", "current_phase": 0, "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2", "WS3"], "phases": [["WS1", "WS2"], ["WS3"]]`, "", "phase 1", `"WS2" "WS3"`},
+		"phases that lack the next":  {`"status": "paused", "current_phase": 0, "completed_workstreams": ["WS1"], "pending_workstreams": ["WS2"], "phases": [["WS1"]]`, "", "after phase 1: WS2", `"WS2"`},
+		"phases, all of them passed": {`"status": "paused", "current_phase": 7, "completed_workstreams": ["WS1"], "pending_workstreams": [], "phases": [["WS1"]]`, "", "after phase 1", ""},
+	} {
+		d, _ := Builtin("pipeline")
+		r := resumed(t, d, "pipeline", nil, func(in *ResumeInput) {
+			in.State, in.Former = json.RawMessage("{"+c.state+"}"), json.RawMessage(c.former)
+			in.Status = gjson.GetBytes(in.State, "status").String()
+		})
+		if r.ResumePoint != c.point || strings.Join(strs(r.Pending), " ") != c.pending {
+			t.Errorf("%s: point %q, pending %q", about, r.ResumePoint, r.Pending)
+		}
 	}
 }

@@ -42,6 +42,7 @@ func texts(items ...string) []string { return append([]string{}, items...) }
 // ruleCase is a change that breaks exactly the rules named.
 type ruleCase struct {
 	old, new edit
+	former   string
 	first    bool
 	broken   []string
 }
@@ -89,6 +90,7 @@ func pipelineCases() map[string]ruleCase {
 		"failed one does not return": {new: with(failed, edit{"error.workstream": "WS9"}), broken: texts("failed_returns")},
 		"artifacts too early":        {new: edit{"artifacts": map[string]any{"WS1": texts("a"), "WS3": texts("b")}}, broken: texts("artifacts_of_completed")},
 		"paused but busy":            {new: edit{"status": "paused"}, broken: texts("idle")},
+		"last one done":              {new: with(idle, edit{"status": "in_progress", "completed_workstreams": texts("WS1", "WS2"), "pending_workstreams": texts("WS3", "WS4")})},
 		"busy without work":          {new: with(idle, edit{"status": "in_progress"}), broken: texts("busy")},
 		"failed without error":       {new: with(failed, edit{"error": nil}), broken: texts("error_when_failed")},
 		"error without failing":      {new: edit{"error": map[string]any{"workstream": "WS2", "message": "m"}}, broken: texts("error_only_when_failed")},
@@ -96,15 +98,24 @@ func pipelineCases() map[string]ruleCase {
 			broken: texts("complete_workstreams")},
 		"complete with a gate left": {new: with(done, edit{"gates_passed": texts("type-check (WS1)", "lint"), "gates_pending": texts("e2e")}),
 			broken: texts("complete_gates")},
-		"overridden for no reason": {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "p0_count": 1}}, broken: texts("override_reason")},
-		"overridden for an empty":  {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "override_reason": ""}}, broken: texts("override_reason")},
-		"overridden for a reason":  {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "override_reason": "demo"}}},
+		"overridden for no reason": {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "p0_count": 1, "p1_count": 0, "attempt": 1}}, broken: texts("override_reason")},
+		"overridden for an empty":  {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "p0_count": 1, "p1_count": 0, "attempt": 1, "override_reason": ""}}, broken: texts("override_reason")},
+		"overridden for a reason":  {new: edit{"adversarial_review": map[string]any{"verdict": "overridden", "p0_count": 1, "p1_count": 0, "attempt": 2, "override_reason": "demo"}}},
+		"a review without counts":  {new: edit{"adversarial_review": map[string]any{"verdict": "ship"}}, broken: texts("schema", "schema", "schema")},
 		"all at once": {new: edit{"status": "complete", "error": map[string]any{"workstream": "WS2", "message": "m"}},
 			broken: texts("idle", "error_only_when_failed", "complete_workstreams", "complete_gates")},
-		"initialized comes first": {new: with(idle, edit{"status": "initialized"}), broken: texts("transition")},
-		"no such status":          {new: with(idle, edit{"status": "stopped"}), broken: texts("status")},
-		"from failed to paused":   {old: failed, new: idle},
-		"from failed on":          {old: failed},
+		"initialized comes first":         {new: with(idle, edit{"status": "initialized"}), broken: texts("transition")},
+		"no such status":                  {new: with(idle, edit{"status": "stopped"}), broken: texts("status")},
+		"from failed to paused":           {old: failed, new: idle},
+		"from failed on":                  {old: failed},
+		"from failed to complete":         {old: failed, new: done},
+		"failed drops what was under way": {new: with(failed, edit{"pending_workstreams": texts("WS3", "WS4")})},
+		"failed drops what was pending":   {new: with(failed, edit{"pending_workstreams": texts("WS2", "WS3")}), broken: texts("workstreams_same")},
+		"dropped ones return":             {old: with(failed, edit{"pending_workstreams": texts("WS3", "WS4")}), former: underway},
+		"dropped ones stay away": {old: with(failed, edit{"pending_workstreams": texts("WS3", "WS4")}), former: underway,
+			new: edit{"in_progress_workstreams": texts("WS3"), "pending_workstreams": texts("WS4")}, broken: texts("workstreams_same")},
+		"failed again": {old: with(failed, edit{"pending_workstreams": texts("WS3", "WS4")}), former: underway,
+			new: with(failed, edit{"pending_workstreams": texts("WS3", "WS4")})},
 		"from paused to complete": {old: idle, new: done, broken: texts("transition")},
 		"from paused on":          {old: idle},
 		"complete is the end":     {old: done, new: with(done, edit{"status": "in_progress", "in_progress_workstreams": texts("WS5"), "completed_workstreams": texts("WS1", "WS2", "WS3", "WS4")}), broken: texts("workstreams_same", "transition")},
@@ -121,7 +132,7 @@ func (c ruleCase) change(t *testing.T) Change {
 	change := Change{
 		Old: old, New: fresh, Trigger: TriggerManual, Session: "PRD-212",
 		OldStatus: gjson.GetBytes(old, "status").String(), NewStatus: gjson.GetBytes(fresh, "status").String(),
-		Place: Place{Step: 1, Milestone: true},
+		Place: Place{Step: 1, Milestone: true}, Former: json.RawMessage(c.former),
 	}
 	if c.first {
 		change.Old, change.OldStatus = nil, ""
@@ -186,7 +197,7 @@ func TestPipelineTransitions(t *testing.T) {
 		"initialized": {"initialized", "in_progress"},
 		"in_progress": {"in_progress", "paused", "failed", "complete"},
 		"paused":      {"paused", "in_progress"},
-		"failed":      {"failed", "paused", "in_progress"},
+		"failed":      {"failed", "paused", "in_progress", "complete"},
 		"complete":    {"complete"},
 	}
 	for label, d := range twins(t, "pipeline") {

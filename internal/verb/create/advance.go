@@ -2,6 +2,7 @@ package create
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -309,10 +310,11 @@ func lastMilestone(st *journal.State) *int {
 
 // check adds the members that the workflow derives to the state and then applies its schema,
 // transitions and rules. All violations are reported in one error.
-func (c *draft) check(v store.View) error {
+func (c *draft) check(ctx context.Context, v store.View) error {
 	change := c.forRules(v)
 	if prev := c.prev; prev.record != nil {
 		change.Old, change.OldStatus = prev.record.State, prev.record.Status
+		change.Former = c.s.Former(ctx, c.def, v.State, prev.entry)
 	}
 	// A member that the document itself has is not derived: members of the document override derived
 	// ones.

@@ -96,7 +96,7 @@ func (c *draft) compose(ctx context.Context, v store.View) error {
 		return err
 	}
 	if !c.safety && c.req.fork == nil {
-		if err := c.check(v); err != nil {
+		if err := c.check(ctx, v); err != nil {
 			return err
 		}
 	}

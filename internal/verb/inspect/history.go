@@ -180,6 +180,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	}
 	a.Status = checkpoint.StatusOf(ctx, s, st)
 	in := s.Situation(st, rec)
+	in.Former = s.Former(ctx, def, st, e)
 	for _, c := range a.Changed {
 		in.Changed = append(in.Changed, string(c.Path))
 	}

@@ -26,7 +26,7 @@ import (
 func (r *resumption) weigh(ctx context.Context, req Request) error {
 	s, current := r.s, req.Current
 	in := workflow.ResumeInput{Situation: s.Situation(r.found.State, r.record), Current: current}
-	in.Status = r.status()
+	in.Status, in.Former = r.status(), s.Former(ctx, r.def, r.found.State, r.found.Entry)
 	if len(current) > 0 {
 		doc, err := record.ParseJSON(current, record.Limits{})
 		// The workflow compares members, so it needs an object.

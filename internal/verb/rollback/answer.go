@@ -225,7 +225,9 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		}
 	}
 	m.pending = json.RawMessage("[]")
-	if pending := m.def.Pending(r.after(discard, restore)); len(pending) > 0 {
+	after := r.after(discard, restore)
+	after.Former = r.s.Former(ctx, m.def, r.to.State, r.to.State.Entry(r.goal.ID))
+	if pending := m.def.Pending(after); len(pending) > 0 {
 		m.pending, err = json.Marshal(pending)
 	}
 	return m, err
