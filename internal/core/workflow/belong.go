@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -33,12 +34,24 @@ func (d *Definition) NamesDocument(session string) bool {
 
 // SessionOf returns the session that a document belongs to, or "" if the document does not tell.
 // The result comes from an untrusted document and is not validated as a name.
-func (d *Definition) SessionOf(a Accepted) string { return d.told(d.Session.Name, a) }
+func (d *Definition) SessionOf(a Accepted) string { return d.told(d.Session.Name, a, time.Time{}) }
+
+// MadeFor returns the name of a session for a document that does not tell its own, or "" if the
+// workflow makes none.
+func (d *Definition) MadeFor(a Accepted, now time.Time) string { return d.told(d.Session.Made, a, now) }
+
+// SameJob reports whether two states agree in all members of session.job that both have.
+func (d *Definition) SameJob(a, b json.RawMessage) bool {
+	return !slices.ContainsFunc(d.Session.Job, func(path string) bool {
+		x, y := value(rawAt(a, path)), value(rawAt(b, path))
+		return x != nil && y != nil && identity(x) != identity(y)
+	})
+}
 
 // CheckpointOf returns the name that the document's own system uses for the checkpoint, or "" if
 // the document does not tell. The result is not validated.
 func (d *Definition) CheckpointOf(a Accepted) string {
-	if said := d.told(d.Session.Checkpoint, a); said != "" {
+	if said := d.told(d.Session.Checkpoint, a, time.Time{}); said != "" {
 		return said
 	}
 	return a.ID
@@ -46,11 +59,11 @@ func (d *Definition) CheckpointOf(a Accepted) string {
 
 // told fills a template from a document. Unlike fill it returns "" if any part is missing, because
 // half a name would be the name of something else.
-func (d *Definition) told(source string, a Accepted) string {
+func (d *Definition) told(source string, a Accepted, now time.Time) string {
 	if source == "" {
 		return ""
 	}
-	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record)}
+	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record), "now": int(now.Unix())}
 	text, whole, err := d.over(sessionScope(), vars, a.State, a.Record).render(source)
 	if err != nil || !whole {
 		return ""

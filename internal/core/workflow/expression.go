@@ -31,7 +31,7 @@ type scope struct {
 // sessionScope has the variables of the templates in the member `session`.
 func sessionScope() scope {
 	return scope{"session", types.Map{
-		"state": types.Any, "record": types.Any, "workflow": types.String, "session": types.String,
+		"state": types.Any, "record": types.Any, "workflow": types.String, "session": types.String, "now": types.Int,
 	}}
 }
 

@@ -51,6 +51,8 @@ var functions = sync.OnceValue(func() conf.FunctionsTable {
 		"join":       {joinTexts, reflect.TypeFor[func(any, string) string]()},
 		"span":       {span, textOf},
 		"reason":     {reason, textOf},
+		"snake":      {snake, textOf},
+		"stamp":      {stamp, textOf},
 		"is_time":    {isTime, reflect.TypeFor[func(any) bool]()},
 		tickName:     {tick, reflect.TypeFor[func(any, int, int) bool]()},
 		inName:       {in, truth},
@@ -265,6 +267,37 @@ func reason(args ...any) (any, error) {
 		message += " (" + place + ")"
 	}
 	return shorten(message, maxSaid), nil
+}
+
+// snake converts a text to lower case letters, digits and underscores, and an empty one to
+// "project".
+func snake(args ...any) (any, error) { return Snake(say(args[0])), nil }
+
+// Snake is the function snake of the language.
+func Snake(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(s))
+	if s = strings.Trim(s, "_"); s == "" {
+		return "project"
+	}
+	return s
+}
+
+// stamp formats a time, or a number of seconds since 1970, as 20261120_090000 in UTC. It is an error
+// if it is none.
+func stamp(args ...any) (any, error) {
+	at, ok := ParseTime(say(args[0]))
+	if seconds, whole := args[0].(int); whole {
+		at, ok = time.Unix(int64(seconds), 0), true
+	}
+	if !ok {
+		return nil, errors.New("stamp needs a time")
+	}
+	return at.UTC().Format("20060102_150405"), nil
 }
 
 // isTime reports whether a text is an ISO 8601 date or time that exists in the calendar.

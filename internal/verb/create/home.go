@@ -132,6 +132,9 @@ type foundDocument struct {
 	def   *workflow.Definition
 	text  json.RawMessage
 	owner string // the document's name for its session; empty: it has none
+	// Of a document without an owner: what it says, and the name of the session that is made for it.
+	accepted workflow.Accepted
+	made     string
 }
 
 // recognise finds the workflow that a document belongs to: the requested or configured one, or else
@@ -162,7 +165,13 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 		}
 		return nil, checkpoint.Usage("leave out --workflow, or make them agree", "the document belongs to workflow %s, but --workflow is %s", d.def.Name, asked.Name)
 	}
-	d.owner = ownerIn(d.def, d.text)
+	// accept reports what is wrong with the document.
+	if a, err := d.def.Accept(d.text); err == nil {
+		d.accepted, d.owner = a, d.def.SessionOf(a)
+		if d.owner == "" {
+			d.made = d.def.MadeFor(a, s.Now())
+		}
+	}
 	return d, nil
 }
 
@@ -176,19 +185,14 @@ func builtinFor(document json.RawMessage) *workflow.Definition {
 	return nil
 }
 
-// ownerIn returns the document's name for its session, or "".
-func ownerIn(def *workflow.Definition, document json.RawMessage) string {
-	a, err := def.Accept(document)
-	if err != nil {
-		return "" // accept reports what is wrong with it
-	}
-	return def.SessionOf(a)
-}
-
 // find returns the session that the document belongs to. This is the active one if it has documents
 // of the same owner already, or of none yet. Otherwise it is the session named after the owner, or
 // one that has the owner's documents under another name. It returns "" for the branch's session.
 func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active name.Session) (session name.Session, moved bool, err error) {
+	if d.made != "" {
+		session, err = d.findNameless(ctx, s, active)
+		return session, active != "" && session != active, err
+	}
 	if active != "" {
 		st, err := s.Store.State(ctx, active)
 		if err == nil && d.fits(ctx, s, st) {
@@ -247,6 +251,9 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name)
 	}
 	if d.owner == "" {
+		if !def.SameJob(d.accepted.State, stateOf(ctx, s, st)) {
+			return d.stranger(string(st.Session), string(st.Session))
+		}
 		return nil
 	}
 	if owner := ownerOf(ctx, s, def, st); owner != "" && owner != d.owner {
@@ -263,15 +270,7 @@ func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definitio
 	if owner := checkpoint.OwnerOf(st); owner != "" {
 		return owner
 	}
-	e := st.CurrentEntry()
-	if e == nil {
-		return ""
-	}
-	rec, err := s.ReadRecord(ctx, e)
-	if err != nil {
-		return ""
-	}
-	return def.SessionOf(workflow.Accepted{State: rec.State})
+	return def.SessionOf(workflow.Accepted{State: stateOf(ctx, s, st)})
 }
 
 // stranger returns the error for a document that belongs to another session.
@@ -280,7 +279,7 @@ func (d *foundDocument) stranger(session, owner string) error {
 	if owner != session {
 		of = fmt.Sprintf(" (%s)", name.Clip(owner, name.Said))
 	}
-	return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to %q, but session %q%s holds another one", name.Clip(d.owner, name.Said), session, of)
+	return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to %q, but session %q%s holds another one", name.Clip(cmp.Or(d.owner, d.made), name.Said), session, of)
 }
 
 // hint says how to store the document in its own session.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -98,7 +99,7 @@ func (o orchestrate) id(a *transfer.Archive) string {
 			kind, project = said, cmp.Or(text(state, "workflow_state.project_name"), project)
 		}
 	}
-	return kind + "_" + snake(project) + "_" + o.began(a).UTC().Format("20060102_150405")
+	return kind + "_" + workflow.Snake(project) + "_" + o.began(a).UTC().Format("20060102_150405")
 }
 
 // began returns the time of the first checkpoint, which may be gone by now.
@@ -109,20 +110,6 @@ func (orchestrate) began(a *transfer.Archive) time.Time {
 		}
 	}
 	return a.CreatedAt
-}
-
-// snake converts a name to lower case letters, digits and underscores.
-func snake(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(s))
-	if s = strings.Trim(s, "_"); s == "" {
-		return "project"
-	}
-	return s
 }
 
 // compose returns the document of a checkpoint that has no original. In a session of orchestrate it
