@@ -28,8 +28,8 @@ type Facts struct {
 	Iteration string
 	// Status and Trigger are "" if the document has none.
 	Status, Trigger string
-	// Time is zero if the document has none, else in UTC.
-	Time time.Time
+	// Time and Created, when the job began, are zero if the document has none, else in UTC.
+	Time, Created time.Time
 	// Error, Metrics and Decisions have the text from the document, unchanged.
 	Error, Metrics, Decisions json.RawMessage
 	// Outputs are keyed by name. A null is an output that has a name but no content.
@@ -149,9 +149,8 @@ func (s Steps) facts(at gjson.Result, m Members, f Facts) Facts {
 			f.Iteration = strconv.Itoa(*n)
 		}
 	}
-	if t, ok := ParseTime(get(at, m.Time).String()); ok && f.Time.IsZero() {
-		f.Time = t.UTC()
-	}
+	fillTime(&f.Time, at, m.Time)
+	fillTime(&f.Created, at, m.Created)
 	if outputs := get(at, m.Outputs); outputs.IsObject() && f.Outputs == nil {
 		f.Outputs = map[string]json.RawMessage{}
 		outputs.ForEach(func(key, value gjson.Result) bool {
@@ -199,6 +198,13 @@ func get(at gjson.Result, path string) gjson.Result {
 func fillText(s *string, at gjson.Result, path string) {
 	if v := get(at, path); *s == "" && (v.Type == gjson.String || v.Type == gjson.Number) {
 		*s = v.String()
+	}
+}
+
+// fillTime sets *t from a string, unless it is set already.
+func fillTime(t *time.Time, at gjson.Result, path string) {
+	if said, ok := ParseTime(get(at, path).String()); ok && t.IsZero() {
+		*t = said.UTC()
 	}
 }
 

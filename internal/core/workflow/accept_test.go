@@ -39,7 +39,7 @@ func TestAcceptTakesWholeDocuments(t *testing.T) {
 			Time: at("2026-02-03T10:35:00Z")},
 		"ultra-create": {ID: "cp_20260211_091742_phase2", Step: step(2), StepName: "phase_2", Time: at("2026-02-11T09:17:42Z")},
 		"orchestrate": {ID: "orchestrate_search_box_20260301_081500", Topic: "Add a search box", Type: "orchestrate", Step: step(3), Status: "in_progress",
-			Time: at("2026-03-01T08:15:00Z")},
+			Created: at("2026-03-01T08:15:00Z"), Time: at("2026-03-01T08:15:00Z")},
 		"crunch": {ID: "CP-implementing-20260312-a1b2", Topic: "Queue for the printer", Step: step(3), StepName: "implementing",
 			Trigger: "batch_complete"},
 		"pipeline": {ID: "PRD-212", Topic: "Kiosk", Step: step(1), Status: "paused", Time: at("2026-03-01T08:15:00Z")},

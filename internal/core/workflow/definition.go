@@ -144,6 +144,8 @@ type Trigger struct {
 	// the step that its state names, or the last step if it names none; "last" is always the last
 	// step.
 	Hangs string `json:"hangs,omitempty" is:"word phase last"`
+	// ByHand means that checkpoint.auto does not switch the trigger off, as it does not with manual.
+	ByHand bool `json:"by_hand,omitempty"`
 	// Off disables the trigger unless configuration enables it.
 	Off bool `json:"off,omitempty"`
 	// Group is a name shared by several triggers. The configuration key checkpoint.<group>.enabled
@@ -206,6 +208,7 @@ type Members struct {
 	Error     string `json:"error,omitempty" is:"path"`
 	Trigger   string `json:"trigger,omitempty" is:"path"`
 	Time      string `json:"time,omitempty" is:"path"`
+	Created   string `json:"created,omitempty" is:"path"`
 	Metrics   string `json:"metrics,omitempty" is:"path"`
 	Outputs   string `json:"outputs,omitempty" is:"path"`
 	Decisions string `json:"decisions,omitempty" is:"path"`

@@ -52,7 +52,8 @@ var functions = sync.OnceValue(func() conf.FunctionsTable {
 		"span":       {span, textOf},
 		"reason":     {reason, textOf},
 		"snake":      {snake, textOf},
-		"stamp":      {stamp, textOf},
+		"stamp":      {stamped("20060102_150405"), textOf},
+		"utc":        {stamped(time.RFC3339), textOf},
 		"is_time":    {isTime, reflect.TypeFor[func(any) bool]()},
 		tickName:     {tick, reflect.TypeFor[func(any, int, int) bool]()},
 		inName:       {in, truth},
@@ -287,17 +288,18 @@ func Snake(s string) string {
 	return s
 }
 
-// stamp formats a time, or a number of seconds since 1970, as 20261120_090000 in UTC. It is an error
-// if it is none.
-func stamp(args ...any) (any, error) {
-	at, ok := ParseTime(say(args[0]))
-	if seconds, whole := args[0].(int); whole {
-		at, ok = time.Unix(int64(seconds), 0), true
+// stamped formats a time, or a number of seconds since 1970, in UTC. Anything else is an error.
+func stamped(layout string) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		at, ok := ParseTime(say(args[0]))
+		if seconds, whole := args[0].(int); whole {
+			at, ok = time.Unix(int64(seconds), 0), true
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s is no time", kind(args[0]))
+		}
+		return at.UTC().Format(layout), nil
 	}
-	if !ok {
-		return nil, errors.New("stamp needs a time")
-	}
-	return at.UTC().Format("20060102_150405"), nil
 }
 
 // isTime reports whether a text is an ISO 8601 date or time that exists in the calendar.

@@ -48,7 +48,7 @@ func (e *UnknownTrigger) Error() string {
 
 // SwitchedOff returns what disables a trigger at present: a configuration key, or "the workflow". It
 // is "" if the trigger makes checkpoints. The first key that is set decides, in this order:
-// checkpoint.enabled and checkpoint.auto (for all triggers but manual), each only if it is false;
+// checkpoint.enabled and checkpoint.auto (not for manual and triggers by hand), each only if it is false;
 // checkpoint.<trigger>.enabled; checkpoint.<group>.enabled; and last the definition. Safety
 // checkpoints cannot be switched off, because a rollback without one could not be undone.
 func (d *Definition) SwitchedOff(name string, config Config) (by string, err error) {
@@ -101,7 +101,7 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 // switchedOff is SwitchedOff for the entry of a trigger that can be switched off.
 func (t Trigger) switchedOff(name string, config Config) (by string, err error) {
 	masters := []string{"checkpoint.enabled"}
-	if name != TriggerManual {
+	if name != TriggerManual && !t.ByHand {
 		masters = append(masters, "checkpoint.auto")
 	}
 	for _, key := range masters {

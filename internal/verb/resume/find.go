@@ -4,15 +4,17 @@ package resume
 // active session, or that of the newest unfinished session.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/verb/session"
 )
 
 // resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
@@ -58,34 +60,57 @@ func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, er
 	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
 }
 
-// newestUnfinished returns the unfinished session with the newest event. If all that fit are
-// finished, it returns the newest of these: the workflow then says why work cannot go on.
+// newestUnfinished returns the unfinished session with the newest event, or, among those of a type or
+// description, the one whose documents say that it was changed last. If all that fit are finished, it
+// returns the newest of these: the workflow then says why work cannot go on.
 func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
-	all, err := session.List(ctx, s)
+	all, err := s.States(ctx, "session %q: %v")
 	if err != nil {
 		return nil, err
 	}
-	var over *checkpoint.Found
-	for _, m := range all {
-		st, err := s.Store.State(ctx, m.Session)
-		if err != nil || st.CurrentEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) {
+	var best *candidate
+	for _, st := range all {
+		if st.CurrentEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) || req.Match != "" && !describes(ctx, s, st, req.Match) {
 			continue
 		}
-		if req.Match != "" && !describes(ctx, s, st, req.Match) {
-			continue
+		c := &candidate{State: st, over: checkpoint.IsOver(ctx, s, st), changed: st.UpdatedAt, began: st.CreatedAt}
+		if req.Type != "" || req.Match != "" {
+			c.ask(checkpoint.FactsOf(ctx, s, st))
 		}
-		if !checkpoint.IsOver(ctx, s, st) {
-			return currentOf(st)
-		}
-		// Sessions are sorted, so the first finished one is the newest.
-		if over == nil {
-			over = &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
+		if best == nil || c.before(best) {
+			best = c
 		}
 	}
-	if over != nil {
-		return over, nil
+	if best != nil {
+		return currentOf(best.State)
 	}
 	return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint session list` shows the sessions", "nothing to resume")
+}
+
+// candidate is a session that fits, with what decides between several.
+type candidate struct {
+	*journal.State
+	over           bool
+	changed, began time.Time
+}
+
+// ask takes the times of the session's document, if it has any: the journal's are those of the
+// import.
+func (c *candidate) ask(facts workflow.Facts) {
+	if !facts.Time.IsZero() {
+		c.changed = facts.Time
+	}
+	if !facts.Created.IsZero() {
+		c.began = facts.Created
+	}
+}
+
+// before reports whether c is the better one to go on with.
+func (c *candidate) before(other *candidate) bool {
+	if c.over != other.over {
+		return !c.over
+	}
+	return cmp.Or(c.changed.Compare(other.changed), c.began.Compare(other.began), cmp.Compare(c.Session, other.Session)) > 0
 }
 
 // currentOf returns the current checkpoint of a session.
