@@ -27,6 +27,7 @@ func (a Created) text(p *page) {
 	if d.Said != "" {
 		p.text("", d.Said)
 		p.prunedByRule(len(d.Pruned))
+		p.expired(d.Expired)
 		a.untagged(p)
 		return
 	}
@@ -34,6 +35,7 @@ func (a Created) text(p *page) {
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
 	p.line(plain(whatIsNew(d.Record)))
 	p.prunedByRule(len(d.Pruned))
+	p.expired(d.Expired)
 	a.untagged(p)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/retain"
 )
@@ -120,17 +121,29 @@ func (p *page) prunedByRule(n int) {
 	}
 }
 
-// PrunedByClose lists the checkpoints that closing a session pruned.
-type PrunedByClose []retain.Judged
+// expired names the sessions that went because of their age.
+func (p *page) expired(sessions []name.Session) {
+	if len(sessions) > 0 {
+		called := each(sessions, func(s name.Session) string { return string(s) })
+		p.line(plain("Removed: " + render.Count(len(sessions), "job that was due", "jobs that were due") + " (checkpoint.autoPrune=false keeps them): " + strings.Join(called, ", ")))
+	}
+}
+
+// PrunedByClose lists what closing a session pruned.
+type PrunedByClose struct {
+	Pruned  []retain.Judged
+	Expired []name.Session
+}
 
 // text names them and why; it writes nothing if there are none.
 func (a PrunedByClose) text(p *page) {
-	p.prunedByRule(len(a))
-	p.judged("", a)
+	p.prunedByRule(len(a.Pruned))
+	p.judged("", a.Pruned)
+	p.expired(a.Expired)
 }
 
-// JSON writes all of them as one array on one line.
-func (a PrunedByClose) JSON(w io.Writer) error { return jsonLine(w, &a) }
+// JSON writes the pruned checkpoints as one array on one line.
+func (a PrunedByClose) JSON(w io.Writer) error { return jsonLine(w, &a.Pruned) }
 
 // Deleted is the plan of delete and session delete, or its result.
 type Deleted struct {

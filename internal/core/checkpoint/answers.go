@@ -33,6 +33,8 @@ type Detail struct {
 
 	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
 
+	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
+
 	Elsewhere string // of show: what Elsewhere says of it
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones
@@ -103,9 +105,10 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 		Tag     string `json:"tag"`
 		Created *bool  `json:"created,omitempty"`
 
-		Pruned    []Labelled `json:"pruned,omitempty"`
-		Unignored []Path     `json:"no_longer_ignored,omitempty"`
-	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned, d.Unignored}
+		Pruned    []Labelled     `json:"pruned,omitempty"`
+		Unignored []Path         `json:"no_longer_ignored,omitempty"`
+		Expired   []name.Session `json:"expired,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned, d.Unignored, d.Expired}
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,14 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 // the session, else the checkpoint's own.
 func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
 	e := st.CurrentEntry()
+	if e == nil && len(st.Tombstones) > 0 { // all were pruned: the journal tells how the last one stood
+		for i, c := range st.Backward() {
+			if !c.Safety && !c.Discarded {
+				e = st.At(i)
+				break
+			}
+		}
+	}
 	if IsClosed(st.Status) || e == nil {
 		return cmp.Or(st.Status, StatusOpen)
 	}

@@ -253,6 +253,19 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil
 }
 
+// SessionDue returns the age by which the whole session is dropped now, such as "7 days", or "" if it
+// is not.
+func (d *Definition) SessionDue(items []Item, p Policy) (string, error) {
+	r := retainer{d: d, p: p}
+	over, _, err := r.sessionOver(items)
+	if err != nil || !over {
+		return "", err
+	}
+	_, text, _ := r.sessionAge()
+	age, err := ParseAge(text)
+	return sayAge(age), err
+}
+
 // sessionAge returns the status of the session, the age at which all of it is dropped, and where
 // that age comes from.
 func (r *retainer) sessionAge() (status, text, source string) {

@@ -83,12 +83,16 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 
 // SessionListCmd is "session list", also what "session" alone runs.
 type SessionListCmd struct {
+	All bool `help:"Also those that are finished and have no checkpoints, and those that are due to be removed."`
 	jsonFlag
 }
 
 // Run prints the sessions.
 func (c *SessionListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := session.List(ctx, s)
+	if err == nil && !c.All {
+		found, err = session.Present(ctx, s, found)
+	}
 	return app.giveUnless(err, answer.Sessions(found))
 }
 
@@ -129,7 +133,7 @@ func (c *SessionCloseCmd) Run(ctx context.Context, app *App, s *checkpoint.Servi
 	if err := app.changedUnless(err, closed, "Session closed as "+c.Status+": %s"); err != nil || app.json || app.quiet {
 		return err
 	}
-	return app.give(answer.PrunedByClose(closed.Pruned))
+	return app.give(answer.PrunedByClose{Pruned: closed.Pruned, Expired: closed.Expired})
 }
 
 // SessionArchiveCmd is "session archive".

@@ -193,6 +193,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	c.activate()
 	over := c.pruneOver(ctx)
 	d := c.detail()
+	d.Expired = c.pruneDue(ctx)
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
 	d.Private, d.Pruned = cmp.Or(c.private, res.Private), slices.Concat(c.pruned, over)
 	for _, t := range res.Tags {

@@ -76,6 +76,19 @@ func (c *draft) pruneOver(ctx context.Context) (pruned []checkpoint.Labelled) {
 	return pruned
 }
 
+// pruneDue removes the other sessions of this workflow that are due because of their age, and returns
+// them.
+func (c *draft) pruneDue(ctx context.Context) []name.Session {
+	if c.safety || c.record.Trigger == workflow.TriggerRun {
+		return nil
+	}
+	expired, err := retain.RemoveDue(ctx, c.s, c.def, c.session)
+	if err != nil {
+		c.s.Warn("automatic prune: " + err.Error())
+	}
+	return expired
+}
+
 // endSession prunes what the workflow does not keep of a session with this final status. If that
 // includes the new checkpoint, which holds the status, a close event stores the status in the
 // journal first.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/retain"
 )
 
 // resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
@@ -68,8 +70,18 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	if err != nil {
 		return nil, err
 	}
+	due, err := retain.FindDue(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if said := retain.SayDue(due); said != "" {
+		s.Warn(said)
+	}
 	var best *candidate
 	for _, st := range all {
+		if slices.ContainsFunc(due, func(d retain.Due) bool { return d.Session == st.Session }) {
+			continue
+		}
 		if st.CurrentEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) || req.Match != "" && !describes(ctx, s, st, req.Match) {
 			continue
 		}

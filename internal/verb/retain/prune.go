@@ -238,16 +238,11 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	if err != nil {
 		return err
 	}
-	policy := workflow.Policy{Keep: p.req.Keep, OlderThan: p.olderThan}
-	if checkpoint.IsClosed(st.Status) {
-		policy.SessionStatus = st.Status
-	}
+	policy := policyOf(p.s, st)
+	policy.Keep, policy.OlderThan = p.req.Keep, p.olderThan
 	// The session is not closed yet, but the rules for closed sessions are wanted.
 	if p.req.Closing != "" {
 		policy.SessionStatus = p.req.Closing
-	}
-	if e := st.CurrentEntry(); e != nil {
-		policy.Status = e.Event().CheckpointStatus
 	}
 	verdicts, err := Judge(ctx, p.s, st, ItemsOf(st), policy)
 	if err != nil {

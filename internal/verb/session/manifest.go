@@ -48,7 +48,10 @@ type Manifest struct {
 	Archived bool `json:"archived"` // its checkpoints are in an archive
 
 	// After a close: what the workflow did not keep.
-	Pruned []retain.Judged `json:"pruned,omitempty"`
+	Pruned  []retain.Judged `json:"pruned,omitempty"`
+	Expired []name.Session  `json:"expired,omitempty"` // other sessions of the workflow that were due
+
+	gone bool // it had checkpoints, or was closed, and has none
 }
 
 // ManifestOf returns the manifest of a session. Every checkpoint counts as valid here; Show
@@ -61,6 +64,7 @@ func ManifestOf(s *checkpoint.Service, st *journal.State) *Manifest {
 		Archived:    st.Archived != nil,
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}
+	m.gone = st.CurrentEntry() == nil && (len(st.Tombstones) > 0 || checkpoint.IsClosed(st.Status))
 	// A session without any status is open, by the rules of the fold.
 	if m.Status == "" {
 		m.Status = "in_progress"

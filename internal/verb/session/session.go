@@ -136,6 +136,22 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	return out, nil
 }
 
+// Present leaves out of a list the finished sessions that have no checkpoints, and says what is due to
+// be removed and leaves that out, too. The active session stays.
+func Present(ctx context.Context, s *checkpoint.Service, all []Manifest) ([]Manifest, error) {
+	due, err := retain.FindDue(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if said := retain.SayDue(due); said != "" {
+		s.Warn(said)
+	}
+	return slices.DeleteFunc(all, func(m Manifest) bool {
+		isDue := slices.ContainsFunc(due, func(d retain.Due) bool { return d.Session == m.Session })
+		return !m.Active && (isDue || m.gone && len(m.Checkpoints) == 0)
+	}), nil
+}
+
 // Show returns the manifest of a session, with its checkpoints verified. An empty request
 // means the session that commands would choose.
 func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
@@ -205,16 +221,28 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if err := s.Deactivate(session); err != nil {
 		return nil, err
 	}
-	if plan == nil {
-		return Show(ctx, s, string(session))
+	gone := &retain.PruneAnswer{}
+	if plan != nil {
+		if gone, err = plan.Apply(ctx); err != nil {
+			return nil, err
+		}
 	}
-	gone, err := plan.Apply(ctx)
+	expired, err := expire(ctx, s, st)
 	if err != nil {
-		return nil, err
+		s.Warn("automatic prune: " + err.Error())
 	}
 	closed, err := Show(ctx, s, string(session))
 	if err == nil {
-		closed.Pruned = gone.Pruned
+		closed.Pruned, closed.Expired = gone.Pruned, expired
 	}
 	return closed, err
+}
+
+// expire removes the other sessions of the workflow that are due.
+func expire(ctx context.Context, s *checkpoint.Service, st *journal.State) ([]name.Session, error) {
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a broken definition must not keep a session from being closed
+	}
+	return retain.RemoveDue(ctx, s, def, st.Session)
 }
