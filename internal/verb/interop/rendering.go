@@ -99,11 +99,16 @@ func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) boo
 }
 
 // newest returns the checkpoints without those that a newer one was imported over, from the same
-// document, and reports the latter as left out. Layouts that add checkpoints from oldest to newest
+// document, and without discarded ones whose id a pruned one had, and reports those as left out. Layouts that add checkpoints from oldest to newest
 // need it: place alone would keep the oldest.
 func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 	older, by := map[*transfer.Archived]bool{}, map[string]string{}
 	for _, c := range newestFirst(a) {
+		if id := idOf(c); c.Discarded && id != "" && slices.Contains(a.Gone, id) {
+			older[c] = true
+			w.leave(a, c, "%s was made again and then pruned", id)
+			continue
+		}
 		if c.Import == nil || c.Import.Format != w.format || c.Import.Key == "" {
 			continue
 		}
@@ -116,6 +121,14 @@ func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 		by[key] = c.Record.Label
 	}
 	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return older[c] })
+}
+
+// idOf returns the id that the checkpoint's own system gave it, or "".
+func idOf(c *transfer.Archived) string {
+	if c.Import != nil && c.Import.Key != "" {
+		return c.Import.Key
+	}
+	return c.Document
 }
 
 // imported returns the checkpoints that were imported from a layout, not those that a create made
