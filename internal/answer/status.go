@@ -49,6 +49,9 @@ func (a Stands) text(p *page) {
 		field{"Next", say(s.NextAction)},
 		field{"Remote", say(remoteLine(s.Remote, p.view))},
 	)
+	if s.Damaged != "" { // what changed is not known
+		return
+	}
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
 	p.moved(s.Repositories)
 }
@@ -78,6 +81,9 @@ func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 		return say("none yet")
 	}
 	label := cell(render.ID, s.Current.Label)
+	if s.Damaged != "" {
+		return append(label, plain(" "), render.Span{Role: render.Warning, Text: "damaged"})
+	}
 	if s.Incomplete {
 		label = append(label, plain(" "), render.Span{Role: render.Warning, Text: "incomplete"}, plain(" (git checkpoint show)"))
 	}

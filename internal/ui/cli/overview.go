@@ -18,7 +18,7 @@ type OverviewCmd struct{}
 func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := inspect.Status(ctx, s)
 	if err != nil {
-		return err
+		return app.damaged(found, err, 0)
 	}
 	if err := app.give(answer.Stands{Status: found}); err != nil {
 		return err

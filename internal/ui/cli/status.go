@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -21,7 +22,7 @@ type StatusCmd struct {
 func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := inspect.Status(ctx, s)
 	if err != nil {
-		return err
+		return app.damaged(found, err, c.names())
 	}
 	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 		return err
@@ -42,4 +43,13 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return differs
 	}
 	return nil
+}
+
+// damaged prints the status as far as it is known if the current checkpoint is damaged, and returns
+// the error that says so.
+func (a *App) damaged(found *inspect.StatusAnswer, err error, files answer.Files) error {
+	if found == nil || found.Damaged == "" {
+		return err
+	}
+	return cmp.Or(a.give(answer.Stands{Status: found, Files: files}), err)
 }

@@ -127,6 +127,8 @@ type StatusAnswer struct {
 	// ChangedUnknown is set if the tree of the current checkpoint cannot be read, so that Changed
 	// is not known.
 	ChangedUnknown bool `json:"changed_unknown,omitempty"`
+	// Damaged says what is wrong with the record of the current checkpoint.
+	Damaged string `json:"damaged,omitempty"`
 
 	Topic     string       `json:"topic,omitempty"`
 	Status    string       `json:"status,omitempty"` // of the session if it is closed or paused, else of the current checkpoint

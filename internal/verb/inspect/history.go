@@ -57,7 +57,8 @@ func LineOf(e *journal.Event) HistoryLine {
 	return h
 }
 
-// Status answers `status`: where the session of this worktree stands and what to do next.
+// Status answers `status`: where the session of this worktree stands and what to do next. If the record
+// of the current checkpoint is damaged, it returns an error and what is known without it.
 func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	a, err := status(ctx, s)
 	if err != nil || a.UnfinishedRollback == nil || a.UnfinishedRollback.Process == 0 {
@@ -163,7 +164,13 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
 	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
-		return s.CorruptError(ctx, st, e, err)
+		err = s.CorruptError(ctx, st, e, err)
+		a.Damaged, a.ChangedUnknown = checkpoint.MessageOf(err), true
+		a.Status = checkpoint.StatusOf(ctx, s, st)
+		if hints := checkpoint.HintsOf(err); len(hints) > 0 {
+			a.NextAction = hints[0]
+		}
+		return err
 	}
 	a.Incomplete = Incomplete(rec.Snapshot.Skipped)
 	if a.Topic == "" {
