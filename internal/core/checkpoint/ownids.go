@@ -1,8 +1,11 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 
 	"git-checkpoint/internal/format/journal"
@@ -16,6 +19,47 @@ func byOwnID(st *journal.State, ref string) *journal.Entry {
 	for i, c := range st.Backward() {
 		if e := st.At(i); !c.Dead && (Trailer(e.Event(), TrailerKey) == ref || Trailer(e.Event(), TrailerDocument) == ref) {
 			return e
+		}
+	}
+	return byWrittenID(st, ref)
+}
+
+// writtenIDs match the ids that an export gives to checkpoints without one of their own, in the forms
+// of go-team, ultra-create and crunch. The groups are step, time, number among equal ones; for crunch
+// the time is a day, and the last digits of the checkpoint's id replace the step.
+var writtenIDs = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`^cp-(?P<step>\d{1,9})-(?P<time>\d{8}T\d{6})Z(?:-(?P<nth>\d{1,6}))?$`),
+		regexp.MustCompile(`^cp_(?P<time>\d{8}_\d{6})_phase(?P<step>\d{1,9})(?:_(?P<nth>\d{1,6}))?$`),
+		regexp.MustCompile(`^CP-[a-z]+-(?P<time>\d{8})-(?P<tail>[0-9a-f]{4})(?:-(?P<nth>\d{1,6}))?$`),
+	}
+})
+
+// byWrittenID finds a checkpoint by the id that an export wrote for it. Equal ids have numbers in the
+// order of the journal.
+func byWrittenID(st *journal.State, ref string) *journal.Entry {
+	for _, form := range writtenIDs() {
+		m := form.FindStringSubmatch(ref)
+		if m == nil {
+			continue
+		}
+		part := func(name string) string {
+			if i := form.SubexpIndex(name); i >= 0 {
+				return m[i]
+			}
+			return ""
+		}
+		digits := strings.NewReplacer("T", "", "_", "").Replace(part("time"))
+		nth, _ := strconv.Atoi(cmp.Or(part("nth"), "1")) //nolint:errcheck // the pattern bounds it
+		for _, e := range st.Checkpoints() {
+			at := e.Event().Time.UTC().Format("20060102150405")
+			if e.Dead || e.Safety || !strings.HasPrefix(at, digits) || !strings.HasSuffix(string(e.Checkpoint), part("tail")) ||
+				part("step") != "" && part("step") != strconv.Itoa(e.Step) {
+				continue
+			}
+			if nth--; nth == 0 {
+				return e
+			}
 		}
 	}
 	return nil
