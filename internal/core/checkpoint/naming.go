@@ -86,7 +86,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 			return found.only(ref, entries)
 		}
 	}
-	if got, err := ownElsewhere(ctx, s, session, ref); got != nil || err != nil {
+	if got, err := s.byOthersID(ctx, found, session, ref); got != nil || err != nil {
 		return got, err
 	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {

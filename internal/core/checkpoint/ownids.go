@@ -21,7 +21,7 @@ func byOwnID(st *journal.State, ref string) *journal.Entry {
 			return e
 		}
 	}
-	return byWrittenID(st, ref)
+	return nil
 }
 
 // writtenIDs match the ids that an export gives to checkpoints without one of their own, in the forms
@@ -65,14 +65,27 @@ func byWrittenID(st *journal.State, ref string) *journal.Entry {
 	return nil
 }
 
-// ownElsewhere finds such an id in other sessions, if the user did not choose one. An id that
+// byOthersID finds what byOwnID finds in other sessions, and then what byWrittenID finds here or there:
+// an id that another system gave comes before one that an export made.
+func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref string) (*Found, error) {
+	got, err := ownElsewhere(ctx, s, session, ref, byOwnID)
+	if got != nil || err != nil {
+		return got, err
+	}
+	if e := byWrittenID(found.State, ref); e != nil {
+		return found.only(ref, []*journal.Entry{e})
+	}
+	return ownElsewhere(ctx, s, session, ref, byWrittenID)
+}
+
+// ownElsewhere finds such an id by a rule in other sessions, if the user did not choose one. An id that
 // equals the checkpoint's own label does not count, because many sessions have the same labels.
-func ownElsewhere(ctx context.Context, s *Service, session, ref string) (*Found, error) {
+func ownElsewhere(ctx context.Context, s *Service, session, ref string, rule func(*journal.State, string) *journal.Entry) (*Found, error) {
 	if session != "" {
 		return nil, nil // the user chose a session; do not look in others
 	}
 	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry {
-		if own := byOwnID(st, ref); own != nil && own.Label != ref {
+		if own := rule(st, ref); own != nil && own.Label != ref {
 			return own
 		}
 		return nil
