@@ -243,27 +243,34 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	if age == 0 {
 		return true, "the session is " + status, nil
 	}
-	// Do not rely on the session's own time alone: a checkpoint may be newer than it.
+	return r.p.Now.Sub(r.changed(items)) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil
+}
+
+// SessionDue returns the time after which the whole session is dropped, and its age then, such as
+// "7 days". The time is zero if the session is kept.
+func (d *Definition) SessionDue(items []Item, p Policy) (at time.Time, said string, err error) {
+	r := retainer{d: d, p: p}
+	_, text, source := r.sessionAge()
+	if text == "" || text == keepsAlways {
+		return time.Time{}, "", nil
+	}
+	age, err := ParseAge(text)
+	if err != nil {
+		return time.Time{}, "", fmt.Errorf("%s: %w", source, err)
+	}
+	return r.changed(items).Add(age), sayAge(age), nil
+}
+
+// changed returns the time of the last change of the session. Its own time alone is not enough: a
+// checkpoint may be newer.
+func (r *retainer) changed(items []Item) time.Time {
 	changed := r.p.ChangedAt
 	for _, item := range items {
 		if item.CreatedAt.After(changed) {
 			changed = item.CreatedAt
 		}
 	}
-	return r.p.Now.Sub(changed) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil
-}
-
-// SessionDue returns the age by which the whole session is dropped now, such as "7 days", or "" if it
-// is not.
-func (d *Definition) SessionDue(items []Item, p Policy) (string, error) {
-	r := retainer{d: d, p: p}
-	over, _, err := r.sessionOver(items)
-	if err != nil || !over {
-		return "", err
-	}
-	_, text, _ := r.sessionAge()
-	age, err := ParseAge(text)
-	return sayAge(age), err
+	return changed
 }
 
 // sessionAge returns the status of the session, the age at which all of it is dropped, and where

@@ -5,11 +5,14 @@ package retain
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -28,41 +31,82 @@ type Due struct {
 // FindDue returns the sessions that are due. A session that is active in a worktree is not, nor is one
 // whose current checkpoint is pinned, nor one of a workflow that does not prune by itself.
 func FindDue(ctx context.Context, s *checkpoint.Service) ([]Due, error) {
+	found, _, err := lookForDue(ctx, s)
+	return found, err
+}
+
+// lookForDue is FindDue, and returns when the next session will be due: now if one is, or would be if
+// it were not active or pinned.
+func lookForDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time.Time, err error) {
 	states, err := s.States(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, next, err
 	}
-	var found []Due
+	now, active := s.Now(), activeSessions(s)
+	next = now.Add(lookAgain)
 	for _, st := range states {
-		if age := dueAge(ctx, s, st); age != "" {
+		at, age := dueAt(ctx, s, st)
+		if at.IsZero() {
+			continue
+		}
+		if at.Before(next) {
+			next = at
+		}
+		if now.After(at) && !active[string(st.Session)] && !st.CurrentEntry().Pinned {
 			found = append(found, Due{st.Session, st.Workflow, age})
 		}
 	}
-	if len(found) > 0 {
-		active := activeSessions(s)
-		found = slices.DeleteFunc(found, func(d Due) bool { return active[string(d.Session)] })
-	}
-	return found, nil
+	return found, next, nil
 }
 
-// dueAge returns the age by which a session is due, or "". What cannot be read is not due.
-func dueAge(ctx context.Context, s *checkpoint.Service, st *journal.State) string {
-	e := st.CurrentEntry()
-	if e == nil || e.Pinned {
-		return ""
+// dueAt returns when a session is due and its age then; the time is zero if it is never due. What
+// cannot be read is not due.
+func dueAt(ctx context.Context, s *checkpoint.Service, st *journal.State) (at time.Time, age string) {
+	if st.CurrentEntry() == nil {
+		return at, ""
 	}
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || len(def.Retention.Sessions) == 0 {
-		return ""
+		return at, ""
 	}
 	if on, err := Automatic(s, def); err != nil || !on {
-		return ""
+		return at, ""
 	}
-	age, err := def.SessionDue(ItemsOf(st), policyOf(s, st))
+	at, age, err = def.SessionDue(ItemsOf(st), policyOf(s, st))
 	if err != nil {
-		return ""
+		return time.Time{}, ""
 	}
-	return age
+	return at, age
+}
+
+// lookAgain is how long the time of the next due session is trusted.
+const lookAgain = 24 * time.Hour
+
+// dueFile remembers in <git dir>/checkpoint when the next session is due, and for which sessions and
+// settings that was computed. Reading the journals of 300 sessions takes too long for each create.
+const dueFile = "due"
+
+// dueKey identifies the sessions and the settings that decide what is due.
+func dueKey(ctx context.Context, s *checkpoint.Service) (string, error) {
+	sessions, err := checkpoint.SessionNames(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	for _, key := range []string{"checkpoint.expire", "checkpoint.failedExpire", "checkpoint.autoPrune"} {
+		value, _ := s.Settings.Get(key)
+		fmt.Fprintf(hash, "%q ", value)
+	}
+	fmt.Fprintf(hash, "%q", sessions)
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// notYet reports whether the file says that nothing is due before a later time.
+func notYet(s *checkpoint.Service, key string) bool {
+	text, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "checkpoint", dueFile))
+	was, when, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	next, invalid := time.Parse(time.RFC3339, when)
+	return err == nil && invalid == nil && was == key && s.Now().Before(next) && next.Sub(s.Now()) <= lookAgain
 }
 
 // policyOf returns what the rules need to know about a session.
@@ -94,7 +138,15 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	if on, err := Automatic(s, def); err != nil || !on || len(def.Retention.Sessions) == 0 {
 		return nil, err
 	}
-	due, err := FindDue(ctx, s)
+	key, err := dueKey(ctx, s)
+	if err != nil || notYet(s, key) {
+		return nil, err
+	}
+	due, next, err := lookForDue(ctx, s)
+	if err == nil {
+		// Without the file the next create looks again.
+		_ = s.Store.WriteFile(dueFile, []byte(key+" "+next.UTC().Format(time.RFC3339)+"\n"))
+	}
 	for _, d := range due {
 		if d.Workflow != def.Name || d.Session == except {
 			continue
