@@ -46,7 +46,7 @@ func (h *handler) unkept(answer agent.Answer, problem error) agent.Answer {
 	if h.places.add(place{ID: id, Told: true}) != nil && h.e.Kind != agent.KindPrompt && h.e.Kind != agent.KindSessionStart {
 		return answer
 	}
-	answer.Tell = "git checkpoint: no checkpoints are made in this conversation: " + shorten(h.redact(wordsOf(problem, false)), 300) + " (git checkpoint agent list)"
+	answer.Tell = "git checkpoint: no checkpoints are made in this conversation: " + shorten(h.redact(checkpoint.MessageOf(problem)), 300) + " (git checkpoint agent list)"
 	return answer
 }
 

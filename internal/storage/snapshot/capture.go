@@ -422,7 +422,7 @@ func (s *Shot) consider(p string, staged git.Mode, rules Rules, c *Capture) (can
 	} else if !symlink && !s.tree.readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}
-	if bits := s.unusualBits(info); bits != 0 {
+	if bits, has := s.unusualBits(info); has {
 		c.mu.Lock()
 		c.Modes[p] = bits
 		c.mu.Unlock()

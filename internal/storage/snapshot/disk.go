@@ -112,10 +112,8 @@ func (d disk) modeOf(info fs.FileInfo, staged git.Mode) git.Mode {
 	return git.ModeFile
 }
 
-// unusualBits returns the permission bits of a file that a record has to keep, and 0 if there are none.
-func (d disk) unusualBits(info fs.FileInfo) fs.FileMode {
-	if perm := info.Mode().Perm(); info.Mode().IsRegular() && !d.noModes && unusual(perm) {
-		return perm
-	}
-	return 0
+// unusualBits returns the permission bits of a file, and whether a record has to keep them.
+func (d disk) unusualBits(info fs.FileInfo) (perm fs.FileMode, has bool) {
+	perm = info.Mode().Perm()
+	return perm, info.Mode().IsRegular() && !d.noModes && unusual(perm)
 }

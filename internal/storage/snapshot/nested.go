@@ -98,3 +98,21 @@ func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
 	}
 	return out, nil
 }
+
+// Refuse returns a HostileError if one of the new paths is one that a restore does not write.
+func Refuse(changes []git.Change) error {
+	for _, c := range changes {
+		if c.New.Mode != 0 && git.RefusedName(c.Path, c.New.Mode == git.ModeSymlink) {
+			return &HostileError{c.Path}
+		}
+	}
+	return nil
+}
+
+// HostileError says that the target's tree has a path that git refuses. This program never
+// captures such a path, so the checkpoint comes from elsewhere and may be an attack.
+type HostileError struct{ Path string }
+
+func (e *HostileError) Error() string {
+	return fmt.Sprintf("the tree of the checkpoint contains %q, a name that git refuses", e.Path)
+}

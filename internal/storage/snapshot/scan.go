@@ -93,7 +93,7 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	for i, e := range private.entries {
 		if looks[i].differs {
 			scan.Tracked = append(scan.Tracked, Tracked{e.Path, e.Mode})
-		} else if looks[i].bits != 0 {
+		} else if looks[i].unusual {
 			scan.Modes[e.Path] = looks[i].bits
 		}
 	}
@@ -103,7 +103,8 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 // look is what lstat says about a file that git did not list.
 type look struct {
 	differs bool        // it is gone, or its content may not be that of the entry
-	bits    fs.FileMode // permission bits, if they are unusual
+	bits    fs.FileMode // permission bits
+	unusual bool        // a record has to keep them
 }
 
 // unseen looks at the file of an entry that git takes for unchanged.
@@ -115,7 +116,7 @@ func (s *Shot) unseen(e git.IndexEntry, private *privateIndex) (l look) {
 	case info == nil, private.doubtful(e):
 		return look{differs: true}
 	}
-	l.bits = s.unusualBits(info)
+	l.bits, l.unusual = s.unusualBits(info)
 	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond())
 	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 	return l

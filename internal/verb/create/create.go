@@ -457,14 +457,6 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 	return written, err
 }
 
-func tooLarge(size *record.SizeError) error {
-	text := "the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)"
-	if size.Values {
-		text = "the record of this checkpoint has more than %d members and elements"
-	}
-	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE", text, size.Limit)
-}
-
 // MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.
 func MetricsOf(def *workflow.Definition, state json.RawMessage) json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(state, metricsPath(def)).Raw)

@@ -66,3 +66,11 @@ func (c *draft) lighten() bool {
 	maps.DeleteFunc(r.Outputs, func(string, record.Output) bool { return true })
 	return true
 }
+
+func tooLarge(size *record.SizeError) error {
+	text := "the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)"
+	if size.Values {
+		text = "the record of this checkpoint has more than %d members and elements"
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE", text, size.Limit)
+}
