@@ -285,14 +285,24 @@ func classified(err error) error {
 		return as(KindRefused, "run the command there; if that worktree is of no use any more, remove it first")
 	case isA[*snapshot.LockedError](err):
 		return as(KindRefused, "wait for the other git process; if none is running, remove that file")
-	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
-		return as(KindRefused, "nothing was changed; run the command again")
-	case isA[*snapshot.ChangedError](err):
-		return as(KindRefused, "nothing was changed; run the command again when nothing else writes to the worktree")
+	case meanwhile(err) != "":
+		return as(KindRefused, meanwhile(err))
 	case errors.Is(err, git.ErrMissing):
 		return as(KindInvalid, "`git checkpoint validate --deep` shows what is damaged")
 	}
 	return as(KindFailed)
+}
+
+// meanwhile returns what to do about an error that says that something changed or is changing the
+// worktree, and "" for any other error.
+func meanwhile(err error) string {
+	switch {
+	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
+		return "nothing was changed; run the command again"
+	case isA[*snapshot.ChangedError](err):
+		return "nothing was changed; run the command again when nothing else writes to the worktree"
+	}
+	return ""
 }
 
 // isA reports whether err is, or wraps, an error of the type E.

@@ -242,7 +242,8 @@ func (j *judge) scan(ctx context.Context, objects []met) (string, error) {
 	for i, one := range objects {
 		info := infos[i]
 		small := info.Size <= atSave
-		v, known := verdict{}, false
+		var v verdict
+		var known bool
 		switch {
 		case d.expunged.Objects[one.oid]:
 			return HoldsSecret, nil
@@ -382,7 +383,7 @@ func (j *judge) checkpointAt(ctx context.Context, oid name.OID) (string, error) 
 		return "", err
 	}
 	if _, err := record.ParseMessage(c.Message); err != nil {
-		return "", nil
+		return "", nil //nolint:nilerr // it is no checkpoint
 	}
 	if _, err := j.s.Store.Record(ctx, oid); err != nil {
 		return "", ended(ctx) // a commit of land has the message only

@@ -186,7 +186,7 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	specs = specs[:0]
+	specs = nil
 	for _, b := range small {
 		specs = append(specs, string(b.Blob))
 	}

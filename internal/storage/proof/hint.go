@@ -27,8 +27,10 @@ func hintOf(kind Kind, id name.ID) string {
 		return rebuild + "makes a new checkpoint beside it from what can be proven"
 	case RecordFormat:
 		return "a git-checkpoint that knows this format can read it"
-	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch, TreeRefused:
+	case RecordOther, RecordChecksum, RecordID, CommitForeign, EventMismatch, EventConflict, TrailerMismatch, ContentsMismatch:
 		return "somebody forged or changed this; compare it with an undamaged copy in a clone or remote"
+	case TreeRefused:
+		return "somebody else made it; `git checkpoint delete " + string(id) + "` deletes it"
 	case TreeMissing, TreeGarbled, BlobMissing, BlobGarbled:
 		return rebuild + "takes the object from the worktree if it is there; otherwise fetch it from a clone or backup"
 	case OutsideMissing:

@@ -204,7 +204,7 @@ func (s *sifting) try(ctx context.Context, units []unit, there *Listing) (bool, 
 	q, err := s.remote.bring(ctx, slices.Concat(units...), there)
 	if why := refused(err); why != nil {
 		s.why = why
-		return false, nil
+		return false, nil //nolint:nilerr // why says it
 	}
 	if err != nil {
 		return false, err

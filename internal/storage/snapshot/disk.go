@@ -76,7 +76,7 @@ func (s *Shot) probeDir() (dir string, apart bool, err error) {
 	}
 	dir = filepath.Join(s.tree.top, stagingPrefix+randomHex())
 	if os.Mkdir(dir, 0o700) != nil {
-		return "", true, nil
+		dir = ""
 	}
 	return dir, true, nil
 }

@@ -99,6 +99,15 @@ func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
 	return out, nil
 }
 
+// leave leaves a path as it is, or says that it is in the way of what the target has there.
+func (s *Shot) leave(p *Plan, c git.Change) {
+	if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
+		p.blocked(c)
+	} else {
+		p.Kept = append(p.Kept, c.Path)
+	}
+}
+
 // Refuse returns a HostileError if one of the new paths is one that a restore does not write.
 func Refuse(changes []git.Change) error {
 	for _, c := range changes {

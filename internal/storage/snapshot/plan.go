@@ -203,11 +203,7 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 			continue
 		}
 		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {
-			if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
-				p.blocked(c)
-			} else {
-				p.Kept = append(p.Kept, c.Path)
-			}
+			s.leave(p, c)
 			continue
 		}
 		if s.trackedOnly && c.Old.Mode == 0 && s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {

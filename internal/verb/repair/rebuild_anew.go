@@ -78,6 +78,17 @@ func (r *rebuilding) readRewritten(ctx context.Context) (*rewrittenJournal, erro
 	if j.state == nil {
 		return nil, nil
 	}
+	r.follow(ctx, j, known)
+	// A journal that was forged or set back has other remedies.
+	if !j.mapped && len(j.unsure) == 0 {
+		return nil, nil
+	}
+	return j, ctx.Err()
+}
+
+// follow finds out what became of each checkpoint. known has the events as they were, where they are
+// still known.
+func (r *rebuilding) follow(ctx context.Context, j *rewrittenJournal, known *journal.State) {
 	for _, e := range j.state.Checkpoints() {
 		was := known.Entry(e.Checkpoint)
 		if was == nil {
@@ -98,11 +109,6 @@ func (r *rebuilding) readRewritten(ctx context.Context) (*rewrittenJournal, erro
 			j.unsure[e.Checkpoint], j.differs = to, append(j.differs, d)
 		}
 	}
-	// A journal that was forged or set back has other remedies.
-	if !j.mapped && len(j.unsure) == 0 {
-		return nil, nil
-	}
-	return j, ctx.Err()
 }
 
 // loosely returns the fold of the rewritten journal, whatever tree its commits have now: git lfs
