@@ -186,12 +186,12 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	specs = nil
+	var pointers []string
 	for _, b := range small {
-		specs = append(specs, string(b.Blob))
+		pointers = append(pointers, string(b.Blob))
 	}
 	var out []Named
-	err = repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+	err = repo.Batch().Objects(ctx, pointers, func(i int, o git.Object, err error) error {
 		if err != nil {
 			return ctx.Err()
 		}

@@ -10,19 +10,12 @@ func hintOf(kind Kind, id name.ID) string {
 		what = "--all"
 	}
 	rebuild := "`git checkpoint rebuild " + what + "` "
+	if hint := hintOfRef(kind, rebuild); hint != "" {
+		return hint
+	}
 	switch kind {
 	case NoteMissing, NoteEdited, NoteSwapped, NoteTwice, NoteUnreadable, NotesUnreadable:
 		return rebuild + "writes the note again"
-	case TagMoved:
-		return rebuild + "restores the tag; a tag object is yours and stays: `git tag -d` deletes it"
-	case EventMissing:
-		return rebuild + "adopts it into the journal"
-	case RefMissing:
-		return rebuild + "makes the ref again if the commit is still here; otherwise fetch it from a clone or backup"
-	case RefForeign, RefID:
-		return rebuild + "restores the ref if the journal names a commit; `git update-ref -d` deletes a ref that nothing names"
-	case RefMoved:
-		return rebuild + "puts the ref back if the commit that the journal names is still here and both have the same record; if it is gone because history was rewritten, it shows how the other one differs, and adopts it"
 	case RecordMissing, RecordGarbled, RecordUnreadable, RecordLimits, RecordCommitMissing, RecordCommitGarbled, CommitMissing, CommitGarbled:
 		return rebuild + "makes a new checkpoint beside it from what can be proven"
 	case RecordFormat:
@@ -57,4 +50,21 @@ func hintOf(kind Kind, id name.ID) string {
 // for its kind.
 func Violated(kind Kind, object, message string) Finding {
 	return Finding{kind, object, message, hintOf(kind, "")}
+}
+
+// hintOfRef is hintOf for damage of a ref or an event, and "" for any other.
+func hintOfRef(kind Kind, rebuild string) string {
+	switch kind {
+	case TagMoved:
+		return rebuild + "restores the tag; a tag object is yours and stays: `git tag -d` deletes it"
+	case EventMissing:
+		return rebuild + "adopts it into the journal"
+	case RefMissing:
+		return rebuild + "makes the ref again if the commit is still here; otherwise fetch it from a clone or backup"
+	case RefForeign, RefID:
+		return rebuild + "restores the ref if the journal names a commit; `git update-ref -d` deletes a ref that nothing names"
+	case RefMoved:
+		return rebuild + "puts the ref back if the commit that the journal names is still here and both have the same record; if it is gone because history was rewritten, it shows how the other one differs, and adopts it"
+	}
+	return ""
 }
