@@ -284,15 +284,19 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 // chatFailed retries the checkpoint that could not be made, or skips its step, so that the next one
 // may begin. The failure was recorded by package create.
 func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answer, error) {
-	failed, err := create.LastFailure(s)
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil && checkpoint.KindOf(err) != checkpoint.KindNotFound {
+		return nil, err
+	}
+	failed, err := create.LastFailure(s, session)
 	if err != nil {
 		return nil, err
 	}
 	if failed == nil {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "a failed checkpoint is remembered for one day", "no checkpoint failed here, so there is nothing to retry or to skip")
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "no checkpoint failed here, so there is nothing to retry or to skip")
 	}
 	if does == "retry" {
-		made, err := create.Checkpoint(ctx, s, failed.Request)
+		made, err := create.Retry(ctx, s, failed)
 		return unless(err, shown(answer.Created{Detail: made}, ""))
 	}
 	if failed.Step == nil {
@@ -302,7 +306,7 @@ func chatFailed(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		return nil, err
 	}
 	told := fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step)
-	return unless(s.Forget(checkpoint.FailedFile), &Answer{text: told})
+	return unless(create.ForgetFailure(s, failed.Session), &Answer{text: told})
 }
 
 // chatPause sets the session's status to paused with an event in the journal.
@@ -314,14 +318,14 @@ func chatPause(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if checkpoint.IsClosed(st.Status) {
 		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
 	}
-	if st.Status != statusPaused {
-		err = s.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = statusPaused })
+	if st.Status != checkpoint.StatusPaused {
+		err = s.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = checkpoint.StatusPaused })
+	}
+	if err == nil { // a pause is an answer to what failed
+		err = create.ForgetFailure(s, st.Session)
 	}
 	return unless(err, &Answer{text: fmt.Sprintf("Session %s is paused.", st.Session), next: "*continue resumes it."})
 }
-
-// statusPaused is the status of a session that waits for a person.
-const statusPaused = "paused"
 
 // chatManual tells how to get at the files of a checkpoint with plain git.
 func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer, error) {

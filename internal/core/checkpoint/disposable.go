@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // Forget deletes disposable files by their names. A file that does not exist is no error.
@@ -22,7 +25,7 @@ func (s *Service) Forget(files ...string) error {
 // value that has to be kept from one command to the next. Losing any of them loses no checkpoint.
 const (
 	ChatFile    = "chat.json"    // what chat commands remember between two lines
-	FailedFile  = "failed.json"  // the last failure that is to be reported
+	FailedFile  = "failed.json"  // the session in which a create failed last
 	BitsFile    = "bits.json"    // the records made here that open files to more people than the umask does
 	PrivateFile = "private.json" // whether it was said that others can read private files
 	chosenFile  = "chosen.json"  // the session that a user chose, see Choose
@@ -54,8 +57,20 @@ func OwnDirs(s *Service) ([]OwnDir, error) {
 	return dirs, err
 }
 
+// FailedFileOf returns the name of the file with the last create that failed in a session. All
+// worktrees share it.
+func FailedFileOf(session name.Session) string { return sharedPrefix + string(session) + ".json" }
+
+// sharedPrefix is the beginning of the names of disposable files that all worktrees share.
+const sharedPrefix = "failed-"
+
 // memory returns the path of a disposable file. The directory may not exist yet.
-func (s *Service) memory(file string) string { return filepath.Join(s.Repo.GitDir, "checkpoint", file) }
+func (s *Service) memory(file string) string {
+	if strings.HasPrefix(file, sharedPrefix) {
+		return filepath.Join(s.Repo.CommonDir, "checkpoint", file)
+	}
+	return filepath.Join(s.Repo.GitDir, "checkpoint", file)
+}
 
 // Recall decodes a disposable file into into. It reports false, without an error, when the file
 // does not exist or is not valid JSON: a damaged file counts as no memory.
@@ -70,12 +85,15 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 	return json.Unmarshal(data, into) == nil, nil
 }
 
-// Remember writes a disposable file of this worktree as JSON. It replaces the file by a rename, so
+// Remember writes a disposable file as JSON. It replaces the file by a rename, so
 // that a concurrent Recall sees the old value or the new one.
 func (s *Service) Remember(file string, what any) error {
 	data, err := json.Marshal(what)
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(file, sharedPrefix) {
+		return s.Store.WriteShared(file, data)
 	}
 	return s.Store.WriteFile(file, data)
 }

@@ -38,6 +38,9 @@ func (s *Service) Transact(ctx context.Context, session name.Session, build func
 	return res, err
 }
 
+// StatusPaused is the status of a session that waits for a person.
+const StatusPaused = "paused"
+
 // StatusOpen is the status of a session that is neither closed nor paused, and of one that never
 // had a status.
 const StatusOpen = "in_progress"

@@ -24,6 +24,9 @@ type Definition struct {
 	Session SessionNames `json:"session,omitzero"`
 	// Steps are the numbered positions that a checkpoint can have in the job.
 	Steps Steps `json:"steps,omitzero"`
+	// Failure is "block" if no milestone may be made after a create of one has failed, until
+	// somebody decides to retry it, to skip it or to pause. Otherwise it is empty.
+	Failure string `json:"failure,omitempty" is:"word block"`
 	// Triggers are the reasons to make a checkpoint, by name. Some exist in every workflow without
 	// being listed: manual, safety, and those returned by automatic.
 	Triggers map[string]Trigger `json:"triggers,omitempty"`
@@ -172,6 +175,9 @@ type Statuses struct {
 	// Closes maps a status to the session status that it is equivalent to for retention:
 	// "complete", "failed" or "abandoned".
 	Closes map[string]string `json:"closes,omitempty" keys:"needs status" is:"needs word complete failed abandoned"`
+	// Paused is what ends a pause of the session: "create" is the next checkpoint, "resume" (default)
+	// only somebody who resumes it, and until then no milestone is made.
+	Paused string `json:"paused,omitempty" is:"word create resume"`
 }
 
 // Document tells how to find the state in a document. The first form that matches is used. If none

@@ -130,6 +130,19 @@ func (t Trigger) switchedOff(name string, config Config) (by string, err error) 
 	return "", nil
 }
 
+// Waits reports whether checkpoints of a trigger are made because somebody decided to. Those of
+// agents, of the watcher, at an interrupt or before a rollback are not: they only keep what is there,
+// and are made while a session is blocked or paused.
+func (d *Definition) Waits(trigger string) bool {
+	return trigger != TriggerSafety && !slices.Contains(automatic(), trigger)
+}
+
+// Blocks reports whether a failed milestone keeps its session from going on.
+func (d *Definition) Blocks() bool { return d.Failure == "block" }
+
+// EndsPause reports whether the next checkpoint ends a pause.
+func (d *Definition) EndsPause() bool { return d.Statuses.Paused == "create" }
+
 // keep returns the retention limit of a trigger. Configuration overrides the number. ruled is false
 // if neither has one.
 func (r Retention) keep(trigger string, config Config) (keep Keep, ruled bool, err error) {

@@ -124,6 +124,20 @@ func (s *Store) WriteFile(leaf string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	return writeNamed(path, data)
+}
+
+// WriteShared is WriteFile for a file that all worktrees share.
+func (s *Store) WriteShared(leaf string, data []byte) error {
+	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("make %q: %w", dir, err)
+	}
+	return writeNamed(filepath.Join(dir, leaf), data)
+}
+
+// writeNamed is writeFile with an error that names the file.
+func writeNamed(path string, data []byte) error {
 	if err := writeFile(path, data); err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
 	}

@@ -144,7 +144,10 @@ func (c *draft) prepare(v store.View) error {
 		c.placeAsForked()
 		return nil
 	}
-	return c.number(v)
+	if err := c.number(v); err != nil {
+		return err
+	}
+	return c.hold(v)
 }
 
 // composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),

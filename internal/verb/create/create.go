@@ -62,6 +62,8 @@ type draft struct {
 	prev    base
 	record  *record.Record
 	spot    workflow.Place
+	early   bool                // a step before it is missing; known only if failures block the workflow
+	held    bool                // refused because the session is paused or waits for an answer
 	stated  json.RawMessage     // the state before the workflow derived members
 	kept    map[string]name.OID // the document, if a layout may write it back; see keepDocument
 	unknown string              // a warning: what changed since the last checkpoint is unknown
@@ -117,13 +119,13 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	switch def, wrong := definition(); {
 	case wrong != nil: // no definition was loaded, so it has no custom message
 		err = wrong
-	case err != nil:
+	case err != nil && !last.isHeld():
 		err = c.failed(def, last, err)
-	case !req.DryRun:
+	case err == nil && !req.DryRun:
 		background.StartPush(s, c.session)
 		background.StartPack(s, c.session)
 	}
-	c.rememberFailure(last, err)
+	c.rememberFailure(ctx, definition, last, err)
 	return made, err
 }
 
@@ -391,17 +393,6 @@ func (c *draft) eventOf(kind journal.Kind) journal.Event {
 	e := c.event
 	e.Kind = kind
 	return e
-}
-
-// reopen sets a closed session in progress again. Otherwise the retention rules for closed sessions
-// would soon prune the new checkpoint.
-func (c *draft) reopen(v store.View, change *store.Change) {
-	if v.State == nil || !checkpoint.IsClosed(v.State.Status) || c.safety {
-		return
-	}
-	e := c.eventOf(journal.KindStatus)
-	e.Status, c.opened = checkpoint.StatusOpen, v.State.Status
-	change.Events = append(change.Events, e)
 }
 
 // ownIDs returns trailers with the ids that the document's own system has for the checkpoint and

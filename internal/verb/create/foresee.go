@@ -38,27 +38,34 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 			return nil, err
 		}
 	}
-	v, err := c.view(ctx)
+	d, v, err := c.foresee(ctx, def)
 	if err != nil {
-		return nil, err
-	}
-	of, err := c.accept(def)
-	if err != nil {
-		return nil, err
-	}
-	got := &captured{defined: of} // nothing is captured before the step has run
-	prev, err := got.previous(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	d := &draft{captured: got, prev: prev}
-	if err := d.prepare(v); err != nil {
 		return nil, err
 	}
 	if err := rejected(def, def.CheckOrder(d.forRules(v))); err != nil {
 		return nil, err
 	}
-	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: prev.entry}, nil
+	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: d.prev.entry}, nil
+}
+
+// foresee composes the record as far as that needs no capture. With an error it returns the draft as
+// far as it got, or nil if there is none.
+func (c *request) foresee(ctx context.Context, def *workflow.Definition) (*draft, store.View, error) {
+	v, err := c.view(ctx)
+	if err != nil {
+		return nil, v, err
+	}
+	of, err := c.accept(def)
+	if err != nil {
+		return nil, v, err
+	}
+	got := &captured{defined: of} // nothing is captured before the step has run
+	prev, err := got.previous(ctx, v)
+	if err != nil {
+		return nil, v, err
+	}
+	d := &draft{captured: got, prev: prev}
+	return d, v, d.prepare(v)
 }
 
 // view returns what a transaction would see of the session, without one: nothing will be written.

@@ -85,6 +85,8 @@ type Request struct {
 	// else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`
 
+	retry bool // it failed before, and is tried again; set by Retry
+
 	// What Forking, Promoting, Editing and Trying set. Only one of the first three is set.
 	fork    *Fork
 	promote *record.Record
