@@ -207,6 +207,9 @@ func (s *Service) NewStart(session name.Session, workflow, topic, branch string)
 // branch too.
 const ModeOwnBranch = "own-branch"
 
+// ModeLand is the mode of the event of a landing, which turns checkpoints into commits on the branch.
+const ModeLand = "land"
+
 // Choose makes session the active one of this worktree at the user's request. This is remembered,
 // so that an agent that works here uses this session and does not adopt another one by itself.
 func Choose(s *Service, session name.Session) error {

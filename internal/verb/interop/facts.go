@@ -286,5 +286,12 @@ func keyOf(a *transfer.Archive, id name.ID, label string) string {
 		}
 		return c.Record.Label
 	}
+	for _, d := range a.Damaged {
+		if d.ID == id && d.Key != "" && safeName(d.Key) {
+			return d.Key
+		} else if d.ID == id {
+			return d.Label
+		}
+	}
 	return path.Base(label)
 }

@@ -40,13 +40,18 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	}
 	root := path.Join(home, dir)
 	// Ids get their numbers in the order of time, so that a new checkpoint changes none.
-	keys, ids, used := map[string]bool{}, map[*transfer.Archived]string{}, map[string]bool{}
+	keys, ids, used := map[string]*transfer.Archived{}, map[*transfer.Archived]string{}, map[string]bool{}
 	for _, c := range a.Checkpoints {
 		id := "cp-" + strconv.Itoa(c.Record.Step) + "-" + c.Record.CreatedAt.UTC().Format("20060102T150405Z")
 		if a.Workflow == GoTeam {
 			id = cmp.Or(c.Document, id)
 		}
 		ids[c] = unused(id, "-", used)
+	}
+	lost := map[string]bool{} // a discarded checkpoint does not pass for a damaged one
+	for _, d := range a.Damaged {
+		key := keyOf(a, d.ID, "")
+		lost[key] = lost[key] || d.Live
 	}
 	for _, c := range newestFirst(a) {
 		f := file{key: c.Record.Label, made: c}
@@ -59,8 +64,11 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 			f.content = create.JSONFile(f.doc)
 		}
 		f.path = path.Join(root, f.key+".json")
+		if lost[f.key] && !c.Live {
+			continue
+		}
 		if w.place(a, c, f) {
-			keys[f.key] = true
+			keys[f.key] = c
 		}
 	}
 	if len(keys) == 0 {
@@ -156,9 +164,9 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 
 // derived adds the manifest and the history of rollbacks. If nothing happened since the import they
 // are written back unchanged; otherwise they get what happened since.
-func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]bool) {
+func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]*transfer.Archived) {
 	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
-	if !w.mixed(a) {
+	if !w.mixed(a) && len(a.Damaged) == 0 {
 		w.derive(path.Join(root, manifestFile), manifest)
 		w.derive(path.Join(root, historyFile), history)
 		return
@@ -213,29 +221,16 @@ func (goTeam) rollbacks(a *transfer.Archive) []json.RawMessage {
 }
 
 // manifest returns the manifest: the imported one with additions, or a new one. Entries of
-// checkpoints that were pruned here are removed; other entries and unknown members stay as they
-// were.
-func (g goTeam) manifest(a *transfer.Archive, w *rendering, was []byte, dir string, keys map[string]bool, back []json.RawMessage) json.RawMessage {
+// checkpoints that were pruned here are removed, and those of which another one took the name are
+// replaced; other entries and unknown members stay as they were. keys has the checkpoints that are
+// written.
+func (g goTeam) manifest(a *transfer.Archive, w *rendering, was []byte, dir string, keys map[string]*transfer.Archived, back []json.RawMessage) json.RawMessage {
 	o := members(json.RawMessage(inner(gjson.ParseBytes(was)).Raw))
 	o.missing("session_id", dir)
 	o.missing("topic", a.Topic)
 	o.missing("created_at", seconds(a.CreatedAt))
 	o.set("updated_at", seconds(a.ChangedAt))
-	var made []json.RawMessage
-	named := map[string]bool{}
-	for _, c := range a.Checkpoints {
-		if key := keyOf(a, c.Record.ID, c.Record.Label); keys[key] && !named[key] {
-			named[key] = true
-			at := seconds(c.Record.CreatedAt)
-			if text, ok := w.original(c, keptDocument); ok { // the document's time is in the document
-				at = cmp.Or(g.told(text, "created_at"), at)
-			}
-			made = append(made, objectOf("id", key, "step", c.Record.Step, "timestamp", at, "valid", true).json())
-		}
-	}
-	// A pruned checkpoint keeps its entry if another one has taken its name.
-	stays := func(id string) bool { return !slices.Contains(a.Gone, id) || keys[id] }
-	o.set("checkpoints", merged(o.values["checkpoints"], "id", stays, made))
+	o.set("checkpoints", g.entries(a, w, o.values["checkpoints"], keys))
 	o.set("current_checkpoint", nil)
 	if a.Current != "" {
 		o.set("current_checkpoint", keyOf(a, a.Current, ""))
@@ -249,4 +244,47 @@ func (g goTeam) manifest(a *transfer.Archive, w *rendering, was []byte, dir stri
 	whole := members(was)
 	whole.set("manifest", o)
 	return whole.json()
+}
+
+// entries returns the manifest's list of checkpoints, with those that cannot be read as not valid.
+// Entries that were imported come first, then the others in the order in which they were made.
+func (g goTeam) entries(a *transfer.Archive, w *rendering, was json.RawMessage, keys map[string]*transfer.Archived) []json.RawMessage {
+	type entry struct {
+		place int
+		text  json.RawMessage
+	}
+	var made []entry
+	damaged := map[string]bool{}
+	for _, d := range a.Damaged {
+		if key := keyOf(a, d.ID, ""); keys[key] == nil && !damaged[key] {
+			damaged[key] = true
+			made = append(made, entry{d.Place, objectOf("id", key, "step", d.Step, "timestamp", seconds(d.At), "valid", false).json()})
+		}
+	}
+	for key, c := range keys {
+		at := seconds(c.Record.CreatedAt)
+		if text, ok := w.original(c, keptDocument); ok { // the document's time is in the document
+			at = cmp.Or(g.told(text, "created_at"), at)
+		}
+		made = append(made, entry{c.Place, objectOf("id", key, "step", c.Record.Step, "timestamp", at, "valid", true).json()})
+	}
+	slices.SortFunc(made, func(x, y entry) int { return x.place - y.place })
+	var texts []json.RawMessage
+	for _, e := range made {
+		texts = append(texts, e.text)
+	}
+	stays := func(id string) bool {
+		if c := keys[id]; c != nil {
+			return c.Import != nil && c.Import.Format == GoTeam && !c.Import.Here
+		}
+		return !slices.Contains(a.Gone, id)
+	}
+	out := merged(was, "id", stays, texts)
+	for i, e := range out {
+		if o := members(e); damaged[textOf(o.values["id"])] {
+			o.set("valid", false)
+			out[i] = o.json()
+		}
+	}
+	return out
 }

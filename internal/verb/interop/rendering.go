@@ -200,8 +200,8 @@ func merged(was json.RawMessage, member string, stays func(id string) bool, made
 	listed := map[string]bool{}
 	out := []json.RawMessage{}
 	for _, e := range rawList(gjson.ParseBytes(was)) {
-		id := text(gjson.ParseBytes(e), member)
-		if listed[id] = true; stays(id) {
+		if id := text(gjson.ParseBytes(e), member); stays(id) {
+			listed[id] = true
 			out = append(out, e)
 		}
 	}

@@ -39,7 +39,7 @@ func (r *fileMoves) moveBranch(ctx context.Context) (b branchMove, err error) {
 	if !move && r.movesBranch() {
 		b.warnings = append(b.warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
 	}
-	b.Target = name.Ref(g.Branch)
+	b.Target = r.branchOf(g)
 	b.Moved = move && (b.From != b.To || b.Name != b.Target)
 	if !b.Moved {
 		b.Target = ""
@@ -66,6 +66,18 @@ func (r *fileMoves) moveBranch(ctx context.Context) (b branchMove, err error) {
 		return b, err
 	}
 	return b.leaveBehind(ctx, r.s)
+}
+
+// branchOf returns the branch that HEAD would be put on; empty: none. A rebuilt record does not know
+// its branch: it is the session's own, if the session has one, and else the one that HEAD is on.
+func (r *target) branchOf(g record.Git) name.Ref {
+	switch {
+	case g.Branch != "" || g.Detached:
+		return name.Ref(g.Branch)
+	case checkpoint.OwnsBranch(r.to.State):
+		return name.Ref(r.to.State.Branch)
+	}
+	return r.s.Repo.Head.Branch
 }
 
 // commitsLeft counts the commits between the two positions of a branch. If the branch moves, it

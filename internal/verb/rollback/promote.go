@@ -18,7 +18,7 @@ const ModePromote Mode = "promote"
 // ModeLand is the mode in the event of a landing, which turns checkpoints into commits on the
 // branch. It writes no file, so an undo of it leaves the files as they are, with what was edited
 // since, and restores the index, HEAD and the branch.
-const ModeLand Mode = "land"
+const ModeLand Mode = checkpoint.ModeLand
 
 // Promotion restores the files of another session's checkpoint. The current checkpoint of the
 // session stays, and nothing is discarded: the caller makes a new checkpoint afterwards.

@@ -35,7 +35,7 @@ type Archive struct {
 	Current   name.ID
 	// In the order of the journal, without dead ones and safety checkpoints.
 	Checkpoints []*Archived
-	// Without those that an import derived.
+	// Without those that an import derived, and without landings, which bring nothing back.
 	Rollbacks []ArchivedReturn
 	Events    []inspect.HistoryLine
 	// Keys of imported checkpoints that were pruned here, and the ids in their documents.
@@ -44,12 +44,26 @@ type Archive struct {
 	Touched bool
 	// Checkpoints that could not be read, with the reason.
 	Problems []string
+	// The same checkpoints, as the journal tells them.
+	Damaged []*ArchivedDamage
+}
+
+// ArchivedDamage is a checkpoint that could not be read. Key is the one that it was imported under;
+// empty: it was not imported.
+type ArchivedDamage struct {
+	ID         name.ID
+	Label, Key string
+	Step       int
+	At         time.Time
+	Place      int
+	Live       bool
 }
 
 // Archived is one checkpoint with the contents of its record commit.
 type Archived struct {
 	Record    *record.Record
 	Commit    name.OID
+	Place     int // in the order of the journal
 	Live      bool
 	Discarded bool
 	Pinned    bool
@@ -135,12 +149,15 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 				return nil, err
 			}
 			a.Problems = append(a.Problems, checkpoint.DamagedError(e, err).Error())
+			a.Damaged = append(a.Damaged, &ArchivedDamage{
+				ID: e.Checkpoint, Label: e.Label, Key: checkpoint.Trailer(e.Event(), checkpoint.TrailerKey), Step: e.Step, At: e.Event().Time, Place: e.Place, Live: e.Live,
+			})
 			continue
 		}
 		a.Checkpoints = append(a.Checkpoints, &c)
 	}
 	for _, e := range st.Rollbacks {
-		if checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" {
+		if checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" && e.Mode != checkpoint.ModeLand {
 			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
 				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
 				Imported: checkpoint.Trailer(e, checkpoint.TrailerFormat) != "",
@@ -182,7 +199,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	}
 	rec, m := got.Record, got.Commit
 	c := Archived{
-		Record: rec, Commit: e.Event().Commit, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
+		Record: rec, Commit: e.Event().Commit, Place: e.Place, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
 		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),
 	}
 	for n := range rec.Outputs {
