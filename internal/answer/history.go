@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -30,10 +32,18 @@ func (a Audit) text(p *page) {
 	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
 	p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
 		return []render.Cell{
-			say(p.view.Time(e.Time.Time)), say(e.Event), cell(render.ID, subject(e, called)),
+			say(p.view.Time(e.Time.Time)), say(happened(e)), cell(render.ID, subject(e, called)),
 			say(p.person(e.Actor)), say(cmp.Or(e.Reason, e.Status)), cell(render.Dim, p.view.OID(e.OID)),
 		}
 	}))
+}
+
+// happened names an event for people. A landing is written like a rollback.
+func happened(e inspect.HistoryLine) string {
+	if e.Mode == checkpoint.ModeLand && e.Event == string(journal.KindRollback) {
+		return checkpoint.ModeLand
+	}
+	return e.Event
 }
 
 // called returns a function that names checkpoints: by label for people, by id for programs, since

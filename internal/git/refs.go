@@ -179,8 +179,15 @@ func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 		return err
 	}
 	in.WriteString("prepare\x00commit\x00")
+	args := []string{"update-ref", "--stdin", "-z"}
+	for _, u := range updates {
+		if u.Reason != "" {
+			args = append(args, "-m", u.Reason)
+			break
+		}
+	}
 	_, err := r.Run(ctx, Cmd{
-		Args: []string{"update-ref", "--stdin", "-z"}, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"},
+		Args: args, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"},
 		Stdin: &in,
 	})
 	return refFault(err)

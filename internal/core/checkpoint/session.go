@@ -207,6 +207,16 @@ func (s *Service) NewStart(session name.Session, workflow, topic, branch string)
 // branch too.
 const ModeOwnBranch = "own-branch"
 
+// TrailerCommits is an extra trailer of a start event: with the value "step", each milestone of the
+// session is also a commit on its branch, if the workflow says so. Sessions of versions that did not
+// know this have no such trailer.
+const TrailerCommits = "Session-Commits"
+
+// CommitsSteps reports whether the session was started for that.
+func CommitsSteps(st *journal.State) bool {
+	return OwnsBranch(st) && Trailer(st.Started, TrailerCommits) == "step"
+}
+
 // ModeLand is the mode of the event of a landing, which turns checkpoints into commits on the branch.
 const ModeLand = "land"
 

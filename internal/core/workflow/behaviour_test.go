@@ -160,7 +160,7 @@ func (b *behaviour) statuses() bool {
 			}
 		}
 	}
-	return b.tell("initially %s, ends a pause %v, blocks %v", b.d.Statuses.Initial, b.d.EndsPause(), b.d.Blocks())
+	return b.tell("initially %s, ends a pause %v, blocks %v, commits %v", b.d.Statuses.Initial, b.d.EndsPause(), b.d.Blocks(), b.d.CommitsSteps())
 }
 
 // derived members of the state, carried on, given, and of nothing.

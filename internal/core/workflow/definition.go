@@ -24,6 +24,9 @@ type Definition struct {
 	Session SessionNames `json:"session,omitzero"`
 	// Steps are the numbered positions that a checkpoint can have in the job.
 	Steps Steps `json:"steps,omitzero"`
+	// Commit is "step" if each milestone is also a commit on the branch of its session, where
+	// `session start --branch` made that one. Otherwise it is empty.
+	Commit string `json:"commit,omitempty" is:"word step"`
 	// Failure is "block" if no milestone may be made after a create of one has failed, until
 	// somebody decides to retry it, to skip it or to pause. Otherwise it is empty.
 	Failure string `json:"failure,omitempty" is:"word block"`

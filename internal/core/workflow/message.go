@@ -11,7 +11,7 @@ func messageVariables() []string {
 	return []string{
 		"label", "id", "step", "step_name", "session", "workflow", "topic", "status", "trigger", "branch",
 		"files", "commit", "error", "from", "to", "reason", "reverted", "discarded", "left_behind",
-		"next_step", "next_name", "last_valid", "key", "state",
+		"next_step", "next_name", "last_valid", "key", "state", "message", "metrics", "iteration",
 	}
 }
 

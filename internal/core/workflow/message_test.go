@@ -36,7 +36,7 @@ func TestMessages(t *testing.T) {
 			}
 		})
 	}
-	if keys := sortedKeys(Default().Messages); len(keys) != len(Default().Messages) || keys[0] != "corrupt" {
+	if keys := sortedKeys(Default().Messages); len(keys) != len(Default().Messages) || keys[0] != "commit" {
 		t.Errorf("keys are %q", keys)
 	}
 }

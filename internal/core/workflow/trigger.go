@@ -140,6 +140,9 @@ func (d *Definition) Waits(trigger string) bool {
 // Blocks reports whether a failed milestone keeps its session from going on.
 func (d *Definition) Blocks() bool { return d.Failure == "block" }
 
+// CommitsSteps reports whether each milestone is also a commit on the session's branch.
+func (d *Definition) CommitsSteps() bool { return d.Commit == "step" }
+
 // EndsPause reports whether the next checkpoint ends a pause.
 func (d *Definition) EndsPause() bool { return d.Statuses.Paused == "create" }
 

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // View is the session at the start of an attempt. State and Log are nil for a session that does not
@@ -27,6 +28,8 @@ type Change struct {
 	// Session is set to the session of the transaction.
 	Events []journal.Event
 
+	// Branch is the move of a branch of the user's, or nil.
+	Branch *git.Update
 	Create []NewCheckpoint
 	Remove []Removal
 	// Archive adds checkpoints to the session's archive and deletes their refs.

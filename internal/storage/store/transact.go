@@ -190,6 +190,9 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 		return err
 	}
 	a.written = map[name.OID]object{}
+	if a.change.Branch != nil {
+		a.updates = append(a.updates, *a.change.Branch)
+	}
 	for _, c := range a.change.Create {
 		a.updates = append(a.updates, git.Update{Ref: name.CheckpointRef(a.session, c.ID), New: c.Commit})
 	}

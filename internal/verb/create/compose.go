@@ -108,6 +108,11 @@ func (c *draft) compose(ctx context.Context, v store.View) error {
 	if err := c.composeFiles(ctx); err != nil {
 		return err
 	}
+	// The commit of the step names the id.
+	if k := c.landing; k != nil && k.draft.Label == c.record.Label && v.State.Entry(k.id) == nil {
+		c.record.ID = k.id
+		return nil
+	}
 	var err error
 	c.record.ID, err = c.s.FreeID(v.State, c.record.Step, c.at)
 	return err

@@ -54,6 +54,9 @@ type captured struct {
 	git     record.Git            // branch, operation and worktrees
 	outputs map[string]KeptOutput // already written as blobs
 	watch   *clearance.Watch      // the secret scanner; nil: it is off
+	// Set by planCommit. A try of the transaction may still give the commit up.
+	landing  *stepCommit // the commit on the branch of the session; nil: none
+	unlanded []string    // why there is none, for the user
 }
 
 // draft is the checkpoint as one try of the transaction makes it, from the journal as it is then.
@@ -151,6 +154,9 @@ func (c *request) make(ctx context.Context, definition definition) (*checkpoint.
 		c.req.LeftOut(SkippedOf(got.capture))
 	}
 	c.s.Trace("captured")
+	if d, err := got.planCommit(ctx, definition); err != nil {
+		return nil, d, err
+	}
 	d, res, err := got.transact(ctx)
 	if err != nil {
 		return nil, d, err
@@ -163,10 +169,14 @@ func (c *request) make(ctx context.Context, definition definition) (*checkpoint.
 // of the last try, or nil if there was none.
 func (c *captured) transact(ctx context.Context) (*draft, store.Result, error) {
 	var d *draft
-	res, err := c.s.Store.Transact(ctx, c.session, func(ctx context.Context, v store.View) (change store.Change, err error) {
+	build := func(ctx context.Context, v store.View) (change store.Change, err error) {
 		d, change, err = c.build(ctx, v)
 		return change, err
-	})
+	}
+	res, err := c.s.Store.Transact(ctx, c.session, build)
+	if c.landed(ctx, err) {
+		res, err = c.s.Store.Transact(ctx, c.session, build)
+	}
 	if err != nil && d != nil {
 		err = d.repair(ctx, err)
 	}
@@ -204,24 +214,6 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 		}
 	}
 	return d
-}
-
-// activate makes the session active if none is active, or if the document belongs to another
-// session than the active one.
-func (c *request) activate() {
-	active, err := c.s.Store.ActiveSession()
-	if err != nil || active != "" && !c.moved {
-		return
-	}
-	choose := checkpoint.Adopt
-	if c.req.Session != "" {
-		choose = checkpoint.Choose
-	}
-	if err := choose(c.s, c.session); err != nil {
-		c.s.Warn(err.Error())
-	} else if active != "" {
-		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
-	}
 }
 
 // SweepAge is the age at which a temporary file counts as left behind by a killed process.
@@ -331,6 +323,12 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 // each try.
 func (c *captured) build(ctx context.Context, v store.View) (*draft, store.Change, error) {
 	d, err := c.draft(ctx, v)
+	var branch *git.Update
+	if err == nil && c.landing != nil {
+		if branch, err = d.follow(ctx); err == nil && branch == nil { // given up, and the index is as before
+			d, err = c.draft(ctx, v)
+		}
+	}
 	if err == nil {
 		d.written, err = d.write(ctx)
 	}
@@ -339,6 +337,7 @@ func (c *captured) build(ctx context.Context, v store.View) (*draft, store.Chang
 	}
 	c.s.Trace("written")
 	change, err := d.change(ctx, v)
+	change.Branch = branch
 	return d, change, err
 }
 
@@ -378,6 +377,9 @@ func (c *draft) change(ctx context.Context, v store.View) (change store.Change, 
 	}
 	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
 	change.Verify = slices.Concat(c.capture.New, c.written.NewObjects)
+	if c.landing != nil {
+		change.Verify = append(change.Verify, c.landing.oid, c.landing.draft.Tree)
+	}
 	change.Mends = true // on missing objects repair, as another process may have read the journal
 	if c.private, err = c.judgeTag(ctx); err != nil {
 		return change, err
@@ -408,10 +410,7 @@ func (c *draft) ownIDs() []journal.Trailer {
 // write writes the record commit and the checkpoint commit. It writes no ref.
 func (c *draft) write(ctx context.Context) (store.Written, error) {
 	author, committer := c.s.Repo.Identity(c.at)
-	head := c.head
-	if c.headLost {
-		head = ""
-	}
+	head, _ := c.committed()
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
 		Record:  c.record, Tree: c.capture.Tree, Head: head, IndexTree: c.capture.Index.Tree,
@@ -469,6 +468,7 @@ func (c *draft) detail() *checkpoint.Detail {
 	}
 	d.Unignored = ToPaths(c.capture.Unignored)
 	d.Warnings = append(d.Warnings, sayUnignored(c.capture.Unignored)...)
+	d.Warnings = append(d.Warnings, c.unlanded...)
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue

@@ -175,6 +175,24 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	return d, nil
 }
 
+// activate makes the session active if none is active, or if the document belongs to another
+// session than the active one.
+func (c *request) activate() {
+	active, err := c.s.Store.ActiveSession()
+	if err != nil || active != "" && !c.moved {
+		return
+	}
+	choose := checkpoint.Adopt
+	if c.req.Session != "" {
+		choose = checkpoint.Choose
+	}
+	if err := choose(c.s, c.session); err != nil {
+		c.s.Warn(err.Error())
+	} else if active != "" {
+		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
+	}
+}
+
 // builtinFor returns the built-in workflow that recognises a document, or nil.
 func builtinFor(document json.RawMessage) *workflow.Definition {
 	for _, n := range workflow.Names() {

@@ -21,6 +21,11 @@ func (c *draft) repair(ctx context.Context, err error) error {
 		return err
 	}
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
+	if c.landing != nil {
+		if _, err := c.s.Repo.WriteObject(ctx, "commit", c.landing.raw); err != nil {
+			return err
+		}
+	}
 	if captureErr == nil && again.Tree == c.capture.Tree {
 		// The same content has the same ids, so writing again restores the missing objects.
 		if written, err := c.write(ctx); err == nil && written.Commit == c.written.Commit {

@@ -16,6 +16,10 @@ import (
 func (c *draft) confirmation() string {
 	said := about(c.s, c.def, c.session, c.record)
 	said["files"], said["commit"] = c.record.Files.Total(), c.written.Commit.Short()
+	if c.landing != nil { // people mean the commit on their branch
+		said["commit"] = c.landing.oid.Short()
+		return c.def.Message("created", said)
+	}
 	return strings.Join(checkpoint.OwnWords(c.def, "created", said), "\n")
 }
 

@@ -19,8 +19,9 @@ func (c *draft) judgeTag(ctx context.Context) (string, error) {
 	if private := clearance.Talks(c.record); private != "" || len(c.capture.Untracked) == 0 {
 		return private, nil
 	}
+	_, tracked := c.committed()
 	for _, p := range c.capture.Untracked {
-		if _, in, err := c.s.Repo.Lookup(ctx, c.headTree, p); err != nil || !in {
+		if _, in, err := c.s.Repo.Lookup(ctx, tracked, p); err != nil || !in {
 			return clearance.HoldsUntracked, err
 		}
 	}

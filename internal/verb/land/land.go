@@ -2,7 +2,7 @@
 //
 // Prepare plans: it selects the steps that were made on the branch's tip, and turns each
 // (or all of them together) into a commit. Plan.Apply writes the commits with git's hooks
-// and signing (commits.go), passes them through the clearance gate, and moves the branch.
+// and signing (package commits), passes them through the clearance gate, and moves the branch.
 // The worktree does not change. A move of the current branch follows the rules of a
 // rollback, so an undo takes it back.
 package land
@@ -12,10 +12,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/commits"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -49,9 +49,7 @@ type Commit struct {
 	Files   int      `json:"files"`
 	OID     name.OID `json:"oid"` // empty in a plan
 
-	message string
-	tree    name.OID
-	at      time.Time
+	draft commits.Draft
 }
 
 // Answer is the answer of `land`, planned or done.
@@ -119,16 +117,16 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
 	}
 	// Landing in the middle of a merge or rebase would lose the operation's own state.
-	switch op := s.Repo.Operation(); {
-	case op != "":
-		return no("a "+op+" is in progress in this worktree", "finish it first, or `git "+op+" --abort`")
+	switch {
+	case s.Repo.Operation() != "":
+		return commits.Refuse(ctx, s)
 	case s.Repo.Head.OID == "":
 		return no("there is no commit yet that the steps could be based on", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
 	case s.Repo.Head.Branch == "" && req.Branch == "":
 		return no("HEAD is on no branch", "--branch NAME makes one for the commits")
 	}
-	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
-		return no("git does not know who you are, and commits need an author", "git config user.name NAME", "git config user.email ADDRESS")
+	if err := commits.Refuse(ctx, s); err != nil {
+		return err
 	}
 	if req.Branch != "" {
 		if err := checkpoint.RefuseBranch(ctx, s, req.Branch, "switch to it and land there, or choose another name"); err != nil {
@@ -248,7 +246,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		if len(st.record.Git.Unmerged) > 0 {
 			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", st.entry.Label)
 		}
-		tree, err := p.landable(ctx, st)
+		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
 		if err != nil {
 			return err
 		}
@@ -266,39 +264,12 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		}
 		subject, _, _ := strings.Cut(message, "\n")
 		p.Answer.Commits = append(p.Answer.Commits, Commit{
-			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes), message: message, tree: tree, at: st.record.CreatedAt,
+			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes),
+			draft: commits.Draft{Label: st.entry.Label, Message: message, Tree: tree, At: st.record.CreatedAt},
 		})
 		before = tree
 	}
 	return nil
-}
-
-// landable returns the tree of a step without what is no part of the project: ignored files
-// that were captured, and nested repositories that are no submodules.
-func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
-	out := map[string]git.Entry{}
-	// A file that the branch tracks is part of the project even if a rule ignores it.
-	for _, path := range inspect.IgnoredOf(st.record) {
-		if _, tracked, err := p.s.Repo.Lookup(ctx, p.base, path); err != nil {
-			return "", err
-		} else if !tracked {
-			out[path] = git.Entry{}
-		}
-	}
-	changes, err := p.s.Repo.DiffTrees(ctx, p.base, st.record.Snapshot.Tree)
-	if err != nil {
-		return "", err
-	}
-	for _, c := range changes {
-		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
-			out[c.Path] = git.Entry{}
-		}
-	}
-	if len(out) == 0 {
-		return st.record.Snapshot.Tree, nil
-	}
-	tree, err := p.s.Repo.EditTree(ctx, st.record.Snapshot.Tree, out)
-	return tree, err
 }
 
 // message returns the message of a commit: the user's or the checkpoint's, with the trailer
@@ -321,7 +292,7 @@ func (p *Plan) message(ctx context.Context, st step) (string, error) {
 // untracked lists the landed files that git did not track before, which the user may not
 // expect.
 func (p *Plan) untracked(ctx context.Context) error {
-	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].tree)
+	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].draft.Tree)
 	if err != nil {
 		return err
 	}
@@ -337,6 +308,30 @@ func (p *Plan) untracked(ctx context.Context) error {
 		if c.Old.Mode == 0 && !tracked[c.Path] {
 			p.Answer.Untracked = append(p.Answer.Untracked, checkpoint.Path(c.Path))
 		}
+	}
+	return nil
+}
+
+// commit writes the commits as objects. No ref moves before all of them exist. It runs git's hooks as
+// `git commit` would: pre-commit once, for the last commit, and the hooks of messages for each.
+func (p *Plan) commit(ctx context.Context) error {
+	// pre-commit may change the files, and only the last commit is checked out.
+	last := &p.Answer.Commits[len(p.Answer.Commits)-1]
+	var err error
+	if last.draft.Tree, err = commits.PreCommit(ctx, p.s, last.draft.Tree); err != nil {
+		return err
+	}
+	parent := p.Answer.From
+	for i := range p.Answer.Commits {
+		c := &p.Answer.Commits[i]
+		if err := c.draft.Edit(ctx, p.s); err != nil {
+			return err
+		}
+		c.Subject, _, _ = strings.Cut(c.draft.Message, "\n")
+		if c.OID, err = c.draft.Write(ctx, p.s, parent); err != nil {
+			return err
+		}
+		parent = c.OID
 	}
 	return nil
 }
@@ -390,7 +385,7 @@ func (p *Plan) move(ctx context.Context) error {
 	if err != nil {
 		p.s.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
 	}
-	p.after(ctx)
+	commits.After(ctx, p.s)
 	return nil
 }
 

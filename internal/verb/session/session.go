@@ -77,6 +77,9 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	}
 	if req.Branch {
 		start.Mode = checkpoint.ModeOwnBranch
+		if def.CommitsSteps() {
+			start.Extra = []journal.Trailer{{Key: checkpoint.TrailerCommits, Value: "step"}}
+		}
 	}
 	_, err = s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 		// Another process started the same session after the check above.

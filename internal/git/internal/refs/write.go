@@ -28,6 +28,7 @@ type Value struct {
 type Update struct {
 	Ref      name.Ref
 	New, Old name.OID
+	Reason   string // for the reflog, if the ref has one; only of refs that git writes
 }
 
 // ErrRaced says that a ref did not have the value that a transaction expected, or that it was

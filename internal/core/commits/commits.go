@@ -1,0 +1,179 @@
+// Package commits makes commits of the user's own from the files of a checkpoint: what `land` and a
+// workflow with a commit for each step put on a branch. It writes objects only, and moves no ref.
+//
+// The commits are made with git's plumbing, because `git commit` works on the checked-out branch and
+// on its index. What users expect of a commit is done here: hooks, signing, and dates from the
+// environment.
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// hooksRun is the first version of git with `git hook run`.
+const hooksRun = "2.36"
+
+// Draft is a commit that is not written yet.
+type Draft struct {
+	Label   string // of the checkpoint that it is made from, for errors
+	Message string
+	Tree    name.OID
+	At      time.Time // its date, unless the environment sets another
+}
+
+// Refuse returns an error if no commit can be made in this worktree now: an operation of git is in
+// progress, or git knows no author.
+func Refuse(ctx context.Context, s *checkpoint.Service) error {
+	// A commit in the middle of a merge or rebase would lose the operation's own state.
+	if op := s.Repo.Operation(); op != "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "finish it first, or `git "+op+" --abort`", "a %s is in progress in this worktree", op)
+	}
+	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		return &checkpoint.Error{
+			Kind: checkpoint.KindRefused, Message: "git does not know who you are, and commits need an author", Hints: []string{"git config user.name NAME", "git config user.email ADDRESS"},
+		}
+	}
+	return nil
+}
+
+// Landable returns a tree without what is no part of the project: the ignored files in it, and nested
+// repositories that are no submodules of base, the tree of the branch.
+func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, ignored []string) (name.OID, error) {
+	out := map[string]git.Entry{}
+	// A file that the branch tracks is part of the project even if a rule ignores it.
+	for _, path := range ignored {
+		if _, tracked, err := s.Repo.Lookup(ctx, base, path); err != nil {
+			return "", err
+		} else if !tracked {
+			out[path] = git.Entry{}
+		}
+	}
+	changes, err := s.Repo.DiffTrees(ctx, base, tree)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range changes {
+		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
+			out[c.Path] = git.Entry{}
+		}
+	}
+	if len(out) == 0 {
+		return tree, nil
+	}
+	return s.Repo.EditTree(ctx, tree, out)
+}
+
+// PreCommit runs the hook on a temporary index with the tree to commit. What the hook stages there
+// becomes part of the commit.
+func PreCommit(ctx context.Context, s *checkpoint.Service, tree name.OID) (name.OID, error) {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return "", err
+	}
+	index := filepath.Join(dir, "tmp-land-index")
+	defer os.Remove(index) //nolint:errcheck // swept by age
+	env := []string{"GIT_INDEX_FILE=" + index}
+	if _, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", string(tree)}, Env: env}); err != nil {
+		return "", err
+	}
+	if err := hook(ctx, s, "pre-commit", env); err != nil {
+		return "", err
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Env: env})
+	if err != nil {
+		return "", err
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// Edit passes the message through the hooks that may change or refuse it.
+func (d *Draft) Edit(ctx context.Context, s *checkpoint.Service) error {
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "tmp-land-message")
+	defer os.Remove(file) //nolint:errcheck // swept by age
+	if err := os.WriteFile(file, []byte(d.Message), 0o666); err != nil {
+		return err
+	}
+	if err := hook(ctx, s, "prepare-commit-msg", nil, file, "message"); err != nil {
+		return err
+	}
+	if err := hook(ctx, s, "commit-msg", nil, file); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if d.Message = string(data); strings.TrimSpace(d.Message) == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "", "a hook left the message of %s empty; nothing was changed", d.Label)
+	}
+	return nil
+}
+
+// hook runs one of the user's hooks, if it exists. A hook that fails refuses the commit. An older git
+// cannot run hooks on request, so there an existing hook is an error.
+func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string, args ...string) error {
+	// Hooks of the user are found by core.hooksPath, which this program overrides elsewhere
+	// so that its own commands of git run no hooks.
+	path, set := s.Repo.Config.Get("core.hooksPath")
+	if !set {
+		path = filepath.Join(s.Repo.CommonDir, "hooks")
+	}
+	if version, err := s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
+		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
+			err = checkpoint.Failure(checkpoint.KindRefused, "", "git %[2]s cannot run the hook %[1]s for another program; git %[3]s can", hook, version, hooksRun)
+		}
+		return err
+	}
+	line := append([]string{"hook", "run", "--ignore-missing", hook, "--"}, args...)
+	// An editor would wait for a person, and the message is given.
+	_, err := s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
+	var failed *git.Error
+	if errors.As(err, &failed) {
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
+	}
+	return err
+}
+
+// After runs the post-commit hook. The commits exist by then, so a failure is only a warning.
+func After(ctx context.Context, s *checkpoint.Service) {
+	if err := hook(context.WithoutCancel(ctx), s, "post-commit", nil); err != nil {
+		s.Warn("the hook post-commit failed")
+	}
+}
+
+// Write writes the commit. The author is the user.
+func (d *Draft) Write(ctx context.Context, s *checkpoint.Service, parent name.OID) (name.OID, error) {
+	args := []string{"commit-tree", string(d.Tree), "-p", string(parent)}
+	if sign, err := s.Repo.Config.Bool("commit.gpgSign", false); err != nil {
+		return "", err
+	} else if sign {
+		args = append(args, "-S")
+	}
+	var env []string
+	for _, key := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
+		date := s.Getenv(key)
+		if date == "" {
+			date = fmt.Sprintf("@%d +0000", d.At.Unix())
+		}
+		env = append(env, key+"="+date)
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: args, Env: env, Stdin: strings.NewReader(d.Message)})
+	if err != nil {
+		return "", &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the commit of " + d.Label + " cannot be made; nothing was changed", Err: err}
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
