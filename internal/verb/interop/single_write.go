@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/verb/create"
@@ -23,8 +24,9 @@ import (
 //
 // single adds the document of a session: the original of its current checkpoint c, or else what
 // compose makes of c, under the name of the newest original or the given id. An import knows it by
-// its member. All other checkpoints are reported as left out.
-func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member string, compose func() json.RawMessage) {
+// its member. A status that the session was closed with replaces that of the document; empty: none. All
+// other checkpoints are reported as left out.
+func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member, status string, compose func() json.RawMessage) {
 	f := file{made: c}
 	named := imported(a, w.format)
 	if original, ok := w.original(c, keptDocument); ok && c.Import.Key != "" {
@@ -34,6 +36,10 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, m
 	} else {
 		f.doc = compose()
 		f.content, f.key = create.JSONFile(f.doc), cmp.Or(text(gjson.ParseBytes(f.doc), member), id)
+	}
+	if said, err := sjson.SetBytes(unmarked(f.content), "status", status); err == nil && status != "" && gjson.GetBytes(unmarked(f.content), "status").String() != status {
+		f.content, f.made = said, c
+		f.doc, _ = transfer.ParseDocument(said) //nolint:errcheck // it was one before
 	}
 	for _, from := range named {
 		if name, ok := base(from.Import); ok {
@@ -60,14 +66,18 @@ func (o orchestrate) write(a *transfer.Archive, w *rendering) {
 		return
 	}
 	id, dir := o.id(a), orchestrateHome
-	closed := a.Status == "failed" || a.Status == "abandoned"
+	closed, status := a.Status == "failed" || a.Status == "abandoned", ""
+	if closed {
+		status = a.Status
+	}
 	if _, ok := w.original(c, keptDocument); ok && !a.Touched {
 		closed = strings.HasPrefix(c.Import.Path, orchestrateHome+"/"+orchestrateFailed+"/")
+		status = "" // nobody closed it here
 	}
 	if closed {
 		dir = path.Join(orchestrateHome, orchestrateFailed)
 	}
-	w.single(a, c, dir, id, "checkpoint_id", func() json.RawMessage { return o.compose(a, c, id, w) })
+	w.single(a, c, dir, id, "checkpoint_id", status, func() json.RawMessage { return o.compose(a, c, id, w) })
 }
 
 // id returns the id of a session's document: the file name from which it was imported; the
@@ -218,7 +228,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	if c := current(a); c != nil {
 		prd := l.id(a)
-		w.single(a, c, pipelineHome, prd, "prd", func() json.RawMessage { return l.compose(a, c, prd, w) })
+		w.single(a, c, pipelineHome, prd, "prd", "", func() json.RawMessage { return l.compose(a, c, prd, w) })
 	}
 }
 
