@@ -28,6 +28,8 @@ type Facts struct {
 	Iteration string
 	// Status and Trigger are "" if the document has none.
 	Status, Trigger string
+	// Branch is the branch that the document names for the job, and Commit the commit on it.
+	Branch, Commit string
 	// Time and Created, when the job began, are zero if the document has none, else in UTC.
 	Time, Created time.Time
 	// Error, Metrics and Decisions have the text from the document, unchanged.
@@ -141,6 +143,8 @@ func (s Steps) facts(at gjson.Result, m Members, f Facts) Facts {
 	fillText(&f.Type, at, m.Type)
 	fillText(&f.Status, at, m.Status)
 	fillText(&f.Trigger, at, m.Trigger)
+	fillText(&f.Branch, at, m.Branch)
+	fillText(&f.Commit, at, m.Commit)
 	fillRaw(&f.Error, at, m.Error)
 	fillRaw(&f.Metrics, at, m.Metrics)
 	fillRaw(&f.Decisions, at, m.Decisions)

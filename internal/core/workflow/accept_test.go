@@ -37,7 +37,8 @@ func TestAcceptTakesWholeDocuments(t *testing.T) {
 	want := map[string]Facts{
 		"go-team": {ID: "cp-6-20260203T103500Z", Topic: "inventory-service", Step: step(6), StepName: "review", Iteration: "2",
 			Time: at("2026-02-03T10:35:00Z")},
-		"ultra-create": {ID: "cp_20260211_091742_phase2", Step: step(2), StepName: "phase_2", Time: at("2026-02-11T09:17:42Z")},
+		"ultra-create": {ID: "cp_20260211_091742_phase2", Step: step(2), StepName: "phase_2", Time: at("2026-02-11T09:17:42Z"),
+			Branch: "feature/ledger", Commit: "4e1d2a2"},
 		"orchestrate": {ID: "orchestrate_search_box_20260301_081500", Topic: "Add a search box", Type: "orchestrate", Step: step(3), Status: "in_progress",
 			Created: at("2026-03-01T08:15:00Z"), Time: at("2026-03-01T08:15:00Z")},
 		"crunch": {ID: "CP-implementing-20260312-a1b2", Topic: "Queue for the printer", Step: step(3), StepName: "implementing",

@@ -221,6 +221,8 @@ type Members struct {
 	Metrics   string `json:"metrics,omitempty" is:"path"`
 	Outputs   string `json:"outputs,omitempty" is:"path"`
 	Decisions string `json:"decisions,omitempty" is:"path"`
+	Branch    string `json:"branch,omitempty" is:"path"`
+	Commit    string `json:"commit,omitempty" is:"path"`
 }
 
 // State describes the state of a session.

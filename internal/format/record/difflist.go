@@ -108,8 +108,8 @@ func (d *differ) byID(path string, old, new []byte, from, to ids) {
 	}
 }
 
-// byValue pairs equal elements, wherever they are. Of the others, two objects at the same index are
-// reported as one that changed, and all the rest as removed or added.
+// byValue pairs equal elements, wherever they are. Of the others, objects that are alike are reported as
+// one that changed, and all the rest as removed or added.
 func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 	gone, come := leftOver(was, is), leftOver(is, was)
 	// Only the order differs, or the spelling of numbers.
@@ -117,42 +117,35 @@ func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 		d.whole(path, old, new)
 		return
 	}
+	became := d.alike(path, was, is, gone, come)
+	taken := map[int]bool{}
 	var parts []string
-	for _, i := range slices.Concat(gone, come) {
-		parts = append(parts, strconv.Itoa(i))
+	for _, i := range gone {
+		at := i
+		if j, changed := became[i]; changed {
+			at, taken[j] = j, true
+		}
+		parts = append(parts, strconv.Itoa(at))
+	}
+	for _, j := range come {
+		parts = append(parts, strconv.Itoa(j))
 	}
 	if !d.canName(path, parts) {
 		d.whole(path, old, new)
 		return
 	}
-	stays := d.changedInPlace(path, was, is, gone, come)
 	for n, i := range gone {
-		if stays[i] {
-			d.pair(join(path, parts[n]), was[i], is[i])
+		if j, changed := became[i]; changed {
+			d.pair(join(path, parts[n]), was[i], is[j])
 		} else {
 			d.add(join(path, parts[n]), Removed, was[i], nil)
 		}
 	}
-	for n, i := range come {
-		if !stays[i] {
-			d.add(join(path, parts[len(gone)+n]), Added, nil, is[i])
+	for n, j := range come {
+		if !taken[j] {
+			d.add(join(path, parts[len(gone)+n]), Added, nil, is[j])
 		}
 	}
-}
-
-// changedInPlace returns the indexes at which both arrays have an unpaired object without an id.
-func (d *differ) changedInPlace(path string, was, is [][]byte, gone, come []int) map[int]bool {
-	unnamed := func(item []byte) bool {
-		return kind(item) == '{' && !slices.ContainsFunc(d.identity(path), func(member string) bool { return memberOf(item, member) != nil })
-	}
-	left, stays := map[int]bool{}, map[int]bool{}
-	for _, i := range gone {
-		left[i] = unnamed(was[i])
-	}
-	for _, i := range come {
-		stays[i] = left[i] && unnamed(is[i])
-	}
-	return stays
 }
 
 // leftOver returns the indexes of the items that have no equal partner in others. Each partner

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
 )
@@ -25,7 +27,7 @@ type branchMove struct {
 }
 
 // moveBranch plans how HEAD and the recorded commit are related, and whether HEAD and its branch move.
-func (r *fileMoves) moveBranch(ctx context.Context) (b branchMove, err error) {
+func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b branchMove, err error) {
 	if r.promote != nil && r.promote.branch != nil {
 		return branchMove{BranchPlan: *r.promote.branch, was: r.promote.branch.From}, nil
 	}
@@ -40,6 +42,9 @@ func (r *fileMoves) moveBranch(ctx context.Context) (b branchMove, err error) {
 		b.warnings = append(b.warnings, "the commit that HEAD was at was expunged from the checkpoint, so the branch stays where it is")
 	}
 	b.Target = r.branchOf(g)
+	if b, err = r.documentBranch(ctx, def, b, move); err != nil {
+		return b, err
+	}
 	b.Moved = move && (b.From != b.To || b.Name != b.Target)
 	if !b.Moved {
 		b.Target = ""
@@ -78,6 +83,37 @@ func (r *target) branchOf(g record.Git) name.Ref {
 		return name.Ref(r.to.State.Branch)
 	}
 	return r.s.Repo.Head.Branch
+}
+
+// documentBranch moves HEAD to the branch that the document of the checkpoint names, if HEAD moves at all,
+// or else offers that. Its own system restores the branch too. The commit is the document's, or where the
+// branch is if that one is not here.
+func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b branchMove, move bool) (branchMove, error) {
+	if r.isUndo() || r.req.Mode == ModeState || checkpoint.OwnsBranch(r.to.State) {
+		return b, nil
+	}
+	facts, err := def.Read(r.goal.State)
+	named := name.Ref("refs/heads/" + facts.Branch)
+	if err != nil || facts.Branch == "" || named == r.s.Repo.Head.Branch && !move || named == b.Target && move {
+		return b, nil //nolint:nilerr // a state that cannot be read names none
+	}
+	// The name may be anything.
+	if _, err := r.s.Repo.Output(ctx, "check-ref-format", string(named)); err != nil {
+		return b, nil //nolint:nilerr // there is no such branch
+	}
+	at, err := r.s.Repo.Batch().Resolve(ctx, named)
+	if errors.Is(err, git.ErrMissing) {
+		return b, nil
+	}
+	if err != nil || !move {
+		b.warnings = append(b.warnings, fmt.Sprintf("the document of the checkpoint names branch %s; --branch puts HEAD on it", render.Escape(facts.Branch)))
+		return b, err
+	}
+	if hasCommit(ctx, r.s, name.OID(facts.Commit)) {
+		at = name.OID(facts.Commit)
+	}
+	b.Target, b.To = named, at
+	return b, nil
 }
 
 // commitsLeft counts the commits between the two positions of a branch. If the branch moves, it

@@ -163,7 +163,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		return nil, err
 	}
 	a.Plan.Discard, a.Prompts, a.NextStep, a.Pending, r.def = next.discard, next.prompts, next.step, next.pending, next.def
-	if r.branch, err = moves.moveBranch(ctx); err != nil {
+	if r.branch, err = moves.moveBranch(ctx, next.def); err != nil {
 		return nil, err
 	}
 	a.Branch, a.Warnings = r.branch.BranchPlan, append(a.Warnings, r.branch.warnings...)
