@@ -152,7 +152,7 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 		blank := strings.Repeat(" ", width-render.Width(render.Escape(number)))
 		rows[i] = []render.Cell{
 			{{Role: render.Success, Text: mark}, {Role: role, Text: blank + number}},
-			cell(role, item.Label), say(render.Age(item.CreatedAt.Time, v.Now)),
+			cell(role, item.Label), say(v.Age(item.CreatedAt.Time)),
 		}
 	}
 	return rows

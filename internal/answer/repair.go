@@ -62,7 +62,11 @@ func (p *page) fate(a Validated) {
 		p.line(plain("  its files and state can still be restored"))
 	case a.LastValid != "":
 		p.line(plain("  it cannot be restored; the last valid one is "), render.Span{Role: render.ID, Text: string(a.LastValid)})
-		p.hint("`git checkpoint rollback " + string(a.LastValid) + "` goes back to it, `git checkpoint rebuild " + string(a.Checkpoint) + "` restores what can be proven")
+		hint := "`git checkpoint rollback " + string(a.LastValid) + "` goes back to it"
+		if a.StandIn == "" { // otherwise it was rebuilt already
+			hint += ", `git checkpoint rebuild " + string(a.Checkpoint) + "` restores what can be proven"
+		}
+		p.hint(hint)
 	default:
 		p.line(plain("  it cannot be restored, and none before it is valid"))
 	}

@@ -29,6 +29,7 @@ import (
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/rollback"
 	"git-checkpoint/internal/verb/run"
+	"git-checkpoint/internal/verb/session"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -48,7 +49,7 @@ const width = 100
 // Text returns the answer as a chat shows it, with times relative to now.
 func (a *Answer) Text(now time.Time) string {
 	var b strings.Builder // writing to it cannot fail
-	view := render.View{Layout: render.Aligned, Width: width, Now: now}
+	view := render.View{Layout: render.Aligned, Width: width, Now: now, Clock: true}
 	for _, found := range a.found {
 		_ = answer.Text(&b, view, found)
 	}
@@ -151,7 +152,7 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		done, err := retain.Prune(ctx, s, retain.PruneRequest{Unasked: true})
 		return unless(err, shown(answer.Pruned{Prune: done}, ""))
 	case "rollback":
-		return chatPlan(ctx, s, chatMemory{Target: c.A, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
+		return chatPlan(ctx, s, chatMemory{Target: c.A, Reason: c.Words, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
 	case "undo", "redo":
 		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
 	case "history":
@@ -239,15 +240,25 @@ func unless(err error, a *Answer) (*Answer, error) {
 	return a, nil
 }
 
-// help is the answer to *help: what may be typed, the most frequent first.
-const help = `*checkpoints        the list of checkpoints
-*cp-show:3          one checkpoint
-*cp-diff:2:4        what changed between two
-*rollback:3         go back; shows the plan first, then *yes or y does it, *abort does not
-*delete:3           delete one for good; asks as a rollback does
-*undo, *redo        take back the last rollback, or redo it; asks as a rollback does
-*history            what happened in this session
-/checkpoint save    keep the files as they are now`
+// help is the answer to *help: all that may be typed, the most frequent first.
+const help = `*checkpoints, *cp-list   the list of checkpoints
+*cp-show:3               one checkpoint
+*cp-diff:2:4             what changed between two; *cp-diff:2 compares with the current one
+*rollback:3 WHY          go back; shows the plan first, then *yes or y does it, *abort does not
+*rollback-force:3 WHY    the same, over ignored files; *rollback-force after a rollback that was refused
+*manual-restore:3        how to get at the files with plain git; *manual-restore is about the current one
+*delete:3                delete one for good; asks as a rollback does
+*undo, *redo             take back the last rollback, or redo it; asks as a rollback does
+*retry-cp, *skip-cp      after a checkpoint that failed: make it now, or go on without it
+*pause, *continue        stop here, and go on
+*abort                   withdraw a question; without one, end the session
+*history                 what happened in this session
+*cp-validate             check everything
+*cp-rebuild:3            bring back what can be proven of a damaged one
+*cp-export               write the session into a bundle
+*help                    this list
+/checkpoint save WORDS   keep the files as they are now; /crunch --checkpoint is the same
+/checkpoint list, /checkpoint restore ID, /checkpoint diff A B, /checkpoint cleanup`
 
 // longestHistory is how many events *history shows.
 const longestHistory = 20
@@ -269,16 +280,63 @@ func chatAnswer(ctx context.Context, s *checkpoint.Service, does string) (*Answe
 		return unless(err, shown(answer.RolledBack{Done: done}, ""))
 	case does == "continue":
 		resumed, err := resume.Do(ctx, s, resume.Request{Choice: resume.Accept})
+		if resumed == nil && checkpoint.KindOf(err) == checkpoint.KindInvalid {
+			return chatWithout(ctx, s, err)
+		}
 		if resumed == nil {
 			return nil, err
 		}
 		return shown(answer.Resumed{Resume: resumed}, ""), err
 	case does == "abort":
-		return unless(s.Forget(checkpoint.ChatFile, checkpoint.FailedFile), &Answer{text: "Nothing was changed; the question is withdrawn."})
+		return chatAbort(ctx, s)
 	case does == "pause":
 		return chatPause(ctx, s)
 	}
 	return chatFailed(ctx, s, does)
+}
+
+// chatWithout goes on although the newest checkpoint is damaged. The next one begins without its state.
+func chatWithout(ctx context.Context, s *checkpoint.Service, damage error) (*Answer, error) {
+	st, err := checkpoint.ChosenState(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	e := st.CurrentEntry()
+	if e == nil || checkpoint.IsClosed(st.Status) {
+		return nil, damage
+	}
+	err = s.Append(ctx, st.Session, journal.KindResume, func(ev *journal.Event) {
+		ev.Checkpoint, ev.Label = e.Checkpoint, e.Label
+		if st.Status != "" {
+			ev.Status = checkpoint.StatusOpen
+		}
+	})
+	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", checkpoint.MessageOf(damage), st.Session, e.Label)
+	return unless(err, &Answer{text: text, next: strings.Join(checkpoint.HintsOf(damage), "\n")})
+}
+
+// chatAbort withdraws the question that waits for an answer, and ends the session if there is none.
+func chatAbort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	var m chatMemory
+	asked, err := s.Recall(checkpoint.ChatFile, &m)
+	if err == nil {
+		err = s.Forget(checkpoint.ChatFile)
+	}
+	if err != nil || asked && m.waits() && isFresh(s, m.Time) {
+		return unless(err, &Answer{text: "Nothing was changed; the question is withdrawn."})
+	}
+	st, err := checkpoint.ChosenState(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	if checkpoint.IsClosed(st.Status) {
+		return nil, checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
+	}
+	if _, err := session.Close(ctx, s, string(st.Session), "abandoned"); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("Session %s ended; its checkpoints stay.", st.Session)
+	return unless(create.ForgetFailure(s, st.Session), &Answer{text: text, next: "`git checkpoint resume " + string(st.Session) + " --accept` opens it again."})
 }
 
 // chatFailed retries the checkpoint that could not be made, or skips its step, so that the next one

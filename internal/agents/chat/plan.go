@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type chatMemory struct {
 	Time time.Time `json:"time"`
 	// Target is the checkpoint to go back to. Once a plan was shown it is an id.
 	Target string `json:"target,omitempty"`
+	// Reason is what was typed behind the checkpoint.
+	Reason string `json:"reason,omitempty"`
 	// Walk is undo or redo, in place of a target.
 	Walk string `json:"walk,omitempty"`
 	// Delete are the ids to delete from Session, in place of a target.
@@ -58,7 +61,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		var known *checkpoint.Error
 		if errors.As(err, &known) && isOverwritable(known) && !m.OverwriteIgnored {
 			m.Time, m.Seen = s.Now(), ""
-			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored")
+			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored", "*manual-restore:"+m.Target+" tells how to get at the files with plain git", "*abort ends the session")
 			err = errors.Join(err, s.Remember(checkpoint.ChatFile, m))
 		}
 		return nil, err
@@ -119,7 +122,7 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if err != nil {
 		return nil, err
 	}
-	req := rollback.Request{Session: string(session), Ref: m.Target, OverwriteIgnored: m.OverwriteIgnored, Reason: "asked for in the chat"}
+	req := rollback.Request{Session: string(session), Ref: m.Target, OverwriteIgnored: m.OverwriteIgnored, Reason: cmp.Or(m.Reason, "asked for in the chat")}
 	if m.Branch {
 		req.Branch = rollback.BranchMove
 	}
@@ -204,7 +207,11 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 	if m.Walk != "" {
 		result = answer.Undone{Done: done, Redo: m.Walk == "redo"}
 	}
-	return shown(result, ""), s.Forget(checkpoint.ChatFile)
+	next := ""
+	if done.NextStep != nil && m.Walk == "" {
+		next = fmt.Sprintf("Ready to continue from step %d. [Enter] or *pause", done.NextStep.Step)
+	}
+	return shown(result, next), s.Forget(checkpoint.ChatFile)
 }
 
 // chatDelete shows what would be deleted and remembers the ids, so that a *yes deletes exactly

@@ -15,6 +15,9 @@ type starred struct {
 	word string   // in small letters
 	refs []string // checkpoints, which may be named with their session
 	bad  bool     // something else follows the word
+
+	// Only if bad: the checkpoints before what is none, and what follows the first n of them.
+	found, rests []string
 }
 
 // starPattern matches the star, the word, and what follows after blanks or a colon.
@@ -34,34 +37,62 @@ func readStarred(line string) (t starred, ok bool) {
 		return starred{line: line, word: strings.ToLower(line[1:end]), bad: true}, true
 	}
 	t = starred{line: line, word: strings.ToLower(m[1])}
-	words := strings.FieldsFunc(m[2], func(r rune) bool { return r == ' ' || r == '\t' || r == ':' })
-	for i := 0; i < len(words); i++ {
-		ref := words[i]
+	rest := m[2]
+	var refs []string
+	for strings.Trim(rest, separators) != "" {
+		t.rests = append(t.rests, rest)
+		ref, after := nextWord(rest)
 		if !chatRef().MatchString(ref) {
 			session, err := name.ParseSession(ref)
-			if i++; err != nil || i == len(words) || !chatRef().MatchString(words[i]) {
-				t.refs, t.bad = nil, true
+			if ref, after = nextWord(after); err != nil || !chatRef().MatchString(ref) {
+				t.found, t.bad = refs, true
 				return t, true
 			}
-			ref = string(session) + ":" + words[i]
+			ref = string(session) + ":" + ref
 		}
-		t.refs = append(t.refs, ref)
+		refs, rest = append(refs, ref), after
 	}
+	t.refs = refs
 	return t, true
+}
+
+// separators are what may stand between checkpoints.
+const separators = " \t:"
+
+// nextWord returns the first word of a text, and what follows it.
+func nextWord(text string) (word, after string) {
+	text = strings.TrimLeft(text, separators)
+	if end := strings.IndexAny(text, separators); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, ""
 }
 
 // command returns the command that was typed, if there is one of this name that takes so many
 // checkpoints.
 func (t starred) command(forms []chatForm) (Command, bool) {
+	refs, words := t.refs, ""
 	at := slices.IndexFunc(forms, func(f chatForm) bool {
 		word, slots := f.starred()
-		return word == t.word && slots == len(t.refs)
+		if word != t.word || f.takesWords() != t.bad {
+			return false
+		}
+		if !t.bad {
+			return slots == len(t.refs)
+		}
+		// Words come after a blank, and only in the form with a colon: the others may be prose.
+		if slots > len(t.found) || !strings.HasPrefix(t.line[1+len(t.word):], ":") || strings.TrimLeft(t.rests[slots], " \t") == t.rests[slots] {
+			return false
+		}
+		refs, words = t.found[:slots], strings.TrimSpace(t.rests[slots])
+		return words != ""
 	})
-	if at < 0 || t.bad {
+	if at < 0 {
 		return Command{}, false
 	}
 	c := forms[at].Command
-	for i, ref := range t.refs {
+	c.Words = words
+	for i, ref := range refs {
 		if i == 0 {
 			c.A = ref
 		} else {
@@ -78,8 +109,15 @@ func (f chatForm) starred() (word string, slots int) {
 		return "", 0
 	}
 	word, _, _ = strings.Cut(word, ":")
-	return word, strings.Count(f.Says, "{")
+	slots = strings.Count(f.Says, "{")
+	if f.takesWords() {
+		slots--
+	}
+	return word, slots
 }
+
+// takesWords reports whether a form ends in free text.
+func (f chatForm) takesWords() bool { return strings.HasSuffix(f.Says, "{words}") }
 
 // Limits on how many letters of a word may be wrong: nothing short is near to a word of three letters.
 const (
@@ -108,7 +146,7 @@ func (t starred) mistyped(forms []chatForm) (Command, bool) {
 func (t starred) right(forms []chatForm, word string) string {
 	meant := ""
 	for _, f := range forms {
-		if of, slots := f.starred(); of == word && (meant == "" || slots == len(t.refs)) {
+		if of, slots := f.starred(); of == word && !f.takesWords() && (meant == "" || slots == len(t.refs)) {
 			meant = f.Says
 		}
 	}

@@ -1,6 +1,10 @@
 package chat
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 func TestInWords(t *testing.T) {
 	for text, want := range map[string]string{
@@ -19,6 +23,19 @@ func TestInWords(t *testing.T) {
 	} {
 		if got := inWords(text); got != want {
 			t.Errorf("%q is %q in a chat, want %q", text, got, want)
+		}
+	}
+}
+
+// *help names all that may be typed.
+func TestHelpIsComplete(t *testing.T) {
+	var forms []chatForm
+	if err := json.Unmarshal(chatGrammar, &forms); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range forms {
+		if literal, _, _ := strings.Cut(f.Says, "{"); !strings.Contains(help, strings.TrimSpace(literal)) {
+			t.Errorf("*help does not name %s", f.Says)
 		}
 	}
 }

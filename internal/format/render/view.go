@@ -25,6 +25,7 @@ type View struct {
 	Style  Style
 	Width  int       // columns of the terminal; 0: unlimited
 	Now    time.Time // the time that relative times refer to
+	Clock  bool      // people also see the time itself, in UTC, because they read the answer later
 }
 
 // Span is a piece of text with a role. The text is escaped when it is written.
@@ -37,7 +38,7 @@ type Span struct {
 // the zero time.
 func (v View) Time(t time.Time) string {
 	if v.Layout == Aligned {
-		return Ago(t, v.Now)
+		return Ago(t, v.Now) + v.clock(t)
 	}
 	return UTC(t)
 }
@@ -45,9 +46,17 @@ func (v View) Time(t time.Time) string {
 // Age returns t as Time does, in few columns for people.
 func (v View) Age(t time.Time) string {
 	if v.Layout == Aligned {
-		return Age(t, v.Now)
+		return Age(t, v.Now) + v.clock(t)
 	}
 	return UTC(t)
+}
+
+// clock returns what follows a relative time.
+func (v View) clock(t time.Time) string {
+	if !v.Clock || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(", 2006-01-02 15:04Z")
 }
 
 // OID returns an object id, abbreviated for people.

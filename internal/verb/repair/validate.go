@@ -49,6 +49,8 @@ type Validated struct {
 	LastValid  name.ID              `json:"last_valid"` // the newest valid checkpoint before it, along Previous
 
 	Signature *Signature `json:"signature"` // null: it has none
+
+	StandIn name.ID `json:"-"` // the checkpoint that a rebuild made of it; empty: none
 }
 
 // Signature is what git says about the signature of a checkpoint commit.

@@ -107,6 +107,9 @@ func (l *lineage) hintAtStandIn(line *Validated) {
 	e := standInOf(l.p.State, line.Checkpoint)
 	// What its ref leads to can still be read.
 	moved := slices.ContainsFunc(line.Findings, func(f checkpoint.Finding) bool { return f.Kind == proof.RefMoved })
+	if e != nil {
+		line.StandIn = e.Checkpoint
+	}
 	for i := range line.Findings {
 		if f := &line.Findings[i]; e != nil && !moved && (strings.HasPrefix(string(f.Kind), "record_") || strings.HasPrefix(string(f.Kind), "commit_")) {
 			f.Hint = fmt.Sprintf("%s replaces it; `git checkpoint delete %s` removes the broken one", e.Checkpoint, line.Checkpoint)
