@@ -229,7 +229,14 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 		}
 		return err
 	}
-	_, _ = c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-q", "--refresh"}}) //nolint:errcheck // git does it again
+	// An entry that is put there again has lost its flags. Git makes up for the refresh itself.
+	for flag, paths := range map[string][]string{"--skip-worktree": c.capture.Index.SkipWorktree, "--assume-unchanged": c.capture.Index.AssumeUnchanged} {
+		paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !landed[path] })
+		if len(paths) > 0 {
+			_, _ = c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", flag, "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")}) //nolint:errcheck // see above
+		}
+	}
+	_, _ = c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-q", "--refresh"}}) //nolint:errcheck // see above
 	if k.after, err = os.ReadFile(c.s.Repo.IndexPath); err != nil {
 		return err
 	}
@@ -281,7 +288,7 @@ func (c *captured) withoutCommit(why error) {
 		k.unstage(c)
 		c.landing = nil
 	}
-	c.unlanded = append([]string{"no commit was made: " + checkpoint.MessageOf(why) + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
+	c.unlanded = append([]string{"no commit was made: " + strings.ReplaceAll(checkpoint.MessageOf(why), "; nothing was changed", "") + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
 }
 
 // landed is called after the transaction. It ends the commit, or gives it up and reports whether the
