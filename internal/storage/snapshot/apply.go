@@ -57,6 +57,23 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 // written where a directory was, and the other way round. If it fails, Back takes everything back.
 // After a kill another process can call it again, or Back.
 func (r *Restore) Apply(ctx context.Context) error {
+	if err := r.moveFiles(ctx); err != nil {
+		return err
+	}
+	if err := r.lastLook(); err != nil {
+		return err
+	}
+	return r.putIndex(ctx)
+}
+
+// moveFiles carries out the operations.
+func (r *Restore) moveFiles(ctx context.Context) error {
+	tree := r.shot.tree
+	tree.near = tree.hold()
+	defer func() {
+		tree.near.close()
+		tree.near = nil
+	}()
 	for _, step := range []struct {
 		name string
 		do   func(context.Context, int, Op) error
@@ -81,10 +98,7 @@ func (r *Restore) Apply(ctx context.Context) error {
 			r.trace("emptied")
 		}
 	}
-	if err := r.lastLook(); err != nil {
-		return err
-	}
-	return r.putIndex(ctx)
+	return nil
 }
 
 func (r *Restore) trace(step string) {
@@ -93,21 +107,11 @@ func (r *Restore) trace(step string) {
 	}
 }
 
-// unchanged returns a ChangedError if the file at p is not the one that was captured. After a
-// kill it cannot tell and returns nil: the caller has captured all files again before.
-func (r *Restore) unchanged(p string) error {
-	if r.resumed() {
-		return nil
-	}
-	info, err := r.shot.tree.lstat(p)
-	if err != nil {
-		return err
-	}
+// same reports whether info is that of the file which was captured at p, or of none if there was none.
+// After a kill it cannot tell and returns true: the caller has captured all files again before.
+func (r *Restore) same(p string, info fs.FileInfo) bool {
 	was := r.seen[p]
-	if (info == nil) != (was == nil) || info != nil && !same(info, was) && !sameLinked(info, was) {
-		return &ChangedError{p}
-	}
-	return nil
+	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (same(info, was) || sameLinked(info, was))
 }
 
 // sameLinked is the weaker form of same for a file with several hard links: moving or linking one
@@ -118,7 +122,7 @@ func sameLinked(info, was fs.FileInfo) bool {
 
 // takeAside moves a file that is to be deleted to old/<n>.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
-	info, err := r.shot.tree.lstat(o.Path)
+	info, err := r.shot.tree.near.lstat(o.Path)
 	if err != nil || info == nil {
 		return err
 	}
@@ -127,8 +131,8 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 	if r.resumed() && (r.moved(i) || info.IsDir()) {
 		return nil
 	}
-	if err := r.unchanged(o.Path); err != nil {
-		return err
+	if !r.same(o.Path, info) {
+		return &ChangedError{o.Path}
 	}
 	return r.displace(i, o.Path)
 }
@@ -145,11 +149,11 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 		// Usually nothing is there and the directory exists: one rename does it. If it fails, the
 		// steps below find out why.
 		if r.shot.tree.placeNew(r.intent.newFile(i), o.Path) == nil {
-			r.note(i, o.Path)
+			r.note(i)
 			return nil
 		}
 	}
-	info, err := r.shot.tree.lstat(o.Path)
+	info, err := r.shot.tree.near.lstat(o.Path)
 	if err != nil {
 		return err
 	}
@@ -159,7 +163,7 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	case info.IsDir():
 		err = r.shot.tree.removeEmpty(o.Path)
 	default:
-		return r.putOver(i, o.Path)
+		return r.putOver(i, o.Path, info)
 	}
 	if err != nil {
 		return err
@@ -176,11 +180,11 @@ func (r *Restore) wasPut(i int) (bool, error) {
 	return r.swapped(i)
 }
 
-// putOver replaces an existing file.
-func (r *Restore) putOver(i int, p string) error {
+// putOver replaces an existing file, of which lstat said info.
+func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
 	if !r.moved(i) {
-		if err := r.unchanged(p); err != nil {
-			return err
+		if !r.same(p, info) {
+			return &ChangedError{p}
 		}
 		// On a file system without hard links the file is moved instead, and the path is missing
 		// for a moment.
@@ -200,13 +204,14 @@ func (r *Restore) putOver(i int, p string) error {
 func (r *Restore) putFresh(i int, p string) error {
 	err := r.shot.tree.placeNew(r.intent.newFile(i), p)
 	switch {
+	case err == nil:
+		r.note(i)
 	case errors.Is(err, errNoSwap):
-		err = r.shot.tree.place(r.intent.newFile(i), p)
+		if err = r.shot.tree.place(r.intent.newFile(i), p); err == nil {
+			r.noteAt(i, p)
+		}
 	case errors.Is(err, fs.ErrExist):
 		return &ChangedError{p}
-	}
-	if err == nil {
-		r.note(i, p)
 	}
 	return err
 }
@@ -228,6 +233,7 @@ func (r *Restore) makeParents(p string) error {
 	if len(made) == 0 {
 		return nil
 	}
+	r.shot.tree.near.close() // it knows that a directory is not there
 	if err := r.shot.tree.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err
 	}
@@ -355,7 +361,7 @@ func (r *Restore) unplace(i int, o Op) error {
 			return err
 		}
 		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
-			if was := r.placed[i]; was != nil && !same(info, was) {
+			if was := r.placed[i]; was != nil && (!sameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
 			if err := r.shot.tree.aside(o.Path, r.intent.newFile(i)); err != nil {

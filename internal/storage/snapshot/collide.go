@@ -11,12 +11,13 @@ import (
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
 func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
-	f := &finder{shot: s, plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}}
+	f := &finder{shot: s, near: s.tree.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
 			f.going[o.Path] = true
 		}
 	}
+	defer f.near.close()
 	for _, o := range p.Ops {
 		err := f.parents(o)
 		if err == nil {
@@ -32,6 +33,7 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 // finder carries the state of findCollisions.
 type finder struct {
 	shot  *Shot
+	near  *held
 	plan  *Plan
 	going map[string]bool // paths that the plan replaces or deletes
 	dirs  map[string]bool // parents that were checked already
@@ -81,7 +83,7 @@ func (f *finder) parents(o Op) error {
 
 // at checks the path itself. A file that the capture has is replaced without further questions.
 func (f *finder) at(o Op) error {
-	info, err := f.shot.tree.lstat(o.Path)
+	info, err := f.near.lstat(o.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", o.Path, err)
 	}

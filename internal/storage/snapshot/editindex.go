@@ -114,6 +114,8 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 // not what git checks out for its blob (raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
+	near := r.shot.tree.hold()
+	defer near.close()
 	for i, o := range r.intent.Ops {
 		was := r.staged[i]
 		switch o.kind() {
@@ -131,7 +133,7 @@ func (r *Restore) wrote() (map[string]written, bool) {
 		default:
 			return nil, false
 		}
-		now, err := r.shot.tree.lstat(o.Path)
+		now, err := near.lstat(o.Path)
 		if err != nil || now == nil || !sameContent(now, was) || modeOf(now) != o.New.Mode {
 			return nil, false
 		}

@@ -59,6 +59,8 @@ func TestEditedWithoutExchange(t *testing.T) {
 	}
 	put(t, r.intent.newFile(0), "new\n")
 	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
+	shot.tree.near = shot.tree.hold()
+	defer shot.tree.near.close()
 	if err := r.put(t.Context(), 0, o); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,10 @@ func (w *worktree) keep(p, to string) error    { return os.Link(w.abs(p), to) }
 func (w *worktree) place(from, p string) error { return os.Rename(from, w.abs(p)) }
 func (w *worktree) drop(dir string) error      { return w.root.Remove(dir) }
 
+func createFile(file string) (*os.File, error) {
+	return os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+}
+
 // There is no ctime here, so the mtime stands for it.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 

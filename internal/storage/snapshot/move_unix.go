@@ -23,11 +23,14 @@ const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 // gets the operation and the path.
 func (w *worktree) in(op, p string, do func(dir int, leaf string) error) error {
 	w.moved()
-	dir, err := w.openDir(path.Dir(p))
-	if err != nil {
-		return err
+	dir := w.near.has(path.Dir(p))
+	if dir == nil {
+		var err error
+		if dir, err = w.openDir(path.Dir(p)); err != nil {
+			return err
+		}
+		defer dir.Close() //nolint:errcheck // only a directory handle
 	}
-	defer dir.Close() //nolint:errcheck // only a directory handle
 	if err := do(int(dir.Fd()), path.Base(p)); err != nil {
 		return &fs.PathError{Op: op, Path: p, Err: err}
 	}
@@ -83,6 +86,20 @@ func (w *worktree) place(from, p string) error {
 		}
 		return os.Remove(from)
 	})
+}
+
+// createFile makes a regular file for writing. os.OpenFile first tries whether it could wait for the
+// file, which takes five system calls.
+func createFile(file string) (*os.File, error) {
+	for {
+		fd, err := unix.Open(file, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
+		switch {
+		case err == nil:
+			return os.NewFile(uintptr(fd), file), nil
+		case !errors.Is(err, unix.EINTR):
+			return nil, &fs.PathError{Op: "create", Path: file, Err: err}
+		}
+	}
 }
 
 // copyAt copies a file or symbolic link with its permission bits and mtime. Each path is relative

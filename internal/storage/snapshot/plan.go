@@ -127,6 +127,9 @@ type Plan struct {
 	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
 	seen  map[string]fs.FileInfo
 	large map[name.OID]bool // blobs of largeFile bytes or more, which are streamed
+	// contents are those of blobs that the plan has read to verify them, so that they are not read
+	// again when they are written. They have keptContents bytes at most.
+	contents map[name.OID][]byte
 }
 
 // Paths returns the paths of one kind of operation.

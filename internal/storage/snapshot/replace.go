@@ -46,12 +46,12 @@ func (r *Restore) replace(i int, p string) error {
 		if err := r.shot.tree.place(next, p); err != nil {
 			return err
 		}
-		r.note(i, p)
+		r.noteAt(i, p)
 		return nil
 	case err != nil:
 		return err
 	}
-	r.note(i, p)
+	r.note(i)
 	r.trace("swapped")
 	// After a kill, everything was captured again before this call.
 	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
@@ -63,10 +63,17 @@ func (r *Restore) replace(i int, p string) error {
 	return errors.Join(&ChangedError{p}, os.Remove(old))
 }
 
-// note remembers the file that was put at p, so that Back removes this file only and not one that
-// another program wrote later.
-func (r *Restore) note(i int, p string) {
-	if info, err := r.shot.tree.lstat(p); err == nil && info != nil && r.placed != nil {
+// note remembers that new/<n> was renamed to its place, so that Back removes this file only and not
+// one that another program wrote later.
+func (r *Restore) note(i int) {
+	if !r.resumed() {
+		r.placed[i] = r.staged[i]
+	}
+}
+
+// noteAt is note for a file that may be a copy of new/<n>, made on another file system.
+func (r *Restore) noteAt(i int, p string) {
+	if info, err := r.shot.tree.lstat(p); err == nil && info != nil && !r.resumed() {
 		r.placed[i] = info
 	}
 }

@@ -32,10 +32,11 @@ type Restore struct {
 	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
 
 	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
+	contents map[name.OID][]byte // Plan.contents
 	converts bool                // new content without raw bytes went through git's conversions
-	staged   map[int]fs.FileInfo // lstat of new/<n> when it was written, by operation
+	staged   []fs.FileInfo       // lstat of new/<n> when it was written, by operation; nil after a kill
 	replaced bool                // Back has put the old index in the place of another one
-	placed   map[int]fs.FileInfo // lstat of the path after the new file was put there, by operation
+	placed   map[int]fs.FileInfo // the new files that are in their places, by operation; nil after a kill
 }
 
 // resumed reports whether the restore was begun by another process, which was killed.
@@ -47,7 +48,7 @@ func (r *Restore) resumed() bool { return r.seen == nil }
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, staged: map[int]fs.FileInfo{}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -193,7 +194,7 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 	return r.fillConverted(ctx, convert, entries, attrs)
 }
 
-// fillPlain writes blobs without conversions. Small ones are read in one batch.
+// fillPlain writes blobs without conversions. Small ones are read in batches, by several goroutines.
 func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	var which []int
 	for _, i := range all {
@@ -203,32 +204,44 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
-	specs := make([]string, len(which))
-	for n, i := range which {
-		specs[n] = string(r.intent.Ops[i].content())
-	}
-	return r.shot.repo.Batch().Objects(ctx, specs, func(n int, obj git.Object, err error) error {
-		i := which[n]
-		o := r.intent.Ops[i]
-		if err != nil {
-			return fmt.Errorf("read the new contents of %q: %w", o.Path, err)
-		}
-		if o.New.Mode == git.ModeSymlink && r.shot.makesLinks() {
-			if err := os.Symlink(string(obj.Data), r.intent.newFile(i)); err != nil {
+	return r.shot.repo.Apart(len(which), func(b *git.Batch, from, to int) error {
+		var rest []int
+		var specs []string
+		for _, i := range which[from:to] {
+			oid := r.intent.Ops[i].content()
+			data, kept := r.contents[oid]
+			if !kept {
+				rest, specs = append(rest, i), append(specs, string(oid))
+			} else if err := r.write(i, data); err != nil {
 				return err
 			}
-			return r.ready(i)
 		}
-		return r.create(i, func(f *os.File) error {
-			_, err := f.Write(obj.Data)
-			return err
+		return b.Objects(ctx, specs, func(n int, obj git.Object, err error) error {
+			if err != nil {
+				return fmt.Errorf("read the new contents of %q: %w", r.intent.Ops[rest[n]].Path, err)
+			}
+			return r.write(rest[n], obj.Data)
 		})
+	})
+}
+
+// write makes new/<i> with the content of its blob: a file, or a symbolic link.
+func (r *Restore) write(i int, data []byte) error {
+	if r.intent.Ops[i].New.Mode == git.ModeSymlink && r.shot.makesLinks() {
+		if err := os.Symlink(string(data), r.intent.newFile(i)); err != nil {
+			return err
+		}
+		return r.ready(i)
+	}
+	return r.create(i, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
 	})
 }
 
 // create makes new/<i> as a regular file that fill writes to.
 func (r *Restore) create(i int, fill func(*os.File) error) error {
-	f, err := os.OpenFile(r.intent.newFile(i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := createFile(r.intent.newFile(i))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,9 @@ func (w *worktree) swap(from, p string) error { return w.rename2(from, p, unix.R
 
 // placeNew renames the absolute path from to p, and fails with fs.ErrExist if p exists. It
 // returns errNoSwap as swap does.
-func (w *worktree) placeNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
+func (w *worktree) placeNew(from, p string) error {
+	return w.rename2(from, p, unix.RENAME_NOREPLACE)
+}
 
 func (w *worktree) rename2(from, p string, flags uint) error {
 	return w.in("rename", p, func(dir int, leaf string) error {

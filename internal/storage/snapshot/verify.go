@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -20,8 +21,11 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%d of the objects needed for this are missing or damaged; the first is %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
 }
 
+// keptContents limits Plan.contents.
+const keptContents = 64 << 20
+
 // verifyObjects reads every blob that is to be written and compares it with its id, before
-// anything is touched: git itself trusts the content of a loose object. It also fills p.large.
+// anything is touched: git itself trusts the content of a loose object. It also fills p.large and p.contents.
 func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 	v := &verification{}
 	for _, o := range p.Ops {
@@ -29,10 +33,19 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 			v.add(o.Path, oid)
 		}
 	}
-	err := s.repo.ProveApart(ctx, v.specs, 0, v.answer)
-	p.large = map[name.OID]bool{}
+	var kept atomic.Int64
+	err := s.repo.ProveApart(ctx, v.specs, largeFile-1, func(i int, got git.Object, err error) error {
+		if kept.Add(int64(len(got.Data))) <= keptContents {
+			v.got[i].Data = got.Data
+		}
+		return v.answer(i, got, err)
+	})
+	p.large, p.contents = map[name.OID]bool{}, map[name.OID][]byte{}
 	for i, spec := range v.specs {
 		p.large[name.OID(spec)] = v.got[i].Size >= largeFile
+		if data := v.got[i].Data; data != nil {
+			p.contents[name.OID(spec)] = data
+		}
 	}
 	return v.result(err)
 }
@@ -79,7 +92,7 @@ func (v *verification) answer(i int, got git.Object, err error) error {
 	case stopped(err):
 		return err
 	case err == nil:
-		v.got[i] = git.Object{Type: got.Type, Size: got.Size}
+		v.got[i].Type, v.got[i].Size = got.Type, got.Size
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type worktree struct {
 	dir  *os.File // the top, for openat2
 	top  string
 	own  *git.OwnDirs
+	near *held // the directory that a restore is moving files in; nil if none is
 
 	mu   sync.Mutex
 	real map[string]bool // directories known not to be links; cleared when something is moved

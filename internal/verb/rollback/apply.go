@@ -27,14 +27,15 @@ import (
 const aMoment = time.Millisecond
 
 // staleAfter is the age of a plan, for example while the user reads it, after which Apply makes it
-// again to check that it still does the same.
+// again to check that it still does the same. How long it took to make the plan does not count: Apply
+// checks each file that it moves.
 const staleAfter = time.Second
 
 // Apply carries the plan out: it makes the safety checkpoint, moves files, index and branch, and
 // writes the event. If a step fails, those before it are reverted. The package comment has the
 // order of the steps. The answer is that of the plan, completed.
 func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
-	if r.plan != nil && time.Since(r.taken) > staleAfter {
+	if r.plan != nil && time.Since(r.ready) > staleAfter {
 		if r, err = r.lookAgain(ctx); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
@@ -249,7 +248,7 @@ func look(ctx context.Context, s *checkpoint.Service, force []string, always ...
 		return now{}, err
 	}
 	// The rollback that the capture waited for may have been killed.
-	return now{cur, force, time.Now()}, checkpoint.RefuseHalf(s, cur)
+	return now{cur, force}, checkpoint.RefuseHalf(s, cur)
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The

@@ -38,7 +38,8 @@ type Plan struct {
 	transactions []int // of an undo: how many levels each transaction undoes; see divide
 	def          *workflow.Definition
 	answer       *Answer
-	asked        target // what it was computed from
+	asked        target    // what it was computed from
+	ready        time.Time // when
 }
 
 // target is where a rollback, undo, redo or promotion leads. Prepare, PrepareUndo and the like choose
@@ -80,7 +81,6 @@ type fileMoves struct {
 type now struct {
 	cur    *snapshot.Capture // its tree becomes that of the safety checkpoint
 	forced []string          // ignored paths that were captured too
-	taken  time.Time         // when
 }
 
 // isUndo reports whether this is an undo or a redo.
@@ -172,6 +172,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	}
 	r.answer = a
 	a.Said, a.Empty = r.said("rollback_plan"), r.changesNothing()
+	r.ready = time.Now()
 	return r, nil
 }
 
