@@ -27,24 +27,21 @@ func (a Resumed) text(p *page) {
 		Deleted{Removed: r.Removed}.text(p)
 	case r.Closed != "":
 		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
-		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" git checkpoint session start <name>"+startFlags(r)))
+		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+r.Next))
 	case r.Accepted:
 		p.done("Resumed: ", r.Label)
 		p.field("Continues at", r.ResumePoint)
 		p.warnings(r.Warnings)
 		if r.Restored != nil {
-			p.wentTo("Rolled back to", r.Restored)
+			restored := *r.Restored
+			restored.Pending = nil // it follows below
+			p.wentTo("Rolled back to", &restored)
 			p.notBroughtBack(r.Restored)
 		}
-		p.values("Pending", r.Pending)
+		p.values("Pending", titled(r.Pending, r, ""))
 	default:
 		p.report(r)
 	}
-}
-
-// startFlags returns the flags that start a session like the one that was closed.
-func startFlags(r *resume.Answer) string {
-	return when(r.Workflow != "", " --workflow "+r.Workflow) + when(r.Topic != "", " --topic <text>")
 }
 
 // done writes a line with a check mark.
@@ -75,13 +72,13 @@ func (p *page) report(r *resume.Answer) {
 	for _, text := range r.Questions {
 		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
 	}
-	p.latest("Completed", r.Completed)
+	p.latest("Completed", titled(r.Completed, r, " ✅"))
 	// Batches hold the same tasks as Pending, in groups.
 	if len(r.Batches) == 0 {
-		p.values("Pending", r.Pending)
+		p.values("Pending", titled(r.Pending, r, ""))
 	}
 	for i, batch := range r.Batches {
-		p.values(fmt.Sprintf("Pending, batch %d", i+1), batch)
+		p.values("Pending"+when(r.BatchNames[i] != "", ", "+r.BatchNames[i]), batch)
 	}
 	p.restored(r)
 	if len(r.Changed) > 0 {
@@ -93,6 +90,18 @@ func (p *page) report(r *resume.Answer) {
 	} else if r.CanResume && p.view.Layout != render.Aligned {
 		p.line(plain("Choices: --accept resumes, --fresh starts afresh, --view shows the details, --delete deletes"))
 	}
+}
+
+// titled returns work items with their titles and a mark. Items without a title stay as they are.
+func titled(items []json.RawMessage, r *resume.Answer, mark string) []json.RawMessage {
+	return each(items, func(item json.RawMessage) json.RawMessage {
+		title, ok := r.Titles[resume.Plain(item)].(string)
+		if !ok {
+			return item
+		}
+		text, _ := json.Marshal(resume.Plain(item) + ": " + title + mark) //nolint:errcheck // a string never fails
+		return text
+	})
 }
 
 // created returns the time of a checkpoint in full. The report has the age in a line of its own.

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 )
 
 // IsOver reports whether a session is finished: it was closed, or its workflow completed, or all of
@@ -46,13 +47,23 @@ func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
 		return cmp.Or(st.Status, StatusOpen)
 	}
 	status := e.Event().CheckpointStatus
-	if def, err := s.DefinitionFor(ctx, st); err == nil && def.Statuses.Closes[status] != "" {
-		return def.Statuses.Closes[status]
+	if def, err := s.DefinitionFor(ctx, st); err == nil {
+		if def.Mended(workflow.Situation{Status: status, Resumed: IsResumed(st, e.Checkpoint)}) {
+			return StatusOpen
+		}
+		if over := def.Statuses.Closes[status]; over != "" {
+			return over
+		}
 	}
 	if st.Status != "" && st.Status != StatusOpen {
 		return st.Status
 	}
 	return cmp.Or(status, StatusOpen)
+}
+
+// IsResumed reports whether work was resumed from a checkpoint, and nothing happened since.
+func IsResumed(st *journal.State, id name.ID) bool {
+	return st.Resumed != nil && st.Resumed.Checkpoint == id
 }
 
 // IsOfType reports whether the session's name, or the type of work in its current state, begins

@@ -22,6 +22,7 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 		Branch: strings.TrimPrefix(string(rec.Git.Branch), "refs/heads/"),
 		Place:  workflow.Place{Step: rec.Step, Name: rec.StepName, Iteration: rec.Iteration, Milestone: rec.Milestone},
 	}
+	in.Resumed = IsResumed(st, rec.ID)
 	last := st.Len()
 	if e := st.Entry(rec.ID); e != nil {
 		last = e.Place // steps finished later were not finished at this checkpoint

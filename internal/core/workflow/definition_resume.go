@@ -10,6 +10,11 @@ type ResumeRules struct {
 	Pending   string `json:"pending,omitempty" is:"resume value"`
 	// Batches is an expression that gives a list of lists: the pending items in groups.
 	Batches string `json:"batches,omitempty" is:"resume value"`
+	// Batch is an expression that gives the number of the batch of those items whose names do not
+	// tell it.
+	Batch string `json:"batch,omitempty" is:"resume value"`
+	// Titles is an expression that gives an object with the titles of work items.
+	Titles string `json:"titles,omitempty" is:"resume value"`
 	// Progress tells how much of the work is done.
 	Progress Progress `json:"progress,omitzero"`
 	// Point is a template for where work goes on.

@@ -107,8 +107,9 @@ func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 				return string(state)
 			}
 			next := Place{Step: 3, Name: "architecture", Milestone: true}
+			const metrics = `"metrics":{"build_pass":false,"test_coverage":0,"lint_clean":false,"race_free":false}`
 			const before = `{"phase": "requirements", "current_step": 2}`
-			if got := derive(before, before, "", next); got != `{"phase": "architecture", "current_step": 3,"iteration_count":0}` {
+			if got := derive(before, before, "", next); got != `{"phase": "architecture", "current_step": 3,"iteration_count":0,`+metrics+`}` {
 				t.Errorf("carried on: %s", got)
 			}
 			if got := derive(before, before, "", Place{Step: 2, Name: "requirements"}); got != before {
@@ -117,15 +118,15 @@ func TestTheCarriedPhaseFollowsTheStep(t *testing.T) {
 			if got := derive(before, before, before, next); got != before {
 				t.Errorf("given: %s", got)
 			}
-			if got := derive(`{}`, `{}`, "", next); got != `{"phase":"architecture","current_step":3,"iteration_count":0}` {
+			if got := derive(`{}`, `{}`, "", next); got != `{"phase":"architecture","current_step":3,"iteration_count":0,`+metrics+`}` {
 				t.Errorf("made: %s", got)
 			}
 			if got := derive(`{}`, `{"notes": 1}`, `{"notes": 1}`, next); got != `{"notes": 1}` {
 				t.Errorf("handed in: %s", got)
 			}
 			round := Place{Step: 6, Name: "review", Iteration: "2", Milestone: true}
-			last := `{"phase": "review", "current_step": 6, "iteration_count": 1}`
-			if got := derive(last, last, "", round); got != `{"phase": "review", "current_step": 6, "iteration_count": 2}` {
+			last := `{"phase": "review", "current_step": 6, "iteration_count": 1,` + metrics + `}`
+			if got := derive(last, last, "", round); got != `{"phase": "review", "current_step": 6, "iteration_count": 2,`+metrics+`}` {
 				t.Errorf("the second round: %s", got)
 			}
 			round.Iteration = "final"

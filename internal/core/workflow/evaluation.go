@@ -50,7 +50,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 	r := &d.Resumption
 	e.vars["completed"], e.vars["pending"] = asAny(e.value(r.Completed)), asAny(e.value(r.Pending))
 	e.vars["done"], e.vars["total"] = e.value(r.Progress.Done), e.value(r.Progress.Total)
-	e.vars["point"] = e.fill(cmp.Or(r.answer(s.Status).Point, r.Point))
+	e.vars["point"] = e.fill(cmp.Or(r.answer(d.standing(s)).Point, r.Point))
 	return e
 }
 

@@ -40,6 +40,20 @@ func nodes(finished bool) func(args ...any) (any, error) {
 // start of the program fast.
 var batchOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`) })
 
+// batchName returns the name of a group that batches made: by its first item, or else by current, the
+// number or name of the batch under way.
+func batchName(items []any, current any) string {
+	for _, said := range append(items[:min(1, len(items)):1], current) {
+		if match := batchOf().FindStringSubmatch(say(said)); match != nil {
+			return "batch " + match[1]
+		}
+	}
+	if said := say(current); said != "" {
+		return "batch " + said
+	}
+	return ""
+}
+
 // batches groups names by the batch number in front of them, as in "batch_2_task_1", in natural
 // order. Names without a number form the last group.
 func batches(lists ...[]any) []any {

@@ -38,6 +38,9 @@ type Situation struct {
 	// Branch is the recorded branch. Changed are the paths of files that differ from the checkpoint.
 	Branch  string
 	Changed []string
+	// Resumed means that work was resumed from the checkpoint. After a failure that says that what
+	// failed is fixed.
+	Resumed bool
 	// Age is the time since the checkpoint was made.
 	Age time.Duration
 }
@@ -82,6 +85,9 @@ type Resume struct {
 	// ones in groups.
 	Completed, Pending []json.RawMessage
 	Batches            [][]json.RawMessage
+	BatchNames         []string // of each group: "batch 3", or "" if it is not known
+	// Titles has the title of each work item that has one. The values are not validated.
+	Titles map[string]any
 	// Warnings stop nobody. Questions have to be answered with yes before work goes on. Refusals
 	// cannot be overridden.
 	Warnings, Questions, Refusals []string
@@ -146,8 +152,10 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	}
 	for _, batch := range asItems(e.value(r.Batches)) {
 		out.Batches = append(out.Batches, raws(batch))
+		out.BatchNames = append(out.BatchNames, batchName(asItems(batch), e.value(r.Batch)))
 	}
-	answer := r.answer(in.Status)
+	out.Titles, _ = e.value(r.Titles).(map[string]any)
+	answer := r.answer(d.standing(in.Situation))
 	out.ResumePoint, _ = e.vars["point"].(string)
 	out.Message = e.fill(answer.Message)
 	out.warn(e.fill(answer.Warning))
@@ -239,6 +247,19 @@ func (r *Resume) refuse(text string) {
 	r.Action = ActionRefuse
 }
 
+// Mended reports whether the checkpoint has a failure that somebody said is fixed.
+func (d *Definition) Mended(s Situation) bool {
+	return s.Resumed && (s.Status == "failed" || d.Statuses.Closes[s.Status] == "failed")
+}
+
+// standing returns the status whose entry tells what to do now.
+func (d *Definition) standing(s Situation) string {
+	if d.Mended(s) {
+		return anyOther
+	}
+	return s.Status
+}
+
 // answer returns the entry for a status, or the one for any other status.
 func (r *ResumeRules) answer(status string) Answer {
 	if a, ok := r.Statuses[status]; ok {
@@ -249,7 +270,7 @@ func (r *ResumeRules) answer(status string) Answer {
 
 // NextAction returns what comes next at this status, or "" if the workflow has no text for it.
 func (d *Definition) NextAction(s Situation) string {
-	source, ok := d.NextActions[s.Status]
+	source, ok := d.NextActions[d.standing(s)]
 	if !ok {
 		source = d.NextActions[anyOther]
 	}

@@ -142,14 +142,19 @@ func (s *State) note(e *Event) {
 		last(&s.Topic, e.Topic)
 		last(&s.Branch, e.Branch)
 		last(&s.Status, e.Status)
-	case KindStatus, KindClose, KindResume:
+	case KindStatus, KindClose:
 		last(&s.Status, e.Status)
+		s.Resumed = nil
+	case KindResume:
+		last(&s.Status, e.Status)
+		s.Resumed = e
 	case KindSkip:
 		s.Skipped[e.Step] = e
 	case KindArchive:
 		s.Archived = e
 	case KindRollback, KindUndo:
 		s.Rollbacks = append(s.Rollbacks, e)
+		s.Resumed = nil
 	}
 }
 

@@ -26,6 +26,7 @@ type State struct {
 	Rollbacks []*Event       // rollbacks and undos, in the order of the fold
 	Skipped   map[int]*Event // by step: the last event that skips it
 	Archived  *Event         // the last archive event, if any
+	Resumed   *Event         // the last resume, unless the session was closed, given a status or rolled back since
 	// Pins and Tombstones hold the pins in force and the dead checkpoints. They may have ids that
 	// no event introduces here, because the create can arrive later than the pin or the prune.
 	Pins       map[name.ID][]*Event

@@ -140,6 +140,7 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 	if err != nil {
 		return err
 	}
+	done.Pending = nil // the report has them
 	return a.resumed(ctx, s, done)
 }
 

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,15 @@ func TestFilesAndRowsAgree(t *testing.T) {
 	w.render(&transfer.Archive{Session: "p", Workflow: UltraCreate, Checkpoints: []*transfer.Archived{row, document}})
 	if len(w.files) != 1 || len(w.rows) != 1 {
 		t.Errorf("untouched: %d files and %d rows, not 1 of each", len(w.files), len(w.rows))
+	}
+}
+
+// The JSON in a row has no white space, whatever the state had.
+func TestRowsAreCompact(t *testing.T) {
+	here := &transfer.Archived{Record: &record.Record{Label: "cp-01", Step: 1, State: json.RawMessage(`{"decisions": [ {"id" : "a"} ], "git_state": {"branch": "main"}}`)}}
+	w := newRendering(UltraCreate, func(string) bool { return false })
+	w.render(&transfer.Archive{Session: "p", Workflow: UltraCreate, Touched: true, Checkpoints: []*transfer.Archived{here}})
+	if got := *w.rows[0].State; strings.ContainsAny(got, " \n") {
+		t.Errorf("the row has %s", got)
 	}
 }

@@ -150,7 +150,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	s.missing("files_created", u.files(f))
 	s.missing("decisions", f.decisions)
 	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))
-	state = s.json()
+	state = create.Compact(s.json())
 	o.raw("state", state)
 	if a.Workflow != UltraCreate {
 		metrics = u.metrics(f)

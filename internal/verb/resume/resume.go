@@ -8,14 +8,19 @@ package resume
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/rollback"
@@ -80,6 +85,9 @@ type Answer struct {
 	Restored    *rollback.Answer           `json:"restored,omitempty"`
 	Removed     *retain.Removed            `json:"removed,omitempty"`
 
+	BatchNames []string            `json:"-"` // of each of Batches, where known
+	Titles     map[string]any      `json:"-"` // of items of Completed and Pending
+	Next       string              `json:"-"` // after --fresh, what comes next
 	Decisions  json.RawMessage     `json:"-"`
 	Number     string              `json:"-"` // what the user types for the checkpoint
 	Choice     Choice              `json:"-"` // of the request
@@ -121,7 +129,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	case View:
 		return a, nil
 	case Fresh:
-		return a, r.closeOld(ctx, r.record.Status)
+		return a, r.closeOld(ctx, a.Status)
 	case Accept:
 		if !a.CanResume {
 			return a, r.refused()
@@ -158,6 +166,7 @@ func (r *resumption) refused() error {
 // abandoned, unless said, the status of its checkpoint, is a final one.
 func (r *resumption) closeOld(ctx context.Context, said string) error {
 	st, status := r.found.State, "abandoned"
+	r.answer.Next = r.next(ctx)
 	if checkpoint.IsClosed(st.Status) {
 		r.answer.Closed = st.Status
 		return nil
@@ -173,6 +182,43 @@ func (r *resumption) closeOld(ctx context.Context, said string) error {
 	r.answer.Closed = status
 	return nil
 }
+
+// next says how to start afresh: with the first document of a job whose documents name their session,
+// otherwise with a session like this one.
+func (r *resumption) next(ctx context.Context) string {
+	st := r.found.State
+	if r.def.NamesDocument(string(st.Session)) {
+		return "the first document, with git checkpoint create --state"
+	}
+	words := []string{"git checkpoint session start", string(r.freeName(ctx))}
+	if st.Workflow != "" {
+		words = append(words, "--workflow", st.Workflow)
+	}
+	if r.answer.Topic != "" {
+		words = append(words, "--topic", name.Quoted(r.answer.Topic))
+	}
+	if st.Started != nil && st.Started.Mode == checkpoint.ModeOwnBranch {
+		words = append(words, "--branch")
+	}
+	return strings.Join(words, " ")
+}
+
+// freeName returns the name of the session with the first number that makes it a new one.
+func (r *resumption) freeName(ctx context.Context) name.Session {
+	base := numbered().ReplaceAllString(string(r.found.Session), "")
+	for n := 2; ; n++ {
+		free := name.SessionFor(base + "-" + strconv.Itoa(n))
+		if _, err := r.s.Store.State(ctx, free); errors.Is(err, store.ErrNoSession) && r.s.Store.CheckTwin(ctx, free) == nil || n > maxNames {
+			return free
+		}
+	}
+}
+
+// maxNames is how many names are tried.
+const maxNames = 10000
+
+// numbered matches the number at the end of such a name.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]{1,4}$`) })
 
 // freshWithout is Fresh for a checkpoint that cannot be read: the journal is enough to close the
 // session.

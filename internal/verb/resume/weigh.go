@@ -64,6 +64,9 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	}
 	r.tell(r.def.Resume(in), changed)
 	a := r.answer
+	if r.def.Mended(in.Situation) {
+		a.Status, a.Error = checkpoint.StatusOpen, nil
+	}
 	a.Elsewhere = checkpoint.Elsewhere(s, r.record)
 	a.AgeSeconds = int64(in.Age.Seconds())
 	// A checkpoint without files has no difference: both sides are the worktree.
@@ -117,6 +120,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
 	}
 	a := r.answer
+	a.BatchNames, a.Titles = got.BatchNames, got.Titles
 	if facts, err := r.def.Read(r.record.State); err == nil {
 		a.Decisions = facts.Decisions
 		if a.Topic == "" {
