@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/retain"
 )
@@ -71,10 +72,11 @@ func weakRemotes(s *checkpoint.Service) []Ailment {
 	c := s.Repo.Config
 	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
 		for _, value := range c.All(key) {
-			// A refspec is <source>:<target>. Only the target matters here.
+			// A refspec is <source>:<target>. Without a plus git replaces nothing here that is not part of
+			// what comes, unless it prunes.
 			_, to, _ := strings.Cut(value, ":")
-			if strings.HasSuffix(key, ".fetch") && matches(to) {
-				out = append(out, weak(key, value, "a plain git fetch overwrites checkpoints and journals here, without a check",
+			if strings.HasSuffix(key, ".fetch") && matches(to) && (strings.HasPrefix(value, "+") || prunes(c, key)) {
+				out = append(out, weak(key, value, "a plain git fetch overwrites or deletes checkpoints and journals here, without a check",
 					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` removes it; `git checkpoint fetch` merges instead", key, value)))
 			}
 			if strings.HasSuffix(key, ".push") && sends(value) {
@@ -87,6 +89,13 @@ func weakRemotes(s *checkpoint.Service) []Ailment {
 		}
 	}
 	return out
+}
+
+// prunes reports whether a plain fetch deletes what the remote has not. key is one of the remote's.
+func prunes(c *gitconfig.Config, key string) bool {
+	always, err := c.Bool("fetch.prune", false)
+	here, hereErr := c.Bool(key[:strings.LastIndexByte(key, '.')]+".prune", always)
+	return err == nil && hereErr == nil && here
 }
 
 // sends reports whether a refspec for pushes sends checkpoints, journals, or the notes, which have the

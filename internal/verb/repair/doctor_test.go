@@ -213,8 +213,10 @@ func TestDoctorSettings(t *testing.T) {
 		"core.fsyncMethod=writeout-only": repair.LevelAdvice, "core.fsyncMethod=fsync": "",
 		"core.logAllRefUpdates=always": repair.LevelAdvice, "gc.pruneExpire=now": repair.LevelAdvice, "gc.pruneExpire=2.weeks.ago": "",
 		"notes.displayRef=refs/notes/checkpoints": repair.LevelAdvice, "notes.displayRef=refs/notes/*": "",
-		"remote.a.fetch=refs/checkpoints/*:refs/checkpoints/*": repair.LevelAdvice, "remote.a.fetch=refs/*:refs/*": repair.LevelAdvice,
-		"remote.a.fetch=refs/notes/checkpoints:refs/notes/checkpoints": repair.LevelAdvice,
+		"remote.a.fetch=+refs/checkpoints/*:refs/checkpoints/*": repair.LevelAdvice, "remote.a.fetch=+refs/*:refs/*": repair.LevelAdvice,
+		"remote.a.fetch=+refs/notes/checkpoints:refs/notes/checkpoints": repair.LevelAdvice,
+		// What docs/travel.md gives.
+		"remote.a.fetch=refs/checkpoints/*:refs/checkpoints/*": "", "remote.a.fetch=refs/notes/checkpoints:refs/notes/checkpoints": "",
 		"remote.a.fetch=refs/heads/*:refs/remotes/a/*":                 "", "remote.a.fetch=refs/tags/*:refs/tags/*": "", "remote.a.fetch=refs/notes/*:refs/notes/*": "", "remote.a.fetch=refs/checkpoints/x": "",
 		"remote.a.mirror=true": repair.LevelAdvice, "remote.b.mirror=false": "",
 		"checkpoint.maxFileSize=lots": repair.LevelProblem, "checkpoint.maxNew=1m": "", "checkpoint.tag=perhaps": repair.LevelProblem,
@@ -233,7 +235,7 @@ func TestDoctorSettings(t *testing.T) {
 	}
 	w := newWorld(t)
 	check(t, w, all)
-	if got := strings.Count(w.Read(".git/config"), "\n\tfetch = "); got != 7 {
+	if got := strings.Count(w.Read(".git/config"), "\n\tfetch = "); got != 9 {
 		t.Errorf("%d fetch lines are left", got)
 	}
 }

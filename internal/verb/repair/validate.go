@@ -70,8 +70,8 @@ type validation struct {
 }
 
 // Validate checks checkpoints and calls each with every line as soon as it is known. It changes
-// nothing except this worktree's list of broken checkpoints, which `list` shows. It returns an
-// error only if it cannot go on; damage is reported in lines.
+// nothing except this worktree's list of broken checkpoints, which `list` shows, and the notes that a plain
+// fetch left out. It returns an error only if it cannot go on; damage is reported in lines.
 func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
 	if req.Deep {
@@ -132,6 +132,11 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 	p, err := OpenProof(ctx, v.s, session, view)
 	if err != nil {
 		return err
+	}
+	if completeNotes(ctx, v.s, p) {
+		if p, err = OpenProof(ctx, v.s, session, nil); err != nil {
+			return err
+		}
 	}
 	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
 	if v.req.RequireSigned {
@@ -212,6 +217,11 @@ func (v *validation) one(ctx context.Context) error {
 	p, err := OpenProof(ctx, v.s, session, nil)
 	if err != nil {
 		return err
+	}
+	if completeNotes(ctx, v.s, p) {
+		if p, err = OpenProof(ctx, v.s, session, nil); err != nil {
+			return err
+		}
 	}
 	subject, there := p.Subject(id)
 	if !there {

@@ -1,0 +1,158 @@
+package repair
+
+// This file completes what a plain `git fetch` brought. It moves each ref by itself, so checkpoints may
+// arrive before or without their notes, and tags do not arrive at all. Both are derived from the rest. What
+// was made here and is gone is not completed: somebody removed it, or it was damaged.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/storage/store"
+)
+
+// arrivals tells which checkpoints were made in another clone.
+type arrivals struct {
+	s    *checkpoint.Service
+	here map[string]bool // ids of the worktrees of this repository
+}
+
+func newArrivals(s *checkpoint.Service) (arrivals, error) {
+	a := arrivals{s: s, here: map[string]bool{}}
+	dirs, err := checkpoint.OwnDirs(s)
+	for _, dir := range dirs {
+		text, _ := os.ReadFile(filepath.Join(dir.Path, "worktree-id")) //nolint:errcheck // without it no checkpoint was made there
+		a.here[strings.TrimSpace(string(text))] = true
+	}
+	return a, err
+}
+
+// arrived reports whether a checkpoint was made in another clone.
+func (a arrivals) arrived(e *journal.Entry) bool {
+	id := e.Event().WorktreeID
+	return id != "" && !a.here[id]
+}
+
+// completeNotes writes the notes of checkpoints that arrived without one, and reports whether it wrote any.
+// Where it cannot write, or a record is damaged, the notes stay missing.
+func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session) bool {
+	a, err := newArrivals(s)
+	if err != nil || p.State == nil || len(p.Findings)+len(p.Notes.Findings) > 0 {
+		return false
+	}
+	var notes []store.NewNote
+	for _, e := range p.State.Checkpoints() {
+		commit := e.Event().Commit
+		if e.Dead || p.Refs[e.Checkpoint] != commit || p.Notes.Of(commit) != "" || !a.arrived(e) {
+			continue
+		}
+		if _, err := s.ReadRecord(ctx, e); err != nil {
+			continue
+		}
+		if blob, err := s.Store.RecordBlob(ctx, commit); err == nil {
+			notes = append(notes, store.NewNote{Commit: commit, RecordBlob: blob})
+		}
+	}
+	if len(notes) == 0 {
+		return false
+	}
+	_, err = s.Transact(ctx, p.Name, func(context.Context, store.View) (store.Change, error) {
+		return store.Change{Notes: notes}, nil
+	})
+	return err == nil
+}
+
+// lookAtArrived finds sessions in which steps that were made in another clone have no tag. --fix makes
+// those that may have one.
+func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+	if s.Store.Tagless {
+		return nil, nil
+	}
+	a, err := newArrivals(s)
+	if err != nil {
+		return nil, err
+	}
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []Ailment
+	for _, st := range states {
+		missing, err := a.missingTags(ctx, st)
+		if err != nil {
+			return out, err
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		out = append(out, Ailment{
+			Kind: "tag_missing", Level: LevelAdvice, Object: string(st.Session), Hint: "--fix makes them",
+			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), strings.TrimPrefix(string(missing[0]), "refs/tags/")+more(len(missing))),
+			cure: cure{"made", func(ctx context.Context) error {
+				_, err := s.Transact(ctx, st.Session, func(context.Context, store.View) (store.Change, error) {
+					return store.Change{Tags: store.TagsRebuilt}, nil
+				})
+				return err
+			}},
+		})
+	}
+	return out, nil
+}
+
+// more returns what follows the first of n names.
+func more(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return ", …"
+}
+
+// missingTags returns the tags that a session should have and has not, of steps that arrived.
+func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Ref, error) {
+	if st.ReadOnly != "" || !slices.ContainsFunc(st.Checkpoints(), a.arrived) {
+		return nil, nil
+	}
+	held, _, err := a.s.Store.HeldOf(ctx, st.Session)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := a.s.Repo.Refs(ctx, name.TagRoot+string(st.Session)+"/")
+	if err != nil {
+		return nil, err
+	}
+	derived := store.DerivedTags(st, held)
+	for _, t := range tags {
+		delete(derived, t.Ref)
+	}
+	arrived := map[name.OID]bool{}
+	for _, e := range st.Checkpoints() {
+		arrived[e.Event().Commit] = a.arrived(e)
+	}
+	var missing []name.Ref
+	for _, ref := range slices.Sorted(maps.Keys(derived)) {
+		if !arrived[derived[ref]] {
+			continue
+		}
+		if a.s.Store.Private != nil {
+			why, err := a.s.Store.Private(ctx, derived[ref])
+			if err != nil {
+				return nil, err
+			}
+			if why != "" {
+				continue
+			}
+		}
+		missing = append(missing, ref)
+	}
+	return missing, nil
+}
