@@ -59,14 +59,26 @@ func OwnDirs(s *Service) ([]OwnDir, error) {
 
 // FailedFileOf returns the name of the file with the last create that failed in a session. All
 // worktrees share it.
-func FailedFileOf(session name.Session) string { return sharedPrefix + string(session) + ".json" }
+func FailedFileOf(session name.Session) string { return failedPrefix + string(session) + ".json" }
 
-// sharedPrefix is the beginning of the names of disposable files that all worktrees share.
-const sharedPrefix = "failed-"
+// NamedFileOf returns the name of the file with the time at which `resume` showed a session last. All
+// worktrees share it.
+func NamedFileOf(session name.Session) string { return namedPrefix + string(session) + ".json" }
+
+// The beginnings of the names of disposable files that all worktrees share.
+const (
+	failedPrefix = "failed-"
+	namedPrefix  = "named-"
+)
+
+// isShared reports whether all worktrees share a disposable file.
+func isShared(file string) bool {
+	return strings.HasPrefix(file, failedPrefix) || strings.HasPrefix(file, namedPrefix)
+}
 
 // memory returns the path of a disposable file. The directory may not exist yet.
 func (s *Service) memory(file string) string {
-	if strings.HasPrefix(file, sharedPrefix) {
+	if isShared(file) {
 		return filepath.Join(s.Repo.CommonDir, "checkpoint", file)
 	}
 	return filepath.Join(s.Repo.GitDir, "checkpoint", file)
@@ -92,7 +104,7 @@ func (s *Service) Remember(file string, what any) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(file, sharedPrefix) {
+	if isShared(file) {
 		return s.Store.WriteShared(file, data)
 	}
 	return s.Store.WriteFile(file, data)

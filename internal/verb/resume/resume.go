@@ -125,6 +125,9 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		return nil, err
 	}
 	r.answer.Choice = req.Choice
+	if req.Choice == Report || req.Choice == View {
+		retain.Use(ctx, s, f.State)
+	}
 	switch a := r.answer; req.Choice {
 	case View:
 		return a, nil

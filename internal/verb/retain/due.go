@@ -111,7 +111,7 @@ func notYet(s *checkpoint.Service, key string) bool {
 
 // policyOf returns what the rules need to know about a session.
 func policyOf(s *checkpoint.Service, st *journal.State) workflow.Policy {
-	p := workflow.Policy{Now: s.Now(), ChangedAt: st.UpdatedAt, Config: s.Settings.Get}
+	p := workflow.Policy{Now: s.Now(), ChangedAt: usedAt(s, st), Config: s.Settings.Get}
 	if checkpoint.IsClosed(st.Status) {
 		p.SessionStatus = st.Status
 	}
@@ -119,6 +119,23 @@ func policyOf(s *checkpoint.Service, st *journal.State) workflow.Policy {
 		p.Status = e.Event().CheckpointStatus
 	}
 	return p
+}
+
+// Use counts a session as used now, because somebody looks at it to go on with it: its age begins anew in
+// this repository. Where that cannot be written, as in one that can only be read, nothing is removed.
+func Use(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+	if at, _ := dueAt(ctx, s, st); !at.IsZero() {
+		_ = s.Remember(checkpoint.NamedFileOf(st.Session), s.Now())
+	}
+}
+
+// usedAt returns when a session was changed or used last.
+func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
+	var used time.Time
+	if known, err := s.Recall(checkpoint.NamedFileOf(st.Session), &used); err == nil && known && used.After(st.UpdatedAt) && !used.After(s.Now()) {
+		return used
+	}
+	return st.UpdatedAt
 }
 
 // activeSessions returns the sessions that are active in any worktree.
@@ -156,6 +173,7 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 			return gone, err
 		}
 		if len(removed.Pruned) > 0 {
+			_ = s.Forget(checkpoint.NamedFileOf(d.Session)) // an old one means nothing
 			gone = append(gone, d.Session)
 		}
 	}

@@ -288,7 +288,7 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 	if err != nil {
 		return nil, err
 	}
-	policy.Now, policy.ChangedAt, policy.Config = s.Now(), st.UpdatedAt, s.Settings.Get
+	policy.Now, policy.ChangedAt, policy.Config = s.Now(), usedAt(s, st), s.Settings.Get
 	verdicts, err := def.Retain(items, policy)
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
