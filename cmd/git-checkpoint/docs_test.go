@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/test/scripttest"
+	"git-checkpoint/internal/verb/interop"
 )
 
 // block is a fenced block of a document whose info string says what it is:
@@ -346,5 +347,25 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	slices.Sort(explained)
 	if diff := cmp.Diff(direct, explained); diff != "" {
 		t.Errorf("go.mod (-), docs/decisions.md (+):\n%s", diff)
+	}
+}
+
+// The commands that docs/interop.md gives the owners of other systems are those that
+// interop_owner_pages.txtar runs.
+func TestOwnerPages(t *testing.T) {
+	_, blocks := document(t, "interop.md")
+	lines, files := script(t, "interop_owner_pages.txtar")
+	shown := map[string]bool{}
+	for _, b := range blocks {
+		if b.kind == "owner" {
+			shown[b.name] = true
+			same(t, b.name, b.text, files["pages/"+b.name+".sh"])
+			if !slices.Contains(lines, "exec sh -e ../pages/"+b.name+".sh") {
+				t.Errorf("the script does not run the page of %s", b.name)
+			}
+		}
+	}
+	if len(shown) != len(interop.Formats()) {
+		t.Errorf("the document has pages for %v, not for each layout", shown)
 	}
 }
