@@ -63,9 +63,21 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 			s.Warn(fmt.Sprintf("session %q: %v", session, err))
 			continue
 		}
+		if req.All && isGone(ctx, s, l) {
+			continue
+		}
 		out = append(out, *l)
 	}
 	return out, nil
+}
+
+// isGone reports whether nothing is left of a session that is finished.
+func isGone(ctx context.Context, s *checkpoint.Service, l *Listing) bool {
+	if len(l.Items)+l.Safety+l.Discarded > 0 {
+		return false
+	}
+	st, err := s.Store.State(ctx, l.Session)
+	return err == nil && st.CurrentEntry() == nil && checkpoint.IsOver(ctx, s, st)
 }
 
 // listSession returns the listing of one session. It reads as few records as possible: most filters
