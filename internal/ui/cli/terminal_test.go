@@ -67,6 +67,21 @@ func TestRollbackAsks(t *testing.T) {
 	}
 }
 
+// TestResumeTellsOnce checks that the menu of resume prints once what is pending: in the report, and not
+// again when the person goes on.
+func TestResumeTellsOnce(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"session", "start", "team", "--workflow", "go-team"}, {"create", "--step", "1"}} {
+		if code, screen := at(context.Background(), screentest.NewPipes(""), args...); code != 0 {
+			t.Fatalf("%v: exit %d\n%s", args, code, screen.Stderr())
+		}
+	}
+	code, screen := at(context.Background(), screentest.New("r"), "resume")
+	if got := strings.Count(screen.Stdout(), "Pending"); code != 0 || got != 1 {
+		t.Errorf("exit %d, %d lists of what is pending\n%s", code, got, screen.Stdout())
+	}
+}
+
 // TestRollbackInterrupted checks that Ctrl+C at the question changes nothing and ends with 130.
 func TestRollbackInterrupted(t *testing.T) {
 	repository(t)
