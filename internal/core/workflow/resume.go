@@ -152,7 +152,11 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	}
 	for _, batch := range asItems(e.value(r.Batches)) {
 		out.Batches = append(out.Batches, raws(batch))
-		out.BatchNames = append(out.BatchNames, batchName(asItems(batch), e.value(r.Batch)))
+		called := batchName(asItems(batch), e.value(r.Batch))
+		if slices.Contains(out.BatchNames, called) { // tasks without a number beside those of the current batch
+			called = ""
+		}
+		out.BatchNames = append(out.BatchNames, called)
 	}
 	out.Titles, _ = e.value(r.Titles).(map[string]any)
 	answer := r.answer(d.standing(in.Situation))

@@ -208,10 +208,18 @@ func (r *resumption) next(ctx context.Context) string {
 
 // freeName returns the name of the session with the first number that makes it a new one.
 func (r *resumption) freeName(ctx context.Context) name.Session {
-	base := numbered().ReplaceAllString(string(r.found.Session), "")
+	isFree := func(s string) bool {
+		_, err := r.s.Store.State(ctx, name.Session(s))
+		return errors.Is(err, store.ErrNoSession) && r.s.Store.CheckTwin(ctx, name.Session(s)) == nil
+	}
+	base := string(r.found.Session)
+	// Of tiles-2 the next is tiles-3 if there is a session tiles, because then the number is of this kind.
+	if cut := numbered().ReplaceAllString(base, ""); cut != base && !isFree(cut) {
+		base = cut
+	}
 	for n := 2; ; n++ {
 		free := name.SessionFor(base + "-" + strconv.Itoa(n))
-		if _, err := r.s.Store.State(ctx, free); errors.Is(err, store.ErrNoSession) && r.s.Store.CheckTwin(ctx, free) == nil || n > maxNames {
+		if isFree(string(free)) || n > maxNames {
 			return free
 		}
 	}
