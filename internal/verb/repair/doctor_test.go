@@ -217,7 +217,7 @@ func TestDoctorSettings(t *testing.T) {
 		"remote.a.fetch=+refs/notes/checkpoints:refs/notes/checkpoints": repair.LevelAdvice,
 		// What docs/travel.md gives.
 		"remote.a.fetch=refs/checkpoints/*:refs/checkpoints/*": "", "remote.a.fetch=refs/notes/checkpoints:refs/notes/checkpoints": "",
-		"remote.a.fetch=refs/heads/*:refs/remotes/a/*":                 "", "remote.a.fetch=refs/tags/*:refs/tags/*": "", "remote.a.fetch=refs/notes/*:refs/notes/*": "", "remote.a.fetch=refs/checkpoints/x": "",
+		"remote.a.fetch=refs/heads/*:refs/remotes/a/*": "", "remote.a.fetch=refs/tags/*:refs/tags/*": "", "remote.a.fetch=refs/notes/*:refs/notes/*": "", "remote.a.fetch=refs/checkpoints/x": "",
 		"remote.a.mirror=true": repair.LevelAdvice, "remote.b.mirror=false": "",
 		"checkpoint.maxFileSize=lots": repair.LevelProblem, "checkpoint.maxNew=1m": "", "checkpoint.tag=perhaps": repair.LevelProblem,
 		"checkpoint.expire=soon": repair.LevelProblem, "checkpoint.failedExpire=never": "", "checkpoint.session=no/name": repair.LevelProblem,
