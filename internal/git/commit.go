@@ -171,7 +171,7 @@ func (r *Repo) Shallow() (map[name.OID]bool, error) {
 }
 
 // ErrShallow says that a history is not complete because the clone is shallow.
-var ErrShallow = errors.New("cut off, the clone is shallow; `git fetch --unshallow` brings the rest")
+var ErrShallow = errors.New("cut off, because the clone is shallow")
 
 // Identity returns the author and the committer for a new commit, by git's rules: GIT_AUTHOR_NAME,
 // then author.name, then user.name, and so on. If there is no name or address, it is that of this

@@ -243,6 +243,9 @@ func NameIn(e *journal.Event, r *record.Record, commit name.OID) {
 // journalHint helps when the journal of a session is damaged or gone.
 const journalHint = "`git checkpoint rebuild --all` brings back what can be proven of it"
 
+// UnshallowHint helps where commits are missing because the clone is shallow.
+const UnshallowHint = "`git fetch --unshallow` brings the rest"
+
 // classified wraps an error of a lower layer into an *Error with its kind and hints for the user. It
 // returns nil for nil, and an error that is or wraps an *Error as it is. The order of the cases
 // matters: an error may match several of them.
@@ -290,7 +293,7 @@ func classified(err error) error {
 	case errors.Is(err, git.ErrMissing):
 		return as(KindInvalid, "`git checkpoint validate --deep` shows what is damaged")
 	}
-	return as(KindFailed)
+	return as(KindFailed, permissionHints(err)...)
 }
 
 // meanwhile returns what to do about an error that says that something changed or is changing the
@@ -316,6 +319,9 @@ func isA[E error](err error) bool {
 func storeAdvice(err error) (Kind, []string) {
 	if e, is := errors.AsType[*store.ReadOnlyError](err); is && !e.Forged {
 		return KindFailed, []string{"it is not damaged: a newer git-checkpoint can write to it"}
+	}
+	if errors.Is(err, git.ErrShallow) {
+		return KindFailed, []string{UnshallowHint}
 	}
 	if e, is := errors.AsType[*store.DamagedError](err); is && e.What != "journal" {
 		return KindInvalid, nil
@@ -356,12 +362,4 @@ func Failure(kind Kind, hint, format string, args ...any) *Error {
 		e.Hints = []string{hint}
 	}
 	return e
-}
-
-// unusableHints says what to do about a repository that git does not open.
-func unusableHints(err error) []string {
-	if strings.Contains(err.Error(), "dubious ownership") {
-		return []string{"the repository belongs to another user; `git status` there says how to trust it"}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -86,6 +87,29 @@ func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
 	var out bounded
 	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
 	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
+}
+
+// Elsewhere returns a prefix other than that of the listing below which the remote has the journal
+// and the checkpoints of a session, or "".
+func (l *Listing) Elsewhere() string { return Prefix(slices.Sorted(maps.Keys(l.Heads))) }
+
+// Prefix finds among refs those of a session that is not below refs/checkpoints/, and returns what
+// is before its name; "" if there is none.
+func Prefix(refs []name.Ref) string {
+	for _, ref := range refs {
+		at, journal := strings.CutSuffix(string(ref), "/journal")
+		prefix, session := path.Split(at)
+		if !journal || prefix == name.CheckpointRoot || prefix == "refs/" {
+			continue
+		}
+		for _, other := range refs {
+			id, below := strings.CutPrefix(string(other), at+"/")
+			if _, err := name.ParseID(id); below && err == nil && session != "" {
+				return prefix
+			}
+		}
+	}
+	return ""
 }
 
 // NewListing returns an empty listing.

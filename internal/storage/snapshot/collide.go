@@ -11,7 +11,7 @@ import (
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
 func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
-	f := &finder{shot: s, near: s.tree.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}}
+	f := &finder{shot: s, near: s.tree.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
 			f.going[o.Path] = true
@@ -23,6 +23,7 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 		if err == nil {
 			err = f.at(o)
 		}
+		f.locked(o)
 		if err != nil {
 			return err
 		}
@@ -35,9 +36,10 @@ type finder struct {
 	shot  *Shot
 	near  *held
 	plan  *Plan
-	going map[string]bool // paths that the plan replaces or deletes
-	dirs  map[string]bool // parents that were checked already
-	found map[string]bool // paths that are in Plan.Collisions
+	going map[string]bool   // paths that the plan replaces or deletes
+	dirs  map[string]bool   // parents that were checked already
+	found map[string]bool   // paths that are in Plan.Collisions or Plan.Locked
+	locks map[string]string // what lockOf said of directories
 }
 
 // add records a collision once.
@@ -103,6 +105,35 @@ func (f *finder) at(o Op) error {
 		f.add(o.Path, "exists and is not captured")
 	}
 	return nil
+}
+
+// locked records what the system would not let this process change, so that the plan says it and the
+// rollback does not fail half-way: a path in a directory without write permission, and what
+// `chattr +i` or `chattr +a` holds.
+func (f *finder) locked(o Op) {
+	dir := path.Dir(o.Path)
+	for ; dir != "."; dir = path.Dir(dir) {
+		if info, err := f.shot.tree.lstat(dir); err == nil && info != nil && info.IsDir() {
+			break
+		}
+	}
+	info := f.plan.seen[o.Path]
+	if o.New.Mode == 0 && (info == nil || info.IsDir()) {
+		return // it is gone already
+	}
+	reason, known := f.locks[dir]
+	if !known && o.kind() != OpMode {
+		reason = f.shot.tree.lockOf(dir)
+		f.locks[dir] = reason
+	}
+	at := dir + "/"
+	if reason == "" && info != nil {
+		at, reason = o.Path, f.shot.tree.heldBy(o.Path)
+	}
+	if reason != "" && !f.found[at] {
+		f.found[at] = true
+		f.plan.Locked = append(f.plan.Locked, Skip{Path: at, Reason: reason})
+	}
 }
 
 // walk checks a directory in whose place a file is to be written. Everything in it must be going.

@@ -166,6 +166,43 @@ func (r *Restore) Meta() json.RawMessage { return r.intent.Meta }
 // PathsTo returns the paths of one kind of operation.
 func (r *Restore) PathsTo(kind OpKind) []string { return pathsTo(r.intent.Ops, kind) }
 
+// PathsBack returns the paths at which Back does something of one kind: it writes what Apply
+// replaced or deleted, deletes what Apply made, and changes modes.
+func (r *Restore) PathsBack(kind OpKind) []string {
+	out := []string{}
+	for i, o := range r.intent.Ops {
+		if r.kindBack(i, o) == kind {
+			out = append(out, o.Path)
+		}
+	}
+	return out
+}
+
+// kindBack returns what Back does about operation i, as far as Apply got; OpNone for nothing.
+func (r *Restore) kindBack(i int, o Op) OpKind {
+	switch o.kind() {
+	case OpMode:
+		info, err := r.shot.tree.lstat(o.Path)
+		if perm, known := r.intent.OldModes[o.Path]; known && err == nil && info != nil && info.Mode().Perm() != perm {
+			return OpMode
+		}
+	case OpDelete:
+		if r.moved(i) {
+			return OpWrite
+		}
+	case OpWrite:
+		_, err := os.Lstat(r.intent.newFile(i))
+		placed := errors.Is(err, fs.ErrNotExist) || lockfile.Same(r.intent.newFile(i), r.intent.oldFile(i))
+		switch {
+		case placed && r.moved(i):
+			return OpWrite
+		case placed:
+			return OpDelete
+		}
+	}
+	return OpNone
+}
+
 // Paths returns the paths that the restore changes.
 func (r *Restore) Paths() []string {
 	out := make([]string, len(r.intent.Ops))

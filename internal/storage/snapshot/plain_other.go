@@ -29,6 +29,9 @@ func (w *worktree) enter(string) (*os.File, error)         { return nil, errSlow
 func (w *worktree) swap(string, string) error     { return errNoSwap }
 func (w *worktree) placeNew(string, string) error { return errNoSwap }
 
+func (w *worktree) lockOf(string) string { return "" }
+func (w *worktree) heldBy(string) string { return "" }
+
 // bornAt returns "", and ended false: start times are not looked up, and a zombie counts as running.
 func bornAt(int) string { return "" }
 func ended(int) bool    { return false }

@@ -118,6 +118,7 @@ type Plan struct {
 	Scope      Scope
 	Ops        []Op
 	Collisions []Collision // a caller must not go on to Stage while there are any
+	Locked     []Skip      // what the system would not let this process replace or remove; as with Collisions
 	Kept       []string    // paths that differ but stay untouched because of a rule
 	Risk       []Skip      // paths that change and that no checkpoint can bring back exactly
 	IndexTree  name.OID    // the staged tree afterwards; empty if the index stays

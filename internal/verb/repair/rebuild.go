@@ -6,6 +6,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,6 +99,10 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 		return err
 	}
 	for _, session := range sessions {
+		// What a shallow clone lacks is not lost, and must not be replaced by what can be proven.
+		if _, err := s.Store.Log(ctx, session); errors.Is(err, git.ErrShallow) {
+			return err
+		}
 		r := &rebuilding{
 			s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s, session), lines: map[name.ID]*Rebuilt{},
 			mapped: mapped, rewritten: map[name.ID]name.OID{},

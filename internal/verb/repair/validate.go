@@ -74,6 +74,9 @@ type validation struct {
 // fetch left out. It returns an error only if it cannot go on; damage is reported in lines.
 func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
+	if s.Repo.IsShallow() {
+		v.each = func(line Validated) error { return each(line.shallow()) }
+	}
 	if req.Deep {
 		read := req.Read
 		if read == nil {
@@ -94,6 +97,17 @@ func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, e
 		}
 	}
 	return nil
+}
+
+// shallow gives commits that a shallow clone may just not have another hint than lost ones.
+func (line Validated) shallow() Validated {
+	for i := range line.Findings {
+		switch f := &line.Findings[i]; f.Kind {
+		case proof.JournalMissing, proof.RecordCommitMissing, proof.HeadMissing:
+			f.Hint = "the clone is shallow: " + checkpoint.UnshallowHint
+		}
+	}
+	return line
 }
 
 // provable returns the sessions to check: the requested one, or with all every session, including

@@ -16,7 +16,9 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/verb/retain"
+	"git-checkpoint/internal/verb/travel"
 )
 
 // resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
@@ -96,7 +98,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	if best != nil {
 		return currentOf(best.State)
 	}
-	return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint session list` shows the sessions", "nothing to resume")
+	return nil, checkpoint.Failure(checkpoint.KindNotFound, nothingHint(ctx, s), "nothing to resume")
 }
 
 // candidate is a session that fits, with what decides between several.
@@ -158,4 +160,21 @@ func (r *resumption) read(ctx context.Context) error {
 	r.record = rec
 	r.def, err = r.s.ReadableDefinition(ctx, r.found.State)
 	return err
+}
+
+// nothingHint says where to look where there is no session: below the prefix at which a clone has brought
+// checkpoints as if they were branches of the remote, or in the list.
+func nothingHint(ctx context.Context, s *checkpoint.Service) string {
+	const tracked = "refs/remotes/"
+	refs, err := s.Repo.Refs(ctx, tracked)
+	if err == nil {
+		names := make([]name.Ref, len(refs))
+		for i, r := range refs {
+			names[i] = r.Ref
+		}
+		if _, below, ok := strings.Cut(strings.TrimPrefix(remote.Prefix(names), tracked), "/"); ok && below != "" {
+			return "the remote has checkpoints below refs/heads/" + below + "; " + travel.PrefixHint("refs/heads/"+below)
+		}
+	}
+	return "`git checkpoint session list` shows the sessions"
 }

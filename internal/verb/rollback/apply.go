@@ -398,6 +398,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		}
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
+	plan := changes(staged.PathsBack)
 	if err := staged.Back(); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{
 			"`git checkpoint rollback --abort` tries again",
@@ -415,7 +416,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err := staged.Finish(ctx); err != nil {
 		return nil, err
 	}
-	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Pending: json.RawMessage("[]")}, nil
+	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Plan: plan, Pending: json.RawMessage("[]")}, nil
 }
 
 // unfinished opens the killed rollback of this worktree. It first makes a safety checkpoint of the

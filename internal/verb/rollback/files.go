@@ -364,48 +364,6 @@ func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
 	return made, true
 }
 
-// OverwriteHint tells the user how to let a rollback replace ignored files.
-const OverwriteHint = "--overwrite-ignored captures ignored files in the safety checkpoint and overwrites them; undo brings them back"
-
-// overwritable returns the ignored files that are in the way and that the request allows to be
-// captured and replaced. An undo may always do that.
-func (r *fileMoves) overwritable() []string {
-	var out []string
-	for _, c := range r.plan.Collisions {
-		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo()) {
-			out = append(out, c.Path)
-		}
-	}
-	return out
-}
-
-// refuseCollisions returns an error if a file that no checkpoint has is in the way.
-func (r *fileMoves) refuseCollisions() error {
-	if len(r.plan.Collisions) == 0 {
-		return nil
-	}
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
-	ignored := false
-	for i, c := range r.plan.Collisions {
-		ignored = ignored || c.Ignored
-		if i == 10 {
-			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.plan.Collisions)-i))
-			break
-		}
-		e.Hints = append(e.Hints, c.Path+" ("+c.Reason+")")
-		at := slices.IndexFunc(r.cur.Skipped, func(sk snapshot.Skip) bool { return sk.Path == c.Path && sk.Said != "" })
-		if at >= 0 {
-			e.Hints = append(e.Hints, "its filter said: "+r.cur.Skipped[at].Said)
-		}
-	}
-	if ignored {
-		e.Hints = append(e.Hints, OverwriteHint)
-	} else {
-		e.Hints = append(e.Hints, "move them out of the way, or roll back only other paths: -- PATH…")
-	}
-	return e
-}
-
 // knows reports whether a path is captured, staged, or left out by a rule, here or in the
 // checkpoint.
 func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {

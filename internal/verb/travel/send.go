@@ -183,6 +183,10 @@ func (c *consignment) took(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
 		c.line(o.Ref, OutcomeRejected, o.Reason)
+		if o.Ref == name.NotesRef {
+			c.noNotes = true
+			c.s.Warn(c.answer.Remote + " does not take the notes; nothing is lost, clones make them from the checkpoints")
+		}
 		return
 	}
 	outcome := OutcomeCreated

@@ -110,6 +110,7 @@ type trip struct {
 	tracking map[name.Ref]name.OID
 	said     map[string]bool // warnings that were already printed
 	hasOld   bool            // the remote has a session of before a rewrite, see leaveBegunAnew
+	noNotes  bool            // the host refuses the notes, which is no failure
 	// unsent says what content outside git was not sent, see sendOutside.
 	unsent []string
 }
@@ -189,6 +190,11 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	return r, nil
 }
 
+// PrefixHint says how to use the checkpoints that a remote has below a prefix of its own.
+func PrefixHint(prefix string) string {
+	return "`git config checkpoint.refPrefix " + name.Quoted(prefix) + "`, then `git checkpoint fetch` brings them"
+}
+
 // here lists the refs of this repository with one call of git: checkpoints, notes and tracking
 // refs. It also reads the archives of the sessions.
 func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
@@ -252,6 +258,9 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 	if err := t.leaveBegunAnew(here, there); err != nil {
 		return nil, nil, err
 	}
+	if prefix := there.Elsewhere(); prefix != "" && len(there.Sessions) == 0 {
+		t.s.Warn(t.answer.Remote + " has checkpoints below " + prefix + ", where nothing looks for them here; " + PrefixHint(prefix))
+	}
 	there.Keep(t.sessions)
 	return here, there, nil
 }
@@ -307,6 +316,9 @@ func (t *trip) verdict() error {
 		case OutcomeConflict:
 			conflicts++
 		case OutcomeRejected:
+			if l.Ref == name.NotesRef && t.noNotes {
+				continue
+			}
 			rejected++
 			if strings.Contains(l.Message, "hidden ref") {
 				hint = "`git checkpoint init --remote-check` shows what the remote accepts"

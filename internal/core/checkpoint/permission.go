@@ -1,0 +1,91 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// deniedPath finds the path in git's words for an error of the system, and dubiousPath the repository
+// that git does not trust.
+var (
+	deniedPath  = regexp.MustCompile(`'(/[^'\n]+)'.*: Permission denied`)
+	dubiousPath = regexp.MustCompile(`dubious ownership in repository at '(/[^'\n]+)'`)
+)
+
+// permissionHints says whose the file is that this account may not touch, and what helps.
+func permissionHints(err error) []string {
+	at := ""
+	if e, is := errors.AsType[*fs.PathError](err); is && errors.Is(e, fs.ErrPermission) {
+		at = e.Path
+	} else if found := deniedPath.FindStringSubmatch(err.Error()); found != nil {
+		at = found[1]
+	}
+	if !filepath.IsAbs(at) {
+		return nil
+	}
+	info, statErr := os.Lstat(at)
+	for statErr != nil && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+		info, statErr = os.Lstat(at)
+	}
+	if statErr != nil {
+		return nil
+	}
+	uid, known := ownerOf(info)
+	if !known {
+		return nil
+	}
+	if uid == os.Geteuid() {
+		return []string{fmt.Sprintf("%s is yours, and cannot be written: `chmod u+rwX %s` changes that", at, at)}
+	}
+	// All of it belongs together: what one run as another account made.
+	for parent := filepath.Dir(at); filepath.Base(at) != ".git" && parent != at; parent = filepath.Dir(at) {
+		above, err := os.Lstat(parent)
+		if of, _ := ownerOf(above); err != nil || of != uid {
+			break
+		}
+		at = parent
+	}
+	return []string{whose(at, uid) + fmt.Sprintf("; `sudo chown -R %s %s` makes it yours, and several accounts need a clone each", account(os.Geteuid()), at)}
+}
+
+// unusableHints says what to do about a repository that git does not open.
+func unusableHints(err error) []string {
+	said := err.Error()
+	if found := dubiousPath.FindStringSubmatch(said); found != nil {
+		hints := []string{fmt.Sprintf("`git config --global --add safe.directory %s` trusts it", found[1])}
+		if info, err := os.Lstat(found[1]); err == nil {
+			if uid, known := ownerOf(info); known {
+				hints[0] = whose(found[1], uid) + "; " + hints[0]
+			}
+		}
+		return hints
+	}
+	switch {
+	case strings.Contains(said, "not a git repository (or any"):
+		return []string{"`git init` makes a repository here"}
+	// The link in .git of a linked worktree leads nowhere.
+	case strings.Contains(said, "not a git repository: ") && strings.Contains(said, "/worktrees/"):
+		return []string{"if the repository was moved, `git worktree repair` with the path of this worktree, run in the repository, connects the two again"}
+	}
+	return permissionHints(err)
+}
+
+// whose says whom a path belongs to and who asks.
+func whose(path string, uid int) string {
+	return fmt.Sprintf("%s belongs to %s, and you are %s", path, account(uid), account(os.Geteuid()))
+}
+
+// account returns the name of an account, or its number if it has none.
+func account(uid int) string {
+	if u, err := user.LookupId(fmt.Sprint(uid)); err == nil {
+		return u.Username
+	}
+	return fmt.Sprint(uid)
+}

@@ -1,0 +1,47 @@
+package snapshot
+
+import (
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockOf says why no name in a directory can be replaced or removed; "" if it can, or if the system
+// does not tell.
+func (w *worktree) lockOf(dir string) string {
+	f, err := w.openDir(dir)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only a directory handle
+	if unix.Faccessat(int(f.Fd()), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) == unix.EACCES {
+		return "you have no right to write in this directory"
+	}
+	return attribute(int(f.Fd()), ".")
+}
+
+// heldBy says which attribute keeps a file from being replaced or removed; "" for none.
+func (w *worktree) heldBy(p string) string {
+	f, err := w.openDir(path.Dir(p))
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only a directory handle
+	return attribute(int(f.Fd()), path.Base(p))
+}
+
+// attribute names the attribute of chattr that holds a name of an open directory. File systems
+// without them have none.
+func attribute(dir int, leaf string) string {
+	var st unix.Statx_t
+	if err := unix.Statx(dir, leaf, unix.AT_SYMLINK_NOFOLLOW, 0, &st); err != nil {
+		return ""
+	}
+	switch {
+	case st.Attributes&unix.STATX_ATTR_IMMUTABLE != 0:
+		return "immutable: `chattr -i` makes it an ordinary one"
+	case st.Attributes&unix.STATX_ATTR_APPEND != 0:
+		return "append-only: `chattr -a` makes it an ordinary one"
+	}
+	return ""
+}
