@@ -2,8 +2,10 @@ package answer
 
 import (
 	"io"
+	"slices"
 	"strings"
 
+	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -63,6 +65,7 @@ type connectedFile struct {
 	File    string   `json:"file"`
 	Entries []string `json:"entries"`
 	Left    []string `json:"left"`
+	Ignored bool     `json:"ignored,omitempty"`
 	Deleted bool     `json:"deleted"`
 	Changed bool     `json:"changed"`
 }
@@ -72,7 +75,7 @@ func (a Connected) JSON(w io.Writer) error {
 	for _, p := range a.Plan.Agents {
 		var files []connectedFile
 		for _, c := range p.Files {
-			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
+			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Ignored: c.Ignored, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
 		}
 		err := jsonLine(w, &struct {
 			Agent   string          `json:"agent"`
@@ -107,6 +110,9 @@ func (a Connected) text(p *page) {
 			}
 			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + render.Count(len(c.Added), "entry", "entries") + " " + does + ", nothing else changes"))
 			p.line(plain("  " + sign + " " + strings.Join(c.Added, ", ")))
+			if c.Ignored && a.Plan.Adds {
+				p.line(plain("  " + planned.Agent.Title + " ignores all of this file, because it has comments or trailing commas; it runs no hook until you take them out"))
+			}
 		}
 	}
 	if a.Plan.Keep && !a.Done {
@@ -124,7 +130,10 @@ func (a Connected) done(p *page, planned connect.Planned) {
 	}
 	success := render.Span{Role: render.Success, Text: "✓"}
 	if !a.Plan.Adds {
-		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && file != "" {
+		left := func(c agent.Change) bool { return len(c.Left) > 0 }
+		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && slices.ContainsFunc(planned.Files, left) {
+			p.line(plain("The hooks of " + planned.Agent.Title + " that somebody changed stay in " + file + " and do nothing any more; take them out by hand"))
+		} else if !planned.Changes() && file != "" {
 			p.line(plain(planned.Agent.Title + " has no hooks to remove in " + file))
 		} else {
 			p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
@@ -134,7 +143,12 @@ func (a Connected) done(p *page, planned connect.Planned) {
 		}
 		return
 	}
-	p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
+	ignored := func(c agent.Change) bool { return c.Ignored }
+	if i := slices.IndexFunc(planned.Files, ignored); i >= 0 {
+		p.line(plain(planned.Agent.Title + " makes no checkpoints here until you take the comments and trailing commas out of " + a.Name(planned.Files[i].Path) + ": it ignores all of a file with them"))
+	} else {
+		p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
+	}
 	for _, after := range planned.Agent.After {
 		p.line(dim("  " + after))
 	}

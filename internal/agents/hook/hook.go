@@ -81,6 +81,12 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 	return answer, err
 }
 
+// isCommand reports whether the event is one of our commands, typed in the chat.
+func (h *handler) isCommand() bool {
+	_, ours := chat.Parse(h.e.Prompt)
+	return h.e.Kind == agent.KindPrompt && ours
+}
+
 // remembering is handle with what earlier hooks remembered of the conversation.
 func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	e := h.e
@@ -102,7 +108,9 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	if c.Large && e.Kind == agent.KindTool {
 		return agent.Answer{}, h.keep(c)
 	}
-	if c.Session, err = h.session(ctx); err != nil {
+	if c.Session, err = h.session(ctx); errors.Is(err, errOff) && !h.isCommand() {
+		return agent.Answer{}, nil
+	} else if err != nil {
 		return h.failed(agent.Answer{}, err)
 	}
 	answer, err := h.do(ctx)

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,6 +24,9 @@ import (
 	"git-checkpoint/internal/verb/session"
 )
 
+// errOff says that checkpoints are switched off, so that no event starts a session.
+var errOff = errors.New("checkpoints are switched off here (checkpoint.enabled)")
+
 // session returns the session from the environment, or the one that a person has chosen.
 // Otherwise it is named after the agent, the conversation and the worktree, is started if
 // necessary, and becomes the active one.
@@ -42,6 +46,9 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 	sum := sha256.Sum256([]byte(h.c.ID + "\x00" + id))
 	own := name.Session(h.def.Name + "-" + hex.EncodeToString(sum[:4]))
 	if _, err := s.Store.State(ctx, own); errors.Is(err, store.ErrNoSession) {
+		if on, err := s.Settings.Bool("checkpoint.enabled", true); err != nil || !on {
+			return "", cmp.Or(err, errOff)
+		}
 		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow.AgentName}); err != nil {
 			return "", err
 		}

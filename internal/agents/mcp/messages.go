@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,18 +18,74 @@ type messages struct {
 	lines *bufio.Scanner
 	out   io.Writer // each message is one call of Write, here and in the SDK
 	rest  []byte    // of the line that is being read
+
+	// The SDK drops what it has not answered when the input ends. So the end waits for the answers,
+	// unless the server itself waits for one, which cannot come any more.
+	waits bool // set by Serve
+	mu    sync.Mutex
+	moved *sync.Cond
+	open  map[string]bool // requests of the client without an answer
+	asked map[string]bool // requests of the server without an answer
 }
 
 // newMessages returns the lines of in that are messages. It writes what it says of others to out.
 func newMessages(in io.Reader, out io.Writer) *messages {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, mcp.DefaultMaxLineLength)
-	return &messages{lines: lines, out: out}
+	m := &messages{lines: lines, out: out, open: map[string]bool{}, asked: map[string]bool{}}
+	m.moved = sync.NewCond(&m.mu)
+	return m
+}
+
+// envelope is what of a message says whether it asks or answers.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	} `json:"params"`
+}
+
+// note keeps the books: a message of one side opens a request of its own or closes one of the other.
+func (m *messages) note(line []byte, own, other map[string]bool) {
+	var e envelope
+	if json.Unmarshal(line, &e) != nil { // a batch
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case e.Method == "notifications/cancelled":
+		delete(own, string(e.Params.RequestID))
+	case len(e.ID) == 0:
+	case e.Method != "":
+		own[string(e.ID)] = true
+	default:
+		delete(other, string(e.ID))
+	}
+	m.moved.Broadcast()
+}
+
+// Write passes a message of the server on to the client.
+func (m *messages) Write(p []byte) (int, error) {
+	n, err := m.out.Write(p)
+	m.note(p, m.asked, m.open)
+	return n, err
+}
+
+// settled waits until every request of the client has its answer.
+func (m *messages) settled() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.waits && len(m.open) > 0 && len(m.asked) == 0 {
+		m.moved.Wait()
+	}
 }
 
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 {
 		if !m.lines.Scan() {
+			m.settled()
 			return 0, cmp.Or(m.lines.Err(), io.EOF)
 		}
 		line := bytes.TrimSpace(m.lines.Bytes())
@@ -45,6 +102,7 @@ func (m *messages) Read(p []byte) (int, error) {
 			}
 			continue
 		}
+		m.note(line, m.open, m.asked)
 		m.rest = append(bytes.Clone(line), '\n')
 	}
 	n := copy(p, m.rest)

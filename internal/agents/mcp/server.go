@@ -58,7 +58,9 @@ type Server struct {
 // Serve answers requests on in until it ends or ctx is cancelled; both are a normal end. It closes
 // neither in nor out, whose Write may be called concurrently.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(newMessages(in, out)), Writer: open{out}})
+	m := newMessages(in, out)
+	m.waits = true
+	err := s.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(m), Writer: open{m}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil //nolint:nilerr // that is how a server ends
 	}

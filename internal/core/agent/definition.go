@@ -81,6 +81,8 @@ type Borrower struct {
 type Hooks struct {
 	// Relative to the worktree; "~/" is the home directory.
 	Files map[Scope]string `json:"files"`
+	// The agent ignores a whole file with comments or trailing commas.
+	Strict bool `json:"strict"`
 	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.
 	Shape string `json:"shape"`
 	// The file belongs to us and has only our hooks.

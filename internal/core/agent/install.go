@@ -42,6 +42,8 @@ type Change struct {
 	Added []string
 	// What resembles our entries but was changed, and is left alone.
 	Left []string
+	// The agent ignores the file, because it has comments or trailing commas.
+	Ignored bool
 
 	inserted []Insertion
 }
@@ -278,6 +280,7 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 			e.block(c, t.block)
 		default:
 			s, err := ParseSettings(c.Before)
+			c.Ignored = err == nil && d.Hooks.Strict && !s.blank() && !s.root.IsStandard()
 			if err == nil {
 				err = e.settings(c, s, t.edits)
 			}
@@ -306,7 +309,12 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 		if err != nil {
 			return nil, err
 		}
-		own = append(own, target{name: hooks, own: content})
+		if there, err := readRegular(hooks); err == nil && d.Hooks.Plugin == "" && !bytes.Equal(there, content) {
+			// Somebody else wrote to it: what is there stays, and our entries are added and removed.
+			shared = append(shared, target{name: hooks, edits: d.hookEdits(false)})
+		} else {
+			own = append(own, target{name: hooks, own: content})
+		}
 	} else {
 		// The root members, such as a version, go only into a file that we create.
 		_, err := os.Stat(hooks)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -181,6 +182,8 @@ func (f *finder) markIgnored(ctx context.Context) error {
 		switch {
 		case ignored[c.Path]:
 			c.Ignored, c.Reason = true, "ignored, not captured"
+			at := slices.IndexFunc(f.plan.Ops, func(o Op) bool { return o.Path == c.Path && o.New.Mode != 0 })
+			c.Same = at >= 0 && f.shot.holds(c.Path, f.plan.Ops[at].New, f.plan.Ops[at].NewRaw)
 		case f.shot.trackedOnly && c.Reason == "exists and is not captured":
 			c.Ignored, c.Reason = true, "untracked, not captured"
 		}

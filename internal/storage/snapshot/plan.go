@@ -108,6 +108,7 @@ type Collision struct {
 	Path    string
 	Reason  string
 	Ignored bool // an ignored file; Rules.Force can capture it
+	Same    bool // an ignored file that is what the target wants
 }
 
 // Plan says what a restore would do. Nothing has been written yet, so it can be shown and

@@ -9,7 +9,6 @@ import (
 	"git-checkpoint/internal/agents/hook"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/ui/cli/usage"
 )
 
 // AgentHookCmd is "git checkpoint hook <agent> <event>", which coding agents run when something
@@ -26,16 +25,16 @@ type AgentHookCmd struct {
 // longestPayload is the largest event that is read, in bytes.
 const longestPayload = 64 << 20
 
-// Run handles one event. Whatever goes wrong here, even a panic, must not fail the agent: it
-// returns an error only for missing arguments.
+// Run handles one event. Whatever goes wrong here, even a panic, must not fail the agent.
 func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	defer func() {
 		if p := recover(); p != nil {
 			app.warn(fmt.Sprintf("hook: %v", p))
 		}
 	}()
-	if len(c.Words) < 2 { // a mistake in a hook that a person wrote, not an event
-		return usage.Error("hook takes the name of an agent and the name of an event", "`git checkpoint agent list` shows the agents")
+	if len(c.Words) < 2 { // a mistake in a hook that a person wrote, not an event; it must not fail the agent either
+		app.warn("hook takes the name of an agent and the name of an event; `git checkpoint agent list` shows the agents")
+		return nil
 	}
 	event := c.Words[1]
 	def, err := agent.Find(c.Words[0])

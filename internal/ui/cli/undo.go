@@ -27,9 +27,10 @@ type RedoCmd struct {
 
 // walkFlags are the flags that undo and redo share.
 type walkFlags struct {
-	List  bool   `help:"List what can be undone and redone, starting with the next."`
-	Force bool   `help:"Also take commits off the branch that were made since."`
-	Plan  string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	List             bool   `help:"List what can be undone and redone, starting with the next."`
+	Force            bool   `help:"Also take commits off the branch that were made since."`
+	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
+	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	asked
 	filesFlag
 	resultFlags
@@ -76,7 +77,7 @@ func levels(text string) (n int, isNumber bool) {
 
 // run lists the levels, or plans the undo or redo and carries it out.
 func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequest) error {
-	request.DryRun, request.Force = c.DryRun, c.Force
+	request.DryRun, request.Force, request.OverwriteIgnored = c.DryRun, c.Force, c.OverwriteIgnored
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
 			undo, err := rollback.UndoLevels(ctx, s)

@@ -107,7 +107,10 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 				return was.Snapshot.Tree, nil
 			}
 		}
-		s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
+		// Nothing is wrong where it was pruned on purpose.
+		if st, err := s.State(ctx, rec.Session); err != nil || !st.Dead(rec.Previous) {
+			s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
+		}
 	}
 	if rec.Git.Head == "" {
 		return "", nil

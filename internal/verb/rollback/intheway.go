@@ -12,11 +12,12 @@ import (
 const OverwriteHint = "--overwrite-ignored captures ignored files in the safety checkpoint and overwrites them; undo brings them back"
 
 // overwritable returns the ignored files that are in the way and that the request allows to be
-// captured and replaced. An undo may always do that.
+// captured and replaced. An undo needs no leave where nothing would be lost: what is there is what
+// it brings back.
 func (r *fileMoves) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {
-		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo()) {
+		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo() && c.Same) {
 			out = append(out, c.Path)
 		}
 	}

@@ -43,4 +43,6 @@ type UndoRequest struct {
 	To     string // an event or a checkpoint: undo everything back to the level that it names
 	Force  bool   // take commits off the branch that were made since
 	DryRun bool   // only plan
+
+	OverwriteIgnored bool // capture ignored files that are in the way, and replace them
 }

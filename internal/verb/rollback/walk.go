@@ -87,7 +87,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	t.req.DryRun = req.DryRun
+	t.req.DryRun, t.req.OverwriteIgnored = req.DryRun, req.OverwriteIgnored
 	return plan(ctx, t)
 }
 
