@@ -68,9 +68,9 @@ func (g *gen) command(tree, last string, made *[]string) Op {
 		op.Verb = "rollback"
 		op.Args = g.rollbackFlags(op)
 	case n < 85:
-		op.Verb = "undo"
+		op.Verb, op.Args = "undo", g.walkFlags()
 	case n < 90:
-		op.Verb = "redo"
+		op.Verb, op.Args = "redo", g.walkFlags()
 	// Packing between commands checks that they find objects wherever git puts them.
 	case n < 96:
 		return Op{Verb: "sh", Tree: tree, Line: g.packing()}
@@ -116,6 +116,14 @@ func (g *gen) createFlags() (out []string) {
 		out = append(out, "--exclude", g.pick([]string{"a", "dir", "x", "*.mod"}))
 	}
 	return out
+}
+
+// walkFlags returns random options of undo and redo.
+func (g *gen) walkFlags() []string {
+	if g.chance(2) {
+		return nil
+	}
+	return []string{"--overwrite-ignored"}
 }
 
 // rollbackFlags returns random options of rollback.

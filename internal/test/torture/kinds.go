@@ -114,5 +114,5 @@ func kinds() []kind {
 		{name: "special", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: specials()},
 		{name: "large", setup: func(g *gen) []string { return append(start(g), "git config checkpoint.maxFileSize 100") }, paths: plain, limit: 100, edits: large()},
 	}
-	return append(append(append(all, walking(), killing(), attempting()), flips()...), exotic()...)
+	return slices.Concat(all, []kind{walking(), killing(), attempting()}, flips(), field(), exotic())
 }

@@ -53,7 +53,7 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	}
 	// The git directory is compared separately, see parts.
 	for p := range m.disk {
-		if under(p, ".git") {
+		if under(p, ".git") || under(path.Join(top, p), c.gitDir(top)) {
 			delete(m.disk, p)
 		}
 	}

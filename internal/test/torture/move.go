@@ -58,7 +58,7 @@ func (c *run) walk(op Op, before scene, now *moment) error {
 	}
 	// Only if nothing was edited since the rollback can the undo restore permissions as
 	// well.
-	m.wish = wish{overwrite: true, indexStays: m.to.worktreeOnly && !m.to.moved, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
+	m.wish = wish{overwrite: has(op.Args, "--overwrite-ignored"), walks: true, indexStays: m.to.worktreeOnly && !m.to.moved, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
 	return c.carryOut(m, "-y", "--json")
 }
 

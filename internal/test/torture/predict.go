@@ -15,6 +15,8 @@ type wish struct {
 	only func(string) bool // paths in scope; nil: everything
 	// Ignored files in the way are captured and replaced.
 	overwrite bool
+	// An undo or redo: an ignored file that is right already is captured, too.
+	walks bool
 	// The index must not change, as with --worktree-only.
 	indexStays bool
 	// Permissions must match, as after an undo at once.
@@ -146,7 +148,9 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 		}
 	default:
 		if _, ok := have[p]; !ok {
-			f.obstacle(now, p, old, have, w)
+			may := w
+			may.overwrite = w.overwrite || w.walks && old.file() && old.alike(n)
+			f.obstacle(now, p, old, have, may)
 		}
 	}
 	f.files[p] = n

@@ -62,6 +62,15 @@ loosen() { # every packed object gets a file of its own
 		rm -rf "$TORTURE/packs"
 	fi
 }
+rewrite() { # path: the commits of HEAD are made anew without it
+	made=
+	for c in $(git rev-list --reverse --first-parent HEAD); do
+		tree=$(GIT_INDEX_FILE=$TORTURE/rewrite sh -c 'rm -f "$GIT_INDEX_FILE"; git read-tree "$1"; git rm -rq --cached --ignore-unmatch -- "$2"; git write-tree' sh "$c" "$1")
+		made=$(git commit-tree ${made:+-p $made} -m again "$tree")
+	done
+	rm -f "$TORTURE/rewrite"
+	if [ -n "$made" ]; then git update-ref HEAD "$made"; fi
+}
 fifo() { room "$1"; rm -f -- "./$1"; mkfifo -- "./$1"; } # path
 socket() { room "$1"; rm -f -- "./$1"; stand-in socket "./$1"; } # path
 nest() { # dir commits: a repository of its own

@@ -29,7 +29,7 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, err
 	if err != nil {
 		return nil, err
 	}
-	var found []Ailment
+	found := movedWorktree(s)
 	for _, n := range left {
 		a := Ailment{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
 		// Only the bisect worktree can be removed without asking.
@@ -45,6 +45,25 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, err
 		found = append(found, a)
 	}
 	return found, nil
+}
+
+// movedWorktree reports that this linked worktree was moved by hand: git looks for it at the old place,
+// and removes what it keeps of it, with our session and undo list, when it prunes.
+func movedWorktree(s *checkpoint.Service) []Ailment {
+	if s.Repo.GitDir == s.Repo.CommonDir {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "gitdir"))
+	at := filepath.Dir(strings.TrimSpace(string(data)))
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(s.Repo.GitDir, at) // worktree.useRelativePaths
+	}
+	there, thereErr := os.Stat(at)
+	here, hereErr := os.Stat(s.Repo.WorkTree)
+	if err != nil || hereErr != nil || thereErr == nil && os.SameFile(here, there) {
+		return nil
+	}
+	return []Ailment{{Kind: "worktree_moved", Level: LevelProblem, Object: at, Message: "this worktree was moved, and git looks for it at the old place", Hint: "`git worktree repair` here tells git; otherwise `git worktree prune` removes its index, its session and its undo list"}}
 }
 
 // lookAtPacking reports why the last packing in the background failed.
