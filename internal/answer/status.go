@@ -49,6 +49,9 @@ func (a Stands) text(p *page) {
 		field{"Next", say(s.NextAction)},
 		field{"Remote", say(remoteLine(s.Remote, p.view))},
 	)
+	if s.Bytes > 0 {
+		p.line(plain("Checkpoints use " + decimal(s.Bytes)))
+	}
 	if s.Damaged != "" { // what changed is not known
 		return
 	}
@@ -123,4 +126,12 @@ func sessionLine(session, workflow, status string) string {
 		return session
 	}
 	return session + " (" + strings.Join(known, ", ") + ")"
+}
+
+// decimal returns a number of bytes of a megabyte or more in the units of disks: "746 MB", "1.2 GB".
+func decimal(bytes int64) string {
+	if bytes < 1e9-5e5 {
+		return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }

@@ -36,6 +36,8 @@ type conversation struct {
 
 	// LeftOut says that the person was told what checkpoints leave out here.
 	LeftOut bool `json:"left_out,omitempty"`
+	// Slow says that the person was told which files make captures slow.
+	Slow bool `json:"slow,omitempty"`
 	// Unignored says that this was told of files that were ignored until then.
 	Unignored bool `json:"unignored,omitempty"`
 

@@ -54,6 +54,7 @@ type handler struct {
 	c      *conversation   // to which it belongs
 
 	leftOut      []record.Skipped // what the last capture left out
+	slow         string           // what to say of a capture that took long
 	keepsPrompts bool             // messages contain the words of prompts
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
 }
@@ -122,6 +123,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 		c.Failures, c.Told, c.Large = 0, false, false
 	}
 	h.tellLeftOut(&answer)
+	h.tellSlow(&answer)
 	err = h.keep(c)
 	return h.unkept(answer, err), err
 }

@@ -77,8 +77,10 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}
+	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
+		h.slow = slowWords(h.s, detail.Record, time.Since(began))
 		return detail.Record, detail.Record.Snapshot.Tree, nil
 	}
 	if checkpoint.KindOf(err) != checkpoint.KindNothing {

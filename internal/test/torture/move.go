@@ -108,12 +108,26 @@ func (c *run) outcome(m *move) (bool, error) {
 		return true, nil
 	case code != 4 && (reason == "" || code != 1):
 		return false, broken("%s: exit %d: %s", verb, code, m.result.err)
-	case reason == "" && len(blocked) == 0:
+	case reason == "" && len(blocked) == 0 && !c.takesOff(m):
 		// A refused command must leave everything as it was.
 		return false, broken("%s refused, but nothing is in the way: %s", verb, m.result.err)
 	}
 	c.tally["refused"]++
 	return false, c.unmoved("refused "+verb, m.before, m.after)
+}
+
+// takesOff reports whether an undo or redo would take commits off the branch that were made, or made
+// anew, after the move that it takes back. The scripts of undo say when exactly that is refused.
+func (c *run) takesOff(m *move) bool {
+	if !m.op.walks() || !c.moves(m) || m.now.commit == "" {
+		return false
+	}
+	args := []string{"git", "rev-list", "--count", m.now.commit, "--not", m.to.then.commit}
+	if m.to.left != nil && m.to.left.commit != "" {
+		args = append(args, m.to.left.commit)
+	}
+	r, err := c.host.start(m.op.Tree, nil, args...)
+	return err == nil && r.code == 0 && strings.TrimSpace(r.out) != "0"
 }
 
 // aimless judges a rollback of paths that exist on neither side. It must be refused, with

@@ -203,7 +203,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 		c.s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
 	}
 	c.activate()
-	over := c.pruneOver(ctx)
+	over := slices.Concat(c.pruneOver(ctx), c.thin(ctx))
 	d := c.detail()
 	d.Expired = c.pruneDue(ctx)
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()

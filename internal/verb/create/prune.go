@@ -2,12 +2,15 @@ package create
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/retain"
 )
@@ -74,6 +77,36 @@ func (c *draft) pruneOver(ctx context.Context) (pruned []checkpoint.Labelled) {
 		c.s.Warn("automatic prune: " + err.Error())
 	}
 	return pruned
+}
+
+// thin removes the oldest checkpoints between steps if they keep too much, after one of them was made.
+func (c *draft) thin(ctx context.Context) (pruned []checkpoint.Labelled) {
+	if c.record.Milestone || c.safety || c.record.Trigger == workflow.TriggerManual || c.record.Trigger == workflow.TriggerRun {
+		return nil
+	}
+	on, err := retain.Automatic(c.s, c.def)
+	if err == nil && on {
+		var gone []retain.Judged
+		gone, err = retain.Thin(ctx, c.s, c.session, CapturedBytes(c.s, c.record))
+		for _, j := range gone {
+			pruned = append(pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
+		}
+	}
+	if err != nil {
+		c.s.Warn("automatic prune: " + err.Error())
+	}
+	return pruned
+}
+
+// CapturedBytes returns the size of the files that a checkpoint captured anew, as far as they are still
+// there.
+func CapturedBytes(s *checkpoint.Service, rec *record.Record) (bytes int64) {
+	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
+		if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, string(p))); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
 
 // pruneDue removes the other sessions of this workflow that are due because of their age, and returns

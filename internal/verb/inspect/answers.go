@@ -138,6 +138,10 @@ type StatusAnswer struct {
 	Incomplete   bool    `json:"incomplete,omitempty"`   // the current checkpoint left something out
 	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed since
 
+	// Bytes is what the checkpoints of all sessions hold that nothing else holds; absent below a
+	// megabyte.
+	Bytes int64 `json:"bytes,omitempty"`
+
 	// Watching is set while `git checkpoint watch` runs in this worktree.
 	Watching bool `json:"watching,omitempty"`
 }

@@ -105,6 +105,9 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	}
 	a.Session = session
 	warnRewritten(ctx, s, st)
+	if bytes := spaceOf(ctx, s); bytes >= 1e6 {
+		a.Bytes = bytes
+	}
 	return a, statusOf(ctx, s, st, a)
 }
 

@@ -140,7 +140,7 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 		_, err := s.Settings.Bool(key, true)
 		wrong(key, err)
 	}
-	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize", "checkpoint.maxSizeRecords"} {
+	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize", "checkpoint.maxSizeRecords", "checkpoint.maxToolSize"} {
 		_, err := s.Settings.Size(key, 0)
 		wrong(key, err)
 	}

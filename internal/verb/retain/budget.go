@@ -32,11 +32,15 @@ type budget struct {
 	setting     string
 	max         int64
 	recordsOnly bool // only records and outputs count, not the files of the worktree
+	betweenOnly bool // only checkpoints between steps count, and go
 }
 
 // readBudgets reads the budgets of the request and the configuration.
 func (p *PrunePlan) readBudgets() error {
 	if p.req.Automatic { // nobody sees the plan
+		if p.req.Between > 0 {
+			p.budgets = append(p.budgets, budget{setting: toolSizeKey, max: p.req.Between, betweenOnly: true})
+		}
 		return nil
 	}
 	for _, b := range []budget{{setting: "checkpoint.maxSize"}, {setting: "checkpoint.maxSizeRecords", recordsOnly: true}} {
@@ -69,7 +73,12 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	}
 	parts := p.parts(ctx, st, verdicts, b)
 	all := map[name.ID]bool{}
-	for _, v := range verdicts {
+	for i, v := range verdicts {
+		if b.betweenOnly && !isBetween(st.Entry(name.ID(v.ID))) {
+			may = slices.DeleteFunc(may, func(at int) bool { return at == i })
+			parts[i] = nil
+			continue
+		}
 		all[name.ID(v.ID)] = true
 	}
 	var failed error
@@ -100,6 +109,9 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	}
 	for _, i := range may[:drop] {
 		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, b.max)
+		if b.betweenOnly {
+			verdicts[i].Reason = fmt.Sprintf("the checkpoints between steps hold %d bytes, more than %s", whole, toolSizeKey)
+		}
 		p.sized = true
 	}
 	if left <= b.max {

@@ -37,6 +37,7 @@ type PruneRequest struct {
 	// For a prune that no user asked for.
 	Automatic bool   // keep safety checkpoints, and so every undo
 	Closing   string // the status that the session is about to be closed with
+	Between   int64  // what checkpoints between steps may keep; 0: no bound, see Thin
 }
 
 // Automatic reports whether a workflow's rules are applied without being asked. The definition of a

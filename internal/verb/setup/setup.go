@@ -204,7 +204,7 @@ func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 var knownKeys = [...][2]string{
 	{"checkpoint.enabled", "true"}, {"checkpoint.auto", "true"}, {"checkpoint.session", ""}, {"checkpoint.workflow", "default"},
 	{"checkpoint.tag", "true"}, {"checkpoint.tagPrivate", "false"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxNew", "1g"}, {"checkpoint.maxRecordSize", "50m"},
-	{"checkpoint.undoLevels", "10"}, {"checkpoint.maxSize", ""}, {"checkpoint.maxSizeRecords", ""}, {"checkpoint.expire", ""}, {"checkpoint.failedExpire", ""}, {"checkpoint.autoPrune", ""},
+	{"checkpoint.undoLevels", "10"}, {"checkpoint.maxSize", ""}, {"checkpoint.maxSizeRecords", ""}, {"checkpoint.maxToolSize", "1g"}, {"checkpoint.expire", ""}, {"checkpoint.failedExpire", ""}, {"checkpoint.autoPrune", ""},
 	{"checkpoint.remote", ""}, {"checkpoint.refPrefix", ""}, {"checkpoint.autoPush", "false"}, {"checkpoint.autoPack", "true"},
 }
 

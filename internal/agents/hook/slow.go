@@ -1,0 +1,59 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
+)
+
+// slowCapture is how long a hook may capture before the person is told what costs so much, and
+// costliest how many files are named.
+const (
+	slowCapture = 2 * time.Second
+	costliest   = 3
+)
+
+// slowWords says which of the files that a checkpoint captured anew are the largest, and how to leave
+// them out; "" if it was fast.
+func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) string {
+	if took <= slowCapture {
+		return ""
+	}
+	type file struct {
+		path string
+		size int64
+	}
+	var files []file
+	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
+		if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, string(p))); err == nil {
+			files = append(files, file{string(p), info.Size()})
+		}
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return int(max(-1, min(1, b.size-a.size))) })
+	if len(files) == 0 {
+		return ""
+	}
+	var named []string
+	for _, f := range files[:min(costliest, len(files))] {
+		named = append(named, fmt.Sprintf("%s (%s)", oneLine(f.path), render.Size(f.size)))
+	}
+	return fmt.Sprintf("git checkpoint: this checkpoint took %.0f s, for %s; `git config --add checkpoint.exclude %s` leaves a file out",
+		took.Seconds(), strings.Join(named, ", "), name.Quoted(oneLine(files[0].path)))
+}
+
+// tellSlow tells the person of a slow capture, once in a conversation.
+func (h *handler) tellSlow(answer *agent.Answer) {
+	if h.slow == "" || h.c.Slow || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
+		return
+	}
+	h.c.Slow, answer.Tell = true, h.slow
+}
