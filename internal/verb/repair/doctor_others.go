@@ -47,6 +47,27 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, err
 	return found, nil
 }
 
+// lookAtJournals reports sessions that no command can read, for example after a tool rewrote all refs.
+func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Ailment, err error) {
+	sessions, err := longest(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range sessions {
+		_, err := s.State(ctx, session)
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		if err == nil || checkpoint.KindOf(err) == checkpoint.KindNotFound {
+			continue
+		}
+		a := Ailment{Kind: "journal_unreadable", Level: LevelProblem, Object: string(session), Message: checkpoint.MessageOf(err)}
+		a.Hint = strings.Join(checkpoint.HintsOf(err), "; ")
+		found = append(found, a)
+	}
+	return found, nil
+}
+
 // movedWorktree reports that this linked worktree was moved by hand: git looks for it at the old place,
 // and removes what it keeps of it, with our session and undo list, when it prunes.
 func movedWorktree(s *checkpoint.Service) []Ailment {
