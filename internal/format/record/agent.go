@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // Agent describes the coding agent whose event made a checkpoint. The members are texts as sent by
@@ -19,6 +21,29 @@ type Agent struct {
 	Event    string `json:"event,omitempty"`
 
 	Transcript *Transcript `json:"transcript,omitempty"`
+
+	// Paths says who made each path of the difference from the checkpoint Previous: Named, During,
+	// OutsideAgents, Unknown, or the name of another session. It is empty for more than MaxListed paths
+	// and has none that is not UTF-8: these are unknown.
+	Paths map[string]string `json:"paths,omitempty"`
+	// Whole has the same for the whole turn, if the checkpoint ends one. It is still right after what
+	// lies between was pruned.
+	Whole *Whole `json:"whole,omitempty"`
+}
+
+// Values of Agent.Paths, beside the names of sessions, which are never one of these words.
+const (
+	Named         = "named"   // a tool of the agent names the path
+	During        = "during"  // while a command of the agent ran
+	OutsideAgents = "outside" // by no known tool
+	Unknown       = "unknown"
+)
+
+// Whole says who made each path of the difference from the checkpoint Since, or from the session's
+// first files if it is empty.
+type Whole struct {
+	Since name.ID           `json:"since,omitempty"`
+	Paths map[string]string `json:"paths"`
 }
 
 // Transcript tells which lines of the agent's transcript file the output TranscriptOutput holds.

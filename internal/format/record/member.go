@@ -40,6 +40,9 @@ func (m Member[T]) Set(extra *map[string]json.RawMessage, value T) {
 const (
 	memberAgent    Member[Agent]    = "agent"           // see SetAgent
 	RebuiltMissing Member[[]string] = "rebuilt_missing" // what a rebuild could not recover
+	// Outside is true if no agent made the checkpoint, and none was at work in its worktree since the
+	// one before.
+	Outside Member[bool] = "outside"
 )
 
 // Members of Git.

@@ -1,0 +1,132 @@
+// Package author says who made what a checkpoint changed: the agent whose conversation it belongs
+// to, a command of that agent, another session, somebody outside of all tools that are known, or
+// nobody that can be told.
+//
+// A checkpoint's record has that for each path of its own difference (record.Agent.Paths), because it
+// cannot be found out later or elsewhere. Of and In read it. A wrong name is worse than none: what is
+// not known for certain is Unknown.
+package author
+
+import (
+	"context"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// By says how a path of a difference was made.
+type By string
+
+// The values of By, as JSON answers have them.
+const (
+	Agent   By = "agent"   // by a tool of the agent that names the path
+	During  By = "during"  // while a command of the agent ran
+	Outside By = "outside" // by no known tool: a person, or a program left running
+	Unknown By = "unknown"
+)
+
+// Who is the author of one path of a difference.
+type Who struct {
+	By By
+	// Session is the one whose agent did it, for Agent and During. With Unknown it is another session
+	// that did it, with a tool or while a command ran.
+	Session name.Session
+	// Agent and Conversation name the worker, for Agent and During: a session that a person chose
+	// holds the work of several. They are empty for another session's work.
+	Agent, Conversation string
+}
+
+// Step says who made the paths of a checkpoint's own difference.
+type Step struct {
+	// Base is the checkpoint before, from whose files the difference starts: the nearest one that was
+	// not pruned. It is nil if there is none: then the difference starts from HEAD's files.
+	Base *journal.Entry
+
+	worker Who               // the agent that made the checkpoint; its By means nothing
+	whole  By                // who made all paths, or empty
+	claims map[string]string // by path, as the record has them
+}
+
+// Of reads the record of a checkpoint and says who made its difference. A record that cannot be read
+// is an error, beside a Step in which all is unknown.
+func Of(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (Step, error) {
+	rec, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return Step{Base: baseOf(st, e)}, err
+	}
+	return In(st, e, rec), nil
+}
+
+// In is Of for a record that was read already.
+func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
+	step := Step{Base: baseOf(st, e)}
+	var before name.ID
+	if step.Base != nil {
+		before = step.Base.Checkpoint
+	}
+	// If the checkpoint before was pruned, the difference is a larger one than that of the claims.
+	direct := rec.Previous == before
+	a, has := rec.Agent()
+	switch outside, _ := record.Outside.Of(rec.Extra); {
+	case !has && outside && direct:
+		step.whole = Outside
+	case !has:
+	case direct:
+		step.claims = a.Paths
+	case a.Whole != nil && reaches(st, step.Base, a.Whole.Since):
+		step.claims = a.Whole.Paths
+	}
+	if has {
+		step.worker = Who{Session: e.Event().Session, Agent: a.Name, Conversation: a.Session}
+	}
+	return step
+}
+
+// Who returns the author of a path of the difference.
+func (s Step) Who(path record.Path) Who {
+	if s.whole != "" {
+		return Who{By: s.whole}
+	}
+	who := s.worker
+	switch claim := s.claims[string(path)]; claim {
+	case record.Named:
+		who.By = Agent
+		return who
+	case record.During:
+		who.By = During
+		return who
+	case record.OutsideAgents:
+		return Who{By: Outside}
+	case "", record.Unknown:
+	default:
+		if session, err := name.ParseSession(claim); err == nil {
+			return Who{By: Unknown, Session: session}
+		}
+	}
+	return Who{By: Unknown}
+}
+
+// baseOf returns the nearest checkpoint before e that is not dead, or nil.
+func baseOf(st *journal.State, e *journal.Entry) *journal.Entry {
+	for before := range st.LineTo(e) {
+		if before != e && !before.Dead {
+			return before
+		}
+	}
+	return nil
+}
+
+// reaches reports whether the line to base has the checkpoint since, also if that is dead by now.
+func reaches(st *journal.State, base *journal.Entry, since name.ID) bool {
+	if base == nil {
+		return since == ""
+	}
+	for e := range st.LineTo(base) {
+		if e.Checkpoint == since {
+			return true
+		}
+	}
+	return since == ""
+}
