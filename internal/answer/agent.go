@@ -81,8 +81,9 @@ func (a Connected) JSON(w io.Writer) error {
 			Agent   string          `json:"agent"`
 			Enabled bool            `json:"enabled"`
 			Files   []connectedFile `json:"files"`
+			Updated bool            `json:"updated"`
 			DryRun  bool            `json:"dry_run"`
-		}{p.Agent.Name, a.Plan.Adds, files, a.DryRun})
+		}{p.Agent.Name, a.Plan.Adds, files, p.Updates, a.DryRun})
 		if err != nil {
 			return err
 		}
@@ -146,6 +147,8 @@ func (a Connected) done(p *page, planned connect.Planned) {
 	ignored := func(c agent.Change) bool { return c.Ignored }
 	if i := slices.IndexFunc(planned.Files, ignored); i >= 0 {
 		p.line(plain(planned.Agent.Title + " makes no checkpoints here until you take the comments and trailing commas out of " + a.Name(planned.Files[i].Path) + ": it ignores all of a file with them"))
+	} else if planned.Updates {
+		p.line(success, plain(" The hooks of "+planned.Agent.Title+", which an older version added, are updated; they work from its next session on"))
 	} else {
 		p.line(success, plain(" "+planned.Agent.Title+" makes checkpoints here from its next session on"))
 	}

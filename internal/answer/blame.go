@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/blame"
@@ -22,7 +23,7 @@ const messageWidth = 32
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
-	columns := []render.Column{{}, {Min: 12}, {}, {Align: render.Right}, {Min: 40}}
+	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40}}
 	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than the session has no checkpoint, only a commit.
 		from := cell(render.ID, l.Label)
@@ -30,8 +31,21 @@ func (a Blamed) text(p *page) {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		return []render.Cell{
-			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, p.view.Time(l.Time.Time)),
+			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, madeBy(l)), cell(render.Dim, p.view.Time(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), say(l.Content),
 		}
 	}))
+}
+
+// madeBy says in a word or two who made a line.
+func madeBy(l blame.Line) string {
+	switch l.By {
+	case author.Agent:
+		return l.Agent
+	case author.During:
+		return "during " + l.Agent
+	case author.Outside:
+		return "outside"
+	}
+	return ""
 }

@@ -44,6 +44,9 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
 		})
 	}
+	if happened.Kind == agent.KindBeforeTool {
+		return nil, true
+	}
 	out, _ = def.Write(event, said) //nolint:errcheck // an answer that cannot be encoded is none
 	return out, true
 }
@@ -72,8 +75,11 @@ func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind a
 			limit = d
 		}
 	}
-	if kind == agent.KindPrompt {
+	switch kind {
+	case agent.KindPrompt:
 		limit = min(limit, 5*time.Second)
+	case agent.KindBeforeTool:
+		limit = min(limit, longestBefore)
 	}
 	for _, h := range def.Hooks.Events {
 		if h.Event == event && h.Seconds > 0 {

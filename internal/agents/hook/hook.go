@@ -21,6 +21,7 @@ import (
 
 	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
@@ -35,6 +36,7 @@ import (
 // milestones.
 const (
 	triggerPrompt     = journal.TriggerPrompt
+	triggerBefore     = journal.TriggerBefore
 	triggerTool       = journal.TriggerTool
 	triggerTurn       = journal.TriggerTurn
 	triggerInterrupt  = "user_interrupt"
@@ -57,6 +59,15 @@ type handler struct {
 	slow         string           // what to say of a capture that took long
 	keepsPrompts bool             // messages contain the words of prompts
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
+
+	work   *author.Work  // what is remembered of all agents in the worktree
+	moment author.Moment // of the next capture
+	saw    bool          // the session's current checkpoint has the files as they are
+
+	// Of the last draft of a checkpoint: what changed since the one before, and who made it.
+	previous name.ID
+	changes  []author.Change
+	claims   map[string]string
 }
 
 // handle does what the event asks for. The answer is valid beside an error, too.
@@ -91,6 +102,9 @@ func (h *handler) isCommand() bool {
 // remembering is handle with what earlier hooks remembered of the conversation.
 func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	e := h.e
+	if e.Kind == agent.KindBeforeTool {
+		return agent.Answer{}, h.foreseeing(ctx)
+	}
 	release, err := h.lock(ctx)
 	if err != nil {
 		return h.unkept(agent.Answer{}, err), err
@@ -114,7 +128,9 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	} else if err != nil {
 		return h.failed(agent.Answer{}, err)
 	}
+	h.begin()
 	answer, err := h.do(ctx)
+	err = errors.Join(err, h.work.Save(h.s.Repo.GitDir))
 	if err != nil {
 		return h.failed(answer, err)
 	}
@@ -163,7 +179,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindTurnEnd:
 		err = h.endTurn(ctx)
 	case agent.KindTool:
-		err = h.tool(ctx)
+		err = h.afterTool(ctx, h.tool)
 	case agent.KindInterrupt:
 		err = h.note(ctx, triggerInterrupt, with(record.Interrupted, h.c.Turn.Subject))
 	case agent.KindCompaction:
@@ -171,7 +187,9 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindSubagentEnd:
 		err = h.note(ctx, triggerSubagent, "a subagent ended")
 	case agent.KindSessionEnd:
+		h.moment = h.betweenTurns()
 		err = h.note(ctx, triggerEnd, "the agent's session ended")
+		h.endedTurn()
 	}
 	return answer, err
 }
@@ -185,6 +203,7 @@ func (h *handler) started(ctx context.Context) (agent.Answer, error) {
 	if h.c.Seen.IsZero() {
 		h.c.Seen = h.now()
 	}
+	h.maybeBlind()
 	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.Answers.Context.Fits(h.event) {
 		return agent.Answer{}, nil
 	}
@@ -231,7 +250,9 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	if h.keepsPrompts {
 		subject = firstWords(h.redact(h.e.Prompt))
 	}
+	h.moment = h.betweenTurns()
 	_, tree, err := h.save(ctx, create.Request{Trigger: triggerPrompt, Message: with(record.BeforePrompt, subject)})
+	h.beginTurn(subject)
 	if err != nil {
 		return answer, err
 	}
@@ -257,6 +278,7 @@ func (h *handler) tool(ctx context.Context) error {
 // endTurn makes the milestone of a turn. If its beginning was not seen, what changed becomes an
 // ordinary checkpoint.
 func (h *handler) endTurn(ctx context.Context) error {
+	defer h.endedTurn()
 	if h.c.Turn.Tree == "" {
 		return h.note(ctx, triggerTool, "after a turn")
 	}
@@ -303,6 +325,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	}
 	// Lines of the transcript that were not saved belong to the next milestone.
 	h.c.Transcript = now
+	h.work.NewTurn(h.worker(), made.ID)
 	t.Made, t.End = made.ID, tree
 	if made.Milestone {
 		t.Step = &made.Step

@@ -77,14 +77,22 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}
+	request.Authors = h.authors(request.Trigger == triggerTurn)
 	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
 		h.slow = slowWords(h.s, detail.Record, time.Since(began))
+		h.saw = true
+		h.work.Made(h.looking(h.moment), h.previous, detail.Record.ID, h.changes, h.claims)
 		return detail.Record, detail.Record.Snapshot.Tree, nil
 	}
 	if checkpoint.KindOf(err) != checkpoint.KindNothing {
 		return nil, "", err
+	}
+	// Other reasons leave a difference that has no checkpoint.
+	if unchanged, is := errors.AsType[*create.UnchangedError](err); is && unchanged.Session == h.c.Session {
+		h.work.Saw(h.c.Session)
+		h.saw = true
 	}
 	return nil, create.CurrentTree(ctx, h.s, h.c.Session), nil
 }

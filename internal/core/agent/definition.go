@@ -21,6 +21,7 @@ type Kind string
 const (
 	KindSessionStart Kind = "session_start"
 	KindPrompt       Kind = "prompt"
+	KindBeforeTool   Kind = "before_tool"
 	KindTool         Kind = "tool"
 	KindTurnEnd      Kind = "turn_end"
 	KindInterrupt    Kind = "interrupt"
@@ -98,6 +99,8 @@ type Hooks struct {
 	Events []Added `json:"events"`
 	// The file to write if the shape is plugin.
 	Plugin string `json:"plugin"`
+	// Former has the SHA-256 of what earlier versions wrote, in hexadecimal, if the file is ours alone.
+	Former []string `json:"former"`
 }
 
 // Added is a hook that `agent add` adds. Seconds is its time limit.
@@ -150,6 +153,7 @@ type Members struct {
 	// The conversation to which a subagent belongs.
 	Parent []string `json:"parent"`
 	Tool   []string `json:"tool"`
+	Call   []string `json:"call"` // the id of one use of a tool
 	Source []string `json:"source"`
 }
 
@@ -161,6 +165,16 @@ type Tool struct {
 	Text []string `json:"text"`
 	// Paths to a patch in the format of Codex.
 	Patch []string `json:"patch"`
+
+	// What the tool makes of the file: its new content, or a text that replaces another one, once or
+	// everywhere. Edits leads to a list of such replacements.
+	Content []string `json:"content"`
+	Old     []string `json:"old"`
+	New     []string `json:"new"`
+	All     []string `json:"all"`
+	Edits   []string `json:"edits"`
+	// Sole says that nothing else writes the file while the tool runs, see Edit.
+	Sole bool `json:"sole"`
 }
 
 // Prompt says what an agent adds around the words that the person typed.
@@ -187,6 +201,16 @@ type Answers struct {
 type Template struct {
 	Events []string        `json:"events"`
 	JSON   json.RawMessage `json:"json"`
+}
+
+// Before returns the event that the agent sends before a tool, or "" if it sends none.
+func (d *Definition) Before() string {
+	for _, h := range d.Hooks.Events {
+		if d.Events[h.Event].Kind == KindBeforeTool {
+			return h.Event
+		}
+	}
+	return ""
 }
 
 // Fits reports whether the agent takes this part of an answer to the event.

@@ -11,6 +11,14 @@ func Holds(file string) bool {
 	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
 }
 
+// Foresees reports whether the hooks of ours in a file include the one before a tool. It is true for an
+// agent that has none.
+func (d *Definition) Foresees(file string) bool {
+	event := d.Before()
+	data, err := readRegular(file)
+	return event == "" || err != nil || strings.Contains(string(data), "git-checkpoint hook "+d.Name+" "+event+" ") || d.Hooks.Plugin != "" && strings.Contains(string(data), `"`+event+`"`)
+}
+
 // RunsCommands reports whether agents or editors run commands that the file at this path
 // names. Such a file is worth a warning when it changes. The path uses slashes.
 func RunsCommands(path string) bool {

@@ -8,6 +8,8 @@ package agent
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,6 +48,7 @@ type Change struct {
 	Ignored bool
 
 	inserted []Insertion
+	updated  bool // the file is ours alone, and an earlier version wrote it
 }
 
 // Receipt remembers what was added to which file, by path.
@@ -125,7 +128,7 @@ func (d *Definition) Remove(place Place, receipt Receipt) ([]Change, error) {
 type editor interface {
 	reaches(top, file string) error                      // whether a file below top may be edited; top may be empty
 	settings(c *Change, s *Settings, edits []edit) error // JSON to which others write too
-	file(c *Change, content []byte)                      // a file that is ours alone
+	file(c *Change, t target)                            // a file that is ours alone
 	block(c *Change, block []byte)                       // a block of ours inside a text
 }
 
@@ -153,11 +156,13 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 	return nil
 }
 
-func (adding) file(c *Change, content []byte) {
+func (adding) file(c *Change, t target) {
 	switch {
 	case c.Before == nil:
-		c.After, c.Added = content, []string{"git-checkpoint's own file"}
-	case !bytes.Equal(c.Before, content):
+		c.After, c.Added = t.own, []string{"git-checkpoint's own file"}
+	case t.former(c.Before):
+		c.After, c.Added, c.updated = t.own, []string{"git-checkpoint's own file, which an older version wrote"}, true
+	case !bytes.Equal(c.Before, t.own):
 		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
 	}
 }
@@ -221,10 +226,10 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	return nil
 }
 
-func (removing) file(c *Change, content []byte) {
+func (removing) file(c *Change, t target) {
 	switch {
 	case c.Before == nil:
-	case bytes.Equal(c.Before, content):
+	case bytes.Equal(c.Before, t.own) || t.former(c.Before):
 		c.After, c.Added = nil, []string{"git-checkpoint's own file"}
 	default:
 		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
@@ -251,6 +256,13 @@ type target struct {
 	name       string
 	edits      []edit
 	own, block []byte
+	formers    []string // SHA-256 of what earlier versions wrote in place of own
+}
+
+// former reports whether an earlier version wrote the content.
+func (t target) former(content []byte) bool {
+	sum := sha256.Sum256(content)
+	return slices.Contains(t.formers, hex.EncodeToString(sum[:]))
 }
 
 // changes plans the edits of all files of the agent.
@@ -275,7 +287,7 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 		c.After = c.Before
 		switch {
 		case t.own != nil:
-			e.file(c, t.own)
+			e.file(c, t)
 		case t.block != nil:
 			e.block(c, t.block)
 		default:
@@ -309,11 +321,12 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 		if err != nil {
 			return nil, err
 		}
-		if there, err := readRegular(hooks); err == nil && d.Hooks.Plugin == "" && !bytes.Equal(there, content) {
+		t := target{name: hooks, own: content, formers: d.Hooks.Former}
+		if there, err := readRegular(hooks); err == nil && d.Hooks.Plugin == "" && !bytes.Equal(there, content) && !t.former(there) {
 			// Somebody else wrote to it: what is there stays, and our entries are added and removed.
 			shared = append(shared, target{name: hooks, edits: d.hookEdits(false)})
 		} else {
-			own = append(own, target{name: hooks, own: content})
+			own = append(own, t)
 		}
 	} else {
 		// The root members, such as a version, go only into a file that we create.

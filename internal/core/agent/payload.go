@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,6 +43,10 @@ type Happening struct {
 	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
 	// a secret is not recognized as one.
 	Use string
+	// Call is the agent's id of this use of the tool, or a digest of what it is asked to do.
+	Call string
+	// Edits has the files that the tool names. Without any, it may change everything.
+	Edits []Edit
 	// Why the conversation starts: startup, resume, clear or compact.
 	Source string
 	// Borrowed says that the payload is one of the definition's borrower.
@@ -78,7 +85,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 		h.Kind = ""
 	}
 	// Only tools that may write files are of interest.
-	if h.Kind == KindTool {
+	if h.Kind == KindTool || h.Kind == KindBeforeTool {
 		tool, writes := d.Tools[h.Tool]
 		if !writes {
 			tool, writes = d.Tools["*"]
@@ -87,7 +94,11 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 		if !writes {
 			h.Kind = ""
 		}
-		h.Use, h.File = tool.say(root, h.Directory), tool.file(root, h.Directory)
+		h.Use, h.Edits = tool.say(root, h.Directory), tool.edits(root, h.Directory)
+		if len(h.Edits) > 0 && filepath.IsAbs(h.Edits[0].Path) {
+			h.File = h.Edits[0].Path
+		}
+		h.Call = cmp.Or(short(root, m.Call), digest(h.Tool+"\x00"+h.Use))
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
 		// The person's turn goes on while a subagent starts and ends its own.
@@ -180,19 +191,10 @@ func (t Tool) say(root gjson.Result, dir string) string {
 	return printable(verb + what)
 }
 
-// file returns the absolute path of the first file that a use of the tool names, or "".
-func (t Tool) file(root gjson.Result, dir string) string {
-	path := text(root, t.Path)
-	if m := patched.FindStringSubmatch(text(root, t.Patch)); path == "" && m != nil {
-		path = strings.TrimSpace(m[2])
-	}
-	if path != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	if !filepath.IsAbs(path) {
-		return ""
-	}
-	return filepath.Clean(path)
+// digest stands for a text in what is remembered.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
 }
 
 // relative returns the path relative to the agent's directory, if it is below it.

@@ -47,7 +47,7 @@ func (c Change) Apply(receipt Receipt) error {
 	}
 	if len(c.inserted) > 0 {
 		written.Inserted = append(written.Inserted, c.inserted...)
-	} else if c.Before != nil {
+	} else if c.Before != nil && !c.updated {
 		delete(receipt, c.Path) // a removal: our entries are gone
 	}
 	if c.Before == nil || len(c.inserted) > 0 {

@@ -1,9 +1,12 @@
-package author
+package author_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -51,18 +54,18 @@ func TestWho(t *testing.T) {
 		after = saved(ctx, t, s, create.Request{Trigger: "tool", Agent: agent(map[string]string{"f": record.Named}, nil)})
 		return nil
 	})
-	of := func(id name.ID) (step Step) {
+	of := func(id name.ID) (step author.Step) {
 		t.Helper()
 		do(func(ctx context.Context, s *checkpoint.Service) error {
 			st, err := s.State(ctx, session)
 			if err == nil {
-				step, err = Of(ctx, s, st, st.Entry(id))
+				step, err = author.Of(ctx, s, st, st.Entry(id))
 			}
 			return err
 		})
 		return step
 	}
-	check := func(step Step, base name.ID, want map[record.Path]Who) {
+	check := func(step author.Step, base name.ID, want map[record.Path]author.Who) {
 		t.Helper()
 		if step.Base == nil || step.Base.Checkpoint != base {
 			t.Errorf("the base is %v, want %s", step.Base, base)
@@ -73,23 +76,41 @@ func TestWho(t *testing.T) {
 			}
 		}
 	}
-	mine := func(by By) Who { return Who{By: by, Session: session, Agent: "claude", Conversation: "c1"} }
-	unknown := Who{By: Unknown}
-	check(of(tool), first, map[record.Path]Who{"a": mine(Agent), "b": unknown})
-	check(of(turn), tool, map[record.Path]Who{
-		"a": unknown, "b": mine(During), "c": {By: Outside}, "d": {By: Unknown, Session: "claude-2"}, "e": unknown,
-	})
-	if got := of(first).Who("file"); got != unknown {
-		t.Errorf("a checkpoint without claims: %+v", got)
+	mine := func(by author.By) author.Who {
+		return author.Who{By: by, Session: session, Agent: "claude", Conversation: "c1"}
 	}
+	unknown := author.Who{By: author.Unknown}
+	check(of(tool), first, map[record.Path]author.Who{"a": mine(author.Agent), "b": unknown})
+	check(of(turn), tool, map[record.Path]author.Who{
+		"a": unknown, "b": mine(author.During), "c": {By: author.Outside}, "d": {By: author.Unknown, Session: "claude-2"}, "e": unknown,
+	})
+	if got := of(first).Who("file"); got != (author.Who{By: author.Outside}) {
+		t.Errorf("what was saved while no agent worked: %+v", got)
+	}
+	// While an agent works, what somebody else saves is nobody's.
+	do(func(ctx context.Context, s *checkpoint.Service) error {
+		work := author.Load(s.Repo.GitDir)
+		work.Begin("c1", author.Worker{Session: "claude-1", At: s.Now()}).Busy = true
+		if err := os.MkdirAll(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), 0o700); err != nil {
+			return err
+		}
+		if err := work.Save(s.Repo.GitDir); err != nil {
+			return err
+		}
+		w.Write("g", "1\n")
+		if got := of(saved(ctx, t, s, create.Request{Trigger: "manual"})).Who("g"); got != unknown {
+			t.Errorf("saved amid a turn: %+v", got)
+		}
+		return nil
+	})
 	do(func(ctx context.Context, s *checkpoint.Service) error {
 		_, err := retain.Delete(ctx, s, session, []string{string(tool)})
 		return err
 	})
-	check(of(turn), first, map[record.Path]Who{"a": mine(Agent), "b": unknown, "c": unknown})
+	check(of(turn), first, map[record.Path]author.Who{"a": mine(author.Agent), "b": unknown, "c": unknown})
 	do(func(ctx context.Context, s *checkpoint.Service) error {
 		_, err := retain.Delete(ctx, s, session, []string{string(turn)})
 		return err
 	})
-	check(of(after), first, map[record.Path]Who{"f": unknown, "a": unknown})
+	check(of(after), first, map[record.Path]author.Who{"f": unknown, "a": unknown})
 }

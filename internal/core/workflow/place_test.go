@@ -105,7 +105,7 @@ func TestPlace(t *testing.T) {
 		{about: "without a phase", workflow: "pipeline", document: `{}`, want: Place{Milestone: true}},
 		{about: "set", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Last: step(2), Milestones: milestones(map[int][]string{2: {""}}, nil)}, want: Place{Step: 2}},
 		{about: "interrupted", workflow: "pipeline", state: `{"current_phase": 2}`, PlaceRequest: PlaceRequest{Trigger: TriggerUserInterrupt, Last: step(1)}, want: Place{Step: 2}},
-		{about: "unknown trigger", workflow: "pipeline", PlaceRequest: PlaceRequest{Trigger: "nightly"}, fail: "known triggers: compaction, manual, phase_transition"},
+		{about: "unknown trigger", workflow: "pipeline", PlaceRequest: PlaceRequest{Trigger: "nightly"}, fail: "known triggers: before, compaction, manual, phase_transition"},
 	}
 	for _, name := range Names() {
 		for label, d := range twins(t, name) {
@@ -212,7 +212,7 @@ func TestPlaceErrorsAreTyped(t *testing.T) {
 		t.Errorf("error is %T", err)
 	}
 	var unknown *UnknownTrigger
-	if _, err := d.Place(PlaceRequest{Trigger: "x"}); !errors.As(err, &unknown) || len(unknown.Known) != 13 {
+	if _, err := d.Place(PlaceRequest{Trigger: "x"}); !errors.As(err, &unknown) || len(unknown.Known) != 14 {
 		t.Errorf("error is %#v", err)
 	}
 }

@@ -20,7 +20,7 @@ const (
 // automatic lists further triggers that exist in every workflow. They are for programs that call
 // this one, such as a coding agent's hooks or the watcher. None of them makes milestones.
 func automatic() []string {
-	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "tool", "turn", "watch", TriggerPromote, "compaction", "subagent"}
+	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "before", "tool", "turn", "watch", TriggerPromote, "compaction", "subagent"}
 }
 
 // Config looks up a configuration key; ok is false if it is not set.

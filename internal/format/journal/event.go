@@ -62,6 +62,7 @@ const (
 	TriggerPrompt = "prompt"
 	TriggerTurn   = "turn"
 	TriggerTool   = "tool"
+	TriggerBefore = "before"
 )
 
 // Event is one entry of a journal. OID, Parents and Actor come from the commit, everything else

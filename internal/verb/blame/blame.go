@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -39,12 +40,20 @@ type Line struct {
 	Message string          `json:"message"`
 	Author  string          `json:"author"`
 	Time    checkpoint.Time `json:"time"`
+	// Session is that of the checkpoint, By how the line was made, and Agent who made it if By is agent
+	// or during. All are empty if the line is older than the session.
+	Session name.Session `json:"session"`
+	By      author.By    `json:"by"`
+	Agent   string       `json:"agent"`
+
+	link *link
+	path string // of the file in that checkpoint
 }
 
 // Blame returns for each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	var out bytes.Buffer
-	links, err := walk(ctx, s, req, inspect.IO{Out: &out})
+	found, links, err := walk(ctx, s, req, inspect.IO{Out: &out})
 	if err != nil {
 		return nil, err
 	}
@@ -52,40 +61,41 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for i := range links {
 		made[links[i].Commit] = &links[i]
 	}
-	return parse(out.String(), made), nil
+	lines := parse(out.String(), made)
+	return lines, attribute(ctx, s, found.State, lines)
 }
 
 // Porcelain lets git print its own porcelain format. The commits in it are those of the
 // chain.
 func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) error {
-	_, err := walk(ctx, s, req, to)
+	_, _, err := walk(ctx, s, req, to)
 	return err
 }
 
-// walk runs git blame over the chain of commits and returns the chain.
-func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) ([]link, error) {
+// walk runs git blame over the chain of commits and returns the checkpoint and its chain.
+func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) (*checkpoint.Found, []link, error) {
 	found, err := s.Resolve(ctx, req.Session, req.Ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := s.Repo.Below(req.File)
 	if err != nil {
-		return nil, checkpoint.Usage("", "%v", err)
+		return nil, nil, checkpoint.Usage("", "%v", err)
 	}
 	// Writing the chain needs a place for objects, also where the repository is read-only.
 	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tip := links[len(links)-1]
 	if err := holdsFile(ctx, s, found, tip.Commit, p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
 	for _, ref := range req.Ignore {
 		oid, err := ignored(ctx, s, found, links, ref)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		args = append(args, "--ignore-rev="+string(oid))
 	}
@@ -93,9 +103,9 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
 	// git's own message is about the options that the user typed, so show it as it is.
 	if git.ExitCode(err) > 0 {
-		return nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+		return nil, nil, checkpoint.Usage("", "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
-	return links, err
+	return found, links, err
 }
 
 // holdsFile returns an error unless the checkpoint has this file.
@@ -150,6 +160,7 @@ func parse(text string, made map[name.OID]*link) []Line {
 				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
 				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
 				l.Message, _, _ = strings.Cut(m.message, "\n")
+				l.link = m
 			}
 			lines = append(lines, l)
 			continue
@@ -161,6 +172,8 @@ func parse(text string, made map[name.OID]*link) []Line {
 		case "author-time":
 			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
 			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
+		case "filename":
+			of.path = value
 		case "summary":
 			of.Message = value
 		default:

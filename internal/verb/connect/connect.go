@@ -49,14 +49,21 @@ type Planned struct {
 	Files []agent.Change // what happens to each settings file
 	// Files of other scopes with hooks, which a removal leaves.
 	Elsewhere []Hooked
+	// Updates says that an older version added the hooks, and something is added to them.
+	Updates bool
 }
 
 // Changes reports whether a settings file changes.
 func (p Planned) Changes() bool { return slices.ContainsFunc(p.Files, agent.Change.Changes) }
 
 // Removal returns the command that removes an agent's hooks from the files of a scope.
-func Removal(name string, scope agent.Scope) string {
-	command := "git checkpoint agent remove " + name
+func Removal(name string, scope agent.Scope) string { return scoped("remove "+name, scope) }
+
+// Addition returns the command that adds them.
+func Addition(name string, scope agent.Scope) string { return scoped("add "+name, scope) }
+
+func scoped(does string, scope agent.Scope) string {
+	command := "git checkpoint agent " + does
 	if scope != agent.ScopeProject {
 		command += " --" + string(scope)
 	}
@@ -123,8 +130,10 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 		if err != nil {
 			return nil, explain(d, err)
 		}
+		file, _ := placeOf(s, req.Scope).File(d.Hooks.Files) //nolint:errcheck // such an agent has no hooks there
+		updates := req.Adds && agent.Holds(file) && slices.ContainsFunc(changes, func(c agent.Change) bool { return c.Path == resolved(file) && c.Changes() })
 		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
-		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere})
+		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere, Updates: updates})
 	}
 	return p, nil
 }

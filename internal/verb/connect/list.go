@@ -36,6 +36,8 @@ type Standing struct {
 
 	// The main worktree has its hooks, and this one, which is linked to it, has none.
 	lacking bool
+	// An older version added its hooks, without those before tools.
+	older bool
 	// Its hooks are in no settings file, because any program may call them.
 	anywhere bool
 }
@@ -60,10 +62,17 @@ func (st Standing) Trouble() (problem, remedy string) {
 		return "its hooks cannot write here: " + st.Unwritable, "make room, or make the git directory writable for this user"
 	case st.Problem != "":
 		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
+	case st.older:
+		return "hooks before tools missing: who did what is unknown", Addition(st.Name, st.Hooks[0].Scope)
 	case st.Silent:
 		return "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it"
 	}
 	return "", ""
+}
+
+// Foresees reports whether hooks of ours that the agent has include the one before a tool.
+func Foresees(s *checkpoint.Service, d *agent.Definition) bool {
+	return d.Before() != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Foresees(h.File) })
 }
 
 // Troubled returns the agents with consent whose hooks do not work.
@@ -116,6 +125,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	st.lastEvent(s)
 	// Codex reads the hooks of the main worktree in a linked one.
 	st.lacking = st.Enabled && len(st.Hooks) == 0 && d.Name != "codex" && mainHas(s, d)
+	st.older = len(st.Hooks) > 0 && !slices.ContainsFunc(st.Hooks, func(h Hooked) bool { return d.Foresees(h.File) })
 	if d.Name == "codex" && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, st.Hooks)
 	}

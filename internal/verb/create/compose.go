@@ -13,7 +13,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -225,13 +227,18 @@ func SightOf(sk record.Skipped) string {
 // with an empty list, and files.unknown says so: damage must not stop the session.
 func (c *draft) compareFiles(ctx context.Context) error {
 	prev := c.prev
+	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
+	if err == nil {
+		if err := c.composeAuthors(changes); err != nil {
+			return err
+		}
+	}
 	if since := cmp.Or(c.req.Since, c.req.Unless); since != "" {
 		if changes, err := c.s.Repo.DiffTrees(ctx, since, c.capture.Tree); err == nil {
 			c.record.Files = FilesOf(changes)
 			return nil
 		}
 	}
-	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
 	if err != nil && prev.entry != nil {
 		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)
 	}
@@ -241,6 +248,30 @@ func (c *draft) compareFiles(ctx context.Context) error {
 	c.record.Files = FilesOf(changes)
 	if c.unknown != "" {
 		record.FilesUnknown.Set(&c.record.Files.Extra, true)
+	}
+	return nil
+}
+
+// composeAuthors says who made the changes since the checkpoint before: what the hook of the agent
+// says, or nobody of the agents, if none was at work.
+func (c *draft) composeAuthors(changes []git.Change) error {
+	if c.req.Agent != nil {
+		if c.req.Authors == nil {
+			return nil
+		}
+		a := *c.req.Agent
+		c.req.Authors(&a, c.record.Previous, changes)
+		return c.record.SetAgent(a)
+	}
+	if c.req.tree != "" || c.req.fork != nil || c.req.promote != nil {
+		return nil // the files are others' work
+	}
+	var since time.Time
+	if c.prev.record != nil {
+		since = c.prev.record.CreatedAt
+	}
+	if author.Load(c.s.Repo.GitDir).Idle(c.session, since) {
+		record.Outside.Set(&c.record.Extra, true)
 	}
 	return nil
 }

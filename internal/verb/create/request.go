@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 )
 
 // checkRequest refuses values that no record or label may have, before anything is read or written.
@@ -74,8 +75,11 @@ type Request struct {
 	Unless         name.OID      // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
 	Since          name.OID      // the tree from which changes are counted; empty: Unless, else the checkpoint before
 	Agent          *record.Agent // the coding agent whose event caused the create
-	Large          bool          // capture also an unusual amount of new data, which is refused otherwise
-	DryRun         bool          // compute the checkpoint, but write no ref
+	// Authors fills in who made the paths of the difference from the checkpoint before. It is called
+	// again for each try.
+	Authors func(a *record.Agent, previous name.ID, changes []git.Change) `json:"-"`
+	Large   bool                                                          // capture also an unusual amount of new data, which is refused otherwise
+	DryRun  bool                                                          // compute the checkpoint, but write no ref
 
 	// Automatic says that nobody typed the command. What was ignored at the last checkpoint is then left
 	// out, since nobody sees that the checkpoint takes it.

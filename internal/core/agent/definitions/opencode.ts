@@ -2,13 +2,16 @@
 // It hands opencode's events to `git checkpoint hook` and does nothing where that program is missing.
 import { spawnSync } from "node:child_process"
 
-function hook(event: string, payload: any, directory: string): any {
+// The tools that may write files; of the others there is nothing to keep before they run.
+const writers = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
+
+function hook(event: string, payload: any, directory: string, timeout = 30000): any {
   try {
     const run = spawnSync("git-checkpoint", ["hook", "opencode", event], {
       cwd: directory,
       input: JSON.stringify({ ...payload, directory }),
       encoding: "utf8",
-      timeout: 30000,
+      timeout,
       stdio: ["pipe", "pipe", "ignore"],
     })
     return run.stdout ? JSON.parse(run.stdout) : {}
@@ -41,6 +44,12 @@ export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
         const first = output.parts[0]
         output.parts.push({ ...first, id: first.id + "c", text: answer.context, synthetic: true })
       }
+    },
+    "tool.execute.before": async (input: any, output: any) => {
+      // A throw would deny the tool.
+      try {
+        if (writers.has(input.tool)) hook("tool.execute.before", { input, output: { args: output.args } }, at, 2000)
+      } catch {}
     },
     "tool.execute.after": async (input: any, output: any) => {
       hook("tool.execute.after", { input, output: { title: output?.title } }, at)

@@ -1,0 +1,249 @@
+package hook
+
+// Who did what: each hook notes when tools begin and end (author.Work), and its checkpoint says who
+// made each path of its difference.
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/connect"
+	"git-checkpoint/internal/verb/create"
+)
+
+// Limits of the hook before a tool: the agent waits for it. After them that time is unknown.
+const (
+	longestBefore     = time.Second
+	longestBeforeWait = 200 * time.Millisecond // for another hook of the worktree
+	largestEdit       = 1 << 20                // size in bytes of a file of which is computed what a tool makes
+)
+
+// missed is the call of the window of a hook before a tool that had no time.
+const missed = "(missed)"
+
+// worker is how the conversation is called in what is remembered of the worktree.
+func (h *handler) worker() string { return hashedID(h.agent, h.c.ID) }
+
+// begin reads what is remembered of the worktree, and counts the event.
+func (h *handler) begin() *author.Worker {
+	h.work = author.Load(h.s.Repo.GitDir)
+	for _, file := range h.files(missedFile("*")) {
+		worker := strings.TrimPrefix(filepath.Base(file), missedFile(""))
+		if by := h.work.Workers[worker]; by != nil {
+			h.work.Begin(worker, *by)
+			h.work.Open(author.Window{Worker: worker, Call: missed})
+		}
+		os.Remove(file) //nolint:errcheck // the window is opened again by the next hook, which does no harm
+	}
+	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now()})
+}
+
+// missedFile is the name of the note that a hook before a tool had no time, made without the lock.
+func missedFile(worker string) string { return "missed-" + worker }
+
+// looking names the capture that the event makes.
+func (h *handler) looking(m author.Moment) author.Look {
+	return author.Look{Moment: m, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call}
+}
+
+// foreseeing handles the event before a tool. It says nothing, whatever happens: the agent would take
+// it for a decision.
+func (h *handler) foreseeing(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
+	defer cancel()
+	release, err := h.lock(waiting)
+	if err != nil {
+		h.miss()
+		return err
+	}
+	defer release()
+	h.c = h.open(h.e)
+	known := h.c.Session
+	if h.c.Session, err = h.session(ctx); err != nil {
+		h.miss()
+		return err
+	}
+	err = h.beforeTool(ctx)
+	if h.c.Session != known {
+		err = errors.Join(err, h.keep(h.c))
+	}
+	return err
+}
+
+// beforeTool keeps what is there the moment before a tool works, if the session's current checkpoint
+// does not have it, and notes that the tool begins.
+func (h *handler) beforeTool(ctx context.Context) error {
+	by := h.begin()
+	by.Busy = true
+	h.work.See(h.worker())
+	window := author.Window{Worker: h.worker(), Call: h.e.Call}
+	err := errors.New(h.c.Problem)
+	if !h.c.Large {
+		h.moment = author.BeforeTool
+		err = h.note(ctx, triggerBefore, "before "+h.e.Use)
+		window.Known = err == nil && h.saw
+	}
+	window.Edits = h.edits(ctx, true)
+	h.work.Open(window)
+	var large *snapshot.TooLargeError
+	if h.c.Large = h.c.Large || errors.As(err, &large); h.c.Large {
+		return h.work.Save(h.s.Repo.GitDir)
+	}
+	return errors.Join(err, h.work.Save(h.s.Repo.GitDir))
+}
+
+// edits returns what the tool is going to make of the files that it names, from what they are in the
+// session's current checkpoint. If that may be older than the tool, only those edits are trusted whose
+// result shows what was there before, or that nothing was.
+func (h *handler) edits(ctx context.Context, current bool) map[string]author.Edit {
+	if len(h.e.Edits) == 0 {
+		return nil
+	}
+	// One that names only files elsewhere is no command all the same.
+	edits := map[string]author.Edit{"": {To: author.Unclear}}
+	tree := create.CurrentTree(ctx, h.s, h.c.Session)
+	for _, e := range h.e.Edits {
+		path, inside := h.inside(e.Path)
+		source, from := h.inside(e.Source)
+		if !inside || !from || tree == "" {
+			continue
+		}
+		was, _, err := h.s.Repo.Lookup(ctx, tree, path)
+		if err != nil {
+			continue
+		}
+		edit := author.Edit{From: author.Content(was), To: author.Unclear}
+		if e.Sole && current {
+			edit.To = author.Any
+		} else if current || !e.Afresh || edit.From == "" {
+			edit.To = h.made(ctx, tree, source, e)
+		}
+		edits[path] = edit
+	}
+	if len(edits) > 1 {
+		delete(edits, "")
+	}
+	return edits
+}
+
+// made returns the content that a tool makes, from that of the file source of a tree.
+func (h *handler) made(ctx context.Context, tree name.OID, source string, e agent.Edit) string {
+	was, known, err := h.s.Repo.Lookup(ctx, tree, source)
+	if err != nil || known && was.Mode != git.ModeFile && was.Mode != git.ModeExec {
+		return author.Unclear
+	}
+	var before []byte
+	if known {
+		if info, err := os.Lstat(e.Source); err == nil && info.Size() > largestEdit {
+			return author.Unclear
+		}
+		object, err := h.s.Repo.Batch().Typed(ctx, string(was.OID), "blob")
+		if err != nil {
+			return author.Unclear
+		}
+		before = append([]byte{}, object.Data...)
+	}
+	after, ok := e.Make(before)
+	switch {
+	case !ok:
+		return author.Unclear
+	case after == nil:
+		return author.Content(git.Entry{})
+	case !known:
+		was.Mode = git.ModeFile
+	}
+	return author.Content(git.Entry{Mode: was.Mode, OID: git.HashObject(h.s.Repo.Format, "blob", after)})
+}
+
+// inside returns a path relative to the top of the worktree, as git has it; false if it is elsewhere.
+func (h *handler) inside(file string) (string, bool) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(h.s.Repo.Prefix), file)
+	}
+	dir := filepath.Dir(file)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(h.s.Repo.WorkTree, filepath.Join(dir, filepath.Base(file)))
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// afterTool makes the checkpoint after a tool, and notes that the tool has ended.
+func (h *handler) afterTool(ctx context.Context, save func(context.Context) error) error {
+	h.moment = author.AfterTool
+	if !h.work.IsOpen(h.worker(), h.e.Call) && !h.work.Workers[h.worker()].Sees {
+		h.work.Blind(h.worker(), true)
+		if edits := h.edits(ctx, false); len(edits) > 0 {
+			h.work.Open(author.Window{Worker: h.worker(), Call: h.e.Call, Known: true, Edits: edits})
+		}
+	}
+	err := save(ctx)
+	h.work.Close(h.worker(), h.e.Call)
+	return err
+}
+
+// authors fills in who made each path of the checkpoint's own difference.
+func (h *handler) authors(turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
+	return func(a *record.Agent, previous name.ID, changes []git.Change) {
+		h.previous, h.changes = previous, make([]author.Change, len(changes))
+		for i, c := range changes {
+			h.changes[i] = author.Change{Path: c.Path, From: author.Content(c.Old), To: author.Content(c.New)}
+		}
+		h.claims = h.work.Claims(h.looking(h.moment), h.changes)
+		a.Paths, a.Whole = author.Stored(h.claims), nil
+		if turn {
+			a.Whole = h.work.Turn(h.worker(), previous, h.changes, h.claims)
+		}
+	}
+}
+
+// betweenTurns is the moment of a capture that follows the end of a turn, or is in the middle of one.
+func (h *handler) betweenTurns() author.Moment {
+	if h.work.Workers[h.worker()].Busy {
+		return author.Otherwise
+	}
+	return author.BeforeTurn
+}
+
+// beginTurn notes that the agent works on a prompt.
+func (h *handler) beginTurn(subject string) {
+	h.work.EndTurn(h.worker())
+	by := h.work.Workers[h.worker()]
+	by.Busy, by.Prompt = true, subject
+	h.maybeBlind()
+}
+
+// maybeBlind notes that the agent may change anything at any time, if it has no hooks before tools.
+func (h *handler) maybeBlind() {
+	if !h.work.Workers[h.worker()].Sees && !connect.Foresees(h.s, h.def) {
+		h.work.Blind(h.worker(), false)
+	}
+}
+
+// endedTurn notes that no tool of the agent is at work any more.
+func (h *handler) endedTurn() {
+	h.work.EndTurn(h.worker())
+	h.work.Workers[h.worker()].Busy = false
+}
+
+// miss notes that the hook before a tool had no time.
+func (h *handler) miss() {
+	h.c = h.open(h.e)
+	file := filepath.Join(h.dir, missedFile(h.worker()))
+	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		f.Close() //nolint:errcheck // nothing was written
+	}
+}

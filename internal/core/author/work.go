@@ -1,0 +1,541 @@
+package author
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/wholefile"
+)
+
+// Work is what the hooks of a worktree remember of all agents at work there, to tell who changed
+// what. It is in the git directory, and whoever changes it holds the hooks' lock. It may be deleted at
+// any time: then what changed since each session's last checkpoint is unknown.
+//
+// Time is counted in events, because two events of one millisecond have an order, too.
+type Work struct {
+	Now      int                     `json:"now"`             // number of the current event
+	Floor    int                     `json:"floor,omitempty"` // what happened up to this event was forgotten
+	Sessions map[name.Session]*Sight `json:"sessions,omitempty"`
+	Workers  map[string]*Worker      `json:"workers,omitempty"` // by conversation
+	Windows  []Window                `json:"windows,omitempty"`
+	Changes  []Change                `json:"changes,omitempty"`
+	damaged  bool
+	fresh    bool // no agent had an event here before
+}
+
+// Sight says at which event the worktree had the files of the session's current checkpoint.
+type Sight struct {
+	Began int `json:"began"` // the event at which the session is first known
+	Seen  int `json:"seen"`
+}
+
+// Worker is a conversation with an agent.
+type Worker struct {
+	Session name.Session `json:"session"`
+	Agent   string       `json:"agent"`
+	Prompt  string       `json:"prompt,omitempty"` // its first words
+	Last    int          `json:"last"`             // its last event
+	At      time.Time    `json:"at"`               // time of that
+	Busy    bool         `json:"busy,omitempty"`   // with a prompt
+	Sees    bool         `json:"sees,omitempty"`   // it has sent an event before a tool
+	// Told is the event at which the agent last heard what others changed.
+	Told int `json:"told,omitempty"`
+	// Whole is what is known of the time since its last turn: who made the difference from the
+	// checkpoint Whole.Since to the checkpoint End.
+	Whole record.Whole `json:"whole"`
+	End   name.ID      `json:"end,omitempty"`
+}
+
+// Window is the time in which a tool may be at work: from the hook before it to the one after it, or
+// to the end of the turn, because no hook follows a tool that was denied.
+type Window struct {
+	Worker string    `json:"worker"`
+	Call   string    `json:"call"` // the agent's id of this use of the tool, or a digest of it
+	Opened int       `json:"opened"`
+	Closed int       `json:"closed,omitempty"` // 0: open
+	At     time.Time `json:"at"`               // when it opened
+	// Known says that the worktree was captured when the window opened.
+	Known bool `json:"known,omitempty"`
+	// Edits has what the tool makes of each file that it names. Without any, it may change
+	// everything, as a command does.
+	Edits map[string]Edit `json:"edits,omitempty"`
+	Used  bool            `json:"used,omitempty"` // see Blind
+}
+
+// Edit is what a tool makes of one file: contents as in Change. To may also be Any, if the agent
+// promises that nobody else writes the file while its tool runs, and Unclear.
+type Edit struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Values of Edit.To that are no content.
+const (
+	Any     = "any"
+	Unclear = "unclear" // it cannot be told from the tool's input
+)
+
+// Change is one path of a difference. From and To are contents, as Content has them.
+type Change struct {
+	At      int          `json:"at,omitempty"`
+	Session name.Session `json:"session,omitempty"`
+	Worker  string       `json:"worker,omitempty"`
+	Path    string       `json:"path"`
+	From    string       `json:"from,omitempty"`
+	To      string       `json:"to,omitempty"`
+	Claim   string       `json:"claim,omitempty"`
+}
+
+// Content returns the mode and object id of a file as one word; empty: there is none.
+func Content(e git.Entry) string {
+	switch e.Mode {
+	case 0:
+		return ""
+	case git.ModeFile:
+		return string(e.OID)
+	}
+	return fmt.Sprintf("%o %s", e.Mode, e.OID)
+}
+
+// Moment is why the worktree is captured.
+type Moment int
+
+// The moments. Others are, for example, the compaction of a conversation.
+const (
+	Otherwise  Moment = iota
+	BeforeTool        // of a worker that is about to use a tool
+	AfterTool         // of a worker that used one
+	BeforeTurn        // a person gave a prompt to a worker that had ended its turn
+)
+
+// Look is one capture of the worktree.
+type Look struct {
+	Moment  Moment
+	Worker  string
+	Session name.Session // into which the capture goes
+	Call    string       // the use of a tool that has ended
+}
+
+// Limits of what is remembered. Old events go first.
+const (
+	mostChanges  = 500
+	mostWindows  = 200
+	mostWorkers  = 50
+	mostSessions = 50
+	// windowLasts is how long a window counts as open after the last event of its conversation: an
+	// agent that was killed sends none.
+	windowLasts = 12 * time.Hour
+)
+
+// Begin counts an event of a worker.
+func (w *Work) Begin(worker string, as Worker) *Worker {
+	w.Now++
+	w.expire(as.At)
+	known := w.Workers[worker]
+	if known == nil {
+		known = &Worker{Told: w.Now}
+		if w.Workers == nil {
+			w.Workers = map[string]*Worker{}
+		}
+		w.Workers[worker] = known
+	}
+	known.Agent, known.Session, known.At, known.Last = as.Agent, as.Session, as.At, w.Now
+	if w.Sessions == nil {
+		w.Sessions = map[name.Session]*Sight{}
+	}
+	if as.Session != "" && w.Sessions[as.Session] == nil {
+		seen := -1
+		if w.fresh { // whatever differs, nobody who is known did it
+			seen = 0
+		}
+		w.Sessions[as.Session] = &Sight{Began: w.Now, Seen: seen}
+	}
+	return known
+}
+
+// expire closes windows of workers that are gone.
+func (w *Work) expire(now time.Time) {
+	for i := range w.Windows {
+		v := &w.Windows[i]
+		by := w.Workers[v.Worker]
+		if v.Closed == 0 && (by == nil || now.Sub(by.At) > windowLasts) {
+			v.Closed = w.Now
+		}
+	}
+}
+
+// Open notes that a tool is about to work.
+func (w *Work) Open(v Window) {
+	v.Opened = w.Now
+	w.Windows = append(w.Windows, v)
+}
+
+// Close notes that a tool has ended.
+func (w *Work) Close(worker, call string) {
+	if i := w.open(worker, call); i >= 0 {
+		w.Windows[i].Closed = w.Now
+	}
+}
+
+// open returns the place of the open window of a use of a tool, or -1.
+func (w *Work) open(worker, call string) int {
+	return slices.IndexFunc(w.Windows, func(v Window) bool { return v.Worker == worker && v.Call == call && v.Closed == 0 })
+}
+
+// IsOpen reports whether the window of a use of a tool is open.
+func (w *Work) IsOpen(worker, call string) bool { return w.open(worker, call) >= 0 }
+
+// blind is the call of a window for a whole turn of an agent without hooks before its tools: it may do
+// anything at any time.
+const blind = "(all of a turn)"
+
+// Blind notes that a worker may change anything until the end of its turn, because it has no hooks
+// before its tools. used says that it has used one.
+func (w *Work) Blind(worker string, used bool) {
+	i := w.open(worker, blind)
+	if i < 0 {
+		w.Open(Window{Worker: worker, Call: blind})
+		i = len(w.Windows) - 1
+	}
+	w.Windows[i].Used = w.Windows[i].Used || used
+}
+
+// See notes that a worker has hooks before its tools. What it did without them stays unknown; if it did
+// nothing, it had them all along.
+func (w *Work) See(worker string) {
+	w.Workers[worker].Sees = true
+	i := w.open(worker, blind)
+	switch {
+	case i < 0:
+	case w.Windows[i].Used:
+		w.Windows[i].Closed = w.Now
+	default:
+		w.Windows = slices.Delete(w.Windows, i, i+1)
+	}
+}
+
+// EndTurn closes all windows of a worker.
+func (w *Work) EndTurn(worker string) {
+	for i := range w.Windows {
+		if v := &w.Windows[i]; v.Worker == worker && v.Closed == 0 {
+			v.Closed = w.Now
+		}
+	}
+}
+
+// Saw notes that the worktree has the files of the session's current checkpoint.
+func (w *Work) Saw(session name.Session) {
+	if s := w.Sessions[session]; s != nil {
+		s.Seen = w.Now
+	}
+}
+
+// Claims says who made each path of the difference between the session's current checkpoint and the
+// worktree, by path, in the words of record.Agent.Paths. It returns nil if there are too many. Paths
+// that are unknown are not left out: all were looked at.
+func (w *Work) Claims(look Look, changes []Change) map[string]string {
+	if len(changes) > record.MaxListed {
+		return nil
+	}
+	j := w.judge(look)
+	claims := map[string]string{}
+	for _, c := range changes {
+		claims[c.Path] = j.claim(c)
+	}
+	return claims
+}
+
+// Stored returns claims as a record has them: without paths that JSON cannot hold as text.
+func Stored(claims map[string]string) map[string]string {
+	stored := map[string]string{}
+	for path, claim := range claims {
+		if utf8.ValidString(path) {
+			stored[path] = claim
+		}
+	}
+	return stored
+}
+
+// judge collects what counts for all paths of a capture.
+type judge struct {
+	*Work
+	look   Look
+	since  int      // the last event at which the session's checkpoint was the worktree
+	others []Window // of other workers, open at some time since then
+	own    []Window // of this worker, likewise
+	alone  bool     // no other worker had an event since then
+	passed map[string][]Change
+}
+
+func (w *Work) judge(look Look) *judge {
+	j := &judge{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
+	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
+		j.since = s.Seen
+	}
+	for _, v := range w.Windows {
+		switch {
+		case v.Closed != 0 && v.Closed <= j.since:
+		case v.Worker == look.Worker:
+			j.own = append(j.own, v)
+		default:
+			j.others = append(j.others, v)
+		}
+	}
+	for id, by := range w.Workers {
+		j.alone = j.alone && (id == look.Worker || by.Last <= j.since)
+	}
+	for _, c := range w.Changes {
+		if c.At > j.since && c.Session != look.Session {
+			j.passed[c.Path] = append(j.passed[c.Path], c)
+		}
+	}
+	return j
+}
+
+func (j *judge) claim(c Change) string {
+	if j.since < 0 {
+		return record.Unknown
+	}
+	if j.named(c) {
+		return record.Named
+	}
+	passed := j.passedOn(c)
+	switch {
+	case passed != "":
+		return passed
+	case j.during():
+		return record.During
+	case j.outside():
+		return record.OutsideAgents
+	}
+	return record.Unknown
+}
+
+// passedOn returns the claim of a change that others captured already, each going on from where the one
+// before ended; empty: they did not, or not all of it.
+func (j *judge) passedOn(c Change) string {
+	at, claim := c.From, ""
+	for _, other := range j.passed[c.Path] {
+		if other.To == at && other.From != at {
+			continue // it only took over what is known here already
+		}
+		if other.From != at {
+			return ""
+		}
+		said := other.Claim
+		if said == record.Named || said == record.During {
+			said = Claim(other.Session)
+		}
+		if claim == "" {
+			claim = said
+		} else if claim != said {
+			claim = record.Unknown
+		}
+		at = other.To
+	}
+	if at != c.To {
+		return ""
+	}
+	return claim
+}
+
+// Claim returns the word for what the agent of another session did.
+func Claim(session name.Session) string {
+	switch s := string(session); s {
+	case record.Named, record.During, record.OutsideAgents, record.Unknown:
+		return record.Unknown
+	default:
+		return s
+	}
+}
+
+// named reports whether a tool of the worker made the change: it names the file, nobody else could have
+// written it, and the content is what the tool makes of what was there.
+func (j *judge) named(c Change) bool {
+	for _, v := range j.own {
+		e, names := v.Edits[c.Path]
+		if !names || !v.Known || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
+			continue
+		}
+		clean := !slices.ContainsFunc(j.others, func(o Window) bool {
+			_, same := o.Edits[c.Path]
+			return (len(o.Edits) == 0 || same) && (o.Closed == 0 || o.Closed > v.Opened)
+		})
+		if clean {
+			return true
+		}
+	}
+	return false
+}
+
+// during reports whether the capture follows a command of the worker, and no other tool was at work
+// while it ran.
+func (j *judge) during() bool {
+	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
+		return false
+	}
+	return slices.ContainsFunc(j.own, func(v Window) bool {
+		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since
+	})
+}
+
+// outside reports whether no tool that is known was at work.
+func (j *judge) outside() bool {
+	return (j.look.Moment == BeforeTool || j.look.Moment == BeforeTurn) && j.alone && len(j.others) == 0 && len(j.own) == 0
+}
+
+// Made notes a checkpoint of a worker, with the claims that its record has of the difference from
+// the checkpoint previous.
+func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
+	for _, c := range changes {
+		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, claims[c.Path]
+		if c.Claim == "" {
+			c.Claim = record.Unknown
+		}
+		w.Changes = append(w.Changes, c)
+	}
+	if by := w.Workers[look.Worker]; by != nil {
+		by.Whole, by.End = by.with(previous, changes, claims), made
+	}
+	w.Saw(look.Session)
+}
+
+// with returns who made the difference from the checkpoint of the worker's last turn to one that
+// follows previous.
+func (b *Worker) with(previous name.ID, changes []Change, claims map[string]string) record.Whole {
+	sum := record.Whole{Since: b.Whole.Since, Paths: maps.Clone(b.Whole.Paths)}
+	if b.End != previous || sum.Paths == nil {
+		sum = record.Whole{Since: previous, Paths: map[string]string{}}
+	}
+	for _, c := range changes {
+		said := claims[c.Path]
+		if said == "" {
+			said = record.Unknown
+		}
+		sum.Paths[c.Path] = together(sum.Paths[c.Path], said)
+	}
+	return sum
+}
+
+// Turn returns what the record of a turn's checkpoint says of the whole turn; nil: nothing.
+func (w *Work) Turn(worker string, previous name.ID, changes []Change, claims map[string]string) *record.Whole {
+	by := w.Workers[worker]
+	if by == nil {
+		return nil
+	}
+	sum := by.with(previous, changes, claims)
+	if sum.Paths = Stored(sum.Paths); len(sum.Paths) == 0 || len(sum.Paths) > record.MaxListed {
+		return nil
+	}
+	return &sum
+}
+
+// NewTurn begins to sum up from the checkpoint of a turn.
+func (w *Work) NewTurn(worker string, made name.ID) {
+	if by := w.Workers[worker]; by != nil {
+		by.Whole, by.End = record.Whole{Since: made, Paths: map[string]string{}}, made
+	}
+}
+
+// together returns the claim for a path of two differences, one after the other.
+func together(first, then string) string {
+	own := []string{record.Named, record.During}
+	switch {
+	case first == "" || first == then:
+		return then
+	case slices.Contains(own, first) && slices.Contains(own, then):
+		return record.During
+	}
+	return record.Unknown
+}
+
+// Idle reports whether no agent was at work in the worktree since a checkpoint of the session was
+// made.
+func (w *Work) Idle(session name.Session, since time.Time) bool {
+	seen := -1
+	if s := w.Sessions[session]; s != nil && s.Seen >= w.Floor {
+		seen = s.Seen
+	}
+	for _, by := range w.Workers {
+		if by.Busy || by.Last > seen && by.At.After(since) {
+			return false
+		}
+	}
+	return !w.damaged
+}
+
+// file is the file of a worktree.
+func file(gitDir string) string { return filepath.Join(gitDir, "checkpoint", "agents", "work") }
+
+// Load reads what is remembered in a worktree. A damaged file is one that remembers nothing.
+func Load(gitDir string) *Work {
+	w := &Work{}
+	data, err := os.ReadFile(file(gitDir))
+	if err != nil {
+		// Conversations without it are those of an older version, or somebody deleted it.
+		left, _ := fs.Glob(os.DirFS(filepath.Dir(file(gitDir))), "*.json") //nolint:errcheck // the pattern is right
+		w.fresh = errors.Is(err, fs.ErrNotExist) && len(left) == 0
+		w.damaged = !w.fresh
+	} else if json.Unmarshal(data, w) != nil {
+		w = &Work{damaged: true}
+	}
+	for id, by := range w.Workers {
+		if by == nil {
+			delete(w.Workers, id)
+		}
+	}
+	for id, s := range w.Sessions {
+		if s == nil {
+			delete(w.Sessions, id)
+		}
+	}
+	return w
+}
+
+// Save writes it, without what is too old. Only its owner may read it: it has words of prompts.
+func (w *Work) Save(gitDir string) error {
+	w.forget()
+	data, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return wholefile.Bytes(file(gitDir), 0o600, data)
+}
+
+// forget drops what is too old. Sessions whose last sight is older than what is dropped know nothing.
+func (w *Work) forget() {
+	if over := len(w.Changes) - mostChanges; over > 0 {
+		w.Floor = max(w.Floor, w.Changes[over-1].At)
+		w.Changes = slices.Clone(w.Changes[over:])
+	}
+	least := w.Now
+	for _, s := range w.Sessions {
+		if s.Seen >= w.Floor {
+			least = min(least, s.Seen)
+		}
+	}
+	w.Windows = slices.DeleteFunc(w.Windows, func(v Window) bool { return v.Closed != 0 && v.Closed <= least })
+	if over := len(w.Windows) - mostWindows; over > 0 {
+		w.Floor = w.Now // some of them may still be open
+		w.Windows = slices.Clone(w.Windows[over:])
+	}
+	for len(w.Workers) > mostWorkers {
+		ids := slices.SortedFunc(maps.Keys(w.Workers), func(a, b string) int { return w.Workers[a].Last - w.Workers[b].Last })
+		delete(w.Workers, ids[0])
+	}
+	for len(w.Sessions) > mostSessions {
+		ids := slices.SortedFunc(maps.Keys(w.Sessions), func(a, b name.Session) int { return w.Sessions[a].Seen - w.Sessions[b].Seen })
+		delete(w.Sessions, ids[0])
+	}
+}
