@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
@@ -80,6 +82,36 @@ func (a Planned) text(p *page) {
 		p.line(render.Span{Role: render.Warning, Text: "No longer ignored afterwards:"}, plain(" "+unignored))
 	}
 	p.notBroughtBack(r)
+	p.othersWork(r)
+}
+
+// othersListed is how many paths are named of what one of the others did.
+const othersListed = 5
+
+// othersWork names what goes along although the session did not do it, and how to keep it.
+func (p *page) othersWork(r *rollback.Answer) {
+	var parts []string
+	for i, o := range r.Others {
+		count := strconv.Itoa(len(o.Paths))
+		if i == 0 {
+			count = render.Count(len(o.Paths), "file", "files")
+		}
+		named := each(o.Paths[:min(othersListed, len(o.Paths))], func(path checkpoint.Path) string { return string(path) })
+		if over := len(o.Paths) - othersListed; over > 0 {
+			named = append(named, fmt.Sprintf("and %d more", over))
+		}
+		does := " by " + o.Who
+		switch o.Who {
+		case string(author.Outside):
+			does = " changed outside" + when(o.Since != "", " since step "+o.Since)
+		case string(author.Unknown):
+			does = " by nobody who is known"
+		}
+		parts = append(parts, count+does+" ("+strings.Join(named, ", ")+")")
+	}
+	if len(parts) > 0 {
+		p.line(render.Span{Role: render.Warning, Text: "Not by this session:"}, plain(" "+strings.Join(parts, ", ")+". Keep them: "+r.Keep))
+	}
 }
 
 // notBroughtBack names what the checkpoint left out, and whether it has changed since.

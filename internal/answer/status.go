@@ -57,6 +57,16 @@ func (a Stands) text(p *page) {
 	}
 	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
 	p.moved(s.Repositories)
+	p.workers(s.Workers)
+}
+
+// workers lists the agents that are at work beside the session.
+func (p *page) workers(all []inspect.Worker) {
+	for _, w := range all {
+		p.line(plain("Also at work here: "), render.Span{Role: render.ID, Text: string(w.Session)},
+			plain(" ("+w.Agent+when(w.Prompt != "", ": "+w.Prompt)+"), last "+p.view.Time(w.Last.Time)+
+				when(len(w.Files) > 0, ", changed "+p.enumeration(each(w.Files, func(path checkpoint.Path) string { return string(path) })))))
+	}
 }
 
 // unfinished reports a rollback that runs, or one that was interrupted, with both ways to end it.

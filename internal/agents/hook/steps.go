@@ -90,11 +90,13 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 		return nil, "", err
 	}
 	// Other reasons leave a difference that has no checkpoint.
-	if unchanged, is := errors.AsType[*create.UnchangedError](err); is && unchanged.Session == h.c.Session {
+	now := create.CurrentTree(ctx, h.s, h.c.Session)
+	unchanged, same := errors.AsType[*create.UnchangedError](err)
+	if same && unchanged.Session == h.c.Session || errors.Is(err, create.ErrFilesUnchanged) && now == request.Unless {
 		h.work.Saw(h.c.Session)
 		h.saw = true
 	}
-	return nil, create.CurrentTree(ctx, h.s, h.c.Session), nil
+	return nil, now, nil
 }
 
 // by returns what the record says about the agent.
@@ -135,16 +137,20 @@ func (h *handler) moves(ctx context.Context) (moves []string, err error) {
 		return nil, err
 	}
 	for _, st := range states {
-		moves = append(moves, movesOf(st, id, h.c.Session, after)...)
+		moves = append(moves, movesOf(st, id, h.c.Session, after, h.work.News(h.worker(), st.Session))...)
 	}
+	h.work.Workers[h.worker()].Told = h.work.Now
 	if len(moves) > 0 {
 		moves = append(moves, "Read a file again before you change it.")
 	}
 	return moves, nil
 }
 
+// mostNamed is how many files of another session's the agent is told by name.
+const mostNamed = 10
+
 // movesOf returns what the events of one session say about this worktree since a time.
-func movesOf(st *journal.State, worktree string, own name.Session, after time.Time) (told []string) {
+func movesOf(st *journal.State, worktree string, own name.Session, after time.Time, changed []string) (told []string) {
 	for _, e := range st.Rollbacks {
 		if e.WorktreeID != worktree || !e.Time.After(after) {
 			continue
@@ -162,11 +168,19 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 			made++
 		}
 	}
+	files := "files may have changed."
+	if over := len(changed) - mostNamed; len(changed) > 0 {
+		files = "it changed " + oneLine(strings.Join(changed[:min(mostNamed, len(changed))], ", "))
+		if over > 0 {
+			files += fmt.Sprintf(" and %d more", over)
+		}
+		files += "."
+	}
 	switch {
 	case made == 1:
-		told = append(told, fmt.Sprintf("Meanwhile another session made a checkpoint in this worktree (%s); files may have changed.", st.Session))
+		told = append(told, fmt.Sprintf("Meanwhile another session made a checkpoint in this worktree (%s); %s", st.Session, files))
 	case made > 1:
-		told = append(told, fmt.Sprintf("Meanwhile another session made %d checkpoints in this worktree (%s); files may have changed.", made, st.Session))
+		told = append(told, fmt.Sprintf("Meanwhile another session made %d checkpoints in this worktree (%s); %s", made, st.Session, files))
 	}
 	return told
 }

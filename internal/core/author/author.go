@@ -9,6 +9,8 @@ package author
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -47,6 +49,22 @@ type Step struct {
 	worker Who               // the agent that made the checkpoint; its By means nothing
 	whole  By                // who made all paths, or empty
 	claims map[string]string // by path, as the record has them
+	paths  []record.Path     // of a difference that is whole
+}
+
+// Agent returns the name of the agent that made the checkpoint, or "".
+func (s Step) Agent() string { return s.worker.Agent }
+
+// Paths returns the paths of the difference of which something is known, sorted.
+func (s Step) Paths() []record.Path {
+	if s.whole != "" {
+		return s.paths
+	}
+	var all []record.Path
+	for _, path := range slices.Sorted(maps.Keys(s.claims)) {
+		all = append(all, record.Path(path))
+	}
+	return all
 }
 
 // Of reads the record of a checkpoint and says who made its difference. A record that cannot be read
@@ -71,7 +89,7 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	a, has := rec.Agent()
 	switch outside, _ := record.Outside.Of(rec.Extra); {
 	case !has && outside && direct:
-		step.whole = Outside
+		step.whole, step.paths = Outside, slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted)
 	case !has:
 	case direct:
 		step.claims = a.Paths

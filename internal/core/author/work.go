@@ -350,6 +350,55 @@ func (j *judge) passedOn(c Change) string {
 	return claim
 }
 
+// Beside is another worker, as status shows it.
+type Beside struct {
+	Session name.Session
+	Agent   string
+	Prompt  string
+	Last    time.Time
+	Files   []string // that it changed since the session that asks began; sorted
+}
+
+// liveFor is how long a worker that has no prompt counts as there.
+const liveFor = 30 * time.Minute
+
+// Beside returns the workers of other sessions that are there, the last one first.
+func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
+	began := 0
+	if s := w.Sessions[session]; s != nil {
+		began = s.Began
+	}
+	for id, by := range w.Workers {
+		away := now.Sub(by.At)
+		if by.Session == session || by.Session == "" || away > windowLasts || !by.Busy && away > liveFor {
+			continue
+		}
+		all = append(all, Beside{by.Session, by.Agent, by.Prompt, by.At, w.changed(began, func(c Change) bool { return c.Worker == id })})
+	}
+	slices.SortFunc(all, func(a, b Beside) int { return b.Last.Compare(a.Last) })
+	return all
+}
+
+// changed returns the paths that workers changed after an event, of those that fit.
+func (w *Work) changed(since int, fits func(Change) bool) (paths []string) {
+	for _, c := range w.Changes {
+		if c.At > since && (c.Claim == record.Named || c.Claim == record.During) && fits(c) {
+			paths = append(paths, c.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// News returns the files that the agents of another session changed since a worker last heard of it.
+func (w *Work) News(worker string, session name.Session) []string {
+	since := 0
+	if by := w.Workers[worker]; by != nil {
+		since = by.Told
+	}
+	return w.changed(since, func(c Change) bool { return c.Session == session })
+}
+
 // Claim returns the word for what the agent of another session did.
 func Claim(session name.Session) string {
 	switch s := string(session); s {
@@ -393,6 +442,21 @@ func (j *judge) during() bool {
 // outside reports whether no tool that is known was at work.
 func (j *judge) outside() bool {
 	return (j.look.Moment == BeforeTool || j.look.Moment == BeforeTurn) && j.alone && len(j.others) == 0 && len(j.own) == 0
+}
+
+// Now says who made each path of the difference between a session's current checkpoint and the worktree
+// as it is now, for somebody who is no worker.
+func Now(gitDir string, session name.Session, changes []git.Change) map[string]Who {
+	all := make([]Change, len(changes))
+	for i, c := range changes {
+		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
+	}
+	claims := Load(gitDir).Claims(Look{Moment: BeforeTurn, Session: session}, all)
+	made := map[string]Who{}
+	for _, c := range all {
+		made[c.Path] = Step{claims: claims}.Who(record.Path(c.Path))
+	}
+	return made
 }
 
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -19,7 +20,7 @@ func (c *draft) refuseUnchanged(ctx context.Context) error {
 	}
 	if c.req.Unless != "" {
 		if c.capture.Tree == c.req.Unless {
-			return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: "the files are unchanged"}
+			return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: ErrFilesUnchanged}
 		}
 		return nil
 	}
@@ -30,6 +31,9 @@ func (c *draft) refuseUnchanged(ctx context.Context) error {
 	}
 	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label}}
 }
+
+// ErrFilesUnchanged means that the worktree has the files of Request.Unless.
+var ErrFilesUnchanged = errors.New("the files are unchanged")
 
 // UnchangedError names the checkpoint that already has everything that the new one would have.
 type UnchangedError struct {

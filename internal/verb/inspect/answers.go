@@ -6,6 +6,7 @@ package inspect
 import (
 	"encoding/json"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -123,6 +124,8 @@ type StatusAnswer struct {
 	Changed            []checkpoint.FileChange `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
 	Remote             *travel.RemoteStatus    `json:"remote"`
+	// Workers are the agents of other sessions that are at work in this worktree, the last one first.
+	Workers []Worker `json:"workers"`
 
 	// ChangedUnknown is set if the tree of the current checkpoint cannot be read, so that Changed
 	// is not known.
@@ -144,6 +147,28 @@ type StatusAnswer struct {
 
 	// Watching is set while `git checkpoint watch` runs in this worktree.
 	Watching bool `json:"watching,omitempty"`
+}
+
+// Worker is an agent of another session in this worktree.
+type Worker struct {
+	Session name.Session      `json:"session"`
+	Agent   string            `json:"agent"`
+	Prompt  string            `json:"prompt"` // its first words; empty: not known
+	Last    checkpoint.Time   `json:"last"`   // its last event
+	Files   []checkpoint.Path `json:"files"`  // that it changed since the session of this status began
+}
+
+// workers returns the agents that are at work beside a session.
+func workers(s *checkpoint.Service, session name.Session) []Worker {
+	all := []Worker{}
+	for _, w := range author.Load(s.Repo.GitDir).Beside(session, s.Now()) {
+		files := make([]checkpoint.Path, len(w.Files))
+		for i, path := range w.Files {
+			files[i] = checkpoint.Path(path)
+		}
+		all = append(all, Worker{w.Session, w.Agent, w.Prompt, checkpoint.Time{Time: w.Last}, files})
+	}
+	return all
 }
 
 // Unfinished is a rollback that runs, or that was killed and is neither continued nor aborted.

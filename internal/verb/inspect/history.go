@@ -76,7 +76,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s)}
+	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s), Workers: workers(s, "")}
 	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Remote = travel.LastSync(s)
+	a.Remote, a.Workers = travel.LastSync(s), workers(s, session)
 	st, err := s.State(ctx, session)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		a.Session, a.NextAction = session, "create the first checkpoint"

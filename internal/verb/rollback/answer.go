@@ -67,7 +67,12 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 	if a.NotBroughtBack, err = r.leftOut(ctx); err != nil {
 		return err
 	}
-	a.Plan.Unignored, err = unignored(ctx, r.s, r.plan)
+	if a.Plan.Unignored, err = unignored(ctx, r.s, r.plan); err != nil {
+		return err
+	}
+	if a.Others, err = r.others(ctx, a.Plan); len(a.Others) > 0 {
+		a.Keep = "git checkpoint revert --since " + checkpoint.TypedName(r.to.State, r.to.Entry)
+	}
 	return err
 }
 

@@ -66,6 +66,9 @@ type Answer struct {
 
 	// Files of the plan that have changed since it was shown. The safety checkpoint has their content.
 	ChangedSince []checkpoint.Path `json:"changed_since,omitempty"`
+	// Work of others that goes along, and how to name the target for a revert that keeps it.
+	Others []Others `json:"others,omitempty"`
+	Keep   string   `json:"-"`
 	// How many steps of an agent's prompts are discarded.
 	Prompts int `json:"prompts,omitempty"`
 

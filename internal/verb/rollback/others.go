@@ -1,0 +1,121 @@
+package rollback
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/record"
+)
+
+// Others is work that a rollback takes back although the session did not do it.
+type Others struct {
+	Who      string            `json:"who"` // outside, unknown, or the session that did it
+	Paths    []checkpoint.Path `json:"paths"`
+	Captured bool              `json:"captured"` // false: no checkpoint of the session has it yet
+
+	Since string `json:"-"` // the step after which the first of it was made
+}
+
+// others returns the work of others among the files of a plan: what checkpoints after the target say,
+// and what no checkpoint has yet. It is nothing in a session without agents: there, everything is the
+// session's own.
+func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error) {
+	if r.isUndo() || r.promote != nil || r.to.Entry == nil || r.to.State.CurrentEntry() == nil {
+		return nil, nil
+	}
+	var found grouped
+	agents, reached := false, false
+	for e := range r.to.State.LineTo(r.to.State.CurrentEntry()) {
+		if reached = e.Checkpoint == r.to.Entry.Checkpoint; reached {
+			break
+		}
+		if e.Dead || e.Safety {
+			continue
+		}
+		step, err := author.Of(ctx, r.s, r.to.State, e)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // a damaged record says nothing
+		}
+		agents = agents || step.Agent() != ""
+		for _, path := range step.Paths() {
+			found.add(step.Base, step.Who(path), path, true)
+		}
+	}
+	last, err := r.uncaptured(ctx)
+	if err != nil || !agents || !reached {
+		return nil, err
+	}
+	for _, c := range last {
+		found.add(r.to.State.CurrentEntry(), c.who, c.path, false)
+	}
+	return found.within(plan), nil
+}
+
+// unsavedPath is a path that differs from the session's current checkpoint.
+type unsavedPath struct {
+	path record.Path
+	who  author.Who
+}
+
+// uncaptured returns who made what the session's current checkpoint does not have yet.
+func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err error) {
+	rec, err := r.s.ReadRecord(ctx, r.to.State.CurrentEntry())
+	if err != nil {
+		return nil, nil //nolint:nilerr // then it is not known what changed
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, rec.Snapshot.Tree, r.cur.Tree)
+	if err != nil {
+		return nil, err
+	}
+	for path, who := range author.Now(r.s.Repo.GitDir, r.to.State.Session, changes) {
+		all = append(all, unsavedPath{record.Path(path), who})
+	}
+	return all, nil
+}
+
+// grouped collects work by who did it.
+type grouped []Others
+
+func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path, captured bool) {
+	by := string(who.By)
+	switch {
+	case who.By == author.Agent || who.By == author.During:
+		return
+	case who.Session != "":
+		by = string(who.Session)
+	}
+	i := slices.IndexFunc(*g, func(o Others) bool { return o.Who == by && o.Captured == captured })
+	if i < 0 {
+		*g = append(*g, Others{Who: by, Captured: captured})
+		i = len(*g) - 1
+	}
+	o := &(*g)[i]
+	o.Paths = append(o.Paths, checkpoint.Path(path))
+	if since != nil {
+		o.Since = strconv.Itoa(since.Step)
+	}
+}
+
+// within returns the groups with the paths that are in the plan.
+func (g grouped) within(plan PlanFiles) []Others {
+	planned := map[checkpoint.Path]bool{}
+	for _, path := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
+		planned[path] = true
+	}
+	var kept []Others
+	for _, o := range g {
+		slices.Sort(o.Paths)
+		o.Paths = slices.DeleteFunc(slices.Compact(o.Paths), func(p checkpoint.Path) bool { return !planned[p] })
+		if len(o.Paths) > 0 {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
