@@ -93,7 +93,7 @@ func (h *handler) beforeTool(ctx context.Context) error {
 		err = h.note(ctx, triggerBefore, "before "+h.e.Use)
 		window.Known = err == nil && h.saw
 	}
-	window.Edits = h.edits(ctx, true)
+	window.Edits = h.edits(ctx, author.BeforeTool)
 	h.work.Open(window)
 	var large *snapshot.TooLargeError
 	if h.c.Large = h.c.Large || errors.As(err, &large); h.c.Large {
@@ -105,12 +105,13 @@ func (h *handler) beforeTool(ctx context.Context) error {
 // edits returns what the tool is going to make of the files that it names, from what they are in the
 // session's current checkpoint. If that may be older than the tool, only those edits are trusted whose
 // result shows what was there before, or that nothing was.
-func (h *handler) edits(ctx context.Context, current bool) map[string]author.Edit {
+func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.Edit {
 	if len(h.e.Edits) == 0 {
 		return nil
 	}
 	// One that names only files elsewhere is no command all the same.
 	edits := map[string]author.Edit{"": {To: author.Unclear}}
+	current := m == author.BeforeTool
 	tree := create.CurrentTree(ctx, h.s, h.c.Session)
 	for _, e := range h.e.Edits {
 		path, inside := h.inside(e.Path)
@@ -185,8 +186,8 @@ func (h *handler) inside(file string) (string, bool) {
 func (h *handler) afterTool(ctx context.Context, save func(context.Context) error) error {
 	h.moment = author.AfterTool
 	if !h.work.IsOpen(h.worker(), h.e.Call) && !h.work.Workers[h.worker()].Sees {
-		h.work.Blind(h.worker(), true)
-		if edits := h.edits(ctx, false); len(edits) > 0 {
+		h.work.Blind(h.worker()).Used = true
+		if edits := h.edits(ctx, author.AfterTool); len(edits) > 0 {
 			h.work.Open(author.Window{Worker: h.worker(), Call: h.e.Call, Known: true, Edits: edits})
 		}
 	}
@@ -229,7 +230,7 @@ func (h *handler) beginTurn(subject string) {
 // maybeBlind notes that the agent may change anything at any time, if it has no hooks before tools.
 func (h *handler) maybeBlind() {
 	if !h.work.Workers[h.worker()].Sees && !connect.Foresees(h.s, h.def) {
-		h.work.Blind(h.worker(), false)
+		h.work.Blind(h.worker())
 	}
 }
 

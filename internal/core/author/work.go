@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -201,14 +200,14 @@ func (w *Work) IsOpen(worker, call string) bool { return w.open(worker, call) >=
 const blind = "(all of a turn)"
 
 // Blind notes that a worker may change anything until the end of its turn, because it has no hooks
-// before its tools. used says that it has used one.
-func (w *Work) Blind(worker string, used bool) {
+// before its tools. It returns the window of that, for the caller to mark as used.
+func (w *Work) Blind(worker string) *Window {
 	i := w.open(worker, blind)
 	if i < 0 {
 		w.Open(Window{Worker: worker, Call: blind})
 		i = len(w.Windows) - 1
 	}
-	w.Windows[i].Used = w.Windows[i].Used || used
+	return &w.Windows[i]
 }
 
 // See notes that a worker has hooks before its tools. What it did without them stays unknown; if it did
@@ -239,209 +238,6 @@ func (w *Work) Saw(session name.Session) {
 	if s := w.Sessions[session]; s != nil {
 		s.Seen = w.Now
 	}
-}
-
-// Claims says who made each path of the difference between the session's current checkpoint and the
-// worktree, by path, in the words of record.Agent.Paths. It returns nil if there are too many. Paths
-// that are unknown are not left out: all were looked at.
-func (w *Work) Claims(look Look, changes []Change) map[string]string {
-	if len(changes) > record.MaxListed {
-		return nil
-	}
-	j := w.judge(look)
-	claims := map[string]string{}
-	for _, c := range changes {
-		claims[c.Path] = j.claim(c)
-	}
-	return claims
-}
-
-// Stored returns claims as a record has them: without paths that JSON cannot hold as text.
-func Stored(claims map[string]string) map[string]string {
-	stored := map[string]string{}
-	for path, claim := range claims {
-		if utf8.ValidString(path) {
-			stored[path] = claim
-		}
-	}
-	return stored
-}
-
-// judge collects what counts for all paths of a capture.
-type judge struct {
-	*Work
-	look   Look
-	since  int      // the last event at which the session's checkpoint was the worktree
-	others []Window // of other workers, open at some time since then
-	own    []Window // of this worker, likewise
-	alone  bool     // no other worker had an event since then
-	passed map[string][]Change
-}
-
-func (w *Work) judge(look Look) *judge {
-	j := &judge{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
-	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
-		j.since = s.Seen
-	}
-	for _, v := range w.Windows {
-		switch {
-		case v.Closed != 0 && v.Closed <= j.since:
-		case v.Worker == look.Worker:
-			j.own = append(j.own, v)
-		default:
-			j.others = append(j.others, v)
-		}
-	}
-	for id, by := range w.Workers {
-		j.alone = j.alone && (id == look.Worker || by.Last <= j.since)
-	}
-	for _, c := range w.Changes {
-		if c.At > j.since && c.Session != look.Session {
-			j.passed[c.Path] = append(j.passed[c.Path], c)
-		}
-	}
-	return j
-}
-
-func (j *judge) claim(c Change) string {
-	if j.since < 0 {
-		return record.Unknown
-	}
-	if j.named(c) {
-		return record.Named
-	}
-	passed := j.passedOn(c)
-	switch {
-	case passed != "":
-		return passed
-	case j.during():
-		return record.During
-	case j.outside():
-		return record.OutsideAgents
-	}
-	return record.Unknown
-}
-
-// passedOn returns the claim of a change that others captured already, each going on from where the one
-// before ended; empty: they did not, or not all of it.
-func (j *judge) passedOn(c Change) string {
-	at, claim := c.From, ""
-	for _, other := range j.passed[c.Path] {
-		if other.To == at && other.From != at {
-			continue // it only took over what is known here already
-		}
-		if other.From != at {
-			return ""
-		}
-		said := other.Claim
-		if said == record.Named || said == record.During {
-			said = Claim(other.Session)
-		}
-		if claim == "" {
-			claim = said
-		} else if claim != said {
-			claim = record.Unknown
-		}
-		at = other.To
-	}
-	if at != c.To {
-		return ""
-	}
-	return claim
-}
-
-// Beside is another worker, as status shows it.
-type Beside struct {
-	Session name.Session
-	Agent   string
-	Prompt  string
-	Last    time.Time
-	Files   []string // that it changed since the session that asks began; sorted
-}
-
-// liveFor is how long a worker that has no prompt counts as there.
-const liveFor = 30 * time.Minute
-
-// Beside returns the workers of other sessions that are there, the last one first.
-func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
-	began := 0
-	if s := w.Sessions[session]; s != nil {
-		began = s.Began
-	}
-	for id, by := range w.Workers {
-		away := now.Sub(by.At)
-		if by.Session == session || by.Session == "" || away > windowLasts || !by.Busy && away > liveFor {
-			continue
-		}
-		all = append(all, Beside{by.Session, by.Agent, by.Prompt, by.At, w.changed(began, func(c Change) bool { return c.Worker == id })})
-	}
-	slices.SortFunc(all, func(a, b Beside) int { return b.Last.Compare(a.Last) })
-	return all
-}
-
-// changed returns the paths that workers changed after an event, of those that fit.
-func (w *Work) changed(since int, fits func(Change) bool) (paths []string) {
-	for _, c := range w.Changes {
-		if c.At > since && (c.Claim == record.Named || c.Claim == record.During) && fits(c) {
-			paths = append(paths, c.Path)
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
-}
-
-// News returns the files that the agents of another session changed since a worker last heard of it.
-func (w *Work) News(worker string, session name.Session) []string {
-	since := 0
-	if by := w.Workers[worker]; by != nil {
-		since = by.Told
-	}
-	return w.changed(since, func(c Change) bool { return c.Session == session })
-}
-
-// Claim returns the word for what the agent of another session did.
-func Claim(session name.Session) string {
-	switch s := string(session); s {
-	case record.Named, record.During, record.OutsideAgents, record.Unknown:
-		return record.Unknown
-	default:
-		return s
-	}
-}
-
-// named reports whether a tool of the worker made the change: it names the file, nobody else could have
-// written it, and the content is what the tool makes of what was there.
-func (j *judge) named(c Change) bool {
-	for _, v := range j.own {
-		e, names := v.Edits[c.Path]
-		if !names || !v.Known || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
-			continue
-		}
-		clean := !slices.ContainsFunc(j.others, func(o Window) bool {
-			_, same := o.Edits[c.Path]
-			return (len(o.Edits) == 0 || same) && (o.Closed == 0 || o.Closed > v.Opened)
-		})
-		if clean {
-			return true
-		}
-	}
-	return false
-}
-
-// during reports whether the capture follows a command of the worker, and no other tool was at work
-// while it ran.
-func (j *judge) during() bool {
-	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
-		return false
-	}
-	return slices.ContainsFunc(j.own, func(v Window) bool {
-		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since
-	})
-}
-
-// outside reports whether no tool that is known was at work.
-func (j *judge) outside() bool {
-	return (j.look.Moment == BeforeTool || j.look.Moment == BeforeTurn) && j.alone && len(j.others) == 0 && len(j.own) == 0
 }
 
 // Now says who made each path of the difference between a session's current checkpoint and the worktree

@@ -27,7 +27,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 	if r.isUndo() || r.promote != nil || r.to.Entry == nil || r.to.State.CurrentEntry() == nil {
 		return nil, nil
 	}
-	var found grouped
+	var saved, unsaved grouped
 	agents, reached := false, false
 	for e := range r.to.State.LineTo(r.to.State.CurrentEntry()) {
 		if reached = e.Checkpoint == r.to.Entry.Checkpoint; reached {
@@ -45,7 +45,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 		}
 		agents = agents || step.Agent() != ""
 		for _, path := range step.Paths() {
-			found.add(step.Base, step.Who(path), path, true)
+			saved.add(step.Base, step.Who(path), path)
 		}
 	}
 	last, err := r.uncaptured(ctx)
@@ -53,9 +53,13 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 		return nil, err
 	}
 	for _, c := range last {
-		found.add(r.to.State.CurrentEntry(), c.who, c.path, false)
+		unsaved.add(r.to.State.CurrentEntry(), c.who, c.path)
 	}
-	return found.within(plan), nil
+	all := saved.within(plan)
+	for i := range all {
+		all[i].Captured = true
+	}
+	return append(all, unsaved.within(plan)...), nil
 }
 
 // unsavedPath is a path that differs from the session's current checkpoint.
@@ -83,7 +87,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err erro
 // grouped collects work by who did it.
 type grouped []Others
 
-func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path, captured bool) {
+func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
 	by := string(who.By)
 	switch {
 	case who.By == author.Agent || who.By == author.During:
@@ -91,9 +95,9 @@ func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path, ca
 	case who.Session != "":
 		by = string(who.Session)
 	}
-	i := slices.IndexFunc(*g, func(o Others) bool { return o.Who == by && o.Captured == captured })
+	i := slices.IndexFunc(*g, func(o Others) bool { return o.Who == by })
 	if i < 0 {
-		*g = append(*g, Others{Who: by, Captured: captured})
+		*g = append(*g, Others{Who: by})
 		i = len(*g) - 1
 	}
 	o := &(*g)[i]

@@ -1,0 +1,163 @@
+package author
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// Claims says who made each path of the difference between the session's current checkpoint and the
+// worktree, by path, in the words of record.Agent.Paths. It returns nil if there are too many. Paths
+// that are unknown are not left out: all were looked at.
+func (w *Work) Claims(look Look, changes []Change) map[string]string {
+	if len(changes) > record.MaxListed {
+		return nil
+	}
+	j := w.judge(look)
+	claims := map[string]string{}
+	for _, c := range changes {
+		claims[c.Path] = j.claim(c)
+	}
+	return claims
+}
+
+// Stored returns claims as a record has them: without paths that JSON cannot hold as text.
+func Stored(claims map[string]string) map[string]string {
+	stored := map[string]string{}
+	for path, claim := range claims {
+		if utf8.ValidString(path) {
+			stored[path] = claim
+		}
+	}
+	return stored
+}
+
+// judge collects what counts for all paths of a capture.
+type judge struct {
+	*Work
+	look   Look
+	since  int      // the last event at which the session's checkpoint was the worktree
+	others []Window // of other workers, open at some time since then
+	own    []Window // of this worker, likewise
+	alone  bool     // no other worker had an event since then
+	passed map[string][]Change
+}
+
+func (w *Work) judge(look Look) *judge {
+	j := &judge{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
+	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
+		j.since = s.Seen
+	}
+	for _, v := range w.Windows {
+		switch {
+		case v.Closed != 0 && v.Closed <= j.since:
+		case v.Worker == look.Worker:
+			j.own = append(j.own, v)
+		default:
+			j.others = append(j.others, v)
+		}
+	}
+	for id, by := range w.Workers {
+		j.alone = j.alone && (id == look.Worker || by.Last <= j.since)
+	}
+	for _, c := range w.Changes {
+		if c.At > j.since && c.Session != look.Session {
+			j.passed[c.Path] = append(j.passed[c.Path], c)
+		}
+	}
+	return j
+}
+
+func (j *judge) claim(c Change) string {
+	if j.since < 0 {
+		return record.Unknown
+	}
+	if j.named(c) {
+		return record.Named
+	}
+	passed := j.passedOn(c)
+	switch {
+	case passed != "":
+		return passed
+	case j.during():
+		return record.During
+	case j.outside():
+		return record.OutsideAgents
+	}
+	return record.Unknown
+}
+
+// passedOn returns the claim of a change that others captured already, each going on from where the one
+// before ended; empty: they did not, or not all of it.
+func (j *judge) passedOn(c Change) string {
+	at, claim := c.From, ""
+	for _, other := range j.passed[c.Path] {
+		if other.To == at && other.From != at {
+			continue // it only took over what is known here already
+		}
+		if other.From != at {
+			return ""
+		}
+		said := other.Claim
+		if said == record.Named || said == record.During {
+			said = Claim(other.Session)
+		}
+		if claim == "" {
+			claim = said
+		} else if claim != said {
+			claim = record.Unknown
+		}
+		at = other.To
+	}
+	if at != c.To {
+		return ""
+	}
+	return claim
+}
+
+// Claim returns the word for what the agent of another session did.
+func Claim(session name.Session) string {
+	switch s := string(session); s {
+	case record.Named, record.During, record.OutsideAgents, record.Unknown:
+		return record.Unknown
+	default:
+		return s
+	}
+}
+
+// named reports whether a tool of the worker made the change: it names the file, nobody else could have
+// written it, and the content is what the tool makes of what was there.
+func (j *judge) named(c Change) bool {
+	for _, v := range j.own {
+		e, names := v.Edits[c.Path]
+		if !names || !v.Known || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
+			continue
+		}
+		clean := !slices.ContainsFunc(j.others, func(o Window) bool {
+			_, same := o.Edits[c.Path]
+			return (len(o.Edits) == 0 || same) && (o.Closed == 0 || o.Closed > v.Opened)
+		})
+		if clean {
+			return true
+		}
+	}
+	return false
+}
+
+// during reports whether the capture follows a command of the worker, and no other tool was at work
+// while it ran.
+func (j *judge) during() bool {
+	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
+		return false
+	}
+	return slices.ContainsFunc(j.own, func(v Window) bool {
+		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since
+	})
+}
+
+// outside reports whether no tool that is known was at work.
+func (j *judge) outside() bool {
+	return (j.look.Moment == BeforeTool || j.look.Moment == BeforeTurn) && j.alone && len(j.others) == 0 && len(j.own) == 0
+}
