@@ -13,7 +13,7 @@ version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma
 ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-web torture roundtrip lint demo bench dist install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-web torture roundtrip lint demo bench dist install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -61,6 +61,13 @@ test-servers:
 # What is missing is installed where apt is there and we are root; what cannot be tested is said.
 test-field:
 	@PATH="$(path)" GO="$(GO)" sh .ci/field
+
+# Histories in which it is known who made each line: SEEDS for each way of rewriting, of STEPS steps.
+# It prints how many lines got a right answer, and fails for any wrong one.
+SEEDS   ?= 5
+STEPS   ?= 300
+test-why:
+	PATH="$(path)" CGO_ENABLED=0 WHY_SEEDS='$(SEEDS)' WHY_STEPS='$(STEPS)' $(GO) test ./internal/verb/why -run TestHistories -v -timeout 4h
 
 # The page in a real browser, without a network. SHOTS=docs writes
 # the pictures that the documents show.

@@ -36,7 +36,7 @@ func layers() []layer {
 		{"internal/ui", "cli/usage pick term web"},
 		{"internal/agents", "chat"},
 		{"internal/answer", ""},
-		{"internal/verb", "create inspect retain rollback run session travel transfer background connect expunge"},
+		{"internal/verb", "create inspect retain rollback run session travel transfer background connect expunge why"},
 		{"internal/core", "agent checkpoint guard workflow"},
 		{"internal/storage", "lfs store"},
 		{"internal/git", "gitconfig internal/discover internal/odb internal/refs"},

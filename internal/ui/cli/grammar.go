@@ -47,6 +47,7 @@ type grammar struct {
 	Fork       ForkCmd       `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
 	Compare    CompareCmd    `cmd:"" group:"try" help:"Compare attempts side by side."`
 	Blame      BlameCmd      `cmd:"" group:"try" help:"Show which step wrote each line of a file."`
+	Why        WhyCmd        `cmd:"" group:"try" help:"Show the prompt and the step behind a line or a commit."`
 	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
 	Transcript TranscriptCmd `cmd:"" group:"try" help:"Print conversations with coding agents."`
 	Land       LandCmd       `cmd:"" group:"try" help:"Turn steps into commits on the current branch."`

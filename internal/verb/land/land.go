@@ -237,12 +237,14 @@ func movedOn(e *journal.Entry) error {
 // divide turns the steps into planned commits. A step whose files equal those of the one
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
-	// One commit of all steps has the files of the last one.
-	if !p.req.Each && len(steps) > 0 {
-		steps = steps[len(steps)-1:]
-	}
 	before := p.base
-	for _, st := range steps {
+	var held []name.ID // the steps that the next commit holds
+	for i, st := range steps {
+		held = append(held, st.entry.Checkpoint)
+		// One commit of all steps has the files of the last one.
+		if !p.req.Each && i < len(steps)-1 {
+			continue
+		}
 		if len(st.record.Git.Unmerged) > 0 {
 			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", st.entry.Label)
 		}
@@ -256,9 +258,10 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		}
 		if len(changes) == 0 {
 			p.Answer.Left = append(p.Answer.Left, checkpoint.Labelled{ID: st.entry.Checkpoint, Label: st.entry.Label})
+			held = nil
 			continue
 		}
-		message, err := p.message(ctx, st)
+		message, err := p.message(ctx, st, held)
 		if err != nil {
 			return err
 		}
@@ -267,14 +270,14 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes),
 			draft: commits.Draft{Label: st.entry.Label, Message: message, Tree: tree, At: st.record.CreatedAt},
 		})
-		before = tree
+		before, held = tree, nil
 	}
 	return nil
 }
 
-// message returns the message of a commit: the user's or the checkpoint's, with the trailer
-// Checkpoint-Id.
-func (p *Plan) message(ctx context.Context, st step) (string, error) {
+// message returns the message of a commit: the user's or the checkpoint's, with a trailer
+// Checkpoint-Id for each step that it holds, the last one at the end.
+func (p *Plan) message(ctx context.Context, st step, held []name.ID) (string, error) {
 	text := p.req.Message
 	if text == "" {
 		text = st.record.Message
@@ -282,10 +285,11 @@ func (p *Plan) message(ctx context.Context, st step) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		text = strings.TrimSpace(fmt.Sprintf("Step %d %s", st.record.Step, st.record.StepName))
 	}
-	res, err := p.s.Repo.Run(ctx, git.Cmd{
-		Args:  []string{"interpret-trailers", "--trailer", "Checkpoint-Id: " + string(st.entry.Checkpoint)},
-		Stdin: strings.NewReader(strings.TrimSpace(text) + "\n"),
-	})
+	args := []string{"interpret-trailers"}
+	for _, id := range held {
+		args = append(args, "--trailer", "Checkpoint-Id: "+string(id))
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(strings.TrimSpace(text) + "\n")})
 	return string(res.Stdout), err
 }
 

@@ -1,0 +1,138 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/why"
+)
+
+// Reasons is the answer of why for lines.
+type Reasons []why.Line
+
+// JSON writes an object for each line.
+func (a Reasons) JSON(w io.Writer) error { return jsonLines(w, a) }
+
+// text writes what is behind each line. Lines in a row with the same answer stand together.
+func (a Reasons) text(p *page) {
+	for i, l := range a {
+		said := p.behind(l)
+		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("%s:%d", l.Path, l.Line)}, plain("  "+l.Text))
+		if i+1 < len(a) && a[i+1].Line == l.Line+1 && same(l, a[i+1]) {
+			continue
+		}
+		for _, line := range said {
+			p.line(line...)
+		}
+		if i+1 < len(a) {
+			p.gap()
+		}
+	}
+}
+
+// same reports whether the same is behind two lines.
+func same(a, b why.Line) bool {
+	if a.Commit != b.Commit || len(a.Claims) != len(b.Claims) {
+		return false
+	}
+	for i, c := range a.Claims {
+		if b.Claims[i].Checkpoint != c.Checkpoint || b.Claims[i].By != c.By {
+			return false
+		}
+	}
+	return true
+}
+
+// behind returns the lines that say what is behind a line.
+func (p *page) behind(l why.Line) (out [][]render.Span) {
+	came := ""
+	if l.Commit != "" {
+		came = fmt.Sprintf("It came in %s %q", p.view.OID(l.Commit), l.Subject)
+	}
+	if len(l.Claims) == 0 {
+		said := "  unknown: this line was not made under checkpoints here"
+		if came == "" {
+			return [][]render.Span{{plain(said + ", and it is not committed")}}
+		}
+		return [][]render.Span{{plain(said)}, {dim("  " + came)}}
+	}
+	if len(l.Claims) > 1 {
+		out = append(out, []render.Span{plain("  It is one of these; which of them cannot be told:")})
+	}
+	for _, c := range l.Claims {
+		out = append(out, []render.Span{plain("  " + p.maker(c))})
+		if c.Prompt != "" {
+			out = append(out, []render.Span{plain("  You asked: " + firstLine(c.Prompt))})
+		} else if c.Message != "" {
+			out = append(out, []render.Span{plain("  " + firstLine(c.Message))})
+		}
+	}
+	if came != "" {
+		out = append(out, []render.Span{plain("  " + came)})
+	} else {
+		out = append(out, []render.Span{plain("  It is not committed yet")})
+	}
+	for _, c := range l.Claims {
+		out = append(out, []render.Span{dim("  git checkpoint show " + name.Quoted(c.Ref))})
+	}
+	return out
+}
+
+// maker names the step, its agent, its time and how much it changed.
+func (p *page) maker(c why.Claim) string {
+	step := "a checkpoint of " + string(c.Session)
+	if c.Step > 0 {
+		step = fmt.Sprintf("step %d of %s", c.Step, c.Session)
+	}
+	parts := []string{step}
+	switch c.By {
+	case author.Outside:
+		parts = append(parts, "changed outside the agents' tools")
+	case author.During:
+		parts = append(parts, "while a command ran, "+strings.TrimSuffix(c.Agent+", "+c.Model, ", "))
+	default:
+		parts = append(parts, strings.Trim(c.Agent+", "+c.Model, ", "))
+	}
+	parts = append(parts, p.view.Time(c.Since.Time), render.Count(int64(c.Files), "file", "files"))
+	return strings.Join(parts, " · ")
+}
+
+// firstLine returns the first line of a text.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return first
+}
+
+// Behind is the answer of why for a commit.
+type Behind struct{ why.Commit }
+
+// JSON writes one object.
+func (a Behind) JSON(w io.Writer) error { return jsonLine(w, &a.Commit) }
+
+// text writes the steps behind the commit, then the paths of which nothing is known.
+func (a Behind) text(p *page) {
+	p.line(render.Span{Role: render.ID, Text: p.view.OID(a.Commit.Commit)}, plain("  "+a.Subject))
+	a.steps(p)
+}
+
+// steps writes the tables.
+func (a Behind) steps(p *page) {
+	columns := []render.Column{{}, {Min: 20}, {}, {Min: 12}}
+	p.section("Steps behind it", columns, each(a.Steps, func(s why.Step) []render.Cell {
+		files := make([]string, len(s.Files))
+		for i, f := range s.Files {
+			files[i] = string(f)
+		}
+		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(files, ", "))}
+	}))
+	p.section("Unknown", []render.Column{{Min: 20}}, each(a.Unknown, func(path checkpoint.Path) []render.Cell { return []render.Cell{say(string(path))} }))
+	if len(a.Steps) == 0 {
+		p.line(plain("unknown: nothing in it was made under checkpoints here"))
+	}
+}

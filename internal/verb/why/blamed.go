@@ -1,0 +1,218 @@
+package why
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// blamedLine is a line as git blame tells of it.
+type blamedLine struct {
+	commit     name.OID // empty: it is not committed
+	path       string   // in the commit
+	from, line int      // its number there, and now, from 1
+	text       string
+}
+
+// blamed asks git blame about the lines of a request. whole has all lines of the file as it is now, if some
+// of them are not committed.
+func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string) (lines []blamedLine, whole text, err error) {
+	args := append([]string{}, req.Options...)
+	for _, l := range req.Lines {
+		args = append(args, "-L", l)
+	}
+	said, out, err := blame(ctx, s, append(args, "--", path))
+	if err != nil {
+		return nil, nil, err
+	}
+	if said != "" {
+		return untracked(s, req, path, said)
+	}
+	lines, some := parseBlame(out), false
+	for _, l := range lines {
+		some = some || l.commit == ""
+	}
+	if some {
+		// All lines, but no history.
+		if said, out, err = blame(ctx, s, []string{"^HEAD", "--", path}); err != nil || said != "" {
+			return lines, nil, err
+		}
+		for _, l := range parseBlame(out) {
+			whole = append(whole, l.text)
+		}
+	}
+	return lines, whole, nil
+}
+
+// blame runs git blame. said is why it refused.
+func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out string, err error) {
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain"}, args...)})
+	if git.ExitCode(err) > 0 {
+		_, failed, _ := strings.Cut(err.Error(), "fatal: ")
+		return cmp.Or(strings.TrimSpace(failed), err.Error()), "", nil
+	}
+	return "", string(res.Stdout), err
+}
+
+// untracked answers for a file that git blame does not take, because it is in no commit yet.
+func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedLine, text, error) {
+	whole, there := linesAt(s, path)
+	switch {
+	case !strings.HasPrefix(said, "no such path") && !strings.HasPrefix(said, "no such ref") && !strings.HasPrefix(said, "cannot stat") && !strings.HasPrefix(said, "Cannot lstat"):
+		return nil, nil, noLines(said)
+	case !there:
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(path, name.Said))
+	}
+	var lines []blamedLine
+	for _, l := range req.Lines {
+		from, to, err := rangeOf(l, len(whole), path)
+		if err != nil {
+			return nil, nil, err
+		}
+		for n := from; n <= to; n++ {
+			lines = append(lines, blamedLine{path: path, from: n, line: n, text: whole[n-1]})
+		}
+	}
+	if len(req.Lines) == 0 {
+		for i, line := range whole {
+			lines = append(lines, blamedLine{path: path, from: i + 1, line: i + 1, text: line})
+		}
+	}
+	return lines, whole, nil
+}
+
+// noLines is the error for what git blame said of the lines or the options.
+func noLines(said string) error {
+	said = strings.TrimSpace(said)
+	if strings.Contains(said, " has only ") || strings.Contains(said, "no match") {
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s", said)
+	}
+	return checkpoint.Usage("", "%s", said)
+}
+
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`) })
+
+// rangeOf parses N, N,M or N,+COUNT for a file of so many lines.
+func rangeOf(typed string, lines int, path string) (from, to int, err error) {
+	m := numbers().FindStringSubmatch(typed)
+	if m == nil {
+		return 0, 0, checkpoint.Usage("name them by number, such as 10,20", "%q is in no commit yet, so git cannot find the lines %q", name.Clip(path, name.Said), name.Clip(typed, name.Said))
+	}
+	from, _ = strconv.Atoi(m[1]) //nolint:errcheck // these are digits
+	to = lines
+	if m[3] != "" {
+		to, _ = strconv.Atoi(m[3]) //nolint:errcheck // likewise
+		if m[2] == "+" {
+			to += from - 1
+		}
+	}
+	if to = min(to, lines); from < 1 || from > lines {
+		return 0, 0, checkpoint.Failure(checkpoint.KindNotFound, "", "file %s has only %d lines", name.Clip(path, name.Said), lines)
+	}
+	return from, max(from, to), nil
+}
+
+// linesAt reads a file of the worktree.
+func linesAt(s *checkpoint.Service, path string) (text, bool) {
+	at := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path))
+	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return nil, false
+	}
+	data, err := os.ReadFile(at)
+	return linesOf(data), err == nil
+}
+
+// parseBlame reads the output of git blame --porcelain. Each line has a header with its commit. The data
+// of a commit follow only the first time, its path again where that changes, and then comes the content
+// after a tab.
+func parseBlame(out string) (lines []blamedLine) {
+	paths := map[name.OID]string{}
+	var l blamedLine
+	var of name.OID
+	for row := range strings.Lines(out) {
+		row = strings.TrimSuffix(row, "\n")
+		if content, ends := strings.CutPrefix(row, "\t"); ends {
+			l.text, l.path = content, paths[of]
+			lines = append(lines, l)
+			continue
+		}
+		key, value, _ := strings.Cut(row, " ")
+		if key == "filename" {
+			paths[of] = unquoted(value)
+			continue
+		}
+		oid, err := name.ParseOID(key)
+		if fields := strings.Fields(value); err == nil && len(fields) > 1 {
+			of = oid
+			if l = (blamedLine{commit: oid}); oid.IsZero() {
+				l.commit = ""
+			}
+			l.from, _ = strconv.Atoi(fields[0]) //nolint:errcheck // git writes numbers
+			l.line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
+		}
+	}
+	return lines
+}
+
+// unquoted decodes a path as git quotes it.
+func unquoted(path string) string {
+	inner, is := strings.CutPrefix(path, `"`)
+	if !is || !strings.HasSuffix(inner, `"`) {
+		return path
+	}
+	inner = strings.TrimSuffix(inner, `"`)
+	var out bytes.Buffer
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' || i+1 == len(inner) {
+			out.WriteByte(inner[i])
+			continue
+		}
+		i++
+		if end := i + 3; inner[i] >= '0' && inner[i] <= '3' && end <= len(inner) {
+			n, _ := strconv.ParseUint(inner[i:end], 8, 8) //nolint:errcheck // git writes three octal digits
+			out.WriteByte(byte(n))
+			i += 2
+			continue
+		}
+		if at := strings.IndexByte("abtnvfr", inner[i]); at >= 0 {
+			out.WriteByte("\a\b\t\n\v\f\r"[at])
+		} else {
+			out.WriteByte(inner[i])
+		}
+	}
+	return out.String()
+}
+
+// setHere notes all lines of a file as git sees it in the worktree.
+func (a *asker) setHere(path string, whole text) {
+	whole = append(text{}, whole...)
+	if a.loose {
+		for i, line := range whole {
+			whole[i] = bare(line)
+		}
+	}
+	a.texts[hereOID(path)] = content{whole, true}
+}
+
+// hereOID is an id that stands for a file of the worktree.
+func hereOID(path string) name.OID { return name.OID("worktree:" + path) }
+
+// hereAt returns an entry that stands for a file of the worktree.
+func (a *asker) hereAt(path string) git.Entry {
+	e := git.Entry{Mode: git.ModeFile, OID: hereOID(path)}
+	if _, known := a.texts[e.OID]; !known {
+		whole, _ := linesAt(a.s, path)
+		a.setHere(path, whole)
+	}
+	return e
+}

@@ -1,0 +1,301 @@
+package why
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/wholefile"
+)
+
+// build is the making of an index from an older one, which may be nil, and from the journals.
+type build struct {
+	s        *checkpoint.Service
+	progress func(int)
+	old      *index
+	x        *index
+	known    map[place]int32 // the checkpoints of old
+	reuse    []int32         // by checkpoint of x: the same one in old, if its difference is the same; else -1
+	found    []found         // by checkpoint of x: what was read of it
+}
+
+// place identifies a checkpoint.
+type place struct {
+	session name.Session
+	id      name.ID
+}
+
+// found is what one checkpoint added.
+type found struct {
+	changes []foundChange
+	lines   int
+}
+
+type foundChange struct {
+	path, from string // from: its name before; empty: the same
+	entries    []entry
+}
+
+// open returns an index that has all checkpoints of the journals as they are now. It writes what it had to
+// read, if it can. progress is called with a number of checkpoints that were read; it may be nil.
+func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*index, error) {
+	sessions, err := s.Store.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]name.Ref, len(sessions))
+	for i, of := range sessions {
+		refs[i] = name.JournalRef(of)
+	}
+	tips, err := s.Repo.Batch().ResolveAll(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	b := &build{s: s, progress: progress, old: load(s.Repo.CommonDir), x: &index{byPath: map[string]int32{}}, known: map[place]int32{}}
+	for i, of := range sessions {
+		if tip := tips[refs[i]]; tip != "" {
+			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
+		}
+	}
+	if b.old != nil && slices.EqualFunc(b.old.Sessions, b.x.Sessions, func(a, b session) bool { return a.Name == b.Name && a.Tip == b.Tip && !a.Incomplete }) {
+		return b.old, nil
+	}
+	if err := b.points(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.differences(ctx); err != nil {
+		return nil, err
+	}
+	b.join()
+	b.write()
+	return b.x, nil
+}
+
+// write keeps the index for the next time. In a repository that cannot be written to it is made again
+// each time.
+func (b *build) write() {
+	data, err := b.x.encode()
+	if err != nil {
+		return
+	}
+	dir := filepath.Join(b.s.Repo.CommonDir, "checkpoint")
+	if os.MkdirAll(dir, 0o777) == nil { //nolint:gosec // as git makes directories
+		_ = wholefile.Write(filepath.Join(dir, indexFile), 0o600|b.s.Repo.SharedBits()&0o066, func(w io.Writer) error { //nolint:errcheck // see above
+			_, err := io.Copy(w, bytes.NewReader(data))
+			return err
+		})
+	}
+}
+
+// points collects the checkpoints of all sessions.
+func (b *build) points(ctx context.Context) error {
+	was := map[name.Session]session{}
+	if b.old != nil {
+		for _, of := range b.old.Sessions {
+			was[of.Name] = of
+			for i := of.From; i < of.To; i++ {
+				b.known[place{of.Name, b.old.Checkpoints[i].ID}] = i
+			}
+		}
+	}
+	number := map[place]int32{}
+	for i := range b.x.Sessions {
+		of := &b.x.Sessions[i]
+		of.From = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
+		if before := was[of.Name]; before.Tip == of.Tip && !before.Incomplete {
+			of.OriginIn, of.OriginPoint = before.OriginIn, before.OriginPoint
+			for _, p := range b.old.Checkpoints[before.From:before.To] {
+				if p.Via = -1; p.Base >= 0 {
+					p.Base += of.From - before.From
+				}
+				b.x.Checkpoints = append(b.x.Checkpoints, p)
+			}
+		} else if err := b.pointsOf(ctx, of, number); err != nil {
+			return err
+		}
+		of.To = int32(len(b.x.Checkpoints)) //nolint:gosec // likewise
+		for j := of.From; j < of.To; j++ {
+			number[place{of.Name, b.x.Checkpoints[j].ID}] = j
+		}
+	}
+	// An attempt begins with the files of the checkpoint that it was forked from.
+	for _, of := range b.x.Sessions {
+		if at, known := number[place{of.OriginIn, of.OriginPoint}]; known && of.From < of.To && b.x.Checkpoints[of.From].Base < 0 && at != of.From {
+			b.x.Checkpoints[of.From].Via = at
+		}
+	}
+	b.promoted()
+	return nil
+}
+
+// promoted lets a promotion start from the attempt whose files it brought, so that they stay the
+// attempt's work.
+func (b *build) promoted() {
+	for _, of := range b.x.Sessions {
+		for i := of.From; i < of.To; i++ {
+			p := &b.x.Checkpoints[i]
+			if !p.Promoted {
+				continue
+			}
+			for _, attempt := range b.x.Sessions {
+				if attempt.OriginIn != of.Name {
+					continue
+				}
+				for j := attempt.From; j < attempt.To; j++ {
+					if other := b.x.Checkpoints[j]; other.Tree == p.Tree && other.At <= p.At {
+						p.Via = j
+					}
+				}
+			}
+		}
+	}
+}
+
+// pointsOf adds the checkpoints of one session that are not dead. A journal that cannot be read has none.
+func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int32) error {
+	st, err := b.s.State(ctx, of.Name)
+	if err != nil {
+		return ctx.Err()
+	}
+	if o, forked := checkpoint.OriginOf(st); forked {
+		of.OriginIn, of.OriginPoint = o.Session, o.Checkpoint
+	}
+	for i := range st.Len() {
+		if st.Standing(i).Dead {
+			continue
+		}
+		e := st.Read(i)
+		p := point{Base: -1}
+		if at, known := b.known[place{of.Name, e.Checkpoint}]; known {
+			p = b.old.Checkpoints[at]
+		} else if p, err = b.point(ctx, e); err != nil {
+			return err
+		}
+		p.Base, p.Via = -1, -1
+		for before := range st.LineTo(e) {
+			if at, known := number[place{of.Name, before.Checkpoint}]; known && before.Place != e.Place {
+				p.Base = at
+				break
+			}
+		}
+		of.Incomplete = of.Incomplete || p.Tree == ""
+		number[place{of.Name, p.ID}] = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
+		b.x.Checkpoints = append(b.x.Checkpoints, p)
+	}
+	return nil
+}
+
+// point reads the commit of a checkpoint. Where it is missing, the tree is empty.
+func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
+	event := e.Event()
+	p := point{ID: e.Checkpoint, At: event.Time.Unix(), Worktree: event.WorktreeID, Promoted: event.Trigger == workflow.TriggerPromote}
+	c, err := b.s.Repo.ReadCommit(ctx, string(event.Commit))
+	if err != nil {
+		return p, ctx.Err()
+	}
+	p.Tree, p.Mail = c.Tree, mailOf(c.Author)
+	if len(c.Parents) > 1 { // the last one is the record
+		p.Head = c.Parents[0]
+	}
+	return p, nil
+}
+
+// differences reads the difference of each checkpoint that old does not have.
+func (b *build) differences(ctx context.Context) error {
+	all := b.x.Checkpoints
+	b.reuse, b.found = make([]int32, len(all)), make([]found, len(all))
+	var fresh []int
+	for _, of := range b.x.Sessions {
+		for i := int(of.From); i < int(of.To); i++ {
+			b.reuse[i] = -1
+			at, known := b.known[place{of.Name, all[i].ID}]
+			if known && b.old.Checkpoints[at].Tree == all[i].Tree && idOf(b.old, at) == idOf(b.x, int32(i)) { //nolint:gosec // bounded by the number of refs
+				b.reuse[i] = at
+			} else if all[i].Tree != "" {
+				fresh = append(fresh, i)
+			}
+		}
+	}
+	return b.s.Repo.Apart(len(fresh), func(_ *git.Batch, from, to int) error {
+		for _, i := range fresh[from:to] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			b.found[i] = b.difference(ctx, int32(i)) //nolint:gosec // bounded by the number of refs
+			if b.progress != nil {
+				b.progress(1)
+			}
+		}
+		return nil
+	})
+}
+
+// idOf returns the id of the checkpoint that the difference of another one starts from.
+func idOf(x *index, i int32) name.ID {
+	if base := x.base(i); base >= 0 {
+		return x.Checkpoints[base].ID
+	}
+	return ""
+}
+
+// join puts together what old has and what was read.
+func (b *build) join() {
+	var all []entry
+	was := map[int32]int32{} // by change of old: that of x
+	b.x.byPath = map[string]int32{}
+	byPoint := map[int32][]int32{}
+	if b.old != nil {
+		for i := range int32(b.old.Changes) { //nolint:gosec // bounded by the size of the file
+			byPoint[b.old.change(i).point] = append(byPoint[b.old.change(i).point], i)
+		}
+	}
+	for i := range b.x.Checkpoints {
+		at := int32(i) //nolint:gosec // bounded by the number of refs
+		if of := b.reuse[i]; of >= 0 {
+			for _, old := range byPoint[of] {
+				c := b.old.change(old)
+				moved := change{at, b.x.addPath(string(b.old.Paths[c.path])), -1}
+				if c.from >= 0 {
+					moved.from = b.x.addPath(string(b.old.Paths[c.from]))
+				}
+				was[old] = b.x.addChange(moved)
+			}
+			continue
+		}
+		for _, f := range b.found[i].changes {
+			c := change{at, b.x.addPath(f.path), -1}
+			if f.from != "" {
+				c.from = b.x.addPath(f.from)
+			}
+			number := b.x.addChange(c)
+			for _, e := range f.entries {
+				e.change = number
+				all = append(all, e)
+			}
+		}
+	}
+	if b.old != nil {
+		for i := range b.old.Entries {
+			e := b.old.at(i)
+			if number, kept := was[e.change]; kept {
+				e.change = number
+				all = append(all, e)
+			}
+		}
+	}
+	// The newest ones are asked about most.
+	if len(all) > mostEntries {
+		slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.change, a.change) })
+		all = all[:mostEntries]
+	}
+	b.x.setEntries(all)
+}

@@ -1,0 +1,310 @@
+package why
+
+import (
+	"bytes"
+	"slices"
+)
+
+// text is a file as lines. Files of more than maxLines lines or maxBytes bytes, and those that are not
+// text, have no lines here: nothing is claimed of them.
+type text []string
+
+const (
+	maxBytes = 4 << 20
+	maxLines = 50_000
+)
+
+// linesOf splits the content of a blob.
+func linesOf(data []byte) text {
+	if len(data) > maxBytes || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 || bytes.Count(data, []byte("\n")) > maxLines {
+		return nil
+	}
+	var t text
+	for line := range bytes.Lines(data) {
+		t = append(t, string(bytes.TrimSuffix(line, []byte("\n"))))
+	}
+	return t
+}
+
+// maxEdits bounds the work for one pair of texts: the edits that are looked for before the texts are
+// split at lines that both have once.
+const maxEdits = 1000
+
+// What match says of a line that has no partner.
+const (
+	alone    = -1 // the other text has no such line there
+	doubtful = -2 // it may have one: the texts differ too much to tell
+)
+
+// match returns for each line of b the number of its partner in a, or one of the values above.
+func match(a, b text) []int {
+	ids := map[string]int32{}
+	number := func(t text) []int32 {
+		out := make([]int32, len(t))
+		for i, line := range t {
+			id, known := ids[line]
+			if !known {
+				id = int32(len(ids)) //nolint:gosec // bounded by maxLines
+				ids[line] = id
+			}
+			out[i] = id
+		}
+		return out
+	}
+	m := matching{a: number(a), b: number(b), to: make([]int, len(b))}
+	m.between(0, len(a), 0, len(b))
+	m.settle()
+	m.doubt(len(ids))
+	return m.to
+}
+
+// doubt finds lines that may as well be new as old. Between two lines that both texts have once, part of a
+// is replaced by part of b, and b has a line more often than a, or elsewhere: it cannot be told which of
+// them is the one that was there. Where lines are only added, it can: slide says where they are.
+func (m *matching) doubt(ids int) {
+	inA, inB := make([]int, ids), make([]int, ids)
+	for _, id := range m.a {
+		inA[id]++
+	}
+	for _, id := range m.b {
+		inB[id]++
+	}
+	i, k := 0, 0
+	for l := 0; l <= len(m.b); l++ {
+		if l < len(m.b) && (m.to[l] < 0 || inA[m.b[l]] != 1 || inB[m.b[l]] != 1) {
+			continue
+		}
+		j := len(m.a)
+		if l < len(m.b) {
+			j = m.to[l]
+		}
+		m.doubtIn(i, j, k, l)
+		i, k = j+1, l+1
+	}
+}
+
+// doubtIn is doubt for a[i:j] and b[k:l].
+func (m *matching) doubtIn(i, j, k, l int) {
+	from, to := 0, 0
+	for i+from < j && k+from < l && m.a[i+from] == m.b[k+from] {
+		from++
+	}
+	for i+from < j-to && k+from < l-to && m.a[j-to-1] == m.b[l-to-1] {
+		to++
+	}
+	if i+from == j-to || k+from == l-to {
+		return
+	}
+	left := map[int32]int{} // how many more a has
+	for _, id := range m.a[i:j] {
+		left[id]++
+	}
+	moved := map[int32]bool{}
+	for x := k; x < l; x++ {
+		if _, had := left[m.b[x]]; had {
+			left[m.b[x]]--
+			moved[m.b[x]] = moved[m.b[x]] || m.to[x] < 0
+		}
+	}
+	for x := k; x < l; x++ {
+		if n, had := left[m.b[x]]; had && (n != 0 || moved[m.b[x]]) {
+			m.to[x] = doubtful
+		}
+	}
+}
+
+// settle slides what has no partner, in both texts.
+func (m *matching) settle() {
+	back := make([]int, len(m.a))
+	for i := range back {
+		back[i] = alone
+	}
+	invert(m.to, back)
+	slide(m.a, back)
+	for i, at := range m.to {
+		if at >= 0 {
+			m.to[i] = alone
+		}
+	}
+	invert(back, m.to)
+	slide(m.b, m.to)
+}
+
+// invert notes for each line of one text the line whose partner it is.
+func invert(from, to []int) {
+	for i, at := range from {
+		if at >= 0 {
+			to[at] = i
+		}
+	}
+}
+
+// slide moves each block of lines without partners down as far as it goes, as git does: of several equal
+// places for a new function that is the one behind the function before.
+func slide(t []int32, to []int) {
+	for from := 0; from < len(t); from++ {
+		if to[from] != alone {
+			continue
+		}
+		end := from + 1
+		for end < len(t) {
+			if to[end] == alone {
+				end++
+				continue
+			}
+			if to[end] < 0 || t[from] != t[end] {
+				break
+			}
+			to[from], to[end] = to[end], alone
+			from, end = from+1, end+1
+		}
+		from = end - 1
+	}
+}
+
+// matching is one comparison, with lines as numbers.
+type matching struct {
+	a, b []int32
+	to   []int
+}
+
+// between matches a[i:j] with b[k:l].
+func (m *matching) between(i, j, k, l int) {
+	for ; i < j && k < l && m.a[i] == m.b[k]; i, k = i+1, k+1 {
+		m.to[k] = i
+	}
+	for ; i < j && k < l && m.a[j-1] == m.b[l-1]; j, l = j-1, l-1 {
+		m.to[l-1] = j - 1
+	}
+	for x := k; x < l; x++ {
+		m.to[x] = alone
+	}
+	if i == j || k == l || m.shortest(i, j, k, l) {
+		return
+	}
+	anchors := m.anchors(i, j, k, l)
+	if len(anchors) == 0 {
+		// Too different to compare: a line that both have may be the same one or not.
+		had := map[int32]bool{}
+		for _, id := range m.a[i:j] {
+			had[id] = true
+		}
+		for x := k; x < l; x++ {
+			if had[m.b[x]] {
+				m.to[x] = doubtful
+			}
+		}
+		return
+	}
+	for _, at := range append(anchors, [2]int{j, l}) {
+		m.between(i, at[0], k, at[1])
+		if i, k = at[0]+1, at[1]+1; at[1] < l {
+			m.to[at[1]] = at[0]
+		}
+	}
+}
+
+// shortest finds the shortest edit script (Myers) of at most maxEdits edits, and returns false if there
+// is none.
+func (m *matching) shortest(i, j, k, l int) bool {
+	n, o := j-i, l-k
+	most := min(n+o, maxEdits)
+	reach := make([]int32, 2*most+2)
+	var trace [][]int32 // the part of reach that each round read
+	for d := 0; d <= most; d++ {
+		trace = append(trace, slices.Clone(reach[most-d:min(most+d+2, len(reach))]))
+		for diagonal := -d; diagonal <= d; diagonal += 2 {
+			at := most + diagonal
+			var x int
+			if diagonal == -d || diagonal != d && reach[at-1] < reach[at+1] {
+				x = int(reach[at+1])
+			} else {
+				x = int(reach[at-1]) + 1
+			}
+			for x < n && x-diagonal < o && x-diagonal >= 0 && m.a[i+x] == m.b[k+x-diagonal] {
+				x++
+			}
+			if reach[at] = int32(x); x >= n && x-diagonal >= o {
+				m.back(trace, i, k, n, o)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// back follows the rounds of shortest from the end to the beginning and notes the partners.
+func (m *matching) back(trace [][]int32, i, k, x, y int) {
+	for d := len(trace) - 1; d >= 0; d-- {
+		diagonal := x - y
+		reach := func(of int) int { return int(trace[d][of+d]) } // the round read the diagonals from -d
+		before := diagonal - 1
+		if diagonal == -d || diagonal != d && reach(diagonal-1) < reach(diagonal+1) {
+			before = diagonal + 1
+		}
+		fromX := 0
+		if d > 0 {
+			fromX = reach(before)
+		}
+		fromY := fromX - before
+		if d == 0 {
+			fromY = 0
+		}
+		for x > fromX && y > fromY && x > 0 && y > 0 && m.a[i+x-1] == m.b[k+y-1] {
+			x, y = x-1, y-1
+			m.to[k+y] = i + x
+		}
+		x, y = fromX, fromY
+	}
+}
+
+// anchors returns pairs of lines that both ranges have once, in an order that both have.
+func (m *matching) anchors(i, j, k, l int) [][2]int {
+	type seen struct{ a, b, inA, inB int }
+	all := map[int32]*seen{}
+	for x := i; x < j; x++ {
+		s := all[m.a[x]]
+		if s == nil {
+			s = &seen{}
+			all[m.a[x]] = s
+		}
+		s.a, s.inA = x, s.inA+1
+	}
+	var pairs [][2]int
+	for x := k; x < l; x++ {
+		if s := all[m.b[x]]; s != nil {
+			s.b, s.inB = x, s.inB+1
+		}
+	}
+	for x := k; x < l; x++ {
+		if s := all[m.b[x]]; s != nil && s.inA == 1 && s.inB == 1 {
+			pairs = append(pairs, [2]int{s.a, x})
+		}
+	}
+	return increasing(pairs)
+}
+
+// increasing returns a longest part of pairs whose first members increase.
+func increasing(pairs [][2]int) [][2]int {
+	var ends []int // by length: the pair that ends a row of this length and is smallest
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		at, _ := slices.BinarySearchFunc(ends, p[0], func(e, first int) int { return pairs[e][0] - first })
+		if before[i] = -1; at > 0 {
+			before[i] = ends[at-1]
+		}
+		if at == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[at] = i
+		}
+	}
+	var out [][2]int
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			out = append(out, pairs[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
