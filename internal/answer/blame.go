@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 
@@ -25,8 +26,8 @@ const messageWidth = 32
 func (a Blamed) text(p *page) {
 	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40}}
 	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
-		// A line that is older than the session has no checkpoint, only a commit.
-		from := cell(render.ID, l.Label)
+		// A line that is older than all checkpoints has only a commit.
+		from := cell(render.ID, cmp.Or(l.Ref, l.Label))
 		if l.Label == "" {
 			from = cell(render.Dim, l.Commit.Short())
 		}

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/why"
 )
 
 // Request holds the options of `blame`.
@@ -46,8 +47,12 @@ type Line struct {
 	By      author.By    `json:"by"`
 	Agent   string       `json:"agent"`
 
+	// Ref is what people type for the step of a line that came with a commit; empty for all others.
+	Ref string `json:"-"`
+
 	link *link
-	path string // of the file in that checkpoint
+	path string // of the file in that checkpoint or commit
+	from int    // the line's number there
 }
 
 // Blame returns for each line of a file which checkpoint wrote it.
@@ -62,7 +67,10 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		made[links[i].Commit] = &links[i]
 	}
 	lines := parse(out.String(), made)
-	return lines, attribute(ctx, s, found.State, lines)
+	if err := attribute(ctx, s, found.State, lines); err != nil {
+		return nil, err
+	}
+	return lines, beyond(ctx, s, found, req, lines)
 }
 
 // Porcelain lets git print its own porcelain format. The commits in it are those of the
@@ -149,12 +157,12 @@ func parse(text string, made map[name.OID]*link) []Line {
 	lines := []Line{}
 	commits := map[name.OID]*Line{} // data of each commit that was seen
 	var of *Line
-	line := 0
+	line, from := 0, 0
 	for row := range strings.Lines(text) {
 		row = strings.TrimSuffix(row, "\n")
 		if content, ends := strings.CutPrefix(row, "\t"); ends {
 			l := *of
-			l.Line, l.Content = line, content
+			l.Line, l.Content, l.from = line, content, from
 			// For a commit of the chain, show the checkpoint for which it was made.
 			if m := made[l.Commit]; m != nil {
 				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
@@ -173,13 +181,14 @@ func parse(text string, made map[name.OID]*link) []Line {
 			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
 			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
 		case "filename":
-			of.path = value
+			of.path = why.Unquoted(value)
 		case "summary":
 			of.Message = value
 		default:
 			oid, err := name.ParseOID(key)
 			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
-				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // git writes a number
+				from, _ = strconv.Atoi(fields[0]) //nolint:errcheck // git writes numbers
+				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
 				if of = commits[oid]; of == nil {
 					of = &Line{Commit: oid}
 					commits[oid] = of

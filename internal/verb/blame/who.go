@@ -2,6 +2,7 @@ package blame
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
@@ -9,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/why"
 )
 
 // attribute says of each line who made it. What a session took over from another one is that one's, and
@@ -79,4 +81,38 @@ func (l *Line) tell(ctx context.Context, s *checkpoint.Service, o *author.Origin
 	})
 	l.Message, _, _ = strings.Cut(words, "\n")
 	return err
+}
+
+// beyond goes on through the commits that lines came with, to steps of any session.
+func beyond(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, lines []Line) error {
+	path, err := s.Repo.Below(req.File)
+	if err != nil {
+		return err
+	}
+	c, err := s.Repo.ReadCommit(ctx, string(found.Entry.Event().Commit))
+	if err != nil {
+		return err
+	}
+	var places []why.Place
+	var of []*Line
+	for i := range lines {
+		if l := &lines[i]; l.link == nil {
+			of = append(of, l)
+			places = append(places, why.Place{Commit: l.Commit, Path: l.path, From: l.from, Line: l.Line})
+		}
+	}
+	claims, err := why.Beyond(ctx, s, c.Tree, path, places, slices.Contains(req.Options, "-w"))
+	if err != nil {
+		return err
+	}
+	for i, claim := range claims {
+		if claim == nil {
+			continue
+		}
+		l := of[i]
+		l.ID, l.Label, l.Step, l.Ref = claim.Checkpoint, claim.Label, claim.Step, claim.Ref
+		l.Session, l.By, l.Agent, l.Time = claim.Session, claim.By, claim.Agent, claim.Since
+		l.Message, _, _ = strings.Cut(claim.Message, "\n")
+	}
+	return nil
 }

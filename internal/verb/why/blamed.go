@@ -148,7 +148,7 @@ func parseBlame(out string) (lines []blamedLine) {
 		}
 		key, value, _ := strings.Cut(row, " ")
 		if key == "filename" {
-			paths[of] = unquoted(value)
+			paths[of] = Unquoted(value)
 			continue
 		}
 		oid, err := name.ParseOID(key)
@@ -164,8 +164,8 @@ func parseBlame(out string) (lines []blamedLine) {
 	return lines
 }
 
-// unquoted decodes a path as git quotes it.
-func unquoted(path string) string {
+// Unquoted decodes a path as git quotes it.
+func Unquoted(path string) string {
 	inner, is := strings.CutPrefix(path, `"`)
 	if !is || !strings.HasSuffix(inner, `"`) {
 		return path

@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"slices"
+	"strings"
 	"unicode"
 
 	"git-checkpoint/internal/core/author"
@@ -29,6 +30,8 @@ type Claim struct {
 	// Of is the step's own checkpoint, and Ref what people type for it.
 	Of  name.ID `json:"-"`
 	Ref string  `json:"-"`
+	// Label is that of Checkpoint.
+	Label string `json:"-"`
 	// Files is how many files the step changed.
 	Files int `json:"-"`
 
@@ -66,9 +69,9 @@ func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i 
 }
 
 // confirmed reports whether a claim to line i of the file as it is now holds from there, too. git blame may
-// have taken one of several equal lines for another one, and then its commit tells of the wrong one.
-func (a *asker) confirmed(ctx context.Context, path string, i int, claim Claim) bool {
-	e := a.hereAt(path)
+// have taken one of several equal lines for another one, and then its commit tells of the wrong one. paths
+// are the names that the file has or had.
+func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i int, claim Claim) bool {
 	t := a.content(ctx, e)
 	if i >= len(t) {
 		return false
@@ -86,12 +89,17 @@ func (a *asker) confirmed(ctx context.Context, path string, i int, claim Claim) 
 		return false
 	}
 	tip := all[len(all)-1].point
-	at := a.matched(ctx, a.file(ctx, a.x.Checkpoints[tip].Tree, path), e)[i]
-	if at < 0 {
-		return false
+	for _, path := range paths {
+		if was := a.file(ctx, a.x.Checkpoints[tip].Tree, path); isFile(was) {
+			at := a.matched(ctx, was, e)[i]
+			if at < 0 {
+				return false
+			}
+			o := a.origin(ctx, tip, path, at)
+			return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
+		}
 	}
-	o := a.origin(ctx, tip, path, at)
-	return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
+	return false
 }
 
 // settle drops the claims that a better one stands against.
@@ -254,7 +262,7 @@ func (a *asker) authorIn(ctx context.Context, st *journal.State, e *journal.Entr
 	who := author.In(st, e, rec).Who(record.Path(o.path))
 	claim := Claim{By: who.By, Session: st.Session, Checkpoint: e.Checkpoint, Since: checkpoint.Time{Time: rec.CreatedAt}}
 	step, said := a.stepOf(ctx, st, e, rec)
-	claim.Of = step.Checkpoint
+	claim.Of, claim.Label = step.Checkpoint, e.Label
 	claim.Message, claim.Ref, claim.Files = said.Message, string(st.Session)+":"+checkpoint.TypedName(st, step), said.Files.Counts[0]+said.Files.Counts[1]+said.Files.Counts[2]
 	if step.Milestone {
 		claim.Step = step.Step
@@ -262,7 +270,8 @@ func (a *asker) authorIn(ctx context.Context, st *journal.State, e *journal.Entr
 	if agent, has := said.Agent(); has && who.By != author.Outside {
 		claim.Agent, claim.Model = agent.Name, agent.Model
 		if said.HasPrompt() {
-			claim.Prompt = said.Message
+			// The first words of the agent's answer may follow.
+			claim.Prompt, _, _ = strings.Cut(said.Message, "\n")
 		}
 	}
 	return claim

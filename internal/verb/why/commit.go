@@ -79,7 +79,8 @@ func (a *asker) behind(ctx context.Context, c *aim) Commit {
 			if !known {
 				i = len(out.Steps)
 				at[claim.Ref] = i
-				out.Steps = append(out.Steps, Step{Session: claim.Session, Step: claim.Step, Checkpoint: claim.Of, Message: claim.Message, Files: []checkpoint.Path{}, Claim: claim})
+				subject, _, _ := strings.Cut(claim.Message, "\n")
+				out.Steps = append(out.Steps, Step{Session: claim.Session, Step: claim.Step, Checkpoint: claim.Of, Message: subject, Files: []checkpoint.Path{}, Claim: claim})
 			}
 			if step := &out.Steps[i]; !slices.Contains(step.Files, path) {
 				step.Files = append(step.Files, path)

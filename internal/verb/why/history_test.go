@@ -30,15 +30,13 @@ type history struct {
 	*verbtest.World
 	random *rand.Rand
 	files  map[string][]made
-	base   map[string][]made // as at the last commit
 	n      int
-	trunk  string
 	turn   int
-	saved  []map[string][]made
+	kept   map[string]bool // the contents of files that checkpoints have
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
-	h := &history{World: verbtest.Unborn(t, "repo"), random: rand.New(rand.NewPCG(seed, 7)), files: map[string][]made{}, trunk: "main"}
+	h := &history{World: verbtest.Unborn(t, "repo"), random: rand.New(rand.NewPCG(seed, 7)), files: map[string][]made{}, kept: map[string]bool{}}
 	for i := range 3 {
 		for range 3 {
 			h.insert(fmt.Sprintf("f%d.go", i), nil)
@@ -72,12 +70,16 @@ func clone(files map[string][]made) map[string][]made {
 func (h *history) write() {
 	h.Helper()
 	for path, lines := range h.files {
-		var b strings.Builder
-		for _, l := range lines {
-			b.WriteString(l.text + "\n")
-		}
-		h.Write(path, b.String())
+		h.Write(path, contentOf(lines))
 	}
+}
+
+func contentOf(lines []made) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.text + "\n")
+	}
+	return b.String()
 }
 
 func (h *history) commit(message string) {
@@ -86,7 +88,6 @@ func (h *history) commit(message string) {
 	if h.Git("status", "--porcelain") != "" {
 		h.gitAt("commit", "-qm", message)
 	}
-	h.base = clone(h.files)
 }
 
 // function returns the lines of a new function: some are like those of all others.
@@ -171,6 +172,9 @@ func (h *history) create(trigger, message string, id *name.ID, paths map[string]
 	if trigger == "tool" || trigger == "prompt" {
 		req.SkipUnchanged = true
 	}
+	for _, lines := range h.files {
+		h.kept[contentOf(lines)] = true
+	}
 	h.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		got, err := create.Checkpoint(ctx, s, req)
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
@@ -232,7 +236,6 @@ func (h *history) land() {
 		h.commit("After all") // the worktree has moved on
 		return
 	}
-	h.base = clone(h.files)
 }
 
 // licence is a trap: the agent adds a file, it is removed, and somebody commits the same text.

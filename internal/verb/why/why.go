@@ -73,7 +73,9 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
 		c, e := a.aimAt(ctx, b, path)
 		if c != nil {
-			l.Claims = slices.DeleteFunc(a.claims(ctx, c, b.path, e, b.from-1), func(claim Claim) bool { return !a.confirmed(ctx, path, b.line-1, claim) })
+			l.Claims = slices.DeleteFunc(a.claims(ctx, c, b.path, e, b.from-1), func(claim Claim) bool {
+				return !a.confirmed(ctx, []string{path, b.path}, a.hereAt(path), b.line-1, claim)
+			})
 			if !c.here {
 				l.Subject, _, _ = strings.Cut(c.Message, "\n")
 				l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
@@ -82,6 +84,39 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		lines = append(lines, l)
 	}
 	return lines, ctx.Err()
+}
+
+// Place is a line of a commit, as git blame names it, and where it is in the file that was asked about. Both
+// numbers are from 1.
+type Place struct {
+	Commit     name.OID
+	Path       string
+	From, Line int
+}
+
+// Beyond says what is behind lines that came with commits to the file at a path of a tree; loose: white
+// space does not count. For a line it has the only claim, or nil.
+func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path string, places []Place, loose bool) ([]*Claim, error) {
+	out := make([]*Claim, len(places))
+	if len(places) == 0 {
+		return out, nil
+	}
+	a, err := newAsker(ctx, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	a.loose = loose
+	for i, at := range places {
+		c, e := a.aimAt(ctx, blamedLine{commit: at.Commit, path: at.Path}, path)
+		if c == nil || c.here {
+			continue
+		}
+		claims := a.claims(ctx, c, at.Path, e, at.From-1)
+		if len(claims) == 1 && a.confirmed(ctx, []string{path, at.Path}, a.file(ctx, tree, path), at.Line-1, claims[0]) {
+			out[i] = &claims[0]
+		}
+	}
+	return out, ctx.Err()
 }
 
 // aimAt returns the commit of a line and the file there. It is nil if that cannot be read.
