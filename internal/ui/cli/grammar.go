@@ -48,6 +48,8 @@ type grammar struct {
 	Compare    CompareCmd    `cmd:"" group:"try" help:"Compare attempts side by side."`
 	Blame      BlameCmd      `cmd:"" group:"try" help:"Show which step wrote each line of a file."`
 	Why        WhyCmd        `cmd:"" group:"try" help:"Show the prompt and the step behind a line or a commit."`
+	Report     ReportCmd     `cmd:"" group:"try" help:"Tell reviewers what is behind the commits of a range."`
+	Search     SearchCmd     `cmd:"" group:"try" help:"Find words in prompts, messages, transcripts and paths."`
 	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
 	Transcript TranscriptCmd `cmd:"" group:"try" help:"Print conversations with coding agents."`
 	Land       LandCmd       `cmd:"" group:"try" help:"Turn steps into commits on the current branch."`

@@ -1,0 +1,144 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// Where a search found its words.
+const (
+	InPrompt     = "prompt"
+	InMessage    = "message"
+	InAnswer     = "answer" // the first words of an agent's answer, which follow the prompt in a turn's message
+	InTranscript = "transcript"
+	InPath       = "path"
+)
+
+// Found is a text that has all words of a search.
+type Found struct {
+	Session    name.Session `json:"session"`
+	Step       int          `json:"step"` // 0: the checkpoint is between steps
+	Checkpoint name.ID      `json:"checkpoint"`
+	Where      string       `json:"where"`
+	Text       string       `json:"text"` // the line, shortened around the words
+
+	Ref string `json:"-"` // what people type for the checkpoint
+}
+
+// Search finds words in the prompts, messages, answers, kept transcripts and changed paths of all
+// sessions, or of one. Case does not count, and each text must have all words. What cannot be read is
+// skipped with a warning.
+func Search(ctx context.Context, s *checkpoint.Service, session string, words []string) ([]Found, error) {
+	q := search{s: s}
+	for _, w := range words {
+		q.words = append(q.words, strings.Fields(strings.ToLower(w))...)
+	}
+	if len(q.words) == 0 {
+		return nil, checkpoint.Usage("", "there is no word to search for")
+	}
+	states, err := s.States(ctx, "session %q is not searched: %v")
+	if session != "" {
+		var st *journal.State
+		st, err = checkpoint.ChosenState(ctx, s, session)
+		states = []*journal.State{st}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range states {
+		for i := range st.Len() {
+			if n := st.Standing(i); n.Dead || n.Safety {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := q.in(ctx, st, st.Read(i)); err != nil {
+				s.Warn(fmt.Sprintf("%s of session %q is not searched: %v", st.Read(i).Label, st.Session, err))
+			}
+		}
+	}
+	return q.found, nil
+}
+
+// search is a search for words, in lower case.
+type search struct {
+	s     *checkpoint.Service
+	words []string
+	found []Found
+}
+
+// in searches one checkpoint.
+func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) error {
+	rec, err := q.s.ReadRecord(ctx, e)
+	if err != nil {
+		return err
+	}
+	at := Found{Session: st.Session, Checkpoint: e.Checkpoint, Ref: string(st.Session) + ":" + checkpoint.TypedName(st, e)}
+	if e.Milestone {
+		at.Step = e.Step
+	}
+	where, rest := InMessage, InMessage
+	if rec.HasPrompt() {
+		where, rest = InPrompt, InAnswer
+	}
+	for line := range strings.Lines(strings.TrimPrefix(rec.Message, record.BeforePrompt+": ")) {
+		q.look(at, where, line)
+		where = rest
+	}
+	for _, paths := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
+		for _, p := range paths {
+			q.look(at, InPath, string(p))
+		}
+	}
+	talk, err := talkOf(ctx, q.s, e)
+	if talk != nil {
+		for _, line := range talk.Lines {
+			q.look(at, InTranscript, string(line))
+		}
+	}
+	return err
+}
+
+// look notes a text that has all words.
+func (q *search) look(at Found, where, text string) {
+	text = strings.TrimSpace(text)
+	lower := strings.ToLower(text)
+	for _, w := range q.words {
+		if !strings.Contains(lower, w) {
+			return
+		}
+	}
+	at.Where, at.Text = where, text
+	if where != InPath {
+		at.Text = around(text, strings.Index(lower, q.words[0]))
+	}
+	q.found = append(q.found, at)
+}
+
+// around shortens a text to some characters before and after a place.
+func around(text string, at int) string {
+	const before, after = 80, 160
+	from, to := max(0, min(at, len(text))-before), min(len(text), at+after)
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	short := text[from:max(from, to)]
+	if from > 0 {
+		short = "…" + short
+	}
+	if to < len(text) {
+		short += "…"
+	}
+	return short
+}

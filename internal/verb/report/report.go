@@ -1,0 +1,233 @@
+// Package report tells reviewers what is behind the commits of a range: the prompts with what each changed,
+// the checks that ran, what changed outside agents' tools, and what is unknown.
+//
+// What it returns leaves the machine, so nothing gets into it but by clean: secrets are replaced, and
+// absolute paths and mail addresses left out. The same input gives the same bytes: it has no times.
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/why"
+)
+
+// Request holds the options of `report`.
+type Request struct {
+	Range    string // as for git log; empty: what the branch has and its upstream has not
+	Session  string // only steps of this session; empty: of all
+	Progress func(int)
+}
+
+// Commit is a commit of the range.
+type Commit struct {
+	Commit  name.OID `json:"commit"`
+	Subject string   `json:"subject"`
+}
+
+// Step is a step behind one of the commits.
+type Step struct {
+	Session    name.Session      `json:"session"`
+	Step       int               `json:"step"` // 0: it is no step, but a checkpoint between steps
+	Checkpoint name.ID           `json:"checkpoint"`
+	Agent      string            `json:"agent"`
+	Model      string            `json:"model"`
+	Prompt     string            `json:"prompt"`
+	Message    string            `json:"message"` // without the prompt: the first words of the answer
+	Files      []string          `json:"files"`
+	Checks     map[string]string `json:"checks"` // metrics by name, and the exit code of run
+	Commits    []name.OID        `json:"commits"`
+}
+
+// Worker is an agent with a model.
+type Worker struct {
+	Agent string `json:"agent"`
+	Model string `json:"model"`
+	Steps int    `json:"steps"`
+}
+
+// Answer is a report.
+type Answer struct {
+	Range   string   `json:"range"`
+	Commits []Commit `json:"commits"`
+	Steps   []Step   `json:"steps"`
+	// Outside has the paths with lines that no known tool made, Unknown those of which nothing is known.
+	Outside []string `json:"outside"`
+	Unknown []string `json:"unknown"`
+	Agents  []Worker `json:"agents"`
+}
+
+// Make makes the report.
+func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
+	commits, err := commitsOf(ctx, s, &req)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := why.Commits(ctx, s, commits, req.Progress)
+	if err != nil {
+		return nil, err
+	}
+	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
+	if err != nil {
+		return nil, err
+	}
+	m := &making{s: s, prompts: prompts, out: &Answer{Range: clean(req.Range), Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}}
+	outside, unknown, agents := map[string]bool{}, map[string]bool{}, map[Worker]int{}
+	for _, c := range behind {
+		m.out.Commits = append(m.out.Commits, Commit{c.Commit, clean(c.Subject)})
+		for _, step := range c.Steps {
+			if req.Session == "" || string(step.Session) == req.Session {
+				m.add(ctx, c.Commit, step)
+			}
+		}
+		mark(outside, c.Outside)
+		mark(unknown, c.Unknown)
+	}
+	for _, step := range m.out.Steps {
+		if step.Agent != "" {
+			agents[Worker{Agent: step.Agent, Model: step.Model}]++
+		}
+	}
+	m.out.Outside, m.out.Unknown = sorted(outside), sorted(unknown)
+	for w, n := range agents {
+		m.out.Agents = append(m.out.Agents, Worker{w.Agent, w.Model, n})
+	}
+	slices.SortFunc(m.out.Agents, func(a, b Worker) int { return strings.Compare(a.Agent+"\x00"+a.Model, b.Agent+"\x00"+b.Model) })
+	return m.out, nil
+}
+
+// commitsOf returns the commits of the range, oldest first.
+func commitsOf(ctx context.Context, s *checkpoint.Service, req *Request) ([]name.OID, error) {
+	if req.Range == "" {
+		up, err := s.Repo.Output(ctx, "rev-parse", "--abbrev-ref", "--verify", "--quiet", "@{upstream}")
+		if err != nil {
+			return nil, checkpoint.Usage("name the range, such as origin/main..", "the branch has no upstream that it could be compared with")
+		}
+		req.Range = up + ".."
+	}
+	if strings.HasPrefix(req.Range, "-") {
+		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(req.Range, name.Said))
+	}
+	if req.Session != "" {
+		if _, err := s.State(ctx, name.Session(req.Session)); err != nil {
+			return nil, err
+		}
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", req.Range, "--"}})
+	if git.ExitCode(err) > 0 {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(req.Range, name.Said))
+	}
+	var out []name.OID
+	for _, oid := range strings.Fields(string(res.Stdout)) {
+		out = append(out, name.OID(oid))
+	}
+	return out, err
+}
+
+// making is a report that is being made.
+type making struct {
+	s       *checkpoint.Service
+	prompts bool
+	out     *Answer
+	at      map[name.ID]int
+}
+
+// add adds a step behind a commit.
+func (m *making) add(ctx context.Context, commit name.OID, step why.Step) {
+	i, known := m.at[step.Checkpoint]
+	if !known {
+		i = len(m.out.Steps)
+		m.at[step.Checkpoint] = i
+		made := Step{Session: step.Session, Step: step.Step, Checkpoint: step.Checkpoint, Files: []string{}, Checks: map[string]string{}}
+		made.Agent, made.Model = clean(step.Claim.Agent), clean(step.Claim.Model)
+		prompt, message := step.Claim.Prompt, step.Claim.Message
+		if prompt != "" {
+			message = strings.TrimSpace(strings.TrimPrefix(message, prompt))
+		}
+		if m.prompts || step.Claim.Agent == "" {
+			made.Prompt, made.Message = clean(prompt), clean(message)
+		}
+		m.checks(ctx, &made)
+		m.out.Steps = append(m.out.Steps, made)
+	}
+	made := &m.out.Steps[i]
+	for _, path := range step.Files {
+		if p := clean(string(path)); !slices.Contains(made.Files, p) {
+			made.Files = append(made.Files, p)
+		}
+	}
+	made.Commits = append(made.Commits, commit)
+}
+
+// checks adds the metrics of a step and the exit code of its command.
+func (m *making) checks(ctx context.Context, step *Step) {
+	st, err := m.s.State(ctx, step.Session)
+	if err != nil {
+		return
+	}
+	e := st.Entry(step.Checkpoint)
+	if e == nil {
+		return
+	}
+	rec, err := m.s.ReadRecord(ctx, e)
+	if err != nil {
+		return
+	}
+	if rec.Trigger == "run" {
+		step.Checks["exit code"] = "0" // of a command that fails there is no checkpoint
+	}
+	def, err := m.s.DefinitionFor(ctx, st)
+	if err != nil {
+		return
+	}
+	var metrics map[string]json.RawMessage
+	if json.Unmarshal(create.MetricsOf(def, rec.State), &metrics) != nil {
+		return
+	}
+	for key, value := range metrics {
+		step.Checks[clean(key)] = clean(strings.Trim(string(value), `"`))
+	}
+}
+
+// mark notes paths.
+func mark(all map[string]bool, paths []record.Path) {
+	for _, p := range paths {
+		all[clean(string(p))] = true
+	}
+}
+
+func sorted(all map[string]bool) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(all))...)
+}
+
+// longest is how long a text may be, in characters.
+const longest = 4000
+
+var places = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`file://\S+|[A-Za-z]:\\[^\s"'<>]+|~/[^\s"'<>` + "`" + `)]+|(^|[^\w./:~-]|[=:,(])/[\w.@+~-]+(?:/[^\s"'<>` + "`" + `):,]*)+`)
+})
+
+var addresses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+`)
+})
+
+// clean returns a text that may leave this machine: with secrets replaced, and without absolute paths and
+// mail addresses.
+func clean(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	text, _ = guard.Redact(text)
+	text = addresses().ReplaceAllString(text, "[address]")
+	text = places().ReplaceAllString(text, "${1}[path]")
+	return name.Clip(text, longest)
+}
