@@ -42,6 +42,9 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return err
 	}
 	found, err := inspect.Show(ctx, s, c.Session, c.Ref)
+	if err != nil && c.Get == "" && !c.Stat && !c.Patch {
+		return app.behindUnless(ctx, s, c.Ref, err)
+	}
 	if err != nil {
 		return err
 	}

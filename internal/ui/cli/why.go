@@ -36,11 +36,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
 		}
 	} else if oid, is := why.ResolveCommit(ctx, s, c.What); is && len(c.Lines) == 0 {
-		found, err := why.Commits(ctx, s, []name.OID{oid}, req.Progress)
-		if err != nil {
-			return err
-		}
-		return app.give(answer.Behind{Commit: found[0]})
+		return app.behind(ctx, s, oid)
 	} else if len(c.Lines) == 0 {
 		if _, err := os.Lstat(filepath.Join(app.dir, c.What)); err != nil {
 			return checkpoint.Failure(checkpoint.KindNotFound, "for a line of a file, write git checkpoint why FILE:LINE", "no such commit or file: %q", name.Clip(c.What, name.Said))
@@ -67,4 +63,26 @@ func count(given bool) int {
 		return 1
 	}
 	return 0
+}
+
+// behind prints the steps behind a commit.
+func (a *App) behind(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
+	progress := a.Terminal.Progress("Reading checkpoints")
+	defer progress.Finish()
+	found, err := why.Commits(ctx, s, []name.OID{commit}, func(n int) { progress.Add(int64(n)) })
+	if err != nil {
+		return err
+	}
+	return a.give(answer.Behind{Commit: found[0]})
+}
+
+// behindUnless handles the error of a command that was given a name that is no checkpoint: if it is a
+// commit, it prints the steps behind that.
+func (a *App) behindUnless(ctx context.Context, s *checkpoint.Service, typed string, err error) error {
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		if oid, is := why.ResolveCommit(ctx, s, typed); is {
+			return a.behind(ctx, s, oid)
+		}
+	}
+	return err
 }
