@@ -1,0 +1,173 @@
+package threeway
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// Only a file that has exactly the content of one that is gone, and is the only one with it, counts as
+// renamed. Whatever else looks like a rename may be none.
+
+// pair is a file that a change renames: it is gone at from and new at to.
+type pair struct{ from, to Change }
+
+// renamed divides changes into renames and the rest.
+func renamed(changes []Change) (pairs []pair, rest []Change) {
+	found := matched(changes)
+	byPath := map[string]Change{}
+	for _, c := range changes {
+		byPath[c.Path] = c
+	}
+	taken := map[string]bool{}
+	for _, from := range slices.Sorted(maps.Keys(found)) {
+		pairs = append(pairs, pair{byPath[from], byPath[found[from]]})
+		taken[from], taken[found[from]] = true, true
+	}
+	for _, c := range changes {
+		if !taken[c.Path] {
+			rest = append(rest, c)
+		}
+	}
+	return pairs, rest
+}
+
+// matched returns the new path of each file that changes rename.
+func matched(changes []Change) map[string]string {
+	type both struct{ gone, made []string }
+	at := map[[2]name.OID]*both{}
+	of := func(v Version) *both {
+		key := [2]name.OID{v.Entry.OID, v.Raw}
+		if at[key] == nil {
+			at[key] = &both{}
+		}
+		return at[key]
+	}
+	for _, c := range changes {
+		switch {
+		case c.From.regular() && !c.To.there():
+			of(c.From).gone = append(of(c.From).gone, c.Path)
+		case c.To.regular() && !c.From.there():
+			of(c.To).made = append(of(c.To).made, c.Path)
+		}
+	}
+	found := map[string]string{}
+	for key, b := range at {
+		if len(b.gone) == 1 && len(b.made) == 1 && !isEmpty(key[0]) {
+			found[b.gone[0]] = b.made[0]
+		}
+	}
+	return found
+}
+
+// isEmpty reports whether a blob is the empty one: that two files have it says nothing.
+func isEmpty(oid name.OID) bool {
+	for _, format := range []string{"sha1", "sha256"} {
+		if git.HashObject(format, "blob", nil) == oid {
+			return true
+		}
+	}
+	return false
+}
+
+// findRenames finds what was renamed in ours since base.
+func (s *set) findRenames() {
+	changes := make([]Change, 0, len(s.changed))
+	for p, c := range s.changed {
+		changes = append(changes, Change{Path: p, From: Side{}.At(p, c.Old), To: s.ours.At(p, c.New)})
+	}
+	s.renames = matched(changes)
+}
+
+// find returns where ours has a file of base. why is set if it was renamed and changed, too: nobody
+// can tell what a change of it means then.
+func (s *set) find(ctx context.Context, path string, base Version) (at, why string, err error) {
+	if to := s.moved[path]; to != "" {
+		return to, "", nil
+	}
+	if !base.there() || s.now(path, base).there() {
+		return path, "", nil
+	}
+	if _, edited := s.edits[path]; edited { // a newer change removed it
+		return path, "", nil
+	}
+	if to := s.renames[path]; to != "" && s.out[to] == nil {
+		s.moved[path] = to
+		return to, "", nil
+	}
+	if s.edited == nil {
+		if s.edited, err = s.similar(ctx); err != nil {
+			return path, "", err
+		}
+	}
+	if to := s.edited[path]; to != "" {
+		return path, "renamed to " + to + " and changed since", nil
+	}
+	return path, "", nil
+}
+
+// mostCompared is how many files git compares with each other to find renames.
+const mostCompared = "-l2000"
+
+// similar returns what git takes for renames in ours since base.
+func (s *set) similar(ctx context.Context) (map[string]string, error) {
+	out, err := s.repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(s.base), string(s.ours.Tree)}})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	fields := strings.Split(string(out.Stdout), "\x00")
+	for i := 0; i+2 < len(fields); i += 3 { // R095, the old path, the new one
+		found[fields[i+1]] = fields[i+2]
+	}
+	return found, nil
+}
+
+// back applies a rename: what base has at p.from.Path goes to p.to.Path.
+func (s *set) back(ctx context.Context, p pair) error {
+	from, to := p.from.Path, p.to.Path
+	if s.failed(from) || s.failed(to) {
+		s.pairs[from], s.pairs[to] = to, from
+		s.conflict(from, "the file that it was renamed from or to has a conflict")
+		return nil
+	}
+	at, why, err := s.find(ctx, from, p.from.From)
+	if err != nil {
+		return err
+	}
+	ours := s.now(at, p.from.From)
+	switch {
+	case why != "":
+	case !ours.there():
+		// Somebody deleted the new name. Where the old one was, the file comes back.
+		if err := s.one(ctx, p.from); err != nil {
+			return err
+		}
+		return s.one(ctx, p.to)
+	case at == to: // somebody renamed it back
+		s.note(from, Same, "")
+		s.note(to, Same, "")
+		return nil
+	case s.now(to, p.to.From).there():
+		why = "made again since it was renamed"
+	}
+	s.pairs[from], s.pairs[to] = to, from
+	if why != "" {
+		s.conflict(from, why)
+		return nil
+	}
+	how := Merged
+	if ours.Same(p.from.From) {
+		how, ours = Restored, p.to.To
+	} else if ours.Entry.Mode == p.from.From.Entry.Mode {
+		ours.Entry.Mode = p.to.To.Entry.Mode
+	}
+	s.edits[at], s.edits[to] = Version{}, ours
+	s.note(from, how, "")
+	s.note(to, how, "")
+	return nil
+}
