@@ -47,6 +47,10 @@ func (a Planned) text(p *page) {
 		p.notBroughtBack(r)
 		return
 	}
+	if r.Reverted != nil {
+		p.plannedRevert(r)
+		return
+	}
 	p.text("", r.Said)
 	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session) + when(r.Elsewhere != "", ", "+r.Elsewhere))}
 	heading := []field{{"Rollback to", place}}

@@ -29,6 +29,8 @@ type Intent struct {
 	TargetOld name.OID  // old value of the branch that moves; empty when it did not exist, or none moves
 	Reason    string
 	Stays     bool // of a promotion or landing: the current checkpoint stays and nothing is discarded
+	// Then is the request of the checkpoint that a promotion makes afterwards, as package create encodes it.
+	Then json.RawMessage `json:",omitempty"`
 }
 
 // UndoneLevel has the members that differ between the events of one undo of several levels. See

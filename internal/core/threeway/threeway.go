@@ -211,6 +211,9 @@ func (s *set) one(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
+	if at != c.Path && !c.To.there() {
+		why = "renamed to " + at + " since" // or copied, and the copy is not ours to delete
+	}
 	if why != "" {
 		s.conflict(c.Path, why)
 		return nil

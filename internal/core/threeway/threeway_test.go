@@ -127,7 +127,7 @@ func TestPaths(t *testing.T) {
 			{"a new file", files{"a": text}, files{}, files{"a": text, "b": "b"}, files{"b": "b"}, "a restored"},
 			{"a new file, changed since", files{"a": text}, files{}, files{"a": first}, files{"a": first}, "a conflict"},
 			{"a new file, deleted since", files{"a": text}, files{}, files{"b": "b"}, files{"b": "b"}, "a same"},
-			{"a new file, renamed since", files{"a": text}, files{}, files{"b": text}, files{}, "a restored"},
+			{"a new file, renamed since", files{"a": text}, files{}, files{"b": text}, files{"b": text}, "a conflict"},
 			{"a new file, renamed and changed since", files{"a": text}, files{}, files{"b": first}, files{"b": first}, "a conflict"},
 			{"a deleted file", files{}, files{"a": text}, files{}, files{"a": text}, "a restored"},
 			{"a deleted file, made again", files{}, files{"a": text}, files{"a": first}, files{"a": first}, "a conflict"},

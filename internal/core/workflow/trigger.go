@@ -15,12 +15,13 @@ const (
 	TriggerSafety        = "safety"
 	TriggerRun           = "run"     // captures the files before the first try of a step
 	TriggerPromote       = "promote" // records what promote or land brought into a session
+	TriggerRevert        = "revert"  // records that revert took back steps
 )
 
 // automatic lists further triggers that exist in every workflow. They are for programs that call
 // this one, such as a coding agent's hooks or the watcher. None of them makes milestones.
 func automatic() []string {
-	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "before", "tool", "turn", "watch", TriggerPromote, "compaction", "subagent"}
+	return []string{TriggerRun, TriggerUserInterrupt, TriggerSessionEnd, "prompt", "before", "tool", "turn", "watch", TriggerPromote, TriggerRevert, "compaction", "subagent"}
 }
 
 // Config looks up a configuration key; ok is false if it is not set.
@@ -89,6 +90,9 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	// Rules judge the result of a step, and at this point it has not begun.
 	case name == TriggerRun:
 		return Trigger{Exempt: true, Hangs: hangsLast}, true
+	// The state stays, or goes back to what the rules have seen before. Nothing but the command makes it.
+	case name == TriggerRevert:
+		return Trigger{Exempt: true, ByHand: true, Hangs: hangsLast}, true
 	case slices.Contains(automatic(), name):
 		return Trigger{}, true
 	}

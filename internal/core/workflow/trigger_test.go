@@ -31,7 +31,7 @@ func TestTriggersOfEveryWorkflow(t *testing.T) {
 	for name, steps := range milestones {
 		for label, d := range twins(t, name) {
 			t.Run(label, func(t *testing.T) {
-				for _, trigger := range strings.Fields(steps + " " + others[name] + " manual user_interrupt session_end safety run prompt tool turn watch promote compaction subagent") {
+				for _, trigger := range strings.Fields(steps + " " + others[name] + " manual user_interrupt session_end safety run prompt tool turn watch promote revert compaction subagent") {
 					off, err := d.SwitchedOff(trigger, nil)
 					if err != nil {
 						t.Error(err)
@@ -44,7 +44,7 @@ func TestTriggersOfEveryWorkflow(t *testing.T) {
 					if (off == "") != (trigger != "agent_complete") {
 						t.Errorf("%s: off is %q", trigger, off)
 					}
-					if o.Exempt != (trigger == TriggerSafety || trigger == TriggerRun) {
+					if o.Exempt != (trigger == TriggerSafety || trigger == TriggerRun || trigger == TriggerRevert) {
 						t.Errorf("%s: exempt is %v", trigger, o.Exempt)
 					}
 				}

@@ -39,6 +39,7 @@ type grammar struct {
 	Watch  WatchCmd  `cmd:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
+	Revert   RevertCmd   `cmd:"" group:"back" help:"Take back what steps did, and leave what others did since."`
 	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback here, or several."`
 	Redo     RedoCmd     `cmd:"" group:"back" help:"Redo what an undo took back."`
 	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session."`

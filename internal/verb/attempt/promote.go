@@ -5,7 +5,6 @@ package attempt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -92,6 +91,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 			return nil, err
 		}
 	}
+	promotion.Then = &p.request
 	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
 		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: reasonOf(a, rec, req), DryRun: req.DryRun,
 	})
@@ -166,14 +166,5 @@ func (p *Promotion) Apply(ctx context.Context) (*Promoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := create.Checkpoint(context.WithoutCancel(ctx), p.s, p.request)
-	if err == nil {
-		return &Promoted{done, made}, nil
-	}
-	// The context may be cancelled by now, and half a promotion must not stay.
-	undo, undoErr := rollback.PrepareUndo(context.WithoutCancel(ctx), p.s, rollback.UndoRequest{})
-	if undoErr == nil {
-		_, undoErr = undo.Apply(context.WithoutCancel(ctx))
-	}
-	return nil, errors.Join(err, undoErr)
+	return &Promoted{done, done.Created}, nil
 }

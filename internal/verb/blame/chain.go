@@ -13,9 +13,11 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
 )
 
 // link is one commit of the chain.
@@ -63,7 +65,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 			}
 			if old, ok := known[e.Checkpoint]; ok && old.Before == l.Before {
 				l.Commit, l.Head = old.Commit, old.Head
-			} else if err := l.make(ctx, s, before); err != nil {
+			} else if err := l.make(ctx, s, before, restoredFrom(ctx, s, to.State, e, links)); err != nil {
 				return err
 			} else {
 				fresh = true
@@ -99,8 +101,8 @@ func lineTo(to *checkpoint.Found) []*journal.Entry {
 
 // make writes the commit of a link, with the tree, time and author of the checkpoint. Its
 // parents are the link before and, if HEAD has moved, HEAD. Lines that came with somebody's
-// commit are then blamed on that commit and not on the step after it.
-func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link) error {
+// commit are then blamed on that commit and not on the step after it. restored are further parents.
+func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, restored []name.OID) error {
 	c, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
 	if err != nil {
 		return checkpoint.DamagedError(l.entry, err)
@@ -116,8 +118,38 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link) er
 	if l.Head != "" && (before == nil || before.Head != l.Head) {
 		made.Parents = append(made.Parents, l.Head)
 	}
+	made.Parents = append(made.Parents, restored...)
 	l.Commit, err = s.Repo.WriteCommit(ctx, made)
 	return err
+}
+
+// restoredFrom returns the links of the checkpoints from which a revert restored lines: those before the
+// steps that it took back. As its parents they keep these lines from being blamed on the revert.
+func restoredFrom(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry, links []link) (from []name.OID) {
+	if e.Event().Trigger != workflow.TriggerRevert {
+		return nil
+	}
+	rec, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return nil
+	}
+	steps, _ := create.MemberReverts.Of(rec.Extra)
+	for _, step := range steps {
+		taken := st.Entry(step.ID)
+		if step.Session != st.Session || taken == nil {
+			continue
+		}
+		for before := range st.LineTo(taken) {
+			at := slices.IndexFunc(links, func(l link) bool { return before != taken && l.ID == before.Checkpoint })
+			if at >= 0 {
+				if at < len(links)-1 && !slices.Contains(from, links[at].Commit) { // the last one is a parent already
+					from = append(from, links[at].Commit)
+				}
+				break
+			}
+		}
+	}
+	return from
 }
 
 // subject returns the subject that git shows for a link.

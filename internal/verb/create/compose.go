@@ -134,6 +134,9 @@ func (c *draft) prepare(v store.View) error {
 			return err
 		}
 	}
+	if c.req.Reverts != nil {
+		MemberReverts.Set(&r.Extra, c.req.Reverts)
+	}
 	if entry := c.prev.entry; entry != nil {
 		r.Previous = entry.Checkpoint
 	}

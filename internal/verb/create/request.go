@@ -71,10 +71,11 @@ type Request struct {
 	Exclude        []string // pathspecs of files to leave out
 	NoTag          bool     // a milestone gets no tag, whatever checkpoint.tag says
 	Pinned         bool
-	SkipUnchanged  bool          // make none if nothing has changed: KindNothing, exit code 8
-	Unless         name.OID      // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
-	Since          name.OID      // the tree from which changes are counted; empty: Unless, else the checkpoint before
-	Agent          *record.Agent // the coding agent whose event caused the create
+	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
+	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Since          name.OID       // the tree from which changes are counted; empty: Unless, else the checkpoint before
+	Agent          *record.Agent  // the coding agent whose event caused the create
+	Reverts        []RevertedStep // of trigger revert: the checkpoints that it takes back
 	// Authors fills in who made the paths of the difference from the checkpoint before. It is called
 	// again for each try.
 	Authors func(a *record.Agent, previous name.ID, changes []git.Change) `json:"-"`
@@ -97,6 +98,15 @@ type Request struct {
 	edited  []byte // the state after the step edited it
 	tree    name.OID
 }
+
+// RevertedStep names a checkpoint that a revert takes back, in the record of the one that it makes.
+type RevertedStep struct {
+	Session name.Session `json:"session"`
+	ID      name.ID      `json:"id"`
+}
+
+// MemberReverts is the member of a record that has Request.Reverts, the newest first.
+const MemberReverts record.Member[[]RevertedStep] = "reverts"
 
 // Forking returns the request for the first checkpoint of an attempt, which copies another one.
 func Forking(session name.Session, fork Fork) Request {

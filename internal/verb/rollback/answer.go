@@ -27,7 +27,13 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
 		State: r.goal.State,
 	}
-	if r.promote != nil {
+	switch {
+	case r.promote == nil:
+	case r.promote.Reverted != nil:
+		if a.Reverted = r.promote.Reverted(); a.Reverted.State != nil {
+			a.State = a.Reverted.State
+		}
+	default:
 		a.Promotes = &r.promote.What
 	}
 	if r.to.Entry != nil {

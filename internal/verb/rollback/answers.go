@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -72,9 +73,51 @@ type Answer struct {
 	// How many steps of an agent's prompts are discarded.
 	Prompts int `json:"prompts,omitempty"`
 
+	*Reverted                    // of revert; nil for others
+	Created   *checkpoint.Detail `json:"-"` // of a promotion: the checkpoint that it made
+
 	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
 	Empty bool   `json:"-"` // nothing to do: everything is as in the target
 	Said  string `json:"-"` // the workflow's words; empty: the usual ones
+}
+
+// Reverted says what a revert takes back.
+type Reverted struct {
+	What  string         `json:"-"` // the steps as the user named them
+	Steps []RevertedStep `json:"steps"`
+	Files []RevertedFile `json:"files"`
+	Left  []LeftOfStep   `json:"left"`
+	// Checkpoint is null in a plan. When it is made, package answer writes it.
+	Checkpoint json.RawMessage `json:"checkpoint"`
+	// State is the job's state afterwards; nil: it stays.
+	State json.RawMessage `json:"-"`
+	// StateConflicts are the members of the state that changed since in another way.
+	StateConflicts []string `json:"state_conflicts,omitempty"`
+}
+
+// RevertedStep is a checkpoint whose difference is taken back.
+type RevertedStep struct {
+	Session name.Session `json:"session"`
+	Step    int          `json:"step"`
+	ID      name.ID      `json:"id"`
+	Label   string       `json:"label"`
+	Moved   bool         `json:"head_moved,omitempty"` // HEAD moved during it; commits stay
+}
+
+// RevertedFile is a file that the steps changed.
+type RevertedFile struct {
+	Path   checkpoint.Path `json:"path"`
+	How    threeway.How    `json:"how"`
+	With   []string        `json:"with"`             // who changed it since: a session, "outside" or "unknown"
+	During bool            `json:"during,omitempty"` // a command of the agent changed it, or a program beside that
+	Why    string          `json:"why,omitempty"`    // of a conflict
+	Marked bool            `json:"marked,omitempty"` // a conflict that gets conflict markers
+}
+
+// LeftOfStep is a file in the difference of a step that is not its own and stays as it is.
+type LeftOfStep struct {
+	Path checkpoint.Path `json:"path"`
+	By   string          `json:"by"` // as in RevertedFile.With
 }
 
 // UndoLevel is a rollback that an undo takes back or a redo repeats. See "Levels" in

@@ -55,6 +55,11 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	if r.isUndo() {
 		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
 	}
+	if r.promote != nil && r.promote.Then != nil {
+		if err := then(ctx, r.s, r.promote.Then, &done); err != nil {
+			return nil, err
+		}
+	}
 	done.Said = r.saidOf("rolled_back", &done)
 	return &done, nil
 }
@@ -239,6 +244,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
+	if r.promote != nil && r.promote.Then != nil && err == nil {
+		m.Then, err = json.Marshal(r.promote.Then)
+	}
 	return m, err
 }
 
@@ -300,24 +308,6 @@ func (r *Plan) applyState(ctx context.Context, done *Answer) error {
 	return err
 }
 
-// makeSafety makes the safety checkpoint from a capture of the worktree as it is.
-func (r *Plan) makeSafety(ctx context.Context, cur *snapshot.Capture, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
-	req := create.SafetyRequest{
-		Session: r.to.Session, Definition: r.def, Capture: cur, Aside: r.branch.aside, Modes: modes, Made: made,
-		Message: "before the rollback to " + r.answer.ToLabel,
-	}
-	if r.isUndo() {
-		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
-	}
-	if r.promote != nil && r.promote.branch != nil {
-		req.Landed = r.promote.branch.To
-		req.Message = "before " + r.promote.What.Label + " was landed"
-	} else if r.promote != nil {
-		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
-	}
-	return create.Safety(ctx, r.s, req)
-}
-
 // Continue finishes a rollback whose process was killed. If the event was written before, only the
 // intent file has to go.
 func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
@@ -335,7 +325,10 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
 		answer.Plan.Discard = discardedSince(st, meta.Safety)
-		return answer, staged.Finish(ctx)
+		if err := staged.Finish(ctx); err != nil {
+			return answer, err
+		}
+		return answer, thenAgain(ctx, s, meta, answer)
 	}
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
@@ -363,7 +356,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	answer.Plan.Discard = discardedSince(st, meta.Safety)
-	return answer, nil
+	return answer, thenAgain(ctx, s, meta, answer)
 }
 
 // isWritten reports whether the process was killed after it had written the event.

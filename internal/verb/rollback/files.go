@@ -278,12 +278,12 @@ func (r *target) wrote(ctx context.Context) (map[string]name.OID, error) {
 // checkpoint, whose record is before, and the checkpoint that it restored.
 func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *record.Record) (map[string]name.OID, error) {
 	mode := Mode(move.Mode)
-	if mode == ModePromote || mode == ModeLand {
-		return nil, nil // a promotion also restores the ignore rules, a landing writes no file
+	if mode == ModeLand {
+		return nil, nil // it writes no file
 	}
 	// A move of some paths wrote only a part of the difference between the two trees. Its safety
 	// checkpoint lists the ignored files that it created. Mode does not tell with --worktree-only.
-	if made, partly := madeOf(before); partly || mode == modePaths || mode == ModeProduced {
+	if made, partly := madeOf(before); partly || mode == ModePromote || mode == modePaths || mode == ModeProduced {
 		return made, nil
 	}
 	then := r.lists.restoredBy(move)
@@ -331,7 +331,8 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 // checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
 // them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
-	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced && !r.cur.TrackedOnly {
+	merged := r.promote != nil && r.promote.Merge != nil && r.promote.branch == nil
+	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
 		return nil, nil
 	}
 	shot, err := r.s.Shot()

@@ -26,7 +26,8 @@ import (
 // positional argument of a command may have one of three tags that keep words away from kong and
 // store them as they are:
 //
-//   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags.
+//   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags. With
+//     the tag more as well, words before it are stored, too, and the "--" between them.
 //   - verbatim: everything from the first word that is no flag of ours, as in "log --format=%s".
 //   - command: a command line of another program, as in "run --step 4 make -j2".
 //
@@ -56,11 +57,16 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return parsed, err
 	}
 	// kong puts surplus words into the last argument, which may be filled from after the "--" only.
-	if extra := last.Target; extra.Len() > 0 {
+	extra := last.Target
+	if extra.Len() > 0 && !last.Tag.Has("more") {
 		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
 	if last.Name == "path" && slices.Contains(rest, "") { // not the current directory, see unnamed
 		return nil, Error("<path> is empty", callOf(parsed.Selected())+" -h shows its usage")
+	}
+	if last.Tag.Has("more") {
+		extra.Set(reflect.AppendSlice(reflect.Append(extra, reflect.ValueOf("--")), reflect.ValueOf(rest)))
+		return parsed, nil
 	}
 	last.Target.Set(reflect.ValueOf(rest))
 	return parsed, nil

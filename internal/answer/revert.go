@@ -1,0 +1,109 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// plannedRevert writes the plan of a revert: the steps, then the files in groups.
+func (p *page) plannedRevert(r *rollback.Answer) {
+	p.fields(
+		field{"Takes back", say(p.enumeration(each(r.Steps, func(s rollback.RevertedStep) string {
+			return s.Label + when(s.Session != r.Session, " of "+string(s.Session))
+		})))},
+		field{"Brings", say("only the files; the index and the current step stay as they are")},
+		field{"First", say("a safety checkpoint of what is here now")},
+	)
+	p.reverted("Taken back", render.Normal, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Restored && !f.During })
+	p.reverted("Merged with later work", render.Normal, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Merged && !f.During })
+	p.reverted("Changed during a command, by it or by a program beside it", render.Warning, r, func(f rollback.RevertedFile) bool {
+		return (f.How == threeway.Restored || f.How == threeway.Merged) && f.During
+	})
+	p.reverted("Conflicts", render.Error, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Conflict })
+	p.section("Conflicts in the state", []render.Column{{Min: 20}}, each(r.StateConflicts, func(member string) []render.Cell {
+		return []render.Cell{cell(render.Error, member)}
+	}))
+	p.section("Left as it is: not by these steps", []render.Column{{Min: 20}, {}}, each(r.Left, func(l rollback.LeftOfStep) []render.Cell {
+		return []render.Cell{cell(render.Dim, string(l.Path)), cell(render.Dim, l.By)}
+	}))
+	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
+		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
+	}))
+	p.paths("Left alone", render.Dim, r.Plan.Skipped)
+	for _, s := range r.Steps {
+		if s.Moved {
+			p.line(render.Span{Role: render.Warning, Text: "HEAD moved during " + s.Label + ":"}, plain(" only its files are taken back; `git revert` is for commits"))
+		}
+	}
+}
+
+// reverted writes a group of the files of a revert.
+func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in func(rollback.RevertedFile) bool) {
+	gone := map[string]bool{}
+	for _, path := range r.Plan.Delete {
+		gone[string(path)] = true
+	}
+	var rows [][]render.Cell
+	for _, f := range r.Files {
+		if !in(f) {
+			continue
+		}
+		verb := "write"
+		switch {
+		case f.How == threeway.Conflict:
+			verb = f.Why + when(f.Marked, "; gets conflict markers")
+		case gone[string(f.Path)]:
+			verb = "delete"
+		}
+		with := ""
+		if len(f.With) > 0 {
+			with = "with " + strings.Join(f.With, ", ")
+		}
+		rows = append(rows, []render.Cell{cell(role, string(f.Path)), say(verb), cell(render.Dim, with)})
+	}
+	if p.whole() {
+		p.cutSection(fmt.Sprintf("%s (%d)", title, len(rows)), []render.Column{{Min: 20}, {}, {}}, rows, 0)
+		return
+	}
+	p.section(fmt.Sprintf("%s (%d)", title, len(rows)), []render.Column{{Min: 20}, {}, {}}, rows)
+}
+
+// Reverted is the result of a revert.
+type Reverted struct{ Done *rollback.Answer }
+
+// JSON writes the members of a rollback's answer, and the checkpoint that was made.
+func (a Reverted) JSON(w io.Writer) error {
+	created, err := Shown{a.Done.Created}.Document()
+	if err != nil {
+		return err
+	}
+	return jsonLine(w, &struct {
+		*rollback.Answer
+		Checkpoint json.RawMessage `json:"checkpoint"`
+	}{a.Done, created})
+}
+
+// text confirms the checkpoint and tells how to undo the revert.
+func (a Reverted) text(p *page) {
+	r := a.Done
+	p.done("Took back "+r.What+": ", r.Created.Record.Label)
+	figures := counted([]string{"taken back", "merged", "with conflict markers"}, a.count(threeway.Restored), a.count(threeway.Merged), a.count(threeway.Conflict))
+	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
+	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+}
+
+// count counts the files that came out in one way.
+func (a Reverted) count(how threeway.How) (n int) {
+	for _, f := range a.Done.Files {
+		if f.How == how && (how != threeway.Conflict || f.Marked) {
+			n++
+		}
+	}
+	return n
+}

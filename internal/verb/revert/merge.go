@@ -1,0 +1,271 @@
+package revert
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// merge returns the files that the worktree should have afterwards. now is what it has, t the current
+// checkpoint.
+func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
+	ours := threeway.Side{Tree: now.Tree, Raw: now.Raw, Modes: now.Modes}
+	since, err := r.unsaved(ctx, ours, threeway.SideOf(t))
+	if err != nil {
+		return t, err
+	}
+	diffs := r.diffs
+	if r.rest {
+		diffs = slices.Concat([]*difference{since.taken}, diffs)
+	}
+	sets := joined(diffs)
+	over := r.overwritten(now, sets)
+	if ours.Tree, err = r.s.Repo.EditTree(ctx, ours.Tree, over); err != nil {
+		return t, err
+	}
+	m := threeway.Into(r.s.Repo, ours, r.req.Conflicts)
+	during := map[string]bool{}
+	for i, changes := range sets {
+		maps.Copy(during, diffs[i].during)
+		if err := m.Apply(ctx, diffs[i].after.Tree, changes); err != nil {
+			return t, err
+		}
+	}
+	merged, err := m.Done(ctx)
+	if err != nil {
+		return t, err
+	}
+	outcomes := m.Outcomes()
+	if merged.Tree, err = r.spared(ctx, now.Tree, merged.Tree, over, outcomes); err != nil {
+		return t, err
+	}
+	if len(r.req.Paths) > 0 && len(outcomes)+len(r.said.Left) == 0 {
+		return t, checkpoint.Usage("a path must be a file or directory, not a pattern", "%s changed none of these paths", r.said.What)
+	}
+	with, err := r.others(ctx, outcomes, since)
+	if err != nil {
+		return t, err
+	}
+	done := r.said
+	done.Files = []rollback.RevertedFile{}
+	for _, o := range outcomes {
+		f := rollback.RevertedFile{Path: checkpoint.Path(o.Path), How: o.How, With: []string{}, During: during[o.Path], Why: o.Why, Marked: o.Marked}
+		if o.How == threeway.Merged || o.How == threeway.Conflict {
+			f.With = append(f.With, with[o.Path]...)
+		}
+		done.Files = append(done.Files, f)
+	}
+	r.done = &done
+	return merged.Target(t), nil
+}
+
+// overwritten returns the ignored files, with no entry for each, that are in the way of files that come
+// back, and that were captured because the user lets them be overwritten. They are nobody's work on these.
+func (r *reverting) overwritten(now *snapshot.Capture, sets [][]threeway.Change) map[string]git.Entry {
+	over := map[string]git.Entry{}
+	for _, changes := range sets {
+		for _, c := range changes {
+			if r.req.OverwriteIgnored && c.From.Entry.Mode == 0 && slices.Contains(now.Ignored, c.Path) && !slices.Contains(r.ignored, c.Path) {
+				over[c.Path] = git.Entry{}
+			}
+		}
+	}
+	return over
+}
+
+// spared puts those of the overwritten files back into the tree that nothing takes the place of.
+func (r *reverting) spared(ctx context.Context, now, tree name.OID, over map[string]git.Entry, outcomes []threeway.Outcome) (name.OID, error) {
+	back := map[string]git.Entry{}
+	for _, o := range outcomes {
+		if _, is := over[o.Path]; !is || o.How == threeway.Restored {
+			continue
+		}
+		e, _, err := r.s.Repo.Lookup(ctx, now, o.Path)
+		if err != nil {
+			return "", err
+		}
+		back[o.Path] = e
+	}
+	return r.s.Repo.EditTree(ctx, tree, back)
+}
+
+// joined returns the changes to apply for each difference. The changes of a path that follow each other,
+// so that nobody else changed it in between, are joined: they are undone in one step.
+func joined(diffs []*difference) [][]threeway.Change {
+	sets := make([][]threeway.Change, len(diffs))
+	last := map[string]*threeway.Change{}
+	for i, d := range diffs {
+		sets[i] = slices.Clone(d.changes)
+		for j := range sets[i] {
+			c := &sets[i][j]
+			if newer := last[c.Path]; newer != nil && newer.To.Same(c.From) {
+				newer.To, newer.Called.Theirs = c.To, c.Called.Theirs
+				c.To = c.From // nothing is left to do for it
+			} else {
+				last[c.Path] = c
+			}
+		}
+	}
+	for i := range sets {
+		sets[i] = slices.DeleteFunc(sets[i], func(c threeway.Change) bool { return c.From.Same(c.To) })
+	}
+	return sets
+}
+
+// unsaved is what no checkpoint of the session has yet.
+type unsaved struct {
+	by    map[string]string // by path, who changed it: a session, Outside or Unknown
+	taken *difference       // what --by outside takes back of it
+}
+
+// unsaved compares the worktree with the current checkpoint. What the newest checkpoint of another
+// session has just so is that session's. The rest is done by nobody that is known, and known to be done
+// outside if no agent is at work.
+func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsaved, error) {
+	changes, err := threeway.Between(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
+	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now}}
+	if err != nil || len(changes) == 0 {
+		return u, err
+	}
+	rest := Outside
+	switch r.into.Entry.Event().Trigger {
+	case journal.TriggerPrompt, journal.TriggerTool, journal.TriggerBefore: // its turn has not ended
+		rest = Unknown
+	}
+	states, err := r.s.States(ctx, "")
+	if err != nil {
+		return u, err
+	}
+	e := r.into.Entry.Event()
+	for _, st := range states {
+		other := st.CurrentEntry()
+		if st.Session == r.into.Session || other == nil || other.Event().WorktreeID != e.WorktreeID || !other.Event().Time.After(e.Time) {
+			continue
+		}
+		rest = Unknown
+		theirs, err := rollback.TargetOf(ctx, r.s, other)
+		if err != nil {
+			continue // a damaged checkpoint says nothing
+		}
+		for _, c := range changes {
+			at, there, err := r.s.Repo.Lookup(ctx, theirs.Tree, c.Path)
+			if err != nil {
+				return u, err
+			}
+			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).At(c.Path, at)) {
+				u.by[c.Path] = string(st.Session)
+			}
+		}
+	}
+	for _, c := range changes {
+		if u.by[c.Path] == "" {
+			u.by[c.Path] = rest
+		}
+		if u.by[c.Path] == Outside && r.wanted(c.Path) {
+			u.taken.changes = append(u.taken.changes, c)
+		}
+	}
+	return u, nil
+}
+
+// others returns, for the paths that were merged or have a conflict, who changed them beside the steps
+// that are taken back.
+func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, since unsaved) (map[string][]string, error) {
+	with := map[string][]string{}
+	add := func(path, who string) {
+		if !slices.Contains(with[path], who) {
+			with[path] = append(with[path], who)
+		}
+	}
+	open := map[string]bool{}
+	for _, o := range outcomes {
+		if o.How == threeway.Merged || o.How == threeway.Conflict {
+			open[o.Path] = true
+			if who := since.by[o.Path]; who != "" {
+				add(o.Path, who)
+			}
+		}
+	}
+	if len(open) == 0 || len(r.diffs) == 0 {
+		return with, nil
+	}
+	taken := map[name.ID]*difference{}
+	for _, d := range r.diffs {
+		taken[d.found.Entry.Checkpoint] = d
+	}
+	oldest := r.diffs[len(r.diffs)-1].found.Entry
+	for e := range r.into.State.LineTo(r.into.Entry) {
+		if e.Checkpoint == oldest.Checkpoint {
+			break
+		}
+		if e.Dead {
+			continue
+		}
+		if err := r.otherIn(ctx, e, taken[e.Checkpoint], open, add); err != nil {
+			return nil, err
+		}
+	}
+	return with, nil
+}
+
+// otherIn calls add for each open path that a checkpoint changed, except for what is taken back of it.
+func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *difference, open map[string]bool, add func(path, who string)) error {
+	rec, err := r.s.ReadRecord(ctx, e)
+	if err != nil {
+		return ctx.Err() // the plan does not need it
+	}
+	did := author.In(r.into.State, e, rec)
+	if did.Base == nil {
+		return nil
+	}
+	before, err := r.s.Repo.ReadCommit(ctx, string(did.Base.Event().Commit))
+	if err != nil {
+		return ctx.Err()
+	}
+	changes, err := r.s.Repo.DiffTrees(ctx, before.Tree, rec.Snapshot.Tree)
+	if err != nil {
+		return ctx.Err()
+	}
+	unsure := Unknown
+	if _, agent := rec.Agent(); !agent {
+		busy, err := r.busy(ctx, &checkpoint.Found{Session: r.into.Session, State: r.into.State, Entry: e}, did.Base)
+		if err != nil {
+			return err
+		}
+		if !busy { // somebody saved it
+			unsure = Outside
+		}
+	}
+	for _, c := range changes {
+		isTaken := taken != nil && slices.ContainsFunc(taken.changes, func(t threeway.Change) bool { return t.Path == c.Path })
+		if !open[c.Path] || isTaken {
+			continue
+		}
+		who := nameOf(did.Who(record.Path(c.Path)))
+		if who == Unknown {
+			who = unsure
+		}
+		add(c.Path, who)
+	}
+	return nil
+}
+
+// typed returns a path as it is typed in the current directory.
+func (r *reverting) typed(path string) string {
+	rel, err := filepath.Rel(filepath.FromSlash("/"+r.s.Repo.Prefix), filepath.FromSlash("/"+path))
+	if err != nil {
+		return path
+	}
+	return rel
+}

@@ -1,0 +1,254 @@
+// Package revert takes back what some steps did to the files, and leaves what others did since.
+//
+// Prepare selects the checkpoints and, of the difference of each, the paths that are its own (steps.go).
+// The plan is that of a promotion of package rollback: that package captures the worktree, calls merge
+// (merge.go) for the files that it should have afterwards, and makes the safety checkpoint. So a revert
+// can be undone, and finished or taken back after a kill, like a rollback. It discards no checkpoint: it
+// makes one of trigger revert, whose record names the steps.
+package revert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Request holds the options of `revert`. At least one of Refs, Since and By is set.
+type Request struct {
+	Session          string
+	Refs             []string // checkpoints, or ranges such as 4..6, which include both ends
+	Since            string   // a checkpoint: all that the session did after it
+	By               string   // only what a session or an agent did, or Outside or Unknown; empty: what the steps did themselves
+	Paths            []string // only these files or directories; empty: all
+	Conflicts        bool     // write conflicts into the files, with markers
+	State            bool     // take back what the steps changed in the state, too
+	OverwriteIgnored bool
+	Reason           string
+	DryRun           bool
+}
+
+// Plan is a planned revert. Nothing has been changed yet.
+type Plan struct {
+	*rollback.Plan
+	// Refusal is the error with which a plan with conflicts is refused; nil: it can be carried out.
+	Refusal error
+}
+
+// reverting is a revert while it is planned.
+type reverting struct {
+	s       *checkpoint.Service
+	req     Request
+	into    *checkpoint.Found // the session that gets the checkpoint, at its current one
+	wanted  func(path string) bool
+	diffs   []*difference // the newest first
+	ignored []string      // what the current checkpoint has although it is ignored
+	rest    bool          // what no checkpoint has yet is taken back, too: --by outside
+	request create.Request
+	said    rollback.Reverted // without the files
+	done    *rollback.Reverted
+}
+
+// Prepare plans to take back the steps of a request. It writes no ref and moves no file.
+func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
+	if len(req.Refs) == 0 && req.Since == "" && req.By == "" {
+		return nil, checkpoint.Usage("`git checkpoint list` shows the steps, `git checkpoint revert 4` takes back what step 4 did", "no step was named")
+	}
+	if err := checkpoint.RefuseEmptyNames(req.Refs...); err != nil {
+		return nil, err
+	}
+	r := &reverting{s: s, req: req, wanted: func(string) bool { return true }}
+	var err error
+	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil {
+		return nil, err
+	}
+	if len(req.Paths) > 0 {
+		if r.wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.choose(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.compose(ctx); err != nil {
+		return nil, err
+	}
+	return r.plan(ctx)
+}
+
+// plan makes the plan of the files, and refuses one that would change nothing.
+func (r *reverting) plan(ctx context.Context) (*Plan, error) {
+	what := "revert " + r.said.What
+	made, err := rollback.PreparePromotion(ctx, r.s, rollback.Promotion{
+		Into: r.into, Files: r.into, Merge: r.merge, Then: &r.request, Reverted: func() *rollback.Reverted { return r.done },
+	}, rollback.Request{
+		Mode: rollback.ModeAll, OverwriteIgnored: r.req.OverwriteIgnored, DryRun: r.req.DryRun,
+		Reason: clearance.Redacted(r.s, "reason", strings.TrimSpace(what+reasonAfter(r.req.Reason))),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Plan: made}
+	conflicts := r.conflicts()
+	switch {
+	case len(conflicts) > 0 && !r.req.Conflicts, len(r.said.StateConflicts) > 0:
+		p.Refusal = r.refusal(conflicts)
+	case !r.changes() && r.said.State == nil:
+		return nil, r.nothing()
+	}
+	return p, nil
+}
+
+// reasonAfter returns the user's reason as it follows what is done.
+func reasonAfter(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}
+
+// compose makes the request of the checkpoint on top: everything is as in the current one, but for the
+// files, and the state if that is asked for.
+func (r *reverting) compose(ctx context.Context) error {
+	rec, err := r.s.ReadRecord(ctx, r.into.Entry)
+	if err != nil {
+		return checkpoint.DamagedError(r.into.Entry, err)
+	}
+	message := "revert " + r.said.What + reasonAfter(r.req.Reason)
+	r.request = create.Request{
+		Session: string(r.into.Session), Trigger: workflow.TriggerRevert, Message: message, Large: true, NoTag: true,
+	}
+	r.ignored = inspect.IgnoredOf(rec)
+	for _, p := range r.ignored { // they stay captured
+		r.request.IncludeIgnored = append(r.request.IncludeIgnored, ":(top,literal)"+p)
+	}
+	for _, d := range r.diffs {
+		r.request.Reverts = append(r.request.Reverts, create.RevertedStep{Session: d.found.Session, ID: d.found.Entry.Checkpoint})
+	}
+	if r.req.State {
+		if err := r.reverseState(rec.State); err != nil {
+			return err
+		}
+	}
+	// The workflow may refuse the checkpoint, for example because checkpoints are switched off.
+	_, err = create.Checkpoint(ctx, r.s, r.request.Trying(rec.Snapshot.Tree))
+	return err
+}
+
+// reverseState sets the state to the current one without what the steps changed in it.
+func (r *reverting) reverseState(current json.RawMessage) error {
+	now := current
+	for _, d := range r.diffs {
+		var conflicts []string
+		var err error
+		if now, conflicts, err = reversed(now, d.stateAfter, d.stateBefore); err != nil {
+			return err
+		}
+		r.said.StateConflicts = append(r.said.StateConflicts, conflicts...)
+	}
+	slices.Sort(r.said.StateConflicts)
+	r.said.StateConflicts = slices.Compact(r.said.StateConflicts)
+	if string(now) != string(current) {
+		r.request, r.said.State = r.request.Editing(now), now
+	}
+	return nil
+}
+
+// changes reports whether a file would be changed.
+func (r *reverting) changes() bool {
+	return slices.ContainsFunc(r.done.Files, func(f rollback.RevertedFile) bool {
+		return f.How == threeway.Restored || f.How == threeway.Merged || f.Marked
+	})
+}
+
+// conflicts returns the paths with conflicts.
+func (r *reverting) conflicts() (paths []checkpoint.Path) {
+	for _, f := range r.done.Files {
+		if f.How == threeway.Conflict {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// nothing is the answer to a revert that would change no file.
+func (r *reverting) nothing() error {
+	e := &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("nothing of %s is left to take back", r.said.What)}
+	unknown := false
+	for i, l := range r.done.Left {
+		if i == mostNamed {
+			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.done.Left)-i))
+			break
+		}
+		unknown = unknown || l.By == Unknown
+		e.Hints = append(e.Hints, fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By))
+	}
+	if unknown {
+		e.Hints = append(e.Hints, "--by unknown takes back that of which nobody knows who did it")
+	}
+	return e
+}
+
+// mostNamed is how many paths an error names.
+const mostNamed = 10
+
+// refusal is the error for a plan with conflicts. It has the command that leaves them out.
+func (r *reverting) refusal(conflicts []checkpoint.Path) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what %s did conflicts with what was done since (conflicts: %d); nothing was changed", r.said.What, len(conflicts)+len(r.said.StateConflicts))}
+	for i, f := range r.done.Files {
+		if f.How == threeway.Conflict && len(e.Hints) < mostNamed {
+			e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", name.Clip(string(r.done.Files[i].Path), name.Said), f.Why))
+		}
+	}
+	for _, member := range r.said.StateConflicts {
+		e.Hints = append(e.Hints, fmt.Sprintf("state: %s was changed since; leave out --state", member))
+	}
+	if len(conflicts) == 0 {
+		return e
+	}
+	if without := r.without(); without != "" {
+		e.Hints = append(e.Hints, "`"+without+"` leaves them out")
+	}
+	e.Hints = append(e.Hints, "--conflicts writes both versions into the files, with conflict markers")
+	return e
+}
+
+// without returns the command that takes back all files without a conflict, or "" if there are none.
+func (r *reverting) without() string {
+	words := []string{"git checkpoint revert"}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag+"="+name.Quoted(value))
+		}
+	}
+	add("--session", r.req.Session)
+	add("--since", r.req.Since)
+	add("--by", r.req.By)
+	if r.req.State {
+		words = append(words, "--state")
+	}
+	for _, ref := range r.req.Refs {
+		words = append(words, name.Quoted(ref))
+	}
+	words = append(words, "--")
+	count := len(words)
+	for _, f := range r.done.Files {
+		if f.How == threeway.Restored || f.How == threeway.Merged {
+			words = append(words, name.Quoted(r.typed(string(f.Path))))
+		}
+	}
+	if len(words) == count {
+		return ""
+	}
+	return strings.Join(words, " ")
+}

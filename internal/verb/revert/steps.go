@@ -1,0 +1,375 @@
+package revert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// Words for those who are no session, as --by takes them and answers have them.
+const (
+	Outside = string(author.Outside) // no known tool: a person, or a program left running
+	Unknown = string(author.Unknown) // nobody can tell
+)
+
+// difference is what a checkpoint changed, and of that what is taken back.
+type difference struct {
+	found   *checkpoint.Found
+	label   string
+	after   threeway.Side
+	changes []threeway.Change // from what it left to what was there before
+	during  map[string]bool   // of these: a command changed them
+
+	stateBefore, stateAfter json.RawMessage
+}
+
+// choose selects the checkpoints of the request and what each of them did itself.
+func (r *reverting) choose(ctx context.Context) error {
+	chosen, err := r.selected(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.knowBy(ctx); err != nil {
+		return err
+	}
+	r.said.Steps, r.said.Left = []rollback.RevertedStep{}, []rollback.LeftOfStep{}
+	for _, f := range chosen {
+		d, err := r.difference(ctx, f)
+		if err != nil {
+			return err
+		}
+		if len(d.changes) == 0 && string(d.stateBefore) == string(d.stateAfter) {
+			continue
+		}
+		r.diffs = append(r.diffs, d)
+	}
+	slices.Reverse(r.said.Steps) // as people count them
+	return nil
+}
+
+// selected returns the checkpoints that the request names, the newest first.
+func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
+	var chosen []*checkpoint.Found
+	var what []string
+	for _, ref := range r.req.Refs {
+		more, err := r.named(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		chosen, what = append(chosen, more...), append(what, ref)
+	}
+	switch {
+	case r.req.Since != "":
+		first, err := r.s.Resolve(ctx, r.req.Session, r.req.Since)
+		if err != nil {
+			return nil, err
+		}
+		more, err := line(&checkpoint.Found{Session: first.Session, State: first.State, Entry: first.State.CurrentEntry()}, first.Entry)
+		if err != nil {
+			return nil, err
+		}
+		chosen, what = append(chosen, more...), append(what, "--since "+r.req.Since)
+	case len(r.req.Refs) == 0: // --by alone
+		more, err := line(r.into, nil)
+		if err != nil {
+			return nil, err
+		}
+		chosen = more
+	}
+	if r.req.By != "" {
+		what = append(what, "--by "+r.req.By)
+	}
+	r.said.What = strings.Join(what, " ")
+	r.rest = r.req.By == Outside && len(r.req.Refs) == 0
+	seen := map[name.ID]bool{}
+	chosen = slices.DeleteFunc(chosen, func(f *checkpoint.Found) bool {
+		twice := seen[f.Entry.Checkpoint]
+		seen[f.Entry.Checkpoint] = true
+		return twice
+	})
+	// Checkpoints of several sessions are in the order of time.
+	slices.SortStableFunc(chosen, func(a, b *checkpoint.Found) int {
+		if a.Session == b.Session {
+			return b.Entry.Place - a.Entry.Place
+		}
+		return b.Entry.Event().Time.Compare(a.Entry.Event().Time)
+	})
+	return chosen, nil
+}
+
+// named returns the checkpoints of a step, or of a range of steps, the newest first.
+func (r *reverting) named(ctx context.Context, ref string) ([]*checkpoint.Found, error) {
+	from, to, ranged := strings.Cut(ref, "..")
+	if !ranged {
+		f, err := r.s.Resolve(ctx, r.req.Session, ref)
+		if err != nil {
+			return nil, err
+		}
+		return ofStep(f)
+	}
+	first, err := r.s.Resolve(ctx, r.req.Session, from)
+	if err != nil {
+		return nil, err
+	}
+	last, err := r.s.Resolve(ctx, string(first.Session), to)
+	if err != nil {
+		return nil, err
+	}
+	oldest, err := ofStep(first)
+	if err != nil {
+		return nil, err
+	}
+	if first.Session != last.Session {
+		return nil, checkpoint.Usage("", "%s and %s are not of one session", first.Entry.Label, last.Entry.Label)
+	}
+	between, err := line(last, first.Entry)
+	if err != nil {
+		return nil, err
+	}
+	return append(between, oldest...), nil
+}
+
+// line returns the checkpoints that lead to one, the newest first, down to before, without that. A nil
+// before stands for all.
+func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Found, err error) {
+	for e := range to.State.LineTo(to.Entry) {
+		if before != nil && e.Checkpoint == before.Checkpoint {
+			return found, nil
+		}
+		if !e.Dead && !e.Safety {
+			found = append(found, &checkpoint.Found{Session: to.Session, State: to.State, Entry: e})
+		}
+	}
+	if before != nil {
+		return nil, checkpoint.Usage("`git checkpoint list` shows their order", "%s is not before %s", before.Label, to.Entry.Label)
+	}
+	return found, nil
+}
+
+// ofStep returns the checkpoints that make up a step, the newest first. The step of a prompt has those
+// that the agent's tools made; one that somebody saved has those that the watcher made since the step
+// before.
+func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
+	if f.Entry.Safety {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` goes back to it", f.Entry.Label), "%s was made by a rollback, not as a step", f.Entry.Label)
+	}
+	found := []*checkpoint.Found{f}
+	if !f.Entry.Milestone {
+		return found, nil
+	}
+	parts := []string{"watch", "user_interrupt", "session_end"}
+	if f.Entry.Event().Trigger == journal.TriggerTurn {
+		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent"}
+	}
+	for e := range f.State.LineTo(f.Entry) {
+		switch {
+		case e == f.Entry:
+		case e.Milestone || !slices.Contains(parts, e.Event().Trigger):
+			return found, nil
+		case !e.Dead:
+			found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
+		}
+	}
+	return found, nil
+}
+
+// difference reads the difference of a checkpoint, and divides it into what is taken back and what is
+// not its own.
+func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*difference, error) {
+	rec, err := r.s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return nil, checkpoint.DamagedError(f.Entry, err)
+	}
+	if rec.Snapshot.Tree == "" {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what it changed", f.Entry.Label)
+	}
+	did := author.In(f.State, f.Entry, rec)
+	if safety := safetyOf(f); safety != nil {
+		did.Base = safety
+	}
+	d := &difference{found: f, label: f.Entry.Label, during: map[string]bool{}, stateAfter: rec.State, stateBefore: json.RawMessage("{}")}
+	after, err := rollback.TargetOf(ctx, r.s, f.Entry)
+	if err != nil {
+		return nil, err
+	}
+	d.after = threeway.SideOf(after)
+	before, moved, err := r.before(ctx, f, rec, did.Base)
+	if err != nil {
+		return nil, err
+	}
+	if did.Base != nil {
+		was, err := r.s.ReadRecord(ctx, did.Base)
+		if err != nil {
+			return nil, checkpoint.DamagedError(did.Base, err)
+		}
+		d.stateBefore = was.State
+	}
+	changes, err := threeway.Between(ctx, r.s.Repo, d.after, threeway.SideOf(before), threeway.Names{Ours: "now", Base: d.label, Theirs: "before " + d.label})
+	if err != nil {
+		return nil, err
+	}
+	own, err := r.own(ctx, f, rec, did)
+	if err != nil {
+		return nil, err
+	}
+	leftOut := slices.Concat(after.Skipped, before.Skipped)
+	for _, c := range changes {
+		who := did.Who(record.Path(c.Path))
+		switch {
+		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return covers(p, c.Path) }):
+		case own(who):
+			d.changes = append(d.changes, c)
+			if who.By == author.During {
+				d.during[c.Path] = true
+			}
+		case r.req.By == "":
+			r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(c.Path), By: nameOf(who)})
+		}
+	}
+	if len(d.changes) > 0 || r.req.State && string(d.stateBefore) != string(d.stateAfter) {
+		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved})
+	}
+	return d, nil
+}
+
+// safetyOf returns the safety checkpoint that a revert or a promotion made, for its own checkpoint: what
+// was there and in no other checkpoint before is not its work. It is nil for others, and if it is pruned.
+func safetyOf(f *checkpoint.Found) *journal.Entry {
+	e := f.Entry.Event()
+	if e.Trigger != workflow.TriggerRevert && e.Trigger != workflow.TriggerPromote {
+		return nil
+	}
+	for i, c := range f.State.Backward() {
+		if i >= f.Entry.Place || !c.Safety {
+			continue
+		}
+		if at := f.State.At(i); at.Event().WorktreeID == e.WorktreeID && at.Event().Previous == e.Previous {
+			if c.Dead {
+				return nil
+			}
+			return at
+		}
+	}
+	return nil
+}
+
+// covers reports whether a path that was left out, which may end in a slash, is p or above it.
+func covers(leftOut, p string) bool {
+	leftOut = strings.TrimSuffix(leftOut, "/")
+	return p == leftOut || strings.HasPrefix(p, leftOut+"/")
+}
+
+// before returns the files before a checkpoint, and whether HEAD has moved in between.
+func (r *reverting) before(ctx context.Context, f *checkpoint.Found, rec *record.Record, base *journal.Entry) (t snapshot.Target, moved bool, err error) {
+	if base == nil { // the first one has what was changed since HEAD
+		if rec.Git.Head != "" {
+			t.Tree, err = r.s.Repo.TreeOf(ctx, rec.Git.Head)
+		} else {
+			t.Tree, err = r.s.Repo.WriteTree(ctx, nil)
+		}
+		return t, false, err
+	}
+	was, err := r.s.ReadRecord(ctx, base)
+	if err != nil {
+		return t, false, checkpoint.DamagedError(base, err)
+	}
+	if was.Snapshot.Tree == "" {
+		return t, false, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what %s changed", base.Label, f.Entry.Label)
+	}
+	t, err = rollback.TargetOf(ctx, r.s, base)
+	return t, was.Git.Head != rec.Git.Head, err
+}
+
+// nameOf returns the session that did something, or Outside or Unknown.
+func nameOf(who author.Who) string {
+	switch {
+	case who.By == author.Outside:
+		return Outside
+	case who.Session != "":
+		return string(who.Session)
+	}
+	return Unknown
+}
+
+// own returns a function that reports whether what somebody did in a checkpoint's difference is taken
+// back. A checkpoint that no agent made stands for its whole difference, unless another session worked
+// in this worktree meanwhile.
+func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
+	_, agent := rec.Agent()
+	whole := false
+	if !agent {
+		busy, err := r.busy(ctx, f, did.Base)
+		if err != nil {
+			return nil, err
+		}
+		whole = !busy
+	}
+	return func(who author.Who) bool {
+		byAgent := who.By == author.Agent || who.By == author.During
+		switch r.req.By {
+		case "":
+			return byAgent || whole || !agent && who.By == author.Outside
+		case Outside:
+			return who.By == author.Outside || whole
+		case Unknown:
+			return who.By == author.Unknown && who.Session == "" && !whole
+		}
+		return string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By || whole && string(f.Session) == r.req.By
+	}, nil
+}
+
+// busy reports whether another session made a checkpoint in the same worktree between two of a session.
+func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal.Entry) (bool, error) {
+	states, err := r.s.States(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	e := f.Entry.Event()
+	for _, st := range states {
+		if st.Session == f.Session {
+			continue
+		}
+		for i, c := range st.Standings() {
+			if c.Dead || c.Safety {
+				continue
+			}
+			other := st.At(i).Event()
+			if other.WorktreeID == e.WorktreeID && other.Time.Before(e.Time) && (base == nil || other.Time.After(base.Event().Time)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// knowBy returns an error if there is nobody of the name that --by gives.
+func (r *reverting) knowBy(ctx context.Context) error {
+	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown {
+		return nil
+	}
+	if session, err := name.ParseSession(r.req.By); err == nil {
+		if _, err := r.s.Store.State(ctx, session); err == nil {
+			return nil
+		}
+	}
+	for e := range r.into.State.LineTo(r.into.Entry) {
+		if rec, err := r.s.ReadRecord(ctx, e); err == nil && !e.Dead {
+			if a, has := rec.Agent(); has && a.Name == r.req.By {
+				return nil
+			}
+		}
+	}
+	return checkpoint.Failure(checkpoint.KindNotFound, "--by takes a session, an agent, outside or unknown", "nobody here is called %q", name.Clip(r.req.By, name.Said))
+}
