@@ -99,13 +99,15 @@ func terminalLine(s *checkpoint.Service, c Command) string {
 		c = Command{Does: "rollback", A: m.Target, OverwriteIgnored: m.OverwriteIgnored || c.Does == "force", Branch: m.Branch}
 		if m.Walk != "" {
 			c = Command{Does: m.Walk}
+		} else if m.Revert != "" {
+			c = Command{Does: "revert", A: m.Revert, OverwriteIgnored: c.OverwriteIgnored}
 		} else if m.Delete != nil {
 			c = Command{Does: "delete", A: strings.Join(m.Delete, " ")}
 		}
 	}
 	words := []string{"git checkpoint"}
 	switch c.Does {
-	case "list", "show", "diff", "save", "rollback", "undo", "redo", "history", "delete", "validate", "rebuild", "export":
+	case "list", "show", "diff", "save", "rollback", "revert", "undo", "redo", "history", "delete", "validate", "rebuild", "export":
 		words = append(words, c.Does)
 	case "cleanup":
 		words = append(words, "prune")
@@ -153,6 +155,12 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		return unless(err, shown(answer.Pruned{Prune: done}, ""))
 	case "rollback":
 		return chatPlan(ctx, s, chatMemory{Target: c.A, Reason: c.Words, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
+	case "revert":
+		f, err := s.Resolve(ctx, "", c.A)
+		if err != nil {
+			return nil, err
+		}
+		return chatPlan(ctx, s, chatMemory{Revert: string(f.Session) + ":" + string(f.Entry.Checkpoint), Reason: c.Words})
 	case "undo", "redo":
 		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
 	case "history":
@@ -246,6 +254,7 @@ const help = `*checkpoints, *cp-list   the list of checkpoints
 *cp-diff:2:4             what changed between two; *cp-diff:2 compares with the current one
 *rollback:3 WHY          go back; shows the plan first, then *yes or y does it, *abort does not
 *rollback-force:3 WHY    the same, over ignored files; *rollback-force after a rollback that was refused
+*revert:3 WHY            take back only what one did, and leave what was done since; asks as a rollback does
 *manual-restore:3        how to get at the files with plain git; *manual-restore is about the current one
 *delete:3                delete one for good; asks as a rollback does
 *undo, *redo             take back the last rollback, or redo it; asks as a rollback does

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/retain"
+	"git-checkpoint/internal/verb/revert"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -28,6 +29,8 @@ type chatMemory struct {
 	Target string `json:"target,omitempty"`
 	// Reason is what was typed behind the checkpoint.
 	Reason string `json:"reason,omitempty"`
+	// Revert is the checkpoint whose step is taken back, in place of a target.
+	Revert string `json:"revert,omitempty"`
 	// Walk is undo or redo, in place of a target.
 	Walk string `json:"walk,omitempty"`
 	// Delete are the ids to delete from Session, in place of a target.
@@ -61,7 +64,10 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		var known *checkpoint.Error
 		if errors.As(err, &known) && isOverwritable(known) && !m.OverwriteIgnored {
 			m.Time, m.Seen = s.Now(), ""
-			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored", "*manual-restore:"+m.Target+" tells how to get at the files with plain git", "*abort ends the session")
+			known.Hints = append(known.Hints, "*rollback-force does it with --overwrite-ignored")
+			if m.Target != "" {
+				known.Hints = append(known.Hints, "*manual-restore:"+m.Target+" tells how to get at the files with plain git", "*abort ends the session")
+			}
 			err = errors.Join(err, s.Remember(checkpoint.ChatFile, m))
 		}
 		return nil, err
@@ -71,7 +77,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 	}
 	// From now on the target is an id: a number may stand for another checkpoint by the time of the
 	// *yes.
-	if m.Time = s.Now(); m.Walk == "" {
+	if m.Time = s.Now(); m.Walk == "" && m.Revert == "" {
 		m.Target = string(plan.Answer().Session) + ":" + string(plan.Answer().To)
 	}
 	if m.Seen, err = plan.Fingerprint(); err != nil {
@@ -122,7 +128,15 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if err != nil {
 		return nil, err
 	}
-	req := rollback.Request{Session: string(session), Ref: m.Target, OverwriteIgnored: m.OverwriteIgnored, Reason: cmp.Or(m.Reason, "asked for in the chat")}
+	reason := cmp.Or(m.Reason, "asked for in the chat")
+	if m.Revert != "" {
+		p, err := revert.Prepare(ctx, s, revert.Request{Session: string(session), Refs: []string{m.Revert}, OverwriteIgnored: m.OverwriteIgnored, Reason: reason})
+		if err != nil {
+			return nil, err
+		}
+		return p.Plan, p.Refusal
+	}
+	req := rollback.Request{Session: string(session), Ref: m.Target, OverwriteIgnored: m.OverwriteIgnored, Reason: reason}
 	if m.Branch {
 		req.Branch = rollback.BranchMove
 	}
@@ -204,11 +218,14 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		return nil, err
 	}
 	var result answer.Answer = answer.RolledBack{Done: done}
-	if m.Walk != "" {
+	switch {
+	case m.Walk != "":
 		result = answer.Undone{Done: done, Redo: m.Walk == "redo"}
+	case m.Revert != "":
+		result = answer.Reverted{Done: done}
 	}
 	next := ""
-	if done.NextStep != nil && m.Walk == "" {
+	if done.NextStep != nil && m.Walk == "" && m.Revert == "" {
 		next = fmt.Sprintf("Ready to continue from step %d. [Enter] or *pause", done.NextStep.Step)
 	}
 	return shown(result, next), s.Forget(checkpoint.ChatFile)

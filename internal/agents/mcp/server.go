@@ -86,10 +86,10 @@ func (s *Server) server() *mcp.Server {
 }
 
 // line is a command line of this program. args are ours. values come from the client and are
-// appended to args as positional arguments; stdin is the command's input.
+// appended to args as positional arguments, and after follows them as it is; stdin is the command's input.
 type line struct {
-	args, values []string
-	stdin        []byte
+	args, values, after []string
+	stdin               []byte
 }
 
 // run runs a command line for a request. root is the directory that the client asks for; empty
@@ -109,6 +109,7 @@ func (s *Server) run(ctx context.Context, session *mcp.ServerSession, root strin
 			args = append(args, v)
 		}
 	}
+	args = append(args, l.after...)
 	s.one.Lock()
 	defer s.one.Unlock()
 	return s.Run(ctx, dir, args, l.stdin), nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -65,6 +66,40 @@ type ApplyIn struct {
 	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
 }
 
+// StepsIn is the input of the tools revert_plan and revert: the steps to take back.
+type StepsIn struct {
+	Where
+	Refs      []string `json:"refs,omitempty" jsonschema:"the steps to take back: checkpoints, or ranges such as 4..6"`
+	Since     string   `json:"since,omitempty" jsonschema:"a checkpoint: take back all that the session did after it"`
+	By        string   `json:"by,omitempty" jsonschema:"only what this session or agent did, or outside or unknown"`
+	Paths     []string `json:"paths,omitempty" jsonschema:"only these files or directories"`
+	Conflicts bool     `json:"conflicts,omitempty" jsonschema:"write conflicts into the files, with markers"`
+	State     bool     `json:"state,omitempty" jsonschema:"take back what the steps changed in the state, too"`
+}
+
+// line returns the command line for the input.
+func (in StepsIn) line(flags ...string) line {
+	args := option(option(append([]string{"revert", "--json"}, flags...), "since", in.Since), "by", in.By)
+	if in.Conflicts {
+		args = append(args, "--conflicts")
+	}
+	if in.State {
+		args = append(args, "--state")
+	}
+	l := line{args: args, values: in.Refs}
+	if len(in.Paths) > 0 {
+		l.after = append([]string{"--"}, in.Paths...)
+	}
+	return l
+}
+
+// RevertIn is the input of the tool revert.
+type RevertIn struct {
+	StepsIn
+	Plan   string `json:"plan" jsonschema:"the digest that revert_plan gave for it"`
+	Reason string `json:"reason,omitempty" jsonschema:"why, for the history"`
+}
+
 // WalkIn is the input of the tools undo and redo.
 type WalkIn struct {
 	Where
@@ -107,6 +142,8 @@ func (s *Server) addReaders(server *mcp.Server) {
 		func(in PlanIn) line {
 			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
 		})
+	add(s, server, "revert_plan", "Show what taking back only some steps would do to the files, and the digest of that plan; what others did since stays. Changes nothing", reads("Plan a revert"), false,
+		func(in StepsIn) line { return in.line("--dry-run") })
 	for verb, description := range map[string]string{
 		"undo": "Show what an undo of the last rollback would write, delete and discard, and the digest of that plan. Changes nothing",
 		"redo": "Show what a redo of the last undo would write, delete and discard, and the digest of that plan. Changes nothing",
@@ -182,6 +219,14 @@ func (s *Server) addWriters(server *mcp.Server) {
 		l := line{args: option([]string{"rollback", "--yes", "--json"}, "reason", in.Reason), values: []string{in.Ref}}
 		return s.change(ctx, req, in.Where, "Go back to "+name.Clip(in.Ref, name.Said)+"?", in.Plan, l)
 	})
+	mcp.AddTool(server, &mcp.Tool{
+		Name: "revert", Annotations: hints("Revert"),
+		Description: "Take back only what some steps did, by the plan with this digest. Only when the person asked for it. Can be undone",
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in RevertIn) (*mcp.CallToolResult, answer, error) {
+		l := in.line("--yes")
+		l.args = option(l.args, "reason", in.Reason)
+		return s.change(ctx, req, in.Where, "Take back "+name.Clip(strings.Join(in.Refs, " ")+" "+in.Since, name.Said)+"?", in.Plan, l)
+	})
 	for _, verb := range []string{"undo", "redo"} {
 		mcp.AddTool(server, &mcp.Tool{
 			Name: verb, Annotations: hints(verb), Description: map[string]string{
@@ -194,13 +239,13 @@ func (s *Server) addWriters(server *mcp.Server) {
 	}
 }
 
-// change runs a command that changes files, by the plan of a digest. Only a rollback must have one:
-// it names a target, while undo and redo go one level and can be taken back. If the client can ask
+// change runs a command that changes files, by the plan of a digest. Only a rollback and a revert
+// must have one: they name a target, while undo and redo go one level and can be taken back. If the client can ask
 // its user (elicitation), the user must agree first. Otherwise the client's own permission prompt
 // is all that stands between the model and the files.
 func (s *Server) change(ctx context.Context, req *mcp.CallToolRequest, where Where, question, plan string, l line) (*mcp.CallToolResult, answer, error) {
-	if plan == "" && l.args[0] == "rollback" {
-		return nil, nil, errors.New("rollback needs the digest of its plan: call rollback_plan, and show the plan to the person")
+	if verb := l.args[0]; plan == "" && (verb == "rollback" || verb == "revert") {
+		return nil, nil, fmt.Errorf("%s needs the digest of its plan: call %s_plan, and show the plan to the person", verb, verb)
 	}
 	l.args = option(l.args, "plan", plan)
 	if client := req.Session.InitializeParams(); client != nil && client.Capabilities != nil && client.Capabilities.Elicitation != nil {

@@ -102,7 +102,7 @@ func TestMCPReads(t *testing.T) {
 		t.Errorf("%v %s", listed, problem)
 	}
 	for tool, args := range map[string]map[string]any{
-		"status": nil, "show": {"ref": "1"}, "diff": {"a": "1", "b": "2"}, "resume": nil, "validate": nil, "rollback_plan": {"ref": "1"},
+		"status": nil, "show": {"ref": "1"}, "diff": {"a": "1", "b": "2"}, "resume": nil, "validate": nil, "rollback_plan": {"ref": "1"}, "revert_plan": {"refs": []string{"2"}, "paths": []string{"a.txt"}},
 	} {
 		if out, problem := call(t, session, tool, args); problem != "" || len(out) == 0 {
 			t.Errorf("%s: %v %s", tool, out, problem)
@@ -140,8 +140,8 @@ func TestMCPReads(t *testing.T) {
 // deletes.
 func TestMCPTools(t *testing.T) {
 	for write, want := range map[bool]string{
-		false: "diff list redo_plan resume rollback_plan save show status undo_plan validate",
-		true:  "diff list redo redo_plan resume rollback rollback_plan save show status undo undo_plan validate",
+		false: "diff list redo_plan resume revert_plan rollback_plan save show status undo_plan validate",
+		true:  "diff list redo redo_plan resume revert revert_plan rollback rollback_plan save show status undo undo_plan validate",
 	} {
 		session, _ := served(t, write, nil)
 		tools, err := session.ListTools(t.Context(), nil)
@@ -151,7 +151,7 @@ func TestMCPTools(t *testing.T) {
 		var names []string
 		for _, tool := range tools.Tools {
 			names = append(names, tool.Name)
-			changes := tool.Name == "rollback" || tool.Name == "undo" || tool.Name == "redo"
+			changes := tool.Name == "rollback" || tool.Name == "revert" || tool.Name == "undo" || tool.Name == "redo"
 			if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == (changes || tool.Name == "save") {
 				t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 			}
@@ -196,6 +196,9 @@ func TestMCPWrites(t *testing.T) {
 	plan, _ = call(t, session, "rollback_plan", map[string]any{"ref": "1"})
 	if _, problem := call(t, session, "rollback", map[string]any{"ref": "1", "plan": plan["digest"]}); problem != "" || content() != "one" {
 		t.Errorf("%s, a.txt has %q", problem, content())
+	}
+	if _, problem := call(t, session, "revert", map[string]any{"refs": []string{"2"}, "plan": ""}); !strings.Contains(problem, "revert_plan") || content() != "one" {
+		t.Errorf("a revert without a plan: %s, a.txt has %q", problem, content())
 	}
 	for _, walk := range []struct{ verb, from, to string }{{"undo", "one", "edited meanwhile"}, {"redo", "edited meanwhile", "one"}} {
 		plan, problem := call(t, session, walk.verb+"_plan", nil)

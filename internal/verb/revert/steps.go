@@ -68,6 +68,9 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, _, whole := strings.Cut(ref, ":"); whole || len(more) > 0 && ref == string(more[0].Entry.Checkpoint) {
+			ref = more[0].Entry.Label // shorter
+		}
 		chosen, what = append(chosen, more...), append(what, ref)
 	}
 	switch {
