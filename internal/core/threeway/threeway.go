@@ -12,6 +12,7 @@
 package threeway
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"maps"
@@ -128,6 +129,8 @@ type Outcome struct {
 	Why  string // of a conflict
 	// Marked is set if the file gets conflict markers. Otherwise a file with a conflict stays as it is.
 	Marked bool
+	// Also is where else the file is or was: under the other name of a rename. Empty: nowhere.
+	Also string
 }
 
 // Merge is a tree while changes are merged into it.
@@ -253,6 +256,12 @@ func (s *set) three(ctx context.Context, c Change, ours Version) (Version, How, 
 	case !base.regular() || !ours.regular() || !theirs.regular():
 		return Version{}, Conflict, "a link, or not a file of the same kind any more", nil
 	}
+	return s.regular(ctx, c, ours)
+}
+
+// regular is three for three regular files of which no two are the same.
+func (s *set) regular(ctx context.Context, c Change, ours Version) (Version, How, string, error) {
+	base, theirs := c.From, c.To
 	// There are two modes of files, so a mode that one side changed is what the other one has not.
 	got := ours
 	if ours.Entry.Mode == base.Entry.Mode {
@@ -288,7 +297,7 @@ func (m *Merge) failed(path string) bool { return m.out[path] != nil && m.out[pa
 // note records the outcome for a path, if it is more important than the one before.
 func (m *Merge) note(path string, how How, why string) {
 	if old := m.out[path]; old == nil || old.How.order() < how.order() {
-		m.out[path] = &Outcome{path, how, why, false}
+		m.out[path] = &Outcome{Path: path, How: how, Why: why}
 	}
 }
 
@@ -309,7 +318,9 @@ func (m *Merge) conflict(path, why string) {
 func (m *Merge) Outcomes() []Outcome {
 	out := make([]Outcome, 0, len(m.out))
 	for _, p := range slices.Sorted(maps.Keys(m.out)) {
-		out = append(out, *m.out[p])
+		o := *m.out[p]
+		o.Also = cmp.Or(m.pairs[p], m.moved[p])
+		out = append(out, o)
 	}
 	return out
 }

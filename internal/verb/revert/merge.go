@@ -62,7 +62,14 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	for _, o := range outcomes {
 		f := rollback.RevertedFile{Path: checkpoint.Path(o.Path), How: o.How, With: []string{}, During: during[o.Path], Why: o.Why, Marked: o.Marked}
 		if o.How == threeway.Merged || o.How == threeway.Conflict {
-			f.With = append(f.With, with[o.Path]...)
+			for _, who := range slices.Concat(with[o.Path], with[o.Also]) {
+				if !slices.Contains(f.With, who) {
+					f.With = append(f.With, who)
+				}
+			}
+			if len(f.With) == 0 {
+				f.With = append(f.With, Unknown)
+			}
 		}
 		done.Files = append(done.Files, f)
 	}
@@ -190,10 +197,13 @@ func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, sin
 	}
 	open := map[string]bool{}
 	for _, o := range outcomes {
-		if o.How == threeway.Merged || o.How == threeway.Conflict {
-			open[o.Path] = true
-			if who := since.by[o.Path]; who != "" {
-				add(o.Path, who)
+		if o.How != threeway.Merged && o.How != threeway.Conflict {
+			continue
+		}
+		for _, path := range []string{o.Path, o.Also} {
+			open[path] = path != ""
+			if who := since.by[path]; who != "" {
+				add(path, who)
 			}
 		}
 	}

@@ -70,6 +70,9 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		}
 		if _, _, whole := strings.Cut(ref, ":"); whole || len(more) > 0 && ref == string(more[0].Entry.Checkpoint) {
 			ref = more[0].Entry.Label // shorter
+			if more[0].Session != r.into.Session {
+				ref = string(more[0].Session) + ":" + ref
+			}
 		}
 		chosen, what = append(chosen, more...), append(what, ref)
 	}

@@ -60,6 +60,9 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 	}
 	a.Plan = changes(r.plan.Paths)
 	a.Plan.Skipped = create.ToPaths(r.plan.Kept)
+	if a.Reverted != nil {
+		a.Reverted.leave(a.Plan.Skipped)
+	}
 	for _, k := range r.plan.Risk {
 		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 	}

@@ -8,8 +8,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
@@ -57,6 +59,15 @@ func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.F
 		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
 		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label}, Merge: merge, branch: &branch},
 	})
+}
+
+// leave notes that paths stay as they are, because a rule keeps them from being touched.
+func (r *Reverted) leave(paths []checkpoint.Path) {
+	for i, f := range r.Files {
+		if slices.Contains(paths, f.Path) && f.How != threeway.Conflict {
+			r.Files[i].How = threeway.Same
+		}
+	}
 }
 
 // then makes the checkpoint that records a promotion. If that fails, the files are restored by an undo.
