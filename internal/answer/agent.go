@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/agent"
@@ -58,6 +60,8 @@ type Connected struct {
 	Name   func(file string) string // makes a file's path relative for display
 	DryRun bool
 	Done   bool // the plan was carried out
+	// Trials are what came of trying the hooks that were added, by the names of agents.
+	Trials map[string]*connect.Trial
 }
 
 // connectedFile is what happens to one settings file, in the JSON form.
@@ -83,12 +87,32 @@ func (a Connected) JSON(w io.Writer) error {
 			Files   []connectedFile `json:"files"`
 			Updated bool            `json:"updated"`
 			DryRun  bool            `json:"dry_run"`
-		}{p.Agent.Name, a.Plan.Adds, files, p.Updates, a.DryRun})
+			Trial   *connect.Trial  `json:"trial"`
+		}{p.Agent.Name, a.Plan.Adds, files, p.Updates, a.DryRun, a.Trials[p.Agent.Name]})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Offered are the agents that agent add can be given, as lines to choose from.
+type Offered struct {
+	Found []connect.Offer
+	Name  func(file string) string // shortens the path of a settings file
+}
+
+// Lines returns what a person types for each agent, and its line.
+func (a Offered) Lines() (keys, lines []string) {
+	for i, o := range a.Found {
+		adds := render.Count(len(o.Agent.Hooks.Events), "hook", "hooks") + " in " + a.Name(o.File)
+		if o.Connected {
+			adds = "has its hooks in " + a.Name(o.File)
+		}
+		keys = append(keys, strconv.Itoa(i+1))
+		lines = append(lines, fmt.Sprintf("%3d  %-9s %-19s %s", i+1, o.Agent.Name, o.Agent.Title, adds))
+	}
+	return keys, lines
 }
 
 // text writes the changes to each settings file, or after they are done what to know about them.
@@ -154,6 +178,9 @@ func (a Connected) done(p *page, planned connect.Planned) {
 	}
 	for _, after := range planned.Agent.After {
 		p.line(dim("  " + after))
+	}
+	if t := a.Trials[planned.Agent.Name]; t != nil && t.Step != "" {
+		p.line(plain("  tried: a prompt in a scratch repository became the step " + t.Step))
 	}
 	p.line(plain("Take out: " + connect.Removal(planned.Agent.Name, a.Plan.Scope)))
 }

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/ui/cli/usage"
+	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/connect"
 )
 
@@ -50,7 +54,7 @@ func (f scopeFlags) scope() agent.Scope {
 
 // AgentAddCmd is "agent add".
 type AgentAddCmd struct {
-	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows."`
+	Names []string `arg:"" optional:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows; without any, those on this machine are offered."`
 	MCP   bool     `name:"mcp" help:"Register the MCP server as well."`
 	Skill bool     `help:"Add a skill and a /checkpoint command as well, if the agent supports them."`
 	Keep  bool     `name:"transcripts" help:"Keep the agent's transcript of the conversation with each turn."`
@@ -61,9 +65,40 @@ type AgentAddCmd struct {
 
 // Run adds the hooks to the settings of the agents.
 func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	names := c.Names
+	if len(names) == 0 {
+		chosen, err := c.offer(ctx, app, s)
+		if err != nil {
+			return err
+		}
+		names = []string{chosen}
+	}
 	return connectAgents(ctx, app, s, c.asked, connect.Request{
-		Adds: true, Names: c.Names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
+		Adds: true, Names: names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
+}
+
+// offer lets the user choose from the agents on this machine, and returns the name of one. Where nobody
+// can be asked, the error names them.
+func (c *AgentAddCmd) offer(ctx context.Context, app *App, s *checkpoint.Service) (string, error) {
+	found := connect.Offers(s, c.scope())
+	if len(found) == 0 {
+		return "", usage.Error("no agent was named, and none of those that this program knows is in PATH", "`git checkpoint agent list` shows them")
+	}
+	offered := answer.Offered{Found: found, Name: func(file string) string { return connect.Relative(s, file) }}
+	keys, lines := offered.Lines()
+	chosen, err := app.Terminal.Choose(ctx, "Which agent?", keys, lines)
+	if errors.Is(err, term.ErrNotInteractive) {
+		var names []string
+		for _, o := range found {
+			names = append(names, o.Agent.Name)
+		}
+		return "", usage.Error("no agent was named; on this machine there are: "+strings.Join(names, ", "), "for example `git checkpoint agent add "+names[0]+"`")
+	}
+	if err != nil {
+		return "", unchosen(err)
+	}
+	return found[chosen].Agent.Name, nil
 }
 
 // AgentRemoveCmd is "agent remove".
@@ -98,6 +133,15 @@ func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how asked
 			return err
 		}
 	}
-	shown.Done = true
+	if shown.Done = true; !req.Adds {
+		return a.confirmed(shown)
+	}
+	shown.Trials = map[string]*connect.Trial{}
+	for _, planned := range p.Agents {
+		t := p.Try(ctx, planned.Agent)
+		if shown.Trials[planned.Agent.Name] = t; t != nil && t.Problem != "" {
+			a.warn("the hooks of " + planned.Agent.Title + " were tried in a scratch repository and made no step: " + t.Problem)
+		}
+	}
 	return a.confirmed(shown)
 }

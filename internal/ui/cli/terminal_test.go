@@ -237,3 +237,27 @@ func TestPruneAsks(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentOffered checks that agent add without a name offers the agents on this machine, with what
+// each adds, and that quitting changes nothing.
+func TestAgentOffered(t *testing.T) {
+	repository(t)
+	bin := t.TempDir()
+	for _, program := range []string{"claude", "gemini"} {
+		if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	code, screen := at(context.Background(), screentest.New("q"), "agent", "add")
+	if said := screen.Stderr(); code != 4 || !strings.Contains(said, "  1  claude    Claude Code         7 hooks in .claude/settings.json\n") ||
+		!strings.Contains(said, "  2  gemini ") || strings.Contains(said, "codex") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if code, screen = at(context.Background(), screentest.New("gemini", "n"), "agent", "add"); code != 4 || !strings.Contains(screen.Stdout(), "Gemini CLI  .gemini/settings.json: ") {
+		t.Errorf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
+	}
+	if _, err := os.Lstat(".gemini"); !os.IsNotExist(err) {
+		t.Errorf("not agreed, and it changed: %v", err)
+	}
+}

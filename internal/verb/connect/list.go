@@ -110,10 +110,7 @@ func List(s *checkpoint.Service) ([]Standing, error) {
 
 // standing returns the state of one agent.
 func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err error) {
-	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none"}
-	for _, program := range d.Programs {
-		st.Installed = st.Installed || command.Find(program) == nil
-	}
+	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none", Installed: installed(d)}
 	if st.Enabled, err = s.Settings.Bool(consentKey(d.Name), false); err != nil {
 		return st, err
 	}
@@ -130,6 +127,11 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 		st.Trusted = trusted(s, st.Hooks)
 	}
 	return st, nil
+}
+
+// installed reports whether one of an agent's programs is in PATH.
+func installed(d *agent.Definition) bool {
+	return slices.ContainsFunc(d.Programs, func(program string) bool { return command.Find(program) == nil })
 }
 
 // tryWrite writes a file where hooks write theirs, and removes it. A file of the same kind that a

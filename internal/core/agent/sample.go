@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"regexp"
+
+	"github.com/tailscale/hujson"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// HookFor returns the first event with a hook of ours that has this meaning, or "".
+func (d *Definition) HookFor(kind Kind) string {
+	for _, h := range d.Hooks.Events {
+		if d.Events[h.Event].Kind == kind {
+			return h.Event
+		}
+	}
+	return ""
+}
+
+// Written returns the command line of our hook for an event as it is in a settings file; empty: it has
+// none. A plugin runs the program without a command line, and has the one that stands for it.
+func (d *Definition) Written(file, event string) string {
+	if d.Hooks.Plugin != "" {
+		return d.Command(event)
+	}
+	data, err := readRegular(file)
+	if err == nil {
+		data, err = hujson.Standardize(data)
+	}
+	if err != nil {
+		return ""
+	}
+	ours := regexp.MustCompile(`git-checkpoint.* hook ` + d.Name + ` `)
+	for _, entry := range gjson.GetBytes(data, "hooks."+event).Array() {
+		for _, command := range append(entry.Get("hooks.#.command").Array(), entry.Get("command")) {
+			if ours.MatchString(command.String()) {
+				return command.String()
+			}
+		}
+	}
+	return ""
+}
+
+// element is a condition in a path of a payload: the element of a list whose member has a value.
+var element = regexp.MustCompile(`#\((\w+)=="(\w+)"\)`)
+
+// Sample returns a payload as the agent sends it, of a conversation in a directory.
+func (d *Definition) Sample(session, directory, prompt string) []byte {
+	payload := []byte("{}")
+	set := func(path, text string) {
+		if made, err := sjson.SetBytes(payload, path, text); err == nil {
+			payload = made
+		}
+	}
+	setAll := func(paths []string, text string) {
+		for _, path := range paths {
+			if at := element.FindStringSubmatchIndex(path); at != nil {
+				set(path[:at[0]]+"0."+path[at[2]:at[3]], path[at[4]:at[5]])
+			}
+			set(element.ReplaceAllString(path, "0"), text)
+		}
+	}
+	setAll(d.Members.Session, session)
+	setAll(d.Members.Directory, directory)
+	setAll(d.Members.Prompt, prompt)
+	return payload
+}

@@ -1,0 +1,92 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/sys/command"
+)
+
+// Trial is what came of a trial of an agent's hooks: a step, or a problem.
+type Trial struct {
+	Step    string `json:"step"` // its label; empty: none was made
+	Problem string `json:"problem"`
+}
+
+// trialPrompt is the prompt that a trial sends, and the message of its step.
+const trialPrompt = "a trial of the hooks"
+
+// Try sends a prompt that changes a file to the hooks of an agent as they are in its settings, in a
+// scratch repository. nil means that it has no settings with hooks of ours.
+func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
+	file, err := placeOf(p.s, p.Scope).File(d.Hooks.Files)
+	if err != nil || !agent.Holds(file) {
+		return nil
+	}
+	step, err := tryIn(ctx, p.s, d, file)
+	if err != nil {
+		return &Trial{Problem: err.Error()}
+	}
+	return &Trial{Step: step}
+}
+
+// sends makes a repository, and gives two payloads to the command lines of two hooks. What the person's
+// shell says of a repository is not of this one, and neither is what the hooks remember of it.
+const sends = `unset $(git rev-parse --local-env-vars) GIT_CHECKPOINT_SESSION && cd "$1" && git init -q . &&
+git config "$2" true && export XDG_STATE_HOME="$1/.git/state" &&
+printf %s "$3" | sh -c "$4" && echo tried >file && printf %s "$3" | sh -c "$5"`
+
+// tryIn returns the label of the step.
+func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, file string) (label string, err error) {
+	prompt, end := d.Written(file, d.HookFor(agent.KindPrompt)), d.Written(file, d.HookFor(agent.KindTurnEnd))
+	if prompt == "" || end == "" {
+		return "", errors.New("its settings have no hook for a prompt or for the end of its turn")
+	}
+	dir, err := os.MkdirTemp("", "git-checkpoint-trial-")
+	if err == nil {
+		defer os.RemoveAll(dir) //nolint:errcheck // a directory for temporary files
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	said, err := command.Beginning(ctx, 4<<10, s.Env, "sh", "-c", sends, "sh", dir, consentKey(d.Name), string(d.Sample("trial", dir, trialPrompt)), prompt, end)
+	if err != nil {
+		return "", err
+	}
+	at, err := checkpoint.OpenAt(ctx, s, dir)
+	if err != nil {
+		return "", errors.Join(err, errors.New(said))
+	}
+	defer at.Close() //nolint:errcheck // it was only read
+	return stepOf(ctx, at, d)
+}
+
+// stepOf returns the label of the newest step of a repository, or why its hooks made none.
+func stepOf(ctx context.Context, s *checkpoint.Service, d *agent.Definition) (label string, err error) {
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, st := range states {
+		for _, c := range st.Checkpoints() {
+			if c.Milestone {
+				label = c.Label
+			}
+		}
+	}
+	st, err := standing(s, d)
+	switch {
+	case err != nil || label != "":
+		return label, err
+	case st.Problem != "":
+		return "", errors.New(st.Problem)
+	case st.LastEvent == nil:
+		return "", errors.New("its command line did not find git-checkpoint: put the program into a directory of PATH")
+	}
+	return "", errors.New("the hooks ran and made no step; `git checkpoint config` shows what may keep them from it")
+}
