@@ -165,6 +165,28 @@ func (a Deleted) text(p *page) {
 	p.removed(a.Removed.Removed)
 }
 
+// Leaving is what a deinit would remove, and what it would leave.
+type Leaving struct {
+	Going []string `json:"going"`
+	Stays []string `json:"stays"`
+}
+
+// JSON writes one object.
+func (a Leaving) JSON(w io.Writer) error { return jsonLine(w, a) }
+
+// text lists both.
+func (a Leaving) text(p *page) {
+	if len(a.Going) == 0 {
+		p.line(plain("Nothing to remove"))
+	}
+	for _, line := range a.Going {
+		p.line(plain("Would remove: " + line))
+	}
+	for _, line := range a.Stays {
+		p.line(dim("Stays: " + line))
+	}
+}
+
 // RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
 type RefsToDelete struct{ Removed *retain.Removed }
 

@@ -102,6 +102,15 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 // userKey returns the path of the key with which a secret has the same fingerprint in all
 // repositories of this user, or "" if there is no directory for it.
 func userKey(s *checkpoint.Service) string {
+	dir := UserDir(s)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "guard-key")
+}
+
+// UserDir returns the directory of the user's key, or "" if there is none.
+func UserDir(s *checkpoint.Service) string {
 	// Where git looks for its own configuration.
 	dir := s.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
@@ -110,7 +119,7 @@ func userKey(s *checkpoint.Service) string {
 		}
 		dir = filepath.Join(dir, ".config")
 	}
-	return filepath.Join(dir, "git-checkpoint", "guard-key")
+	return filepath.Join(dir, "git-checkpoint")
 }
 
 // makeUserKey creates the user's key unless it exists.

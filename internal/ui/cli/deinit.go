@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/setup"
 )
@@ -14,8 +15,46 @@ import (
 // deletes everything that checkpoints left in the repository.
 type DeinitCmd struct {
 	All bool `help:"Also delete all sessions, with their checkpoints, notes and tags."`
-	yesFlag
+	asked
 	quietFlag
+}
+
+// preview shows what would go and what would stay, and changes nothing.
+func (c *DeinitCmd) preview(ctx context.Context, app *App, s *checkpoint.Service) error {
+	plan, err := connect.PlanDeinit(s)
+	if err != nil {
+		return err
+	}
+	going, err := setup.Leaving(ctx, s, c.All)
+	if err != nil {
+		return err
+	}
+	stays, err := setup.Stays(ctx, s, c.All)
+	if err != nil {
+		return err
+	}
+	if c.All {
+		made, err := attempt.List(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, a := range made {
+			if a.Worktree != "" {
+				stays = append(stays, "the worktree "+a.Worktree+" of attempt "+a.Name+": git worktree remove")
+			}
+		}
+	}
+	return app.give(answer.Leaving{Going: append(hooksOf(plan), going...), Stays: stays})
+}
+
+// hooksOf names the agents whose hooks go.
+func hooksOf(plan *connect.Plan) (names []string) {
+	for _, a := range plan.Agents {
+		if line := "hooks of " + a.Agent.Title; a.Changes() && !slices.Contains(names, line) {
+			names = append(names, line)
+		}
+	}
+	return names
 }
 
 // disconnect removes our hooks from the settings of coding agents in this worktree, and says of which
@@ -29,16 +68,14 @@ func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Serv
 	if err := app.confirm(ctx, shown, c.yesFlag); err != nil {
 		return nil, err
 	}
-	for _, a := range plan.Agents {
-		if line := "hooks of " + a.Agent.Title; a.Changes() && !slices.Contains(gone, line) {
-			gone = append(gone, line)
-		}
-	}
-	return gone, plan.Apply(ctx)
+	return hooksOf(plan), plan.Apply(ctx)
 }
 
 // Run shows what --all would delete and asks, then takes out hooks and configuration.
 func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if c.DryRun {
+		return c.preview(ctx, app, s)
+	}
 	if c.All {
 		plan, err := setup.PlanDeinit(ctx, s)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,28 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 		}
 	}
 	return all, nil
+}
+
+// Left returns the hooks that a deinit of this worktree leaves, with the commands that remove them: those
+// in the user's own settings, and those that came with the repository.
+func Left(s *checkpoint.Service) (left []string, err error) {
+	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range agent.All() {
+		for _, h := range hooked(s, d) {
+			if _, added := receipt[resolved(h.File)]; !added {
+				left = append(left, "hooks of "+d.Title+" in "+Relative(s, h.File)+": "+Removal(d.Name, h.Scope))
+			}
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(receipt)) {
+		if rel, err := filepath.Rel(s.Repo.WorkTree, file); err != nil || strings.HasPrefix(rel, "..") {
+			left = append(left, "what agent add wrote to "+file+" in another worktree: git checkpoint deinit there")
+		}
+	}
+	return left, nil
 }
 
 // resolved returns the path under which a receipt knows a file.

@@ -93,12 +93,11 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 	return set, nil
 }
 
-// unsetHooks removes our hooks and restores those from before. A hook that was changed
-// stays.
-func unsetHooks(s *checkpoint.Service) ([]string, error) {
+// hookParts returns our hooks, which go and leave those from before in their places. A hook that was
+// changed stays.
+func hookParts(s *checkpoint.Service) (found []part) {
 	// Core.hooksPath may have been set since.
 	dir := ownHooks(s)
-	var gone []string
 	for _, hook := range hookNames {
 		path := filepath.Join(dir, hook)
 		have, err := os.ReadFile(path)
@@ -109,15 +108,17 @@ func unsetHooks(s *checkpoint.Service) ([]string, error) {
 			s.Warn(fmt.Sprintf("%q was changed since it was set up, so it stays", path))
 			continue
 		}
-		if err := os.Remove(path); err != nil {
-			return gone, err
-		}
-		if err := os.Rename(path+chainedEnding, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return gone, err
-		}
-		gone = append(gone, "hook "+hook)
+		found = append(found, part{says: []string{"hook " + hook}, take: func() error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			if err := os.Rename(path+chainedEnding, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			return nil
+		}})
 	}
-	return gone, nil
+	return found
 }
 
 // PrePush pushes the sessions of the branches that are being pushed. input is what git
