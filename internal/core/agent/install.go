@@ -26,6 +26,7 @@ import (
 // Place says where an agent's settings are.
 type Place struct {
 	Worktree string // top directory, absolute
+	Program  string // directory of this program, for hooks that no commit carries along; empty: PATH has it
 	Home     string // absolute; empty: unknown
 	Scope    Scope
 }
@@ -49,6 +50,7 @@ type Change struct {
 
 	inserted []Insertion
 	updated  bool // the file is ours alone, and an earlier version wrote it
+	renewed  []renewal
 }
 
 // Receipt remembers what was added to which file, by path.
@@ -97,6 +99,8 @@ type edit struct {
 	// command is a text by which an entry is recognised as ours even if it was changed. If
 	// it is empty, only an equal value is ours.
 	command string
+	// former reports whether a command is an earlier form of this one; nil: there is none.
+	former func(command string) bool
 	// says names the entry in messages.
 	says string
 }
@@ -107,6 +111,14 @@ func (e edit) put(s *Settings) error {
 		return s.Append(e.path, e.value)
 	}
 	return s.Set(e.path, e.value)
+}
+
+// renew gives an entry that another version or another place of the program added the command of this one.
+func (e edit) renew(s *Settings) (bool, error) {
+	if e.former == nil {
+		return false, nil
+	}
+	return s.renew(e.path, e.former, e.command)
 }
 
 // Add plans to add our entries to the files of a scope. Entries that are there already stay
@@ -144,6 +156,12 @@ func (adding) reaches(top, file string) error {
 
 func (adding) settings(c *Change, s *Settings, edits []edit) error {
 	for _, e := range edits {
+		switch renewed, err := e.renew(s); {
+		case err != nil:
+			return err
+		case renewed:
+			c.Added = append(c.Added, e.says+" (new command line)")
+		}
 		if e.command != "" && s.Mentions(e.path, e.command) || s.Has(e.path, e.value) {
 			continue
 		}
@@ -152,7 +170,7 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 		}
 		c.Added = append(c.Added, e.says)
 	}
-	c.inserted = s.inserted
+	c.inserted, c.renewed = s.inserted, s.renewed
 	return nil
 }
 
@@ -194,7 +212,13 @@ func (r removing) reaches(top, file string) error {
 }
 
 func (r removing) settings(c *Change, s *Settings, edits []edit) error {
-	known := r.receipt[c.Path]
+	known, untouched := r.receipt[c.Path], *s
+	for _, e := range edits {
+		if _, err := e.renew(s); err != nil {
+			return err
+		}
+	}
+	known.Inserted = renewedIn(known.Inserted, s.renewed)
 	has := func(e edit) bool { return s.Has(e.path, e.value) }
 	// Take back the insertions byte for byte. If an entry of ours is still there
 	// afterwards, or the insertions are not found, start over and remove the entries one by
@@ -218,6 +242,9 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 		if e.command != "" && s.Mentions(e.path, e.command) {
 			c.Left = append(c.Left, e.says+", which somebody changed")
 		}
+	}
+	if len(c.Added) == 0 {
+		*s = untouched
 	}
 	// The file was created for our entries and is empty again, so it goes.
 	if known.Created && empty(s) {
@@ -331,7 +358,7 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 	} else {
 		// The root members, such as a version, go only into a file that we create.
 		_, err := os.Stat(hooks)
-		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist))})
+		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist), place.also())})
 	}
 	// An agent may have no file for the server, or no page, in this scope.
 	server, noServer := place.File(d.Server.Files)
@@ -362,8 +389,8 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 }
 
 // hookEdits returns our hooks as entries of a settings file, which a new one starts with its root
-// members.
-func (d *Definition) hookEdits(isNew bool) (edits []edit) {
+// members. Their commands also look for the program in the directory also.
+func (d *Definition) hookEdits(isNew bool, also string) (edits []edit) {
 	if isNew {
 		for _, key := range slices.Sorted(maps.Keys(d.Hooks.Root)) {
 			edits = append(edits, edit{path: []string{key}, value: d.Hooks.Root[key], says: key})
@@ -371,7 +398,8 @@ func (d *Definition) hookEdits(isNew bool) (edits []edit) {
 	}
 	for _, h := range d.Hooks.Events {
 		edits = append(edits, edit{
-			path: []string{"hooks", h.Event}, value: d.entry(h), element: true, command: d.Command(h.Event), says: h.says(),
+			path: []string{"hooks", h.Event}, value: d.entry(h, also), element: true, command: d.Command(h.Event, also), says: h.says(),
+			former: func(command string) bool { return d.former(h.Event, command) },
 		})
 	}
 	return edits
@@ -386,8 +414,8 @@ func (h Added) says() string {
 }
 
 // entry returns the hook in the agent's own format.
-func (d *Definition) entry(h Added) map[string]any {
-	e := map[string]any{"command": d.Command(h.Event)}
+func (d *Definition) entry(h Added, also string) map[string]any {
+	e := map[string]any{"command": d.Command(h.Event, also)}
 	maps.Copy(e, d.Hooks.Entry)
 	if d.Hooks.Limit != "" && h.Seconds > 0 {
 		e[d.Hooks.Limit] = h.Seconds * d.Hooks.Second
@@ -412,7 +440,16 @@ func (d *Definition) ownHooks() ([]byte, error) {
 	if d.Hooks.Plugin != "" {
 		return files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
 	}
-	return []byte(snippet(d.hookEdits(true))), nil
+	return []byte(snippet(d.hookEdits(true, ""))), nil
+}
+
+// also returns the directory in which hooks look for the program as well. A file that is committed carries
+// nobody's directory along, and PATH cannot have one with a colon.
+func (p Place) also() string {
+	if p.Scope == ScopeProject || strings.ContainsAny(p.Program, ":\n\x00") {
+		return ""
+	}
+	return p.Program
 }
 
 // File returns the path of the file for the place's scope, or an ErrScope error.

@@ -22,7 +22,7 @@ func (d *Definition) HookFor(kind Kind) string {
 // none. A plugin runs the program without a command line, and has the one that stands for it.
 func (d *Definition) Written(file, event string) string {
 	if d.Hooks.Plugin != "" {
-		return d.Command(event)
+		return d.Command(event, "")
 	}
 	data, err := readRegular(file)
 	if err == nil {
@@ -31,7 +31,7 @@ func (d *Definition) Written(file, event string) string {
 	if err != nil {
 		return ""
 	}
-	ours := regexp.MustCompile(`git-checkpoint.* hook ` + d.Name + ` `)
+	ours := regexp.MustCompile(`git-checkpoint hook ` + d.Name + ` `)
 	for _, entry := range gjson.GetBytes(data, "hooks."+event).Array() {
 		for _, command := range append(entry.Get("hooks.#.command").Array(), entry.Get("command")) {
 			if ours.MatchString(command.String()) {

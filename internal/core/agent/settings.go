@@ -22,7 +22,11 @@ type Settings struct {
 	root hujson.Value
 
 	inserted []Insertion
+	renewed  []renewal
 }
+
+// renewal is a string in a file, as JSON, that another one took the place of.
+type renewal struct{ from, to string }
 
 // Insertion is a text that was inserted into a file, so that exactly this can be removed
 // later.
@@ -211,6 +215,40 @@ func (s *Settings) Mentions(path []string, text string) bool {
 		}
 	}
 	return false
+}
+
+// renew replaces a string below path, in each place where it fits, and changes nothing else.
+func (s *Settings) renew(path []string, fits func(string) bool, with string) (changed bool, err error) {
+	for at := s.find(path); at != nil; at = s.find(path) {
+		var old *hujson.Value
+		for v := range at.All() {
+			if literal, is := v.Value.(hujson.Literal); is && literal.Kind() == '"' && literal.String() != with && fits(literal.String()) {
+				old = v
+				break
+			}
+		}
+		if old == nil {
+			break
+		}
+		r := renewal{string(s.text[old.StartOffset:old.EndOffset]), s.render(with, "", "")}
+		s.text = slices.Concat(s.text[:old.StartOffset], []byte(r.to), s.text[old.EndOffset:])
+		s.renewed, changed = append(s.renewed, r), true
+		if err := s.parse(); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// renewedIn returns insertions as they are in the file after strings in it were replaced.
+func renewedIn(inserted []Insertion, renewed []renewal) []Insertion {
+	inserted = slices.Clone(inserted)
+	for i := range inserted {
+		for _, r := range renewed {
+			inserted[i].Text = strings.ReplaceAll(inserted[i].Text, r.from, r.to)
+		}
+	}
+	return inserted
 }
 
 // style returns the unit of indentation and the line end that the file uses.

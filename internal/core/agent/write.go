@@ -39,6 +39,7 @@ func (c Change) Apply(receipt Receipt) error {
 		return c.drop(receipt)
 	}
 	written := receipt[c.Path]
+	written.Inserted = renewedIn(written.Inserted, c.renewed)
 	if c.Before == nil {
 		written.Created = true
 		if written.Directories, err = makeDirectories(filepath.Dir(c.Path)); err != nil {
@@ -47,10 +48,10 @@ func (c Change) Apply(receipt Receipt) error {
 	}
 	if len(c.inserted) > 0 {
 		written.Inserted = append(written.Inserted, c.inserted...)
-	} else if c.Before != nil && !c.updated {
+	} else if c.Before != nil && !c.updated && len(c.renewed) == 0 {
 		delete(receipt, c.Path) // a removal: our entries are gone
 	}
-	if c.Before == nil || len(c.inserted) > 0 {
+	if _, known := receipt[c.Path]; c.Before == nil || len(c.inserted) > 0 || known {
 		receipt[c.Path] = written
 	}
 	return wholefile.Bytes(c.Path, 0o666, c.After)

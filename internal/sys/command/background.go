@@ -4,7 +4,26 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 )
+
+// Directory returns the directory of this program, absolute: that of PATH in which it is found, which
+// stays the same when a package manager puts a new version there, or else that of the file; empty: it
+// is not known.
+func Directory() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if found, err := exec.LookPath("git-checkpoint"); err == nil && filepath.IsAbs(found) {
+		a, errA := os.Stat(found)
+		b, errB := os.Stat(self)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return filepath.Dir(found)
+		}
+	}
+	return filepath.Dir(self)
+}
 
 // Background starts this program again, with other arguments, as a process that continues when this
 // one ends. It has no terminal and its output is discarded.

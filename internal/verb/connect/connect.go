@@ -24,6 +24,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
@@ -183,7 +184,7 @@ func explain(d *agent.Definition, err error) error {
 }
 
 func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
-	return agent.Place{Worktree: s.Repo.WorkTree, Home: home(s), Scope: scope}
+	return agent.Place{Worktree: s.Repo.WorkTree, Program: command.Directory(), Home: home(s), Scope: scope}
 }
 
 func home(s *checkpoint.Service) string { return s.Getenv("HOME") }

@@ -86,7 +86,7 @@ func stepOf(ctx context.Context, s *checkpoint.Service, d *agent.Definition) (la
 	case st.Problem != "":
 		return "", errors.New(st.Problem)
 	case st.LastEvent == nil:
-		return "", errors.New("its command line did not find git-checkpoint: put the program into a directory of PATH")
+		return "", errors.New("its command line did not find git-checkpoint: put the program into a directory of PATH, or into ~/.local/bin")
 	}
 	return "", errors.New("the hooks ran and made no step; `git checkpoint config` shows what may keep them from it")
 }

@@ -5,10 +5,16 @@ import { spawnSync } from "node:child_process"
 // The tools that may write files; of the others there is nothing to keep before they run.
 const writers = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
 
+// A window manager gives opencode a short PATH, without the places where the program may be.
+const places = ["/usr/local/bin", process.env.HOME + "/.local/bin", "/opt/homebrew/bin"]
+const environment =
+  process.platform === "win32" ? process.env : { ...process.env, PATH: [process.env.PATH, ...places].join(":") }
+
 function hook(event: string, payload: any, directory: string, timeout = 30000): any {
   try {
     const run = spawnSync("git-checkpoint", ["hook", "opencode", event], {
       cwd: directory,
+      env: environment,
       input: JSON.stringify({ ...payload, directory }),
       encoding: "utf8",
       timeout,
