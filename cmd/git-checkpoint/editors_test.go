@@ -63,8 +63,9 @@ func TestEditors(t *testing.T) {
 func commands(t *testing.T, w *world, recipe string) {
 	t.Helper()
 	for line := range strings.Lines(recipe) {
-		_, command, found := strings.Cut(strings.TrimSpace(line), "git checkpoint ")
-		if !found || strings.Contains(command, "rollback") { // which asks
+		before, command, found := strings.Cut(strings.TrimSpace(line), "git checkpoint ")
+		whole := strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
+		if !found || !whole || strings.Contains(command, "rollback") { // which asks
 			continue
 		}
 		command = strings.ReplaceAll(strings.Trim(command, `"'`), "{{.Form.Message | quote}}", `"a message"`)
