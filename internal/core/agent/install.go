@@ -351,7 +351,7 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 		t := target{name: hooks, own: content, formers: d.Hooks.Former}
 		if there, err := readRegular(hooks); err == nil && d.Hooks.Plugin == "" && !bytes.Equal(there, content) && !t.former(there) {
 			// Somebody else wrote to it: what is there stays, and our entries are added and removed.
-			shared = append(shared, target{name: hooks, edits: d.hookEdits(false)})
+			shared = append(shared, target{name: hooks, edits: d.hookEdits(false, "")})
 		} else {
 			own = append(own, t)
 		}
