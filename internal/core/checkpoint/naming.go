@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -71,12 +72,12 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 // sessions only if the user did not choose one.
 func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	state := found.State
-	e, err := byName(state, ref)
+	entries, err := byName(state, ref)
 	if err != nil {
 		return nil, err
 	}
-	if e != nil {
-		return found.only(ref, []*journal.Entry{e})
+	if len(entries) > 0 {
+		return found.only(ref, entries)
 	}
 	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
 		return got, err
@@ -92,7 +93,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
 		return nil, newDiscardedError(ctx, s, found, ref, discarded)
 	}
-	entries := bySafetyPrefix(state, ref)
+	entries = bySafetyPrefix(state, ref)
 	if e := byStepWord(state, ref); e != nil {
 		entries = append(entries, e)
 	}
@@ -120,17 +121,35 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 	return nil, e
 }
 
-// byName applies the rules that find one checkpoint or none.
-func byName(st *journal.State, ref string) (*journal.Entry, error) {
+// byName applies the rules that find one checkpoint or none. A number or a label finds several if
+// clones took it before they knew of each other.
+func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if e, err := byKeyword(st, ref); e != nil || err != nil {
-		return e, err
+		return []*journal.Entry{e}, err
 	}
 	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, (*journal.State).Labelled, byID, byOwnID} {
 		if e := rule(st, ref); e != nil {
-			return e, nil
+			return both(st, e, ref), nil
 		}
 	}
 	return nil, nil
+}
+
+// both returns what a user means with a name that finds e: several checkpoints if it is their number or
+// their label.
+func both(st *journal.State, e *journal.Entry, ref string) []*journal.Entry {
+	all := []*journal.Entry{e}
+	switch {
+	case !e.Live:
+	case ref == e.Label:
+		all = labelled(st, e)
+	case numberPattern().MatchString(ref):
+		all = numbered(st, e)
+	}
+	if len(all) > 1 {
+		return all
+	}
+	return []*journal.Entry{e} // also one that stands in for itself no more
 }
 
 // byKeyword finds latest, last, @, @~ and @~N. "latest" is the newest live checkpoint; "@~N" goes
@@ -204,7 +223,7 @@ func byNumber(st *journal.State, ref string) *journal.Entry {
 const FirstIteration = "1"
 
 // TypedName returns the shortest name that means e: its number, such as 3 or 6.2, if that resolves
-// to e, and else its id.
+// to e alone; else its label, if only another one's name differs; and else its id.
 func TypedName(st *journal.State, e *journal.Entry) string {
 	number := fmt.Sprint(e.Step)
 	if iteration := e.Event().Iteration; iteration != "" {
@@ -213,8 +232,11 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
-		if got := byNumber(st, number); got != nil && got.Checkpoint == e.Checkpoint {
+		if got := byNumber(st, number); got == e && len(numbered(st, e)) <= 1 {
 			return number
+		}
+		if len(numbered(st, e)) > 1 && len(labelled(st, e)) == 1 {
+			return e.Label
 		}
 	}
 	return string(e.Checkpoint)
@@ -442,15 +464,16 @@ func RefuseEmptyNames(refs ...string) error {
 	return nil
 }
 
-// HighestSuffix returns the highest k of the labels cp-NN...+k among the live checkpoints of a
-// step, or 0. The next checkpoint of that step gets k+1.
-func HighestSuffix(st *journal.State, step int) int {
+// HighestSuffix returns the highest k of the labels cp-NN...+k among the checkpoints of a step, or 0:
+// the live ones, and all where the workflow never uses a number again. The next checkpoint of that
+// step gets k+1.
+func HighestSuffix(st *journal.State, step int, of workflow.Steps) int {
 	highest := 0
 	if st == nil {
 		return 0
 	}
 	for i, c := range st.Standings() {
-		if c.Live && !c.Milestone && c.Step == step {
+		if (c.Live || of.Counts()) && !c.Milestone && c.Step == step {
 			// Suffixes that are no numbers, such as those of safety checkpoints, do not count.
 			_, suffix, _ := strings.Cut(st.At(i).Label, "+")
 			if k, err := strconv.Atoi(suffix); err == nil && k > highest {

@@ -28,7 +28,7 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 		last = e.Place // steps finished later were not finished at this checkpoint
 	}
 	in.Live, in.Named = FinishedSteps(st, func(i int, c journal.Standing) bool { return c.Live && i <= last })
-	in.Skipped = slices.Collect(maps.Keys(st.Skipped))
+	in.Skipped, in.Highest = slices.Collect(maps.Keys(st.Skipped)), st.Highest()
 	return in
 }
 

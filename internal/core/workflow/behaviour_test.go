@@ -123,14 +123,14 @@ func (b *behaviour) places() bool {
 		}
 	}
 	for n := range 12 {
-		next, ok := b.d.Steps.Next(step(n), []int{4})
+		next, ok := b.d.Steps.Next(step(n), []int{4}, -1)
 		previous, has := b.d.Steps.Previous(n)
 		order := b.d.CheckOrder(Change{Trigger: "manual", Place: Place{Step: n, Milestone: true}, Live: []int{2}, Skipped: []int{6}})
 		if !b.tell("around step %d: %+v %v, %d %v, %v", n, next, ok, previous, has, order) {
 			return false
 		}
 	}
-	first, ok := b.d.Steps.Next(nil, nil)
+	first, ok := b.d.Steps.Next(nil, nil, -1)
 	return b.tell("first: %+v %v, branch %q", first, ok, b.d.Branch("s"))
 }
 

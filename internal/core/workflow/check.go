@@ -245,7 +245,7 @@ func (d *Definition) CheckOrder(c Change) []Violation {
 	if len(c.Live) > 0 {
 		newest = new(slices.Max(c.Live))
 	}
-	if next, ok := d.Steps.Next(newest, c.Skipped); ok {
+	if next, ok := d.Steps.Next(newest, c.Skipped, -1); ok {
 		allowed = d.Steps.say(next.Number)
 	}
 	return []Violation{{

@@ -34,13 +34,12 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": listOf(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",
 	}, s.State, s.Former, s.Error, current)
-	// The step of the last milestone that was made is not always the highest: after work went back to
-	// an earlier step, the next step follows that one.
+	// Where work went back to an earlier step of a list, the next step follows that one.
 	var last *int
 	if n := len(s.Live); n > 0 {
 		last = &s.Live[n-1]
 	}
-	if next, ok := d.Steps.Next(last, s.Skipped); ok {
+	if next, ok := d.Steps.Next(last, s.Skipped, s.Highest); ok {
 		e.vars["next_step"], e.vars["next_name"] = next.Number, next.Name
 	}
 	if only != "" && !counted().MatchString(only) {

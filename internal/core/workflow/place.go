@@ -32,6 +32,11 @@ type PlaceRequest struct {
 	Milestones func(step int) (iterations []string, name string)
 	// Skipped are the steps that the user decided to do without.
 	Skipped []int
+	// Highest is the highest step that the session ever named, live or not, and -1 or less for none.
+	// Used returns the iterations of all milestones that a step ever had; nil: none. Both count
+	// where numbers are never reused (Steps.Counts).
+	Highest int
+	Used    func(step int) []string
 }
 
 // milestones is Milestones for a caller that does not know whether it is nil.
@@ -112,7 +117,7 @@ func (d *Definition) Place(r PlaceRequest) (Place, error) {
 		}
 		return d.Steps.milestone(*phase.Step, r, phase)
 	case t.Milestone:
-		next, ok := d.Steps.Next(r.Last, r.Skipped)
+		next, ok := d.Steps.Next(r.Last, r.Skipped, r.Highest)
 		if !ok {
 			return Place{}, &PlaceError{"there is no step after " + d.Steps.lastOf(r.Last), "--step with one of " + d.Steps.known()}
 		}
@@ -172,8 +177,11 @@ func (s Steps) milestone(step int, r PlaceRequest, phase Facts) (Place, error) {
 
 // round returns the iteration of a milestone of a step whose live ones have the iterations in live:
 // the one given on the command line, else the one that the document counts, if that is still free,
-// else the next one.
+// else the next one. Where numbers are never reused, those that are not live any more are taken, too.
 func (s Steps) round(step int, live []string, r PlaceRequest, phase Facts) (string, error) {
+	if r.Used != nil && s.Counts() {
+		live = r.Used(step)
+	}
 	counts := s.iterates(step) && phase.Iteration != "" && phase.Step != nil && *phase.Step == step
 	switch {
 	case r.Iteration != "" && !isIteration(r.Iteration):
@@ -228,12 +236,22 @@ func isIteration(s string) bool {
 	return len(s) <= 20 && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") && !strings.HasPrefix(s, "-")
 }
 
+// Counts reports whether a step is nothing but a number: it has no list, name, order or document to
+// decide it. Such a number is never used again in a session, so that it names one checkpoint for ever.
+func (s Steps) Counts() bool {
+	return len(s.List) == 0 && s.Pattern == "" && s.Requires == "" && s.Follow == ""
+}
+
 // Next returns the first step after last that was not skipped. A nil last means that there is none
-// yet. ok is false at the end of a closed list.
-func (s Steps) Next(last *int, skipped []int) (step Step, ok bool) {
+// yet. Where steps only count, it comes after highest, the highest that the session ever named, too.
+// ok is false at the end of a closed list.
+func (s Steps) Next(last *int, skipped []int, highest int) (step Step, ok bool) {
 	n := s.first() - 1
 	if last != nil {
 		n = *last
+	}
+	if s.Counts() {
+		n = max(n, highest)
 	}
 	for {
 		n, ok = s.after(n)

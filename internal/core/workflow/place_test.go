@@ -173,7 +173,7 @@ func TestPreviousAndNextAgree(t *testing.T) {
 		d, _ := Builtin(name)
 		rapid.Check(t, func(t *rapid.T) {
 			last := rapid.IntRange(d.Steps.first(), 40).Draw(t, "last")
-			next, ok := d.Steps.Next(&last, nil)
+			next, ok := d.Steps.Next(&last, nil, -1)
 			if !ok {
 				if d.Steps.isOpen() || last < d.Steps.List[len(d.Steps.List)-1].Number {
 					t.Fatalf("%s: nothing after %d", name, last)

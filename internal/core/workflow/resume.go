@@ -35,6 +35,8 @@ type Situation struct {
 	Live    []int
 	Named   func(step int) string // may be nil
 	Skipped []int
+	// Highest is the highest step that the session ever named, as in PlaceRequest.
+	Highest int
 	// Branch is the recorded branch. Changed are the paths of files that differ from the checkpoint.
 	Branch  string
 	Changed []string

@@ -140,6 +140,36 @@ func (s *State) Read(i int) *Entry {
 // IterationOf returns the iteration of the checkpoint at place i, or "".
 func (s *State) IterationOf(i int) string { return s.text(i, textIteration) }
 
+// Highest returns the highest step that an event of the journal names: that of a checkpoint, whatever
+// became of it, or a skipped one. It is -1 if there is none.
+func (s *State) Highest() int {
+	highest := -1
+	for _, c := range s.Standings() {
+		if c.Milestone || c.Step > 0 { // what was made before the first step hangs on 0
+			highest = max(highest, c.Step)
+		}
+	}
+	for step := range s.Skipped {
+		highest = max(highest, step)
+	}
+	for id := range s.Tombstones { // the create of a pruned checkpoint can be missing here
+		if step, ok := id.Step(); ok && step > 0 {
+			highest = max(highest, step)
+		}
+	}
+	return highest
+}
+
+// IterationsOf returns the iterations of all milestones that a step ever had, "" for one without.
+func (s *State) IterationsOf(step int) (iterations []string) {
+	for i, c := range s.Standings() {
+		if c.Milestone && c.Step == step {
+			iterations = append(iterations, s.IterationOf(i))
+		}
+	}
+	return iterations
+}
+
 // StepName returns the step's name of the checkpoint at place i, or "".
 func (s *State) StepName(i int) string { return s.text(i, textStepName) }
 

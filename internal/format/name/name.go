@@ -185,6 +185,16 @@ func ParseID(s string) (ID, error) {
 	return ID(s), nil
 }
 
+// Step returns the number of the step in an id. ok is false if id is not one.
+func (id ID) Step() (step int, ok bool) {
+	if _, err := ParseID(string(id)); err != nil {
+		return 0, false
+	}
+	digits, _, _ := strings.Cut(strings.TrimPrefix(string(id), "cp-"), "-")
+	step, err := strconv.Atoi(digits)
+	return step, err == nil
+}
+
 // isDigits reports whether s consists of decimal digits. That is also true of "".
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 

@@ -254,7 +254,7 @@ func (c *draft) number(v store.View) error {
 			}
 			return iterations, named
 		}
-		req.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
+		req.Skipped, req.Highest, req.Used = slices.Collect(maps.Keys(v.State.Skipped)), v.State.Highest(), v.State.IterationsOf
 	}
 	p, err := c.def.Place(req)
 	if err != nil {
@@ -273,7 +273,7 @@ func (c *draft) number(v store.View) error {
 			r.StepName = e.Event().StepName
 		}
 	}
-	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), checkpoint.HighestSuffix(v.State, r.Step)+1)
+	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), checkpoint.HighestSuffix(v.State, r.Step, c.def.Steps)+1)
 	return nil
 }
 

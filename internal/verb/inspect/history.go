@@ -229,7 +229,7 @@ func nextAction(def *workflow.Definition, in workflow.Situation) string {
 	if said := def.NextAction(in); said != "" {
 		return said
 	}
-	if next, ok := def.Steps.Next(&in.Place.Step, nil); ok {
+	if next, ok := def.Steps.Next(&in.Place.Step, nil, in.Highest); ok {
 		return fmt.Sprintf("go on with step %d", next.Number)
 	}
 	return "create the next checkpoint"
