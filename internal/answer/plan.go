@@ -52,6 +52,7 @@ func (a Planned) text(p *page) {
 		return
 	}
 	p.text("", r.Said)
+	state := say(stateStep(r))
 	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session) + when(r.Elsewhere != "", ", "+r.Elsewhere))}
 	heading := []field{{"Rollback to", place}}
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
@@ -62,12 +63,15 @@ func (a Planned) text(p *page) {
 	if len(r.Levels) > 0 {
 		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
 	}
+	if r.Stays { // the last line says where the session stays
+		heading[len(heading)-1].name, state = "Stays at", nil
+	}
 	if r.FilesFrom != nil {
 		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
 	}
 	p.fields(append(heading,
 		field{"Brings", say(brings(r))},
-		field{"State", say(stateStep(r))},
+		field{"State", state},
 		field{"Discards", say(p.enumeration(r.Plan.Discard) + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")"))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
@@ -256,6 +260,8 @@ func commonDirectory(paths []checkpoint.Path) string {
 // brings describes what a partial rollback restores. It is empty for a complete one.
 func brings(r *rollback.Answer) string {
 	switch r.Mode {
+	case rollback.ModePaths:
+		return "only these paths and their index entries" + when(!r.Stays, ", and the state")
 	case rollback.ModeWorktree:
 		return "only the files; the index stays as it is"
 	case rollback.ModeState:

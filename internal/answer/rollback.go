@@ -25,7 +25,11 @@ func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 // --abort there is nothing to undo, and after an undo that --continue finished, another undo would
 // go one level further.
 func (a RolledBack) text(p *page) {
-	p.wentTo("Rolled back to", a.Done)
+	if a.Done.Stays && a.Done.FilesFrom != nil {
+		p.wentTo("Restored some files of "+a.Done.FilesFrom.Label+"; the session stays at", a.Done)
+	} else {
+		p.wentTo("Rolled back to", a.Done)
+	}
 	switch {
 	case a.Done.Mode == rollback.ModeAbort:
 	case a.Done.Undid:

@@ -105,7 +105,8 @@ type Event struct {
 	FromLabel, ToLabel string
 	// Safety is the safety checkpoint that holds the files as they were before this event.
 	Safety name.ID
-	// Files is set by a rollback to a safety checkpoint: the one that the files were taken from.
+	// Files is the checkpoint that the files were taken from, where that is not To: a safety checkpoint,
+	// or the source of some paths; see Stays.
 	Files name.ID
 	Mode  string
 	// Discard and Restore list the checkpoints that the event makes discarded or live. The fold
@@ -160,6 +161,16 @@ func (e *Event) names() bool {
 		return false
 	}
 	return e.Kind == KindCreate || e.Kind == KindAdopt || e.Kind == KindRebuild && e.RebuiltFrom != ""
+}
+
+// ModePaths is the mode of a rollback that brings back some paths.
+const ModePaths = "paths"
+
+// Stays reports whether e brought back some paths and nothing else, or is an undo or a redo of that: the
+// session stays where it is. Earlier versions went to the checkpoint instead, and such an event of theirs
+// has another To than From, or no Files.
+func (e *Event) Stays() bool {
+	return e.moves() && e.Mode == ModePaths && e.From == e.To && (e.Files != "" || e.Kind == KindUndo)
 }
 
 // moves reports whether e is a rollback or an undo.

@@ -138,6 +138,9 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	if !ok {
 		return Plan{}, ErrNothingToUndo
 	}
+	if v.Stays() { // so does its undo, whatever was made since
+		return Plan{Undoes: v, From: s.Current, Target: s.Current, Safety: s.StandIn(v.Safety)}, nil
+	}
 	undone := &f.steps[index]
 	from := s.StandIn(v.From)
 	target := f.entry(from)

@@ -178,6 +178,7 @@ func (n *liveness) move(s *step) {
 		n.live[x] = !n.fold.node(int(x)).safety
 	}
 	switch {
+	case s.event.Stays():
 	case s.entry == none:
 		n.current = none // an undo of a rollback that was made when nothing was current
 	case s.entry == unnamed || !n.known[s.entry] || n.fold.node(int(s.entry)).safety:

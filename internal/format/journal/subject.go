@@ -29,6 +29,13 @@ func (e Event) Subject() string {
 			s += " from " + string(e.RebuiltFrom)
 		}
 	case KindRollback, KindUndo:
+		if e.Stays() {
+			s += " of some files"
+			if e.Files != "" {
+				s += " to " + string(e.Files)
+			}
+			break
+		}
 		s = join(s, cmp.Or(e.FromLabel, string(e.From), "none")) + " → " + cmp.Or(e.ToLabel, string(e.To), "none")
 	case KindStart:
 		s = join(s, string(e.Session))

@@ -112,9 +112,16 @@ func without(levels []Level, rollback *Event) []Level {
 // they are in the same session, have the same Mode and move no branch.
 func (w *Walk) UndosTo(c *Entry) int {
 	var moves []*Event
+	var first *Event // of those that moved the session
 	for _, l := range slices.Backward(w.Undo) {
-		if l.State.Entry(c.Checkpoint) != c || len(moves) > 0 && (l.Head.Mode != moves[0].Mode || l.Head.Branch != "" || moves[0].Branch != "") {
+		if l.State.Entry(c.Checkpoint) != c {
 			break
+		}
+		if !l.Head.Stays() {
+			if first != nil && (l.Head.Mode != first.Mode || l.Head.Branch != "" || first.Branch != "") {
+				break
+			}
+			first = cmp.Or(first, l.Head)
 		}
 		moves = append(moves, l.Head)
 		plans, err := l.State.PlanEach(moves)
@@ -157,6 +164,9 @@ func (s *State) after(p Plan, number int) *State {
 	e := &Event{
 		OID: name.OID(fmt.Sprintf("planned-%d", number)), Parents: []name.OID{tip}, Kind: KindUndo, Session: s.Session,
 		Time: s.UpdatedAt, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Discard: p.Discard, Restore: p.Restore,
+	}
+	if p.Undoes.Stays() {
+		e.Mode = ModePaths
 	}
 	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e, CommitterTime: s.UpdatedAt.Truncate(time.Second)}})
 	return l.Fold()

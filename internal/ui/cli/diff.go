@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -37,7 +39,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return app.behindUnless(ctx, s, c.From, err)
 	}
 	if err != nil {
-		return err
+		return c.meant(ctx, s, err)
 	}
 	err = app.page(ctx, s, func(w io.Writer) error {
 		// The form of the answer is git's: run git diff, and pass its error on.
@@ -51,6 +53,14 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return differs
 	}
 	return err
+}
+
+// meant adds to an error what was meant, if the last argument is no checkpoint but a file.
+func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Service, err error) error {
+	if c.To != "" {
+		return s.MeantFile(ctx, c.Session, c.To, "diff "+strings.ReplaceAll(name.Quoted(c.From), "%", "%%")+" -- %s", err)
+	}
+	return s.MeantFile(ctx, c.Session, c.From, "diff -- %s", err)
 }
 
 // sides fills in the two sides to compare. If --where or --pick selects the first checkpoint, then

@@ -31,7 +31,7 @@ func TestDiscardedNames(t *testing.T) {
 	if code, screen := at(context.Background(), screentest.New("y"), "rollback", "2"); code != 0 || content(t) != "two\n" {
 		t.Errorf("exit %d, content %q, %s", code, content(t), screen.Stderr())
 	}
-	for _, args := range [][]string{{"rollback", "1", "-y"}, {"save", "again"}, {"rollback", "1", "-y"}} {
+	for _, args := range [][]string{{"rollback", "1", "-y"}, {"create", "--step", "2", "-m", "again"}, {"rollback", "1", "-y"}} {
 		if code, screen := at(context.Background(), screentest.NewPipes(""), args...); code != 0 {
 			t.Fatal(screen.Stderr())
 		}

@@ -16,7 +16,7 @@ import (
 // process was killed while it replaced files.
 type RollbackCmd struct {
 	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; without it, a terminal shows a list to pick from."`
-	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files; the session stays where it is."`
 	whereFlag
 	sessionFlag
 	Branch           bool    `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
@@ -24,6 +24,7 @@ type RollbackCmd struct {
 	Index            *string `xor:"index" enum:"staged,exact" placeholder:"<how>" help:"What to bring back of the index: staged (default), what was staged then; or exact, each entry as it was, although HEAD has moved since."`
 	WorktreeOnly     bool    `xor:"mode,index" help:"Leave the index as it is."`
 	StateOnly        bool    `xor:"mode,index" help:"Change no files: only make the checkpoint the current one, and print its state."`
+	State            bool    `xor:"mode" help:"With paths: bring the state back, too, and make the checkpoint the current one."`
 	Produced         bool    `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
 	OverwriteIgnored bool    `help:"Capture ignored files that are in the way, then overwrite them."`
 	Force            bool    `help:"Roll back even during a merge, rebase or bisect; restores only files."`
@@ -69,7 +70,7 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 	}
 	plan, err := rollback.Prepare(ctx, s, request)
 	if err != nil {
-		return nil, err
+		return nil, s.MeantFile(ctx, c.Session, c.Ref, "restore @ -- %s", err)
 	}
 	return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
 }
@@ -93,7 +94,7 @@ func (c *RollbackCmd) check() error {
 // terminal.
 func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
 	r := rollback.Request{
-		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths,
+		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths, WithState: c.State,
 		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
 	}
 	switch {

@@ -46,7 +46,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return app.behindUnless(ctx, s, c.Ref, err)
 	}
 	if err != nil {
-		return err
+		return s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err)
 	}
 	app.warnAll(found.Warnings)
 	switch {

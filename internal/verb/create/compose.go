@@ -336,6 +336,9 @@ func (c *draft) composeGit() {
 	if c.move.Made != nil {
 		MemberMade.Set(&c.record.Snapshot.Extra, c.move.Made)
 	}
+	if c.move.Restored != nil {
+		MemberRestored.Set(&c.record.Snapshot.Extra, *c.move.Restored)
+	}
 }
 
 // ToPaths converts to the type that writes paths with any bytes to JSON.
@@ -428,6 +431,16 @@ const MemberSparse record.Member[bool] = "sparse_checkout"
 // files that a rollback of some paths creates, so that an undo can remove them. It is there, if
 // only empty, for each rollback of some paths, and for no other.
 const MemberMade record.Member[[]MadeFile] = "made"
+
+// MemberRestored is a member of snapshot in the record of a safety checkpoint: what a restore of some
+// paths changes. Its undo brings back these, and no others.
+const MemberRestored record.Member[Restored] = "restored"
+
+// Restored has the paths whose files or index entries a restore changes, and whether it moves the entries.
+type Restored struct {
+	Paths []record.Path `json:"paths"`
+	Index bool          `json:"index"`
+}
 
 // MadeFile is an ignored file that a rollback of some paths creates.
 type MadeFile struct {

@@ -21,6 +21,7 @@ type SafetyRequest struct {
 	Landed     name.OID               // the commit that a landing moves the branch to
 	Modes      map[string]fs.FileMode // permission bits of the files that it replaces
 	Made       []MadeFile             // the ignored files that it creates
+	Restored   *Restored              // what a restore of some paths changes; nil: it is none
 }
 
 // Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule

@@ -25,7 +25,7 @@ import (
 func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
-		State: r.goal.State,
+		State: r.goal.State, Stays: r.stays,
 	}
 	switch {
 	case r.promote == nil:
@@ -55,7 +55,7 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 
 // describeFiles describes a plan that is not nil.
 func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
-	if !r.isUndo() && r.files.Safety {
+	if !r.isUndo() && (r.files.Safety || r.stays) {
 		a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
 	}
 	a.Plan = changes(r.plan.Paths)
@@ -132,7 +132,7 @@ func (r *fileMoves) indexStays() bool {
 // back. A rollback does not change which session is active.
 func (r *target) otherSession() []string {
 	active, err := r.s.NamedSession("")
-	if err != nil || active == "" || active == r.to.Session || r.isUndo() {
+	if err != nil || active == "" || active == r.to.Session || r.isUndo() || r.stays {
 		return nil
 	}
 	return []string{fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session)}
@@ -158,6 +158,7 @@ func (r *fileMoves) conflictsLeft() []string {
 func (r *target) discards() (discard, restore []name.ID, err error) {
 	switch {
 	case r.promote != nil: // a promotion leaves the session where it is
+	case r.stays && !r.isUndo(): // so does a restore
 	case r.isUndo():
 		for _, in := range bySession(r.levels) {
 			plans := make([]journal.Plan, len(in))

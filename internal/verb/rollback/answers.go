@@ -52,7 +52,8 @@ type Answer struct {
 	Warnings []string              `json:"warnings,omitempty"`
 
 	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from
-	// Of a rollback to a safety checkpoint, which cannot become current: that one.
+	// Where the files come from another checkpoint than To: a safety checkpoint, which cannot become current,
+	// or the source of some paths.
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
 
 	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is undone, in this order
@@ -75,10 +76,10 @@ type Answer struct {
 
 	*Reverted                    // of revert; nil for others
 	Created   *checkpoint.Detail `json:"-"` // of a promotion: the checkpoint that it made
-
-	Undid bool   `json:"-"` // of Continue: it finished an undo or a redo
-	Empty bool   `json:"-"` // nothing to do: everything is as in the target
-	Said  string `json:"-"` // the workflow's words; empty: the usual ones
+	Stays     bool               `json:"-"` // only some paths come back; the session stays where it is
+	Undid     bool               `json:"-"` // of Continue: it finished an undo or a redo
+	Empty     bool               `json:"-"` // nothing to do: everything is as in the target
+	Said      string             `json:"-"` // the workflow's words; empty: the usual ones
 }
 
 // Reverted says what a revert takes back.

@@ -103,7 +103,11 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 	if err != nil {
 		return meta, err
 	}
-	safety, err := r.makeSafety(ctx, r.cur, modes, made)
+	restored, err := r.changed(ctx)
+	if err != nil {
+		return meta, err
+	}
+	safety, err := r.makeSafety(ctx, create.SafetyRequest{Capture: r.cur, Modes: modes, Made: made, Restored: restored})
 	if err != nil {
 		return meta, err
 	}
@@ -203,6 +207,8 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
 	switch {
+	case r.stays:
+		e.Mode = string(ModePaths)
 	case r.promote == nil || r.req.Mode == ModeState:
 	case r.promote.branch != nil:
 		e.Mode = string(ModeLand)
@@ -221,7 +227,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	m := checkpoint.Intent{
 		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.branch.BranchPlan,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
-		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil,
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil || r.stays && !r.isUndo(),
 	}
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
@@ -236,7 +242,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 			e.Branch = "HEAD"
 		}
 	}
-	if !r.isUndo() && r.files.Safety {
+	if !r.isUndo() && (r.files.Safety || r.stays) {
 		e.Files = r.files.Checkpoint
 	}
 	if r.isUndo() {
@@ -296,7 +302,7 @@ func (r *Plan) applyState(ctx context.Context, done *Answer) error {
 	if err != nil {
 		return err
 	}
-	safety, err := r.makeSafety(ctx, is.cur, nil, nil)
+	safety, err := r.makeSafety(ctx, create.SafetyRequest{Capture: is.cur})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,11 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 	if r.promote != nil && r.promote.branch != nil {
 		return branchMove{BranchPlan: *r.promote.branch, was: r.promote.branch.From}, nil
 	}
+	if r.stays {
+		head := r.s.Repo.Head
+		b.Name, b.From, b.To = head.Branch, head.OID, head.OID
+		return b, nil
+	}
 	place, err := r.headRecord(ctx)
 	if err != nil {
 		return b, err

@@ -283,7 +283,7 @@ func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *recor
 	}
 	// A move of some paths wrote only a part of the difference between the two trees. Its safety
 	// checkpoint lists the ignored files that it created. Mode does not tell with --worktree-only.
-	if made, partly := madeOf(before); partly || mode == ModePromote || mode == modePaths || mode == ModeProduced {
+	if made, partly := madeOf(before); partly || mode == ModePromote || mode == ModePaths || mode == ModeProduced {
 		return made, nil
 	}
 	then := r.lists.restoredBy(move)
@@ -332,7 +332,7 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 // them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 	merged := r.promote != nil && r.promote.Merge != nil && r.promote.branch == nil
-	if len(r.req.Paths) == 0 && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
+	if len(r.req.Paths) == 0 && !r.stays && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
 		return nil, nil
 	}
 	shot, err := r.s.Shot()
@@ -399,17 +399,14 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 // scope converts mode and paths into a function that selects paths.
 func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
 	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.filesOnly()}
-	switch {
-	case r.req.Mode == ModeProduced:
-		paths, err := r.produced(ctx)
-		sc.Only = func(p string) bool { return paths[p] }
-		return sc, err
-	case len(r.req.Paths) > 0:
-		only, err := inspect.PathFilter(r.s, r.req.Paths)
-		sc.Only = only
+	var err error
+	if sc.Only, err = r.filter(); err != nil || r.req.Mode != ModeProduced {
 		return sc, err
 	}
-	return sc, nil
+	paths, err := r.produced(ctx)
+	asked := sc.Only
+	sc.Only = func(p string) bool { return paths[p] && (asked == nil || asked(p)) }
+	return sc, err
 }
 
 // produced returns the paths that changed between consecutive checkpoints of the session since the

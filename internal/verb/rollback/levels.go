@@ -60,7 +60,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 	case ModeState:
 		none := 0
 		return &none, nil
-	case modePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
+	case ModePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
 		return nil, nil
 	}
 	if isGone(a) || isGone(b) {

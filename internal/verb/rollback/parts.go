@@ -40,6 +40,10 @@ func (r *target) partsBefore(first int) []parts {
 			continue
 		}
 		mode := modeOf(l.Head)
+		if l.Head.Stays() { // it is undone by itself, see goTogether
+			all = append(all, at)
+			continue
+		}
 		if mode != ModeState && mode != ModeLand { // these two wrote no file
 			at.files = i
 		}
@@ -73,8 +77,14 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, e
 		return e, nil
 	}
 	var err error
-	if t.files, err = safety(last); err != nil || end == (parts{thisUndo, thisUndo, thisUndo}) {
+	if t.files, err = safety(last); err != nil {
 		return t, err
+	}
+	if end == (parts{thisUndo, thisUndo, thisUndo}) {
+		if slices.ContainsFunc(u.levels, func(l journal.Level) bool { return l.Head.Stays() }) {
+			t.undoRestores(ctx)
+		}
+		return t, nil
 	}
 	// From here on something moves in the worktree, but each part only if some level moved it.
 	t.req.Mode = ModeWorktree
@@ -130,6 +140,11 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 // goTogether reports whether a level can be in the same transaction as the level first.
 func (r *fileMoves) goTogether(ctx context.Context, first, level int) (bool, error) {
 	l, at := r.levels[level], r.partsBefore(first)[level]
+	// A restore is undone by itself, because only its own safety checkpoint has its paths as they were.
+	alone := func(l journal.Level) bool { return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety)) }
+	if alone(l) || alone(r.levels[level-1]) {
+		return false, nil
+	}
 	if l.State != r.levels[first].State || r.movesAside(ctx, l) || r.movesAside(ctx, r.levels[level-1]) {
 		return false, nil
 	}

@@ -14,11 +14,12 @@ const (
 // Mode says what a rollback restores. Events store it, and an undo of the event follows it.
 type Mode string
 
-// The modes. An event may also have modePaths, ModePromote or ModeLand.
+// The modes. An event may also have ModePromote or ModeLand.
 const (
 	ModeAll      Mode = "all"      // files, index and the current checkpoint
 	ModeWorktree Mode = "worktree" // like ModeAll, but leaves the index alone
 	ModeState    Mode = "state"    // only the current checkpoint, no files
+	ModePaths    Mode = "paths"    // ModeAll limited to some paths; Prepare sets it
 	ModeProduced Mode = "produced" // only paths that changed between checkpoints of this session
 )
 
@@ -28,7 +29,8 @@ type Request struct {
 	Ref              string // the checkpoint, as the user typed it
 	Branch           BranchChoice
 	Mode             Mode     // "" is ModeAll
-	Paths            []string // only these paths; none: all
+	Paths            []string // only these paths, and nothing else; none: all
+	WithState        bool     // with Paths: the checkpoint becomes the current one, too
 	OverwriteIgnored bool     // capture ignored files that are in the way, and replace them
 	ExactIndex       bool     // restore the index as it was recorded, whatever HEAD is
 	Force            bool     // go on during a merge or rebase, with files only

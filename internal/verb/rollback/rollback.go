@@ -51,6 +51,7 @@ type target struct {
 	files   *journal.Entry    // the checkpoint whose files are restored
 	promote *Promotion        // nil unless this is a promotion or a landing
 	undo                      // empty unless this is an undo or a redo
+	restore                   // empty unless only some paths come back
 
 	record *record.Record // the record of files
 	goal   *record.Record // the record of to: gives the state and the next step
@@ -101,13 +102,20 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 			return nil, err
 		}
 	}
+	req.Reason = clearance.Redacted(s, "reason", req.Reason)
+	if req.isRestore() {
+		t, err := restoring(s, req, to)
+		if err != nil {
+			return nil, err
+		}
+		return plan(ctx, t)
+	}
 	files := to.Entry
 	if files.Safety {
 		if to, err = placeOf(to); err != nil {
 			return nil, err
 		}
 	}
-	req.Reason = clearance.Redacted(s, "reason", req.Reason)
 	return plan(ctx, target{s: s, req: req, to: to, files: files})
 }
 
@@ -183,7 +191,7 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 		r.req.Mode = ModeAll
 	}
 	if r.req.Mode == ModeAll && len(r.req.Paths) > 0 {
-		r.req.Mode = modePaths
+		r.req.Mode = ModePaths
 	}
 	if err := r.refuseEarly(); err != nil {
 		return nil, contents{}, err
@@ -221,9 +229,6 @@ func (r *target) refuseWithoutFiles() error {
 	}
 	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", r.files.Label)
 }
-
-// modePaths is ModeAll limited to some paths.
-const modePaths Mode = "paths"
 
 // refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and
 // is neither continued nor aborted.

@@ -2,31 +2,30 @@ package rollback
 
 import (
 	"context"
-	"io/fs"
 
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
-// makeSafety makes the safety checkpoint from a capture of the worktree as it is.
-func (r *Plan) makeSafety(ctx context.Context, cur *snapshot.Capture, modes map[string]fs.FileMode, made []create.MadeFile) (*record.Record, error) {
-	req := create.SafetyRequest{
-		Session: r.to.Session, Definition: r.def, Capture: cur, Aside: r.branch.aside, Modes: modes, Made: made,
-		Message: "before the rollback to " + r.answer.ToLabel,
-	}
-	if r.isUndo() {
-		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
-	}
+// makeSafety makes the safety checkpoint of a capture of the worktree as it is.
+func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*record.Record, error) {
+	req.Session, req.Definition, req.Aside = r.to.Session, r.def, r.branch.aside
 	switch {
-	case r.promote == nil:
-	case r.promote.Reverted != nil:
+	case r.promote != nil && r.promote.Reverted != nil:
 		req.Message = "before " + r.req.Reason
-	case r.promote.branch != nil:
+	case r.promote != nil && r.promote.branch != nil:
 		req.Landed = r.promote.branch.To
 		req.Message = "before " + r.promote.What.Label + " was landed"
-	default:
+	case r.promote != nil:
 		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
+	case r.isUndo() && r.stays:
+		req.Message = "before the " + string(r.direction) + " of a restore of some paths"
+	case r.isUndo():
+		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
+	case r.stays:
+		req.Message = "before some paths of " + r.files.Label + " were restored"
+	default:
+		req.Message = "before the rollback to " + r.answer.ToLabel
 	}
 	return create.Safety(ctx, r.s, req)
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
-// has none.
+// has none, and neither has a restore of some paths.
 func (r *Plan) said(moment string) string { return r.saidOf(moment, r.answer) }
 
 // saidOf is said with a later answer than that of the plan.
 func (r *Plan) saidOf(moment string, a *Answer) string {
-	if r.isUndo() {
+	if r.isUndo() || r.stays {
 		return ""
 	}
 	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about(a)), "\n")
@@ -23,7 +23,7 @@ func (r *Plan) saidOf(moment string, a *Answer) string {
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(a *Answer, err error) error {
-	if err == nil || r.isUndo() {
+	if err == nil || r.isUndo() || r.stays {
 		return err
 	}
 	said := r.about(a)

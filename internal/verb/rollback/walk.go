@@ -286,8 +286,8 @@ func (u undo) sameOperation(ctx context.Context, s *checkpoint.Service) bool {
 
 // modeOf returns what an undo of the event restores.
 func modeOf(e *journal.Event) Mode {
-	switch m := Mode(e.Mode); m {
-	case ModeWorktree, ModeState, ModeLand:
+	switch m := Mode(e.Mode); {
+	case m == ModeWorktree, m == ModeState, m == ModeLand, e.Stays():
 		return m
 	}
 	return ModeAll // the safety checkpoint has everything, whatever the scope was

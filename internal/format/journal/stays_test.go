@@ -1,0 +1,38 @@
+package journal
+
+import (
+	"testing"
+
+	"git-checkpoint/internal/format/name"
+)
+
+// A restore of some paths moves nothing, wherever it stands in the order, and its undo and redo discard
+// nothing, also after later creates.
+func TestRestoreOfPathsStays(t *testing.T) {
+	a, b := newClone(t, "a"), newClone(t, "b")
+	a.create(1)
+	a.create(2)
+	b.pull(a)
+	restore := a.write(Event{Kind: KindRollback, Mode: ModePaths, From: id(2), To: id(2), Files: id(1), Safety: a.safe()})
+	b.create(3) // before the restore in the order, or after it: nobody tells
+	b.create(4)
+	a.pull(b)
+	want(t, a.state(), "live 1,2,3,4 at 4")
+	a.create(5)
+	a.create(6)
+	for _, of := range []string{"undo", "redo"} {
+		s := a.state()
+		p, err := s.PlanUndoOf(undoTarget(s, "a"))
+		if err != nil || len(p.Discard)+len(p.Restore) > 0 || p.From != id(6) || p.Target != id(6) {
+			t.Fatal(of, p, err)
+		}
+		a.write(Event{Kind: KindUndo, Mode: ModePaths, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Safety: a.safe()})
+		want(t, a.state(), "live 1,2,3,4,5,6 at 6")
+	}
+	if !restore.Stays() {
+		t.Error("it does not say so")
+	}
+	// Earlier versions went to the checkpoint with the same mode.
+	a.write(Event{Kind: KindRollback, Mode: ModePaths, From: id(6), To: id(1), Discard: []name.ID{id(2)}, Safety: a.safe()})
+	want(t, a.state(), "live 1,3,4,5,6 at 1 discarded 2")
+}

@@ -1,0 +1,130 @@
+package rollback
+
+// This file is about a restore: a rollback that brings back some paths and nothing else. The session
+// stays where it is, and its undo brings back the paths that the restore changed.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// restore is what a target has of a restore, or of the undo or redo of one. It is empty for all others.
+type restore struct {
+	stays bool            // the session stays where it is
+	only  map[string]bool // of an undo: these paths; nil: those of the request, or all
+}
+
+// isRestore reports whether the request asks for some paths and nothing else.
+func (r Request) isRestore() bool {
+	return len(r.Paths) > 0 && !r.WithState && r.Mode != ModeState
+}
+
+// restoring returns the target of a restore from the checkpoint in from. It is an error if the session
+// has no current checkpoint, because the event of a restore says where the session stays.
+func restoring(s *checkpoint.Service, req Request, from *checkpoint.Found) (target, error) {
+	if req.Branch == BranchMove {
+		return target{}, checkpoint.Usage("--state brings the rest of the checkpoint back, too", "paths alone move no branch")
+	}
+	req.Branch = BranchKeep
+	now := from.State.CurrentEntry()
+	if now == nil {
+		hint := fmt.Sprintf("`git restore --source=%s -- %s` brings them back", from.Entry.Event().Commit.Short(), name.Quoted(req.Paths[0]))
+		return target{}, checkpoint.Failure(checkpoint.KindRefused, hint, "session %q is at no checkpoint, so an undo could not go back to one", from.Session)
+	}
+	to := &checkpoint.Found{Session: from.Session, State: from.State, Entry: now}
+	return target{s: s, req: req, to: to, files: from.Entry, restore: restore{stays: true}}, nil
+}
+
+// restored returns what the restore of a level changed, nil if its safety checkpoint does not say.
+func (u undo) restored(ctx context.Context, s *checkpoint.Service, l journal.Level) *create.Restored {
+	rec, err := s.ReadRecord(ctx, u.lists.entry(l.Head.Safety))
+	if err != nil {
+		return nil
+	}
+	changed, is := create.MemberRestored.Of(rec.Snapshot.Extra)
+	if !is {
+		return nil
+	}
+	return &changed
+}
+
+// undoRestores makes t the undo of restores alone. If there are several, each is undone by itself, and
+// t shows what they do together.
+func (t *target) undoRestores(ctx context.Context) {
+	t.stays, t.req.Mode, t.only = true, ModeWorktree, map[string]bool{}
+	for _, l := range t.levels {
+		if !l.Head.Stays() || isGone(t.lists.entry(l.Head.Safety)) {
+			continue
+		}
+		changed := t.restored(ctx, t.s, l)
+		if changed == nil { // an earlier version brought back all of the safety checkpoint
+			t.only, t.req.Mode = nil, ModePaths
+			return
+		}
+		for _, p := range changed.Paths {
+			t.only[string(p)] = true
+		}
+		if changed.Index {
+			t.req.Mode = ModePaths
+		}
+	}
+}
+
+// changed returns what the plan of a restore changes, nil for any other plan.
+func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
+	if !r.stays {
+		return nil, nil
+	}
+	paths := map[string]bool{}
+	for _, op := range r.plan.Ops {
+		paths[op.Path] = true
+	}
+	is := &create.Restored{Index: !r.plan.Scope.SkipIndex}
+	if is.Index && r.plan.IndexTree != "" {
+		entries, err := r.s.Repo.DiffTrees(ctx, r.cur.Index.Tree, r.plan.IndexTree)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range entries {
+			paths[c.Path] = true
+		}
+	}
+	if is.Index && r.plan.Index != nil {
+		for _, p := range slices.Concat(marked(r.cur.Index), marked(*r.plan.Index)) {
+			if only := r.plan.Scope.Only; only == nil || only(p) {
+				paths[p] = true
+			}
+		}
+	}
+	is.Paths = create.ToPaths(slices.Sorted(maps.Keys(paths)))
+	return is, nil
+}
+
+// marked returns the paths of an index that have more than an entry in its tree.
+func marked(x snapshot.IndexState) []string {
+	all := slices.Concat(x.IntentToAdd, x.AssumeUnchanged, x.SkipWorktree)
+	for _, u := range x.Unmerged {
+		all = append(all, u.Path)
+	}
+	return all
+}
+
+// filter returns the function that selects the paths of the request; nil selects all.
+func (r *target) filter() (func(path string) bool, error) {
+	switch {
+	case r.only != nil:
+		return func(p string) bool { return r.only[p] }, nil
+	case len(r.req.Paths) > 0:
+		return inspect.PathFilter(r.s, r.req.Paths)
+	}
+	return nil, nil
+}
