@@ -33,7 +33,7 @@ func (a Created) text(p *page) {
 	}
 	p.done("Checkpoint created: ", d.Record.Label)
 	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
-	p.line(plain(whatIsNew(d.Record)))
+	p.line(plain(whatIsNew(d)))
 	p.prunedByRule(len(d.Pruned))
 	p.expired(d.Expired)
 	a.untagged(p)
@@ -47,9 +47,13 @@ func (a Created) untagged(p *page) {
 }
 
 // whatIsNew names the session of a checkpoint and counts the files that it changed.
-func whatIsNew(r *record.Record) string {
+func whatIsNew(d *checkpoint.Detail) string {
+	r, about := d.Record, d.Left
+	if d.Record.Previous == "" {
+		about = when(about == "", "new session") + when(about != "", "new; "+about)
+	}
 	what := counted([]string{"new", "changed", "deleted"}, r.Files.Counts[:]...)
-	return "In " + string(r.Session) + when(r.Previous == "", " (new session)") + when(what != "", ": "+what)
+	return "In " + string(r.Session) + when(about != "", " ("+about+")") + when(what != "", ": "+what)
 }
 
 // Unchanged is the answer of create if nothing has changed since the current checkpoint, which is

@@ -148,7 +148,7 @@ func planFor(ctx context.Context, s *checkpoint.Service, m chatMemory) (*rollbac
 	if in, _, named := strings.Cut(m.Target, ":"); f.Session != session && (!named || in != string(f.Session)) {
 		return nil, checkpoint.UnknownCheckpointError(session, f.State, m.Target)
 	}
-	if err := checkpoint.RefuseForeign(s, f.State, "", m.Target, "rollback"); err != nil {
+	if err := checkpoint.RefuseForeign(ctx, s, f.State, "", m.Target, "rollback"); err != nil {
 		return nil, err
 	}
 	return rollback.Prepare(ctx, s, req)

@@ -33,7 +33,7 @@ var errOff = errors.New("checkpoints are switched off here (checkpoint.enabled)"
 func (h *handler) session(ctx context.Context) (name.Session, error) {
 	s := h.s
 	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
-		return s.NamedSession("")
+		return s.NamedSession(ctx, "")
 	}
 	active, err := s.Store.ActiveSession()
 	if err == nil && active != "" && checkpoint.IsChosen(s, active) {

@@ -35,6 +35,8 @@ type Detail struct {
 
 	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
 
+	Left string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
+
 	Elsewhere string // of show: what Elsewhere says of it
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones

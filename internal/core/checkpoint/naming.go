@@ -54,7 +54,7 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	}
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
-		return nil, err
+		return nil, s.nameThere(ctx, ref, err)
 	}
 	state, err := s.State(ctx, chosen)
 	if err != nil && inSession {

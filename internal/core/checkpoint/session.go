@@ -46,14 +46,15 @@ const StatusPaused = "paused"
 const StatusOpen = "in_progress"
 
 // NamedSession returns the session that is named by, in this order, the request,
-// GIT_CHECKPOINT_SESSION, the worktree's active session, or checkpoint.session in the
-// configuration. It returns "" when none of them is set. The session need not exist.
-func (s *Service) NamedSession(request string) (name.Session, error) {
+// GIT_CHECKPOINT_SESSION, the worktree's active session if that goes on on this branch, or
+// checkpoint.session in the configuration. It returns "" when none of them is set. The session need
+// not exist.
+func (s *Service) NamedSession(ctx context.Context, request string) (name.Session, error) {
 	if request == "" {
 		request, _ = s.Settings.Get("checkpoint.session")
 		if v := lookupEnv(s.Env, "GIT_CHECKPOINT_SESSION"); v != "" {
 			request = v
-		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" {
+		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" && s.isHere(ctx, active) {
 			return active, nil
 		}
 	}
@@ -68,11 +69,19 @@ func (s *Service) NamedSession(request string) (name.Session, error) {
 }
 
 // ChooseSession is NamedSession for commands that only read. When no session is named it returns
-// the one with the newest event. It fails with KindNotFound only if the repository has no session
+// that of the branch, or if none is active either, the one with the newest event. It fails with KindNotFound only if the repository has no session
 // at all.
 func (s *Service) ChooseSession(ctx context.Context, request string) (name.Session, error) {
-	session, err := s.NamedSession(request)
+	session, err := s.NamedSession(ctx, request)
 	if err != nil || session != "" {
+		return session, err
+	}
+	active, err := s.Store.ActiveSession()
+	if err == nil && active != "" { // it is that of another branch
+		session, exists, err := s.BranchSession(ctx)
+		if err == nil && !exists {
+			err = s.noSteps(ctx, active)
+		}
 		return session, err
 	}
 	states, err := s.States(ctx, "")
@@ -124,8 +133,8 @@ func WorktreeOf(s *Service, st *journal.State) string {
 
 // RefuseForeign returns an error if nobody named the session of a change and it is another worktree's. ref
 // is what was typed, and command the line that names the session.
-func RefuseForeign(s *Service, st *journal.State, session, ref, command string) error {
-	if named, err := s.NamedSession(session); err != nil || named != "" || strings.Contains(ref, ":") || st.Has(name.ID(ref)) {
+func RefuseForeign(ctx context.Context, s *Service, st *journal.State, session, ref, command string) error {
+	if named, err := s.NamedSession(ctx, session); err != nil || named != "" || strings.Contains(ref, ":") || st.Has(name.ID(ref)) {
 		return err
 	}
 	if of := WorktreeOf(s, st); of != "" {
@@ -300,8 +309,11 @@ func (s *Service) Deactivate(session name.Session) error {
 
 // RequireSession is NamedSession for commands that change a session. There must be a named or
 // active one: the newest session is too vague a guess for a change.
-func (s *Service) RequireSession(request string) (name.Session, error) {
-	session, err := s.NamedSession(request)
+func (s *Service) RequireSession(ctx context.Context, request string) (name.Session, error) {
+	session, err := s.NamedSession(ctx, request)
+	if active, failed := s.Store.ActiveSession(); err == nil && session == "" && failed == nil && active != "" {
+		return s.ChooseSession(ctx, request)
+	}
 	if err == nil && session == "" {
 		return "", Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here")
 	}

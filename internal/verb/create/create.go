@@ -206,6 +206,9 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	over := slices.Concat(c.pruneOver(ctx), c.thin(ctx))
 	d := c.detail()
 	d.Expired = c.pruneDue(ctx)
+	if c.left != "" {
+		d.Left = c.s.Steps(ctx, c.left)
+	}
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
 	d.Private, d.Pruned = cmp.Or(c.private, res.Private), slices.Concat(c.pruned, over)
 	for _, t := range res.Tags {
@@ -363,6 +366,10 @@ func (c *draft) change(ctx context.Context, v store.View) (change store.Change, 
 	c.event.Time = c.at
 	if v.State == nil || c.workflow != "" && isBlank(v.State) {
 		change.Events = c.starting()
+	} else if c.renamed {
+		renamed := c.eventOf(journal.KindStart)
+		renamed.Branch = string(c.s.Repo.Head.Branch)
+		change.Events = []journal.Event{renamed}
 	}
 	c.reopen(v, &change)
 	e := c.eventOf(journal.KindCreate)

@@ -22,15 +22,17 @@ import (
 // home is the session of a new checkpoint.
 type home struct {
 	session  name.Session
-	workflow string // for a session without checkpoints; empty: the session's own, else the configured one
-	moved    bool   // the document belongs to another session than the active one
+	workflow string       // for a session without checkpoints; empty: the session's own, else the configured one
+	moved    bool         // the document belongs to another session than the active one
+	left     name.Session // the active session, if that is another branch's
+	renamed  bool         // the branch of the session has another name now
 }
 
 // homeOf selects the session of a new checkpoint. A session that the request, the environment or
 // the user chose comes first. Otherwise a document that a workflow recognises goes to its own
 // session, and anything else goes to the active session or the branch's.
 func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, error) {
-	named, err := s.NamedSession(req.Session)
+	named, err := s.NamedSession(ctx, req.Session)
 	if err != nil {
 		return home{}, err
 	}
@@ -44,46 +46,17 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 		h.session, h.moved, err = d.find(ctx, s, named)
 	}
 	if err == nil && h.session == "" {
-		h.session, err = branchSession(ctx, s)
+		h.session, _, err = s.BranchSession(ctx)
+		if active, failed := s.Store.ActiveSession(); failed == nil && active != h.session {
+			h.left = active
+		}
+	} else if st, failed := s.Store.State(ctx, h.session); failed == nil && named != "" && req.Session == "" && !checkpoint.IsFixed(s, named) {
+		h.renamed = s.Renamed(ctx, st)
 	}
 	if err != nil || d == nil && req.Workflow == "" {
 		return h, err
 	}
 	return h, h.settle(ctx, s, req, d)
-}
-
-// branchSession returns the session named after the current branch, started or not. If a session of
-// that name belongs to another branch, as after two branches whose names are cleaned to the same
-// one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its
-// commit.
-func branchSession(ctx context.Context, s *checkpoint.Service) (name.Session, error) {
-	if s.Repo.Head.Branch == "" {
-		return name.Session("detached-" + s.Repo.Head.OID.Short()), nil
-	}
-	base := name.SessionFromBranch(s.Repo.Head.Branch.Short())
-	for n := 1; ; n++ {
-		session := base
-		if n > 1 {
-			session = name.Session(fmt.Sprintf("%s-%d", base, n))
-		}
-		// A free name is taken, unless it differs from an existing session only in case: file
-		// systems that ignore case would mix their refs.
-		st, err := s.Store.State(ctx, session)
-		if errors.Is(err, store.ErrNoSession) {
-			err = s.Store.CheckTwin(ctx, session)
-			if _, twin := errors.AsType[*store.TwinError](err); twin {
-				continue // another branch's session, whose name differs in case only
-			}
-			return session, err
-		}
-		if err != nil {
-			return "", err
-		}
-		// The session was started on this branch.
-		if st.Branch == string(s.Repo.Head.Branch) {
-			return session, nil
-		}
-	}
 }
 
 // isChosen reports whether the session was chosen on purpose. A session that is active only because
@@ -179,7 +152,7 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 // session than the active one.
 func (c *request) activate() {
 	active, err := c.s.Store.ActiveSession()
-	if err != nil || active != "" && !c.moved {
+	if err != nil || active != "" && !c.moved && c.left == "" {
 		return
 	}
 	choose := checkpoint.Adopt
@@ -188,7 +161,7 @@ func (c *request) activate() {
 	}
 	if err := choose(c.s, c.session); err != nil {
 		c.s.Warn(err.Error())
-	} else if active != "" {
+	} else if active != "" && c.moved {
 		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
 	}
 }

@@ -149,7 +149,7 @@ func (p *Plan) Answer() *Answer { return p.answer }
 func (p *Plan) read(ctx context.Context) error {
 	var sessions []name.Session
 	if p.req.Session != "" {
-		session, err := p.s.RequireSession(p.req.Session)
+		session, err := p.s.RequireSession(ctx, p.req.Session)
 		if err != nil {
 			return err
 		}

@@ -82,6 +82,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	}
 	session, err := s.ChooseSession(ctx, "")
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		s.WarnOfBranch(err)
 		a.NextAction = "create the first checkpoint"
 		return a, nil
 	}
@@ -99,7 +100,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	}
 	// ChooseSession falls back to the newest session. If that is closed, the next create will not
 	// go there.
-	if active, err := s.NamedSession(""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
+	if active, err := s.NamedSession(ctx, ""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
 		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
 		return a, nil
 	}

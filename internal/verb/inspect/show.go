@@ -41,7 +41,8 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 		session, err := s.ChooseSession(ctx, req.Session)
 		if err != nil {
 			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
-				return nil, nil // there is no session at all: an empty list
+				s.WarnOfBranch(err)
+				return nil, nil // there is no session here: an empty list
 			}
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 	}
 	if req.Type == "" && req.Match == "" {
 		// Without any wish, the active session is resumed.
-		session, err := s.NamedSession("")
+		session, err := s.NamedSession(ctx, "")
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 		if err != nil {
 			return nil, err
 		}
-		if err := checkpoint.RefuseForeign(s, f.State, session, ref, "delete"); err != nil {
+		if err := checkpoint.RefuseForeign(ctx, s, f.State, session, ref, "delete"); err != nil {
 			return nil, err
 		}
 		// A transaction is about one session.
@@ -176,7 +176,7 @@ func pinnedError(e *journal.Entry) *checkpoint.Error {
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
 // them.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
-	session, err := s.RequireSession(request)
+	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}

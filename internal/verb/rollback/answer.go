@@ -46,7 +46,7 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	}
 	a.Levels, a.Meanwhile = r.shownLevels()
 	a.Warnings = append(a.Warnings, r.conflictsLeft()...)
-	a.Warnings = append(a.Warnings, r.otherSession()...)
+	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
 	if r.cur != nil && r.cur.TrackedOnly {
 		a.Warnings = append(a.Warnings, snapshot.OnlyTracked)
 	}
@@ -130,8 +130,8 @@ func (r *fileMoves) indexStays() bool {
 
 // otherSession warns if the next checkpoint will go to another session than the one that was rolled
 // back. A rollback does not change which session is active.
-func (r *target) otherSession() []string {
-	active, err := r.s.NamedSession("")
+func (r *target) otherSession(ctx context.Context) []string {
+	active, err := r.s.NamedSession(ctx, "")
 	if err != nil || active == "" || active == r.to.Session || r.isUndo() || r.stays {
 		return nil
 	}

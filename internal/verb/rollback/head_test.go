@@ -33,7 +33,7 @@ func TestCommittedMeanwhile(t *testing.T) {
 			w.create()
 			k.before(w)
 			var before string
-			err := w.rollBack(rollback.Request{Branch: rollback.BranchMove}, func() {
+			err := w.rollBack(rollback.Request{Session: "main", Branch: rollback.BranchMove}, func() {
 				k.meanwhile(w)
 				before = w.refs()
 			}, nil)
@@ -54,7 +54,7 @@ func TestCommittedWhileFilesMove(t *testing.T) {
 	w.create()
 	w.commit("two")
 	meanwhile := w.Git("commit-tree", "-p", "main", "-m", "meanwhile", "main^{tree}")
-	err := w.rollBack(rollback.Request{Branch: rollback.BranchMove}, func() {}, func(step string) {
+	err := w.rollBack(rollback.Request{Session: "main", Branch: rollback.BranchMove}, func() {}, func(step string) {
 		if step == "begun" {
 			w.Git("update-ref", "refs/heads/main", meanwhile)
 		}

@@ -98,7 +98,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if !req.DryRun {
-		if err := checkpoint.RefuseForeign(s, to.State, req.Session, req.Ref, "rollback"); err != nil {
+		if err := checkpoint.RefuseForeign(ctx, s, to.State, req.Session, req.Ref, "rollback"); err != nil {
 			return nil, err
 		}
 	}

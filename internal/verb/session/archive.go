@@ -13,7 +13,7 @@ import (
 // Archive folds the refs of a closed session into one archive commit, from which all of it
 // stays readable. An empty request means the active session. See docs/format.md, Archives.
 func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
-	session, err := s.RequireSession(request)
+	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}

@@ -208,7 +208,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	}
 	// Only RequireSession: closing a session by mistake, because it was the likely one, is
 	// not wanted.
-	session, err := s.RequireSession(request)
+	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}

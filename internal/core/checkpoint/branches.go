@@ -1,0 +1,157 @@
+package checkpoint
+
+// A default session belongs to the branch on which it was begun: whoever switches branches goes on in the
+// session of the other branch, and comes back to this one.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+)
+
+// workBranch returns the branch that is worked on: that of HEAD, or in a rebase the one that is rebased.
+// It is "" for a HEAD that is detached otherwise.
+func (s *Service) workBranch() name.Ref {
+	if s.Repo.Head.Branch != "" {
+		return s.Repo.Head.Branch
+	}
+	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
+		data, err := os.ReadFile(filepath.Join(s.Repo.GitDir, dir, "head-name"))
+		if branch := strings.TrimSpace(string(data)); err == nil && strings.HasPrefix(branch, "refs/heads/") {
+			return name.Ref(branch)
+		}
+	}
+	return ""
+}
+
+// BranchSession returns the default session of the branch, and whether it exists. If a session of that name
+// belongs to another branch, as after two branches whose names are cleaned to the same one, -2, -3 and so on
+// is appended. With a detached HEAD the name has the first digits of its commit.
+func (s *Service) BranchSession(ctx context.Context) (session name.Session, exists bool, err error) {
+	branch := s.workBranch()
+	if branch == "" {
+		return name.Session("detached-" + s.Repo.Head.OID.Short()), false, nil
+	}
+	base := name.SessionFromBranch(branch.Short())
+	for n := 1; ; n++ {
+		session := base
+		if n > 1 {
+			session = name.Session(fmt.Sprintf("%s-%d", base, n))
+		}
+		// A free name is taken, unless it differs from an existing session only in case: file
+		// systems that ignore case would mix their refs.
+		st, err := s.Store.State(ctx, session)
+		if errors.Is(err, store.ErrNoSession) {
+			err = s.Store.CheckTwin(ctx, session)
+			if _, twin := errors.AsType[*store.TwinError](err); twin {
+				continue // another branch's session, whose name differs in case only
+			}
+			return session, false, err
+		}
+		if err != nil || st.Branch == string(branch) {
+			return session, err == nil, err
+		}
+	}
+}
+
+// isHere reports whether the active session goes on here: somebody chose it, it has a workflow, or it is
+// that of this branch. A session into which an earlier version put the newest step of this branch goes on, too.
+func (s *Service) isHere(ctx context.Context, active name.Session) bool {
+	branch := s.workBranch()
+	if branch == "" || IsFixed(s, active) {
+		return true
+	}
+	st, err := s.Store.State(ctx, active)
+	if err != nil || st.Branch == "" || st.Branch == string(branch) || OwnsBranch(st) {
+		return true
+	}
+	of := cmp.Or(st.Workflow, workflow.DefaultName)
+	if of != workflow.DefaultName && of != workflow.AgentName || s.Renamed(ctx, st) {
+		return true
+	}
+	e := st.CurrentEntry()
+	if e == nil || of == workflow.AgentName {
+		return false
+	}
+	rec, err := s.ReadRecord(ctx, e)
+	return err == nil && name.Ref(rec.Git.Branch) == branch
+}
+
+// Renamed reports whether the branch of a session is gone and its newest step was made on a commit of the
+// branch that is worked on: the branch has another name now.
+func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
+	e, branch := st.CurrentEntry(), s.workBranch()
+	if e == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
+		return false
+	}
+	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref(st.Branch)); !errors.Is(err, git.ErrMissing) {
+		return false
+	}
+	rec, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return false
+	}
+	if rec.Git.Head == "" || rec.Git.Head == s.Repo.Head.OID {
+		return true
+	}
+	_, err = s.Repo.Output(ctx, "merge-base", "--is-ancestor", string(rec.Git.Head), "HEAD")
+	return err == nil
+}
+
+// noSteps returns the error for a branch without a session, where another one is active.
+func (s *Service) noSteps(ctx context.Context, active name.Session) error {
+	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", active)
+	return Failure(KindNotFound, said, "no steps on %s; %s", s.workBranch().Short(), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, active), "s"), " step"))
+}
+
+// WarnOfBranch says err as a warning if it means that there is a session, but not on this branch.
+func (s *Service) WarnOfBranch(err error) {
+	if active, failed := s.Store.ActiveSession(); failed == nil && active != "" {
+		s.Warn(MessageOf(err))
+	}
+}
+
+// nameThere adds to the error for a branch without a session how the active one is asked for what was typed.
+func (s *Service) nameThere(ctx context.Context, ref string, err error) error {
+	active, failed := s.Store.ActiveSession()
+	if KindOf(err) != KindNotFound || failed != nil || active == "" {
+		return err
+	}
+	st, failed := s.Store.State(ctx, active)
+	if failed != nil {
+		return err
+	}
+	if found, failed := byName(st, ref); failed != nil || len(found) == 0 {
+		return err
+	}
+	there := fmt.Sprintf("`%s:%s` is one of %s", active, ref, active)
+	return WithHints(err, func(hints []string) []string { return append([]string{there}, hints...) })
+}
+
+// Steps says how many steps a session has, as in "main has 4 steps". It is "" for one that cannot be read.
+func (s *Service) Steps(ctx context.Context, session name.Session) string {
+	st, err := s.Store.State(ctx, session)
+	if err != nil {
+		return ""
+	}
+	steps := 0
+	for _, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			steps++
+		}
+	}
+	if steps == 1 {
+		return fmt.Sprintf("%s has 1 step", session)
+	}
+	return fmt.Sprintf("%s has %d steps", session, steps)
+}
