@@ -108,6 +108,24 @@ func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 	return err == nil
 }
 
+// HereSession returns the session that the next checkpoint goes to, without a request: NamedSession, or
+// that of the branch if another branch's session is active and this one exists. It is "" if there is none.
+func (s *Service) HereSession(ctx context.Context) (name.Session, error) {
+	session, err := s.NamedSession(ctx, "")
+	if err != nil || session != "" {
+		return session, err
+	}
+	active, err := s.Store.ActiveSession()
+	if err != nil || active == "" {
+		return "", err
+	}
+	session, exists, err := s.BranchSession(ctx)
+	if err != nil || !exists {
+		return "", err
+	}
+	return session, nil
+}
+
 // noSteps returns the error for a branch without a session, where another one is active.
 func (s *Service) noSteps(ctx context.Context, active name.Session) error {
 	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", active)

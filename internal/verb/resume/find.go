@@ -38,7 +38,7 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 	}
 	if req.Type == "" && req.Match == "" {
 		// Without any wish, the active session is resumed.
-		session, err := s.NamedSession(ctx, "")
+		session, err := s.HereSession(ctx)
 		if err != nil {
 			return nil, err
 		}
