@@ -28,7 +28,7 @@ type Session struct {
 	Findings []Finding  // about the session as a whole
 
 	store   *store.Store
-	wasTip  bool                  // this worktree has seen the present tip before
+	wasTip  bool                  // the journal was at the present tip before, and left it
 	derived map[name.Ref]name.OID // the tags that should exist
 	odd     map[name.Ref]name.OID // the tags that are not as derived says
 }
@@ -90,7 +90,8 @@ func (p *Session) find(kind Kind, object, message string) {
 func (p *Session) judgeChain(ctx context.Context, seen []name.OID) {
 	p.Findings = append(p.Findings, p.Chain.Breaks...)
 	p.State = p.Chain.State
-	p.wasTip = slices.Contains(seen, p.Chain.Tip)
+	// The tip itself may have been seen a moment ago, by whoever read the journal to find the session.
+	p.wasTip = slices.Contains(p.store.Abandoned(p.Name), p.Chain.Tip)
 	for _, tip := range seen {
 		if !p.Chain.Has(tip) && !slices.Contains(p.Lost, tip) {
 			p.Lost = append(p.Lost, tip)

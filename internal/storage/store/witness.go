@@ -30,7 +30,7 @@ func (s *Store) Seen(session name.Session) []name.OID {
 	if l := s.Cached(session); l != nil {
 		tips = l.Heads()
 	}
-	return append(tips, s.left(session)...)
+	return append(tips, s.Abandoned(session)...)
 }
 
 // Cached returns the journal of a session as this worktree last saw it, or nil.
@@ -77,7 +77,7 @@ func (s *Store) Forget(session name.Session) error {
 // leave remembers the newest events of a journal that has been abandoned. A failure is ignored,
 // because nothing but the detection of lost events depends on it.
 func (s *Store) leave(session name.Session, newest []name.OID) {
-	tips := s.left(session)
+	tips := s.Abandoned(session)
 	newest = slices.DeleteFunc(newest, func(t name.OID) bool { return slices.Contains(tips, t) })
 	if len(newest) == 0 {
 		return
@@ -90,8 +90,8 @@ func (s *Store) leave(session name.Session, newest []name.OID) {
 	s.WriteFile(leftPrefix+string(session), []byte(b.String())) //nolint:errcheck // see above
 }
 
-// left returns the abandoned tips, the newest first.
-func (s *Store) left(session name.Session) []name.OID {
+// Abandoned returns the tips that the journal had in this worktree before it was set back or replaced, the newest first.
+func (s *Store) Abandoned(session name.Session) []name.OID {
 	path, err := s.file(leftPrefix + string(session))
 	if err != nil {
 		return nil

@@ -36,7 +36,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	}
 	found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
 	if err != nil && c.To == "" && len(c.Paths) == 0 && c.gitFlags(app) == nil {
-		return app.behindUnless(ctx, s, c.From, err)
+		return app.behindUnless(ctx, s, c.From, c.meant(ctx, s, err))
 	}
 	if err != nil {
 		return c.meant(ctx, s, err)

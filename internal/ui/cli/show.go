@@ -43,7 +43,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	}
 	found, err := inspect.Show(ctx, s, c.Session, c.Ref)
 	if err != nil && c.Get == "" && !c.Stat && !c.Patch {
-		return app.behindUnless(ctx, s, c.Ref, err)
+		return app.behindUnless(ctx, s, c.Ref, s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err))
 	}
 	if err != nil {
 		return s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err)

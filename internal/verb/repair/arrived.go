@@ -47,7 +47,7 @@ func (a arrivals) arrived(e *journal.Entry) bool {
 // Where it cannot write, or a record is damaged, the notes stay missing.
 func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session) bool {
 	a, err := newArrivals(s)
-	if err != nil || s.Repo.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings) > 0 {
+	if err != nil || s.Repo.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
 		return false
 	}
 	var notes []store.NewNote
