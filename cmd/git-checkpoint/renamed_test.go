@@ -59,7 +59,7 @@ func renamed(t *testing.T, name string) []byte {
 	}
 	scenario.Comment = []byte(strings.Replace(string(scenario.Comment), begin, begin+configure, 1))
 	var pairs []string // where a script calls the workflow by its name
-	for _, form := range []string{"--workflow %", "(%, ", "heads/%/", `\t%/`} {
+	for _, form := range []string{"--workflow %", "(%, ", "heads/%/", `\t%/`, "origin main %/", "switch -q %/"} {
 		pairs = append(pairs, strings.ReplaceAll(form, "%", name), strings.ReplaceAll(form, "%", copied))
 	}
 	calls := strings.NewReplacer(pairs...)

@@ -79,6 +79,10 @@ func stepOf(ctx context.Context, s *checkpoint.Service, d *agent.Definition) (la
 			}
 		}
 	}
+	on, err := s.Settings.Bool("checkpoint.enabled", true)
+	if err == nil && !on {
+		return "", errors.New("checkpoint.enabled is false; `git checkpoint config` shows where")
+	}
 	st, err := standing(s, d)
 	switch {
 	case err != nil || label != "":

@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,43 +19,51 @@ import (
 // space is what was measured of all checkpoints, in a file of the common directory that may go at any
 // time.
 type space struct {
-	Refs  string `json:"refs"`  // of which checkpoints, as a digest
-	Bytes int64  `json:"bytes"` // size on disk of the objects that only they hold
-	Slow  bool   `json:"slow"`  // to measure took over a second
-	At    int64  `json:"at"`    // seconds of Unix
+	Bytes int64 `json:"bytes"` // size on disk of the objects that only they hold
+	Slow  bool  `json:"slow"`  // to measure took longer than spaceLimit, so Bytes is an older figure
+	At    int64 `json:"at"`    // seconds of Unix
 }
 
-// spaceStale is for how many seconds a figure stands that took long to measure.
-const spaceStale = 3600
+const (
+	// spaceFresh is for how many seconds a figure stands; spaceStale, where it could not be had in time.
+	spaceFresh = 600
+	spaceStale = 24 * 3600
+	// spaceLimit is how long somebody waits for the figure.
+	spaceLimit = 200 * time.Millisecond
+)
 
-// spaceOf returns how much only checkpoints hold, of all sessions. Objects are walked again after the
-// checkpoints have changed, but not each time where that takes long. 0 if it is not known.
+// spaceOf returns how much only checkpoints hold, of all sessions. The figure may be ten minutes old: to
+// measure it, git walks all objects of checkpoints. 0 if it is not known, as where that takes long.
 func spaceOf(ctx context.Context, s *checkpoint.Service) int64 {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
-	if err != nil || len(refs) == 0 {
+	file := filepath.Join(s.Repo.CommonDir, "checkpoint", "space")
+	now := space{At: s.Now().Unix()}
+	var was space
+	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &was) == nil {
+		stands := int64(spaceFresh)
+		if was.Slow {
+			stands = spaceStale
+		}
+		if age := now.At - was.At; age >= 0 && age < stands {
+			return was.Bytes
+		}
+	}
+	if refs, err := s.Repo.Refs(ctx, name.CheckpointRoot); err != nil || len(refs) == 0 {
 		return 0
 	}
-	digest := sha256.New()
-	for _, r := range refs {
-		fmt.Fprintln(digest, r.OID)
-	}
-	file := filepath.Join(s.Repo.CommonDir, "checkpoint", "space")
-	now := space{Refs: hex.EncodeToString(digest.Sum(nil)), At: s.Now().Unix()}
-	var was space
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &was) == nil &&
-		(was.Refs == now.Refs || was.Slow && now.At-was.At < spaceStale && now.At >= was.At) {
-		return was.Bytes
-	}
-	began := time.Now()
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{
+	limited, cancel := context.WithTimeout(ctx, spaceLimit)
+	defer cancel()
+	res, err := s.Repo.Run(limited, git.Cmd{Args: []string{
 		"rev-list", "--objects", "--disk-usage", "--ignore-missing", "--missing=allow-any", "--glob=" + name.CheckpointRoot + "*",
 		"--not", "HEAD", "--branches", "--remotes", "--exclude=" + name.TagRoot + "*", "--tags",
 	}})
-	if err != nil {
+	switch {
+	case err == nil:
+		fmt.Sscan(strings.TrimSpace(string(res.Stdout)), &now.Bytes) //nolint:errcheck // zero when git says nothing
+	case limited.Err() == nil:
 		return 0
+	default:
+		now.Bytes, now.Slow = was.Bytes, true
 	}
-	fmt.Sscan(strings.TrimSpace(string(res.Stdout)), &now.Bytes) //nolint:errcheck // zero when git says nothing
-	now.Slow = time.Since(began) > time.Second
 	write := func(w io.Writer) error { return json.NewEncoder(w).Encode(now) }
 	wholefile.Write(file, s.Repo.PrivateMode(), write) //nolint:errcheck // it is measured again
 	return now.Bytes
