@@ -192,8 +192,7 @@ func TestSizeLimit(t *testing.T) {
 	w.whole()
 }
 
-// A directory that may not be written to stops a rollback half-way, and everything is
-// as it was; one that may not be read, and a file, are listed as left out.
+// A directory that may not be written to is found before a rollback changes anything; one that may not be read, and a file, are listed as left out.
 func TestNoPermission(t *testing.T) {
 	w, _, _ := twoSides(t)
 	unread := true
@@ -215,7 +214,7 @@ func TestNoPermission(t *testing.T) {
 		return w.run("sh", "-c", "ls -lR --time-style=full-iso . | grep -v ^total; cat locked/in edited staged; git ls-files -s")
 	}
 	was := files()
-	if out, code := w.try("git-checkpoint", "rollback", "2", "-y"); code != 1 || !strings.Contains(out, "as they were before") {
+	if out, code := w.try("git-checkpoint", "rollback", "2", "-y"); code != 4 || !strings.Contains(out, "locked/ (you have no right to write in this directory)") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if is := files(); is != was {

@@ -212,7 +212,7 @@ func TestPlaceErrorsAreTyped(t *testing.T) {
 		t.Errorf("error is %T", err)
 	}
 	var unknown *UnknownTrigger
-	if _, err := d.Place(PlaceRequest{Trigger: "x"}); !errors.As(err, &unknown) || len(unknown.Known) != 14 {
+	if _, err := d.Place(PlaceRequest{Trigger: "x"}); !errors.As(err, &unknown) || len(unknown.Known) != 15 {
 		t.Errorf("error is %#v", err)
 	}
 }
