@@ -232,7 +232,7 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
-		if got := byNumber(st, number); got == e && len(numbered(st, e)) <= 1 {
+		if got := byNumber(st, number); got != nil && got.Checkpoint == e.Checkpoint && len(numbered(st, e)) <= 1 {
 			return number
 		}
 		if len(numbered(st, e)) > 1 && len(labelled(st, e)) == 1 {
