@@ -58,9 +58,10 @@ func match(a, b text) []int {
 	return m.to
 }
 
-// doubt finds lines that may as well be new as old. Between two lines that both texts have once, part of a
-// is replaced by part of b, and b has a line more often than a, or elsewhere: it cannot be told which of
-// them is the one that was there. Where lines are only added, it can: slide says where they are.
+// doubt finds lines that may as well be new as old. Between two lines that both texts have once, b has a line
+// more often or less often than a, or elsewhere: it cannot be told which of them is the one that was there.
+// It can where all lines of a stay in front and those behind them are only added or only removed, and one of
+// them is in one text only: a function comes or goes, and slide says where it is.
 func (m *matching) doubt(ids int) {
 	inA, inB := make([]int, ids), make([]int, ids)
 	for _, id := range m.a {
@@ -78,13 +79,18 @@ func (m *matching) doubt(ids int) {
 		if l < len(m.b) {
 			j = m.to[l]
 		}
-		m.doubtIn(i, j, k, l)
+		m.doubtIn(i, j, k, l, inA, inB)
 		i, k = j+1, l+1
 	}
 }
 
-// doubtIn is doubt for a[i:j] and b[k:l].
-func (m *matching) doubtIn(i, j, k, l int) {
+// hasOther reports whether one of these lines is not in the other text at all.
+func hasOther(lines []int32, other []int) bool {
+	return slices.ContainsFunc(lines, func(id int32) bool { return other[id] == 0 })
+}
+
+// doubtIn is doubt for a[i:j] and b[k:l]. inA and inB say how often the texts have each line.
+func (m *matching) doubtIn(i, j, k, l int, inA, inB []int) {
 	from, to := 0, 0
 	for i+from < j && k+from < l && m.a[i+from] == m.b[k+from] {
 		from++
@@ -92,22 +98,28 @@ func (m *matching) doubtIn(i, j, k, l int) {
 	for i+from < j-to && k+from < l-to && m.a[j-to-1] == m.b[l-to-1] {
 		to++
 	}
-	if i+from == j-to || k+from == l-to {
+	if added, removed := m.b[k+from:l-to], m.a[i+from:j-to]; len(added)+len(removed) == 0 ||
+		from == j-i && hasOther(added, inA) || from == l-k && hasOther(removed, inB) {
 		return
 	}
 	left := map[int32]int{} // how many more a has
 	for _, id := range m.a[i:j] {
 		left[id]++
 	}
-	moved := map[int32]bool{}
+	moved, doubts := map[int32]bool{}, false
 	for x := k; x < l; x++ {
 		if _, had := left[m.b[x]]; had {
 			left[m.b[x]]--
 			moved[m.b[x]] = moved[m.b[x]] || m.to[x] < 0
 		}
 	}
+	for id, n := range left {
+		moved[id] = moved[id] || n != 0
+		doubts = doubts || moved[id] && slices.Contains(m.b[k:l], id)
+	}
 	for x := k; x < l; x++ {
-		if n, had := left[m.b[x]]; had && (n != 0 || moved[m.b[x]]) {
+		// Those that stay in front stay, unless there are more of them.
+		if _, had := left[m.b[x]]; had && doubts && (x >= k+from || moved[m.b[x]]) {
 			m.to[x] = doubtful
 		}
 	}

@@ -156,6 +156,19 @@ func (h *history) edit(by *name.ID) string {
 		lines[i] = made{fmt.Sprintf("\tx = compute(x, %d)", h.n), by}
 		h.files[path] = lines
 		return path
+	case kind == 6 && h.random.IntN(3) == 0 && len(lines) > 0: // one of several equal lines changes, and an equal one comes elsewhere
+		i := h.random.IntN(len(lines))
+		if once(texts(lines), i) {
+			break // nobody could tell that from an insertion
+		}
+		was := lines[i].text
+		h.n++
+		lines[i] = made{fmt.Sprintf("\tx = compute(x, %d)", h.n), by}
+		if h.files[path] = lines; h.random.IntN(2) == 0 {
+			break // a new function, too
+		}
+		h.files[path] = slices.Insert(lines, h.random.IntN(len(lines)+1), made{was, by})
+		return path
 	case kind == 5: // a file is new
 		h.n++
 		path = fmt.Sprintf("f%d.go", h.n)
@@ -164,6 +177,13 @@ func (h *history) edit(by *name.ID) string {
 	}
 	h.insert(path, by)
 	return path
+}
+
+func texts(lines []made) (t text) {
+	for _, l := range lines {
+		t = append(t, l.text)
+	}
+	return t
 }
 
 // create makes a checkpoint as an agent's event does. What each path is, is as in a record.
