@@ -57,31 +57,41 @@ func (e *external) version() string {
 
 // scan runs the scanner once and returns a verdict for each content.
 func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]verdict, error) {
+	verdicts := make([]verdict, len(some))
+	if err := e.leaks(ctx, some, func(i int, l leak) {
+		verdicts[i].findings = append(verdicts[i].findings, l.finding(fingerprints))
+	}); err != nil {
+		return nil, err
+	}
+	return verdicts, nil
+}
+
+// leaks runs the scanner once, and calls found for each entry of its report with the number of the content.
+func (e *external) leaks(ctx context.Context, some []content, found func(int, leak)) error {
 	dir, err := os.MkdirTemp("", "git-checkpoint-guard-") // mode 0700
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrScanner, err)
+		return fmt.Errorf("%w: %w", ErrScanner, err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a system cleans its temporary directory too
 	for i, one := range some {
 		if err := writeAt(filepath.Join(dir, placeIn(i, one.path)), one.write); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	report, err := e.run(ctx, dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	verdicts := make([]verdict, len(some))
 	for _, leak := range report {
-		i, found := leak.of(dir, len(some))
-		if !found {
+		i, known := leak.of(dir, len(some))
+		if !known {
 			// A report about unknown files means that the scanner looked elsewhere, so
 			// nothing is known.
-			return nil, fmt.Errorf("%w: its report names %q, which it was not given", ErrScanner, leak.File)
+			return fmt.Errorf("%w: its report names %q, which it was not given", ErrScanner, leak.File)
 		}
-		verdicts[i].findings = append(verdicts[i].findings, fingerprints.Finding(leak.rule(), max(leak.StartLine, 1), []byte(leak.Secret)))
+		found(i, leak)
 	}
-	return verdicts, nil
+	return nil
 }
 
 // placeIn returns the path for content number i. It keeps the original path, since scanners
@@ -160,6 +170,11 @@ func (l leak) of(dir string, count int) (int, bool) {
 	number, _, _ := strings.Cut(file, "/")
 	i, err := strconv.Atoi(number)
 	return i, err == nil && i >= 0 && i < count
+}
+
+// finding is what is remembered of an entry.
+func (l leak) finding(fingerprints *guard.Scanner) guard.Finding {
+	return fingerprints.Finding(l.rule(), max(l.StartLine, 1), []byte(l.Secret))
 }
 
 var ruleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })

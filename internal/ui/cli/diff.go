@@ -16,7 +16,7 @@ import (
 // DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
 // --stat, --name-status or --patch the answer is git's own diff of the files instead.
 type DiffCmd struct {
-	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from; default: the current one."`
+	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from, or a commit; default: the current checkpoint."`
 	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; default: the worktree as it is now."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
 	whereFlag

@@ -15,7 +15,7 @@ import (
 // ShowCmd is "git checkpoint show". It prints a whole checkpoint, or one part of it: a value, an
 // output, a file, or what git prints about the changed files.
 type ShowCmd struct {
-	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, or checkpoint:path for one of its files; default: the current one."`
+	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, checkpoint:path for one of its files, or a commit; default: the current checkpoint."`
 	whereFlag
 	sessionFlag
 	Get    string `xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`

@@ -1,7 +1,7 @@
 // Package report tells reviewers what is behind the commits of a range: the prompts with what each changed,
 // the checks that ran, what changed outside agents' tools, and what is unknown.
 //
-// What it returns leaves the machine, so nothing gets into it but by clean: secrets are replaced, and
+// What it returns leaves the machine, so all of its texts pass the guard's gate: secrets are replaced, and
 // absolute paths and mail addresses left out. The same input gives the same bytes: it has no times.
 package report
 
@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -82,29 +82,48 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	if err != nil {
 		return nil, err
 	}
-	m := &making{s: s, prompts: prompts, out: &Answer{Range: clean(req.Range), Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}}
-	outside, unknown, agents := map[string]bool{}, map[string]bool{}, map[Worker]int{}
+	gate, err := clearance.OpenTexts(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := &making{s: s, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}}
 	for _, c := range behind {
-		m.out.Commits = append(m.out.Commits, Commit{c.Commit, clean(c.Subject)})
+		m.out.Commits = append(m.out.Commits, Commit{c.Commit, c.Subject})
 		for _, step := range c.Steps {
 			if req.Session == "" || string(step.Session) == req.Session {
 				m.add(ctx, c.Commit, step)
 			}
 		}
-		mark(outside, c.Outside)
-		mark(unknown, c.Unknown)
+		m.out.Outside = withPaths(m.out.Outside, c.Outside)
+		m.out.Unknown = withPaths(m.out.Unknown, c.Unknown)
 	}
-	for _, step := range m.out.Steps {
+	if err := m.out.clean(ctx, gate); err != nil {
+		return nil, err
+	}
+	m.out.finish()
+	return m.out, nil
+}
+
+// finish puts in order what was cleaned.
+func (a *Answer) finish() {
+	agents := map[Worker]int{}
+	for i := range a.Steps {
+		step := &a.Steps[i]
+		if step.Prompt != "" {
+			// The prompt is the first line of the message.
+			step.Prompt, step.Message, _ = strings.Cut(step.Message, "\n")
+			step.Message = strings.TrimSpace(step.Message)
+		}
+		step.Files = slices.Compact(step.Files)
 		if step.Agent != "" {
 			agents[Worker{Agent: step.Agent, Model: step.Model}]++
 		}
 	}
-	m.out.Outside, m.out.Unknown = sorted(outside), sorted(unknown)
+	a.Outside, a.Unknown = sorted(a.Outside), sorted(a.Unknown)
 	for w, n := range agents {
-		m.out.Agents = append(m.out.Agents, Worker{w.Agent, w.Model, n})
+		a.Agents = append(a.Agents, Worker{w.Agent, w.Model, n})
 	}
-	slices.SortFunc(m.out.Agents, func(a, b Worker) int { return strings.Compare(a.Agent+"\x00"+a.Model, b.Agent+"\x00"+b.Model) })
-	return m.out, nil
+	slices.SortFunc(a.Agents, func(a, b Worker) int { return strings.Compare(a.Agent+"\x00"+a.Model, b.Agent+"\x00"+b.Model) })
 }
 
 // commitsOf returns the commits of the range, oldest first.
@@ -138,6 +157,7 @@ func commitsOf(ctx context.Context, s *checkpoint.Service, req *Request) ([]name
 // making is a report that is being made.
 type making struct {
 	s       *checkpoint.Service
+	gate    *clearance.Texts
 	prompts bool
 	out     *Answer
 	at      map[name.ID]int
@@ -150,27 +170,24 @@ func (m *making) add(ctx context.Context, commit name.OID, step why.Step) {
 		i = len(m.out.Steps)
 		m.at[step.Checkpoint] = i
 		made := Step{Session: step.Session, Step: step.Step, Checkpoint: step.Checkpoint, Files: []string{}, Checks: map[string]string{}}
-		made.Agent, made.Model = clean(step.Claim.Agent), clean(step.Claim.Model)
-		prompt, message := step.Claim.Prompt, step.Claim.Message
-		if prompt != "" {
-			message = strings.TrimSpace(strings.TrimPrefix(message, prompt))
-		}
+		made.Agent, made.Model = step.Claim.Agent, step.Claim.Model
 		if m.prompts || step.Claim.Agent == "" {
-			made.Prompt, made.Message = clean(prompt), clean(message)
+			made.Prompt, made.Message = step.Claim.Prompt, step.Claim.Message
 		}
 		m.checks(ctx, &made)
 		m.out.Steps = append(m.out.Steps, made)
 	}
 	made := &m.out.Steps[i]
 	for _, path := range step.Files {
-		if p := clean(string(path)); !slices.Contains(made.Files, p) {
+		if p := string(path); !slices.Contains(made.Files, p) {
 			made.Files = append(made.Files, p)
 		}
 	}
 	made.Commits = append(made.Commits, commit)
 }
 
-// checks adds the metrics of a step and the exit code of its command.
+// checks adds the metrics of a step and the exit code of its command. Of a checkpoint that was expunged it
+// leaves out all that anybody wrote.
 func (m *making) checks(ctx context.Context, step *Step) {
 	st, err := m.s.State(ctx, step.Session)
 	if err != nil {
@@ -182,6 +199,10 @@ func (m *making) checks(ctx context.Context, step *Step) {
 	}
 	rec, err := m.s.ReadRecord(ctx, e)
 	if err != nil {
+		return
+	}
+	if m.gate.Expunged(step.Session, step.Checkpoint, e.Event().Commit) {
+		step.Prompt, step.Message = "", ""
 		return
 	}
 	if rec.Trigger == "run" {
@@ -196,19 +217,66 @@ func (m *making) checks(ctx context.Context, step *Step) {
 		return
 	}
 	for key, value := range metrics {
-		step.Checks[clean(key)] = clean(strings.Trim(string(value), `"`))
+		step.Checks[key] = strings.Trim(string(value), `"`)
 	}
 }
 
-// mark notes paths.
-func mark(all map[string]bool, paths []record.Path) {
+// withPaths adds paths.
+func withPaths(all []string, paths []record.Path) []string {
 	for _, p := range paths {
-		all[clean(string(p))] = true
+		all = append(all, string(p))
+	}
+	return all
+}
+
+func sorted(all []string) []string {
+	return append([]string{}, slices.Compact(slices.Sorted(slices.Values(all)))...)
+}
+
+// each changes all texts.
+func (a *Answer) each(change func(string) string) {
+	all := []*string{&a.Range}
+	for i := range a.Commits {
+		all = append(all, &a.Commits[i].Subject)
+	}
+	for i := range a.Steps {
+		s := &a.Steps[i]
+		s.Session = name.Session(change(string(s.Session)))
+		all = append(all, &s.Agent, &s.Model, &s.Prompt, &s.Message)
+		checks := map[string]string{}
+		for key, value := range s.Checks {
+			checks[change(key)] = change(value)
+		}
+		s.Checks = checks
+	}
+	for _, p := range all {
+		*p = change(*p)
+	}
+	lists := [][]string{a.Outside, a.Unknown}
+	for _, s := range a.Steps {
+		lists = append(lists, s.Files)
+	}
+	for _, list := range lists {
+		for i := range list {
+			list[i] = change(list[i])
+		}
 	}
 }
 
-func sorted(all map[string]bool) []string {
-	return append([]string{}, slices.Sorted(maps.Keys(all))...)
+// clean makes all texts such that they may leave this machine.
+func (a *Answer) clean(ctx context.Context, gate *clearance.Texts) error {
+	met := map[string]string{}
+	a.each(func(text string) string { met[text] = ""; return text })
+	was := slices.Sorted(maps.Keys(met))
+	now := slices.Clone(was)
+	if err := gate.Clean(ctx, now); err != nil {
+		return err
+	}
+	for i, text := range was {
+		met[text] = shorn(now[i])
+	}
+	a.each(func(text string) string { return met[text] })
+	return nil
 }
 
 // longest is how long a text may be, in characters.
@@ -222,11 +290,8 @@ var addresses = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+`)
 })
 
-// clean returns a text that may leave this machine: with secrets replaced, and without absolute paths and
-// mail addresses.
-func clean(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	text, _ = guard.Redact(text)
+// shorn returns a text without absolute paths and mail addresses.
+func shorn(text string) string {
 	text = addresses().ReplaceAllString(text, "[address]")
 	text = places().ReplaceAllString(text, "${1}[path]")
 	return name.Clip(text, longest)

@@ -1,0 +1,80 @@
+package clearance
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/guard"
+	"git-checkpoint/internal/format/name"
+)
+
+// Texts is the gate for what leaves as text and not as objects, such as a report. It replaces what it finds
+// instead of refusing it.
+type Texts struct{ desk *Desk }
+
+// OpenTexts opens the gate for texts.
+func OpenTexts(ctx context.Context, s *checkpoint.Service) (*Texts, error) {
+	how, err := modeOf(s)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := OpenDesk(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	desk.off = how == modeOff
+	return &Texts{desk}, nil
+}
+
+// Expunged reports whether a checkpoint had to go: nothing of what it says may leave.
+func (t *Texts) Expunged(session name.Session, id name.ID, commit name.OID) bool {
+	x := t.desk.expunged
+	return x.Checkpoints[session][id] || x.Objects[commit]
+}
+
+// Clean replaces secrets in texts by [secret: <rule>], by the built-in rules, also where checkpoint.guard is
+// off, and by the user's scanner. What that finds in one text is replaced in all.
+func (t *Texts) Clean(ctx context.Context, texts []string) error {
+	for i, text := range texts {
+		texts[i], _ = guard.Redact(strings.ToValidUTF8(text, "\ufffd"))
+	}
+	d := t.desk
+	if d.external == nil || d.off {
+		return nil
+	}
+	secrets := map[string]string{} // and what they become
+	for some := range slices.Chunk(texts, atOnce) {
+		contents := make([]content, len(some))
+		for i, text := range some {
+			contents[i].write = func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+		}
+		if err := d.external.leaks(ctx, contents, func(i int, l leak) {
+			f := l.finding(d.scanner)
+			switch {
+			case d.allowed[f.Fingerprint] != "" || f.User != "" && d.allowed[f.User] != "":
+			case l.Secret != "" && strings.Contains(some[i], l.Secret):
+				secrets[l.Secret] = "[secret: " + f.Rule + "]"
+			case !strings.HasPrefix(some[i], "[secret: "): // it does not say where
+				some[i] = "[secret: " + f.Rule + "]"
+			}
+		}); err != nil {
+			return refusedByScanner(err, "nothing is shown")
+		}
+	}
+	// Of two that begin alike, the longer one comes first.
+	keys := slices.Sorted(maps.Keys(secrets))
+	slices.Reverse(keys)
+	var all []string
+	for _, secret := range keys {
+		all = append(all, secret, secrets[secret])
+	}
+	replacer := strings.NewReplacer(all...)
+	for i := range texts {
+		texts[i] = replacer.Replace(texts[i])
+	}
+	return nil
+}
