@@ -24,7 +24,7 @@ type WhyCmd struct {
 	jsonFlag
 }
 
-var lineOf = regexp.MustCompile(`^(.+):(\d+(?:,\+?\d+)?)$`)
+var lineOf = regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`)
 
 // Run prints what is behind the lines or the commit.
 func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {

@@ -250,6 +250,9 @@ func (a *asker) half(ctx context.Context, of *session, c *aim) bool {
 	if known, is := a.halves[key]; is {
 		return known
 	}
+	if c.parent() != "" && a.commit(ctx, c.parent()) == nil {
+		return false // what it adds is not known
+	}
 	total, own := 0, 0
 	for _, change := range a.changesOf(ctx, c) {
 		after := a.content(ctx, change.New)
@@ -275,10 +278,8 @@ func (a *asker) changesOf(ctx context.Context, c *aim) []git.Change {
 	if !c.compared {
 		c.compared = true
 		var before name.OID
-		if parent := a.commit(ctx, c.parent()); parent != nil {
+		if parent := a.commit(ctx, c.parent()); parent != nil { // in a shallow clone it may not be here
 			before = parent.Tree
-		} else if c.parent() != "" {
-			return nil
 		}
 		c.changes, _ = a.s.Repo.DiffTrees(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
 	}
