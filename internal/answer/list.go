@@ -15,6 +15,7 @@ import (
 type Listed struct {
 	Sessions   []inspect.Listing
 	Unfinished *inspect.Unfinished // nil unless a rollback was cut off here
+	Usage      bool                // with what turns of agents took
 }
 
 // JSON writes a line for each checkpoint of all sessions.
@@ -36,7 +37,7 @@ func (a Listed) text(p *page) {
 		}
 		p.fields(field{"Session", say(string(l.Session))}, field{"Topic", say(l.Topic)})
 		if p.view.Layout == render.Tabbed {
-			p.items(l.Items)
+			p.items(l.Items, a.Usage)
 		} else {
 			p.rows(l.Items)
 		}
@@ -83,20 +84,27 @@ func (p *page) none() {
 }
 
 // items writes the list for programs: all columns, oldest checkpoint first.
-func (p *page) items(items []inspect.Item) {
+func (p *page) items(items []inspect.Item, usage bool) {
 	columns := []render.Column{
 		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
+	}
+	if usage {
+		columns = append(columns, render.Column{Title: "Tokens"}, render.Column{Title: "Price"})
 	}
 	p.table(columns, each(items, func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim
 		}
-		return []render.Cell{
+		row := []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
 			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete}.spans()), words(item), cell(render.Dim, string(item.ID)),
 		}
+		if usage {
+			row = append(row, say(tokensOf(item.Usage)), say(priceOf(item.Usage)))
+		}
+		return row
 	}))
 }
 

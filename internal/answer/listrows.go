@@ -71,6 +71,8 @@ func optionalColumns() []optionalColumn {
 		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell {
 			return spaced(marks{discarded: i.Discarded, invalid: !i.Valid, pinned: i.Pinned, incomplete: i.Incomplete}.spans())
 		}, asItIs},
+		{render.Column{Title: "Tokens", Align: render.Right}, func(i inspect.Item) render.Cell { return say(tokensOf(i.Usage)) }, nil},
+		{render.Column{Title: "Price", Align: render.Right}, func(i inspect.Item) render.Cell { return say(priceOf(i.Usage)) }, nil},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
 		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},
 		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return say(i.Status) }, asItIs},

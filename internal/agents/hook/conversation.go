@@ -42,6 +42,7 @@ type conversation struct {
 	Unignored bool `json:"unignored,omitempty"`
 
 	Transcript progress `json:"transcript"`
+	Spending   spending `json:"spending,omitzero"`
 
 	// The event is from a subagent's own conversation.
 	child bool

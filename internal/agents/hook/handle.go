@@ -33,10 +33,11 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	// If a privacy setting cannot be read, prompts and transcripts are not kept.
 	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
 	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
+	usage, unclear := s.Settings.Bool("checkpoint.agent.usage", true)
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	h := &handler{
 		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now}, places: placesOf(s.Getenv),
-		s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts,
+		s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
 	}
 	said, err := h.handle(ctx)
 	if err != nil {

@@ -59,6 +59,7 @@ type handler struct {
 	slow         string           // what to say of a capture that took long
 	keepsPrompts bool             // messages contain the words of prompts
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
+	keepsUsage   bool             // and what it took
 
 	work   *author.Work  // what is remembered of all agents in the worktree
 	moment author.Moment // of the next capture
@@ -129,6 +130,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 		return h.failed(agent.Answer{}, err)
 	}
 	h.begin()
+	h.heard()
 	answer, err := h.do(ctx)
 	err = errors.Join(err, h.work.Save(h.s.Repo.GitDir))
 	if err != nil {
@@ -310,6 +312,8 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		request.Step = t.Step
 	}
 	request.Agent.Turn = h.c.Turn.ID
+	var spent spending
+	request.Agent.Usage, spent = h.usage()
 	lines, now := h.gained()
 	if len(lines) > 0 {
 		request.Agent.Transcript = &record.Transcript{File: now.File, From: now.from, To: now.To, Before: now.before}
@@ -324,7 +328,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		return nil
 	}
 	// Lines of the transcript that were not saved belong to the next milestone.
-	h.c.Transcript = now
+	h.c.Transcript, h.c.Spending = now, spent
 	h.work.NewTurn(h.worker(), made.ID)
 	t.Made, t.End = made.ID, tree
 	if made.Milestone {

@@ -63,6 +63,7 @@ type Definition struct {
 	Tools   map[string]Tool `json:"tools"`
 	Prompt  Prompt          `json:"prompt"`
 	Answers Answers         `json:"answers"`
+	Usage   Usage           `json:"usage"`
 	// ProjectVariable is the variable of the agent's hooks that has its project directory.
 	ProjectVariable string `json:"project_variable"`
 	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.
@@ -150,7 +151,9 @@ type Members struct {
 	Version    []string `json:"version"`
 	Turn       []string `json:"turn"`
 	Transcript []string `json:"transcript"`
-	Subagent   []string `json:"subagent"` // set only in events of a subagent
+	// The transcript of a subagent's own, when it has ended.
+	SubagentTranscript []string `json:"subagent_transcript"`
+	Subagent           []string `json:"subagent"` // set only in events of a subagent
 	// The conversation to which a subagent belongs.
 	Parent []string `json:"parent"`
 	Tool   []string `json:"tool"`

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 )
 
 // Happening is a parsed event of an agent. The texts are what the agent sent, without what
@@ -31,6 +32,10 @@ type Happening struct {
 	Turn      string
 	// Path of the agent's transcript file.
 	Transcript string
+	// Path of the transcript of a subagent that has ended, if it has one of its own.
+	SubagentTranscript string
+	// What requests to a model took, if the payload says that.
+	Usage record.Usage
 	// Id of the subagent that sent the event.
 	Subagent string
 	// The conversation to which the subagent belongs, if known.
@@ -76,6 +81,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 		Model: short(root, m.Model), Version: short(root, m.Version), Turn: short(root, m.Turn),
 		Transcript: text(root, m.Transcript), Subagent: short(root, m.Subagent), Parent: short(root, m.Parent),
 		Tool: short(root, m.Tool), Source: short(root, m.Source),
+		SubagentTranscript: text(root, m.SubagentTranscript), Usage: d.Usage.inPayload(root),
 	}
 	if parent := short(root, []string{spec.Parent}); spec.Child != "" && parent != "" {
 		h.Child, h.Parent = short(root, []string{spec.Child}), parent

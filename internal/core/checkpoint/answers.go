@@ -37,6 +37,8 @@ type Detail struct {
 
 	Left string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
 
+	Usage *Spending // of show: what the agent's turn took; not in JSON
+
 	Elsewhere string // of show: what Elsewhere says of it
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones

@@ -21,6 +21,9 @@ type Agent struct {
 	Event    string `json:"event,omitempty"`
 
 	Transcript *Transcript `json:"transcript,omitempty"`
+	// Usage is what the turn took that the checkpoint ends, and what turns before it took that have no
+	// checkpoint of their own.
+	Usage *Usage `json:"usage,omitempty"`
 
 	// Paths says who made each path of the difference from the checkpoint Previous: Named, During,
 	// OutsideAgents, Unknown, or the name of another session. It is empty for more than MaxListed paths

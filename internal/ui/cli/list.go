@@ -21,6 +21,7 @@ type ListCmd struct {
 	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d or 12h."`
 	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
 	Hidden  bool   `help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
+	Columns string `placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
 	Limit   int    `placeholder:"<n>" help:"Only this many, the newest."`
 	jsonFlag
 }
@@ -34,6 +35,9 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	if c.Limit < 0 {
 		return usage.Error("--limit must be a number of 1 or more")
 	}
+	if c.Columns != "" && c.Columns != "tokens" {
+		return usage.Error("--columns: there is no column \""+c.Columns+"\"", "git checkpoint list --columns tokens")
+	}
 	// A person sees only live checkpoints and a count of the others. A program gets all of them,
 	// unless it filters by an expression.
 	hidden := inspect.HiddenUnlessWhere
@@ -46,7 +50,7 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.List(ctx, s, inspect.ListRequest{
 			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-			Step: c.Step, Since: from, Where: c.Where, Hidden: hidden, Limit: c.Limit,
+			Step: c.Step, Since: from, Where: c.Where, Hidden: hidden, Limit: c.Limit, Usage: c.Columns != "",
 		})
 		if err != nil {
 			return err
@@ -56,6 +60,6 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if err != nil { // the file that describes it is damaged; the list is still good
 			app.warn(err.Error())
 		}
-		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished})
+		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != ""})
 	})
 }

@@ -211,7 +211,7 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 		if err != nil {
 			continue // the timeline shows that it is damaged
 		}
-		gjson.ParseBytes(t.Metrics(rec.State)).ForEach(func(key, value gjson.Result) bool {
+		gjson.ParseBytes(t.Metrics(service, rec)).ForEach(func(key, value gjson.Result) bool {
 			if value.Type != gjson.Number && !value.IsBool() {
 				return true
 			}

@@ -95,7 +95,7 @@ func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Service, be
 			if a, has := rec.Agent(); has {
 				one.Agent = strings.TrimSpace(a.Name + " " + a.Model)
 			}
-			gjson.ParseBytes(p.Timeline.Metrics(rec.State)).ForEach(func(key, value gjson.Result) bool {
+			gjson.ParseBytes(p.Timeline.Metrics(service, rec)).ForEach(func(key, value gjson.Result) bool {
 				if value.Type == gjson.Number || value.IsBool() {
 					metrics[key.String()] = true
 					if key.String() == p.Colour {

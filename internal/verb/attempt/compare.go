@@ -241,6 +241,17 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: got.Raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
 	r.readMetrics(ctx, s, rec)
+	used, err := inspect.UsageUntil(ctx, s, f.State, f.Entry)
+	if err != nil {
+		s.Warn(err.Error())
+	}
+	if added := inspect.AddTokens(r.Metrics, used); added != "" {
+		r.better = maps.Clone(r.better)
+		if r.better == nil {
+			r.better = map[string]workflow.Better{}
+		}
+		r.better[added] = workflow.BetterLow
+	}
 	// The first checkpoint of an attempt is a copy of the one that was forked.
 	if _, forked := checkpoint.OriginOf(f.State); forked {
 		if first := f.State.At(0); first != nil {

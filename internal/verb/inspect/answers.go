@@ -17,26 +17,27 @@ import (
 
 // Item is one line of `list`.
 type Item struct {
-	ID         name.ID         `json:"id"`
-	Label      string          `json:"label"`
-	Session    name.Session    `json:"session"`
-	Step       int             `json:"step"`
-	StepName   string          `json:"step_name"`
-	Iteration  string          `json:"iteration"`
-	Milestone  bool            `json:"milestone"`
-	Trigger    string          `json:"trigger"`
-	Status     string          `json:"status"`
-	Message    string          `json:"message"`
-	CreatedAt  checkpoint.Time `json:"created_at"`
-	Commit     name.OID        `json:"commit"`
-	Files      int             `json:"files"` // how many were created, modified or deleted
-	Current    bool            `json:"current"`
-	Discarded  bool            `json:"discarded"`
-	Pinned     bool            `json:"pinned"`
-	Valid      bool            `json:"valid"`
-	Problem    string          `json:"problem,omitempty"`    // why it is not valid
-	Incomplete bool            `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
-	Redone     bool            `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
+	ID         name.ID              `json:"id"`
+	Label      string               `json:"label"`
+	Session    name.Session         `json:"session"`
+	Step       int                  `json:"step"`
+	StepName   string               `json:"step_name"`
+	Iteration  string               `json:"iteration"`
+	Milestone  bool                 `json:"milestone"`
+	Trigger    string               `json:"trigger"`
+	Status     string               `json:"status"`
+	Message    string               `json:"message"`
+	CreatedAt  checkpoint.Time      `json:"created_at"`
+	Commit     name.OID             `json:"commit"`
+	Files      int                  `json:"files"` // how many were created, modified or deleted
+	Current    bool                 `json:"current"`
+	Discarded  bool                 `json:"discarded"`
+	Pinned     bool                 `json:"pinned"`
+	Valid      bool                 `json:"valid"`
+	Problem    string               `json:"problem,omitempty"`    // why it is not valid
+	Incomplete bool                 `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
+	Usage      *checkpoint.Spending `json:"usage,omitempty"`      // what the turn took, if the list is to say it
+	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 }
 
 // Listing is what `list` shows of one session.

@@ -126,6 +126,9 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if req.Limit > 0 && len(l.Items) > req.Limit {
 		l.Items = l.Items[len(l.Items)-req.Limit:]
 	}
+	if req.Usage {
+		l.withUsage(ctx, s, st)
+	}
 	return l, nil
 }
 
@@ -205,7 +208,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	rec := got.Record
 	d := &checkpoint.Detail{
 		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
-		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec),
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec), Usage: s.UsageOf(rec),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
 	if _, err := s.Repo.Batch().Resolve(ctx, d.Ref); err != nil { // it is in the archive

@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
@@ -104,10 +107,18 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 	return older, "", who, nil
 }
 
-// Metrics returns the member of a state in which the session's workflow keeps metrics, as JSON;
-// empty if there is none.
-func (t *Timeline) Metrics(state json.RawMessage) json.RawMessage {
-	return create.MetricsOf(t.def, state)
+// Metrics returns the member of a record's state in which the session's workflow keeps metrics, and the
+// tokens that an agent's turn took, as JSON; empty if there is none.
+func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMessage {
+	own := create.MetricsOf(t.def, rec.State)
+	u := s.UsageOf(rec)
+	if u == nil || gjson.GetBytes(own, metricTokens).Exists() {
+		return own
+	}
+	if all, err := sjson.SetBytes(own, metricTokens, u.Total()); err == nil {
+		return all
+	}
+	return own
 }
 
 // nameOf returns the name in an identity, without the address.

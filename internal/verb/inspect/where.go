@@ -42,7 +42,8 @@ type ListRequest struct {
 	Since   time.Time
 	Where   string // a condition on the record and the line of the list
 	Hidden  Hidden
-	Limit   int // only the newest so many; 0: all
+	Limit   int  // only the newest so many; 0: all
+	Usage   bool // say what turns of agents took, which reads their records
 }
 
 // Where compiles the expression of --where. It returns nil for "".

@@ -30,9 +30,31 @@ export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
   const at = directory || worktree || process.cwd()
   let session = "" // opencode ends without saying which it worked in
   const seen = new Set(["session.created", "session.idle", "session.error"])
+  // What requests took, by message, until the end of a turn hands it over. Subagents count to their parent.
+  const spent = new Map<string, any>()
+  const counted = new Set<string>()
+  const parents = new Map<string, string>()
+  const rootOf = (id: string) => {
+    while (parents.has(id)) id = parents.get(id)!
+    return id
+  }
+  const usageOf = (session: string) => {
+    const usage = [...spent.values()].filter((info) => rootOf(info.sessionID) === session)
+    for (const info of usage) {
+      spent.delete(info.id)
+      counted.add(info.id)
+    }
+    return usage.map(({ id, modelID, tokens }) => ({ id, modelID, tokens }))
+  }
   return {
     event: async ({ event }: any) => {
-      if (seen.has(event.type)) hook("event:" + event.type, { event }, at)
+      const info = event.properties?.info
+      if (event.type === "session.created" && info?.parentID) parents.set(info.id, info.parentID)
+      if (event.type === "message.updated" && info?.role === "assistant" && info.time?.completed && !counted.has(info.id))
+        spent.set(info.id, info)
+      if (!seen.has(event.type)) return
+      const ended = event.type === "session.created" ? "" : event.properties?.sessionID
+      hook("event:" + event.type, ended ? { event, usage: usageOf(ended) } : { event }, at)
     },
     "chat.message": async (input: any, output: any) => {
       if (output.parts.every((part: any) => part.ignored)) return // a note of ours, below

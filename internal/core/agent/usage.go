@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/format/record"
+)
+
+// Usage says where an agent writes what its requests to a model took: into the lines of its
+// transcript, or into payloads. Only numbers, ids and names of models are read.
+type Usage struct {
+	// Payload leads to a list of requests in payloads; empty: they are in the transcript.
+	Payload string `json:"payload"`
+
+	// Prompt is how a line looks that may begin a turn, and Turn leads to the turn's id in it. A line
+	// without an id begins none.
+	Prompt Line     `json:"prompt"`
+	Turn   []string `json:"turn"`
+	// Awaits is how lines look after which a request follows, whose line may be late.
+	Awaits []Line `json:"awaits"`
+
+	// Request is how the line of a request looks. Several lines with one Id are one request, of which
+	// the last counts. If a line has an Of, that is the id of its turn.
+	Request Line     `json:"request"`
+	ID      []string `json:"id"`
+	Of      []string `json:"of"`
+	Model   []string `json:"model"`
+	// What these lead to is added up.
+	Input   []string `json:"input"`
+	Cached  []string `json:"cached"`
+	Written []string `json:"written"`
+	Output  []string `json:"output"`
+	// Inclusive says that the agent counts what is cached and written as input, too.
+	Inclusive bool `json:"inclusive"`
+}
+
+// Line is how a line of a transcript looks: gjson paths that must have these values, and others that
+// must not be empty.
+type Line struct {
+	When    map[string]string `json:"when"`
+	Present []string          `json:"present"`
+}
+
+func (l Line) fits(line gjson.Result) bool {
+	return len(l.When) > 0 && Event{When: l.When, Present: l.Present}.holds(line)
+}
+
+// Spent is what the requests of a transcript took.
+type Spent struct {
+	// Turns has the ids of the turns in their order. Requests before the first have "".
+	Turns []string
+	// Late reports whether a line is still to come.
+	Late bool
+
+	requests map[string]*request
+}
+
+// request is one request to a model.
+type request struct {
+	turn, model string
+	tokens      record.Tokens
+}
+
+// Reads reports whether the tokens are in the transcript.
+func (u Usage) Reads() bool { return len(u.Request.When) > 0 }
+
+// InTranscript adds up what the whole lines of a transcript say. Requests that before has are not
+// counted again; it may be nil.
+func (u Usage) InTranscript(text []byte, before *Spent) *Spent {
+	s := &Spent{requests: map[string]*request{}}
+	turn := ""
+	for line := range bytes.Lines(text) {
+		if !bytes.HasSuffix(line, []byte("\n")) || !gjson.ValidBytes(line) {
+			continue
+		}
+		turn = s.read(u, gjson.ParseBytes(line), turn, before)
+	}
+	return s
+}
+
+// read adds a line of the turn, and returns the turn of the next line.
+func (s *Spent) read(u Usage, line gjson.Result, turn string, before *Spent) string {
+	if begun := short(line, u.Turn); begun != "" && u.Prompt.fits(line) {
+		turn = begun
+		s.begin(turn)
+	}
+	if u.Request.fits(line) {
+		s.Late = false
+		id, r := u.request(line)
+		if of := short(line, u.Of); of != "" {
+			turn = of
+		}
+		known := s.requests[id]
+		if before != nil && before.requests[id] != nil || r.tokens == (record.Tokens{}) {
+			known = nil
+		} else if known == nil {
+			s.begin(turn)
+			known = &request{turn: turn}
+			s.requests[id] = known
+		}
+		if known != nil {
+			known.model, known.tokens = r.model, r.tokens
+		}
+	}
+	for _, l := range u.Awaits {
+		s.Late = s.Late || l.fits(line)
+	}
+	return turn
+}
+
+// begin adds a turn, unless it is known.
+func (s *Spent) begin(turn string) {
+	for i := len(s.Turns) - 1; i >= 0; i-- {
+		if s.Turns[i] == turn {
+			return
+		}
+	}
+	s.Turns = append(s.Turns, turn)
+}
+
+// Of adds up the requests of a turn.
+func (s *Spent) Of(turn string) (sum record.Usage) {
+	for _, r := range s.requests {
+		if r.turn == turn {
+			sum.Add(r.model, r.tokens)
+		}
+	}
+	return sum
+}
+
+// All adds up all requests.
+func (s *Spent) All() (sum record.Usage) {
+	for _, turn := range s.Turns {
+		sum.Join(s.Of(turn))
+	}
+	return sum
+}
+
+// request returns the id of a request, and what it took; nothing if it is no request to a model.
+func (u Usage) request(line gjson.Result) (string, request) {
+	sum := func(paths []string) (n int64) {
+		for _, path := range paths {
+			n += count(line.Get(path))
+		}
+		return n
+	}
+	t := record.Tokens{Input: sum(u.Input), Cached: sum(u.Cached), Written: sum(u.Written), Output: sum(u.Output)}
+	if u.Inclusive {
+		t.Input = max(0, t.Input-t.Cached-t.Written)
+	}
+	if t != (record.Tokens{}) {
+		t.Requests = 1
+	}
+	id := short(line, u.ID)
+	if id == "" {
+		id = digest(line.Raw)
+	}
+	return id, request{model: strings.TrimSpace(printable(short(line, u.Model))), tokens: t}
+}
+
+// mostTokens bounds what a request is believed to take.
+const mostTokens = 1 << 40
+
+// count returns a number of tokens; 0 for anything else.
+func count(v gjson.Result) int64 {
+	if v.Type != gjson.Number || !(v.Num > 0 && v.Num <= mostTokens) {
+		return 0
+	}
+	return int64(v.Num)
+}
+
+// inPayload adds up the requests that a payload lists.
+func (u Usage) inPayload(root gjson.Result) (sum record.Usage) {
+	if u.Payload == "" {
+		return sum
+	}
+	for _, line := range root.Get(u.Payload).Array() {
+		_, r := u.request(line)
+		sum.Add(r.model, r.tokens)
+	}
+	return sum
+}

@@ -1,0 +1,58 @@
+package checkpoint
+
+// What agents took: tokens, as the records of their turns say, and what they cost at the user's prices.
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/format/record"
+)
+
+// Spending is what the turns of an agent took. Price is what that costs at the prices of the user's
+// settings, nil if one is not known.
+type Spending struct {
+	record.Usage
+	Price *float64 `json:"price,omitempty"`
+}
+
+// perPrice is how many tokens a price in the settings is for.
+const perPrice = 1e6
+
+// UsageOf returns what the record says that its turn took, or nil.
+func (s *Service) UsageOf(rec *record.Record) *Spending {
+	by, _ := rec.Agent()
+	return s.Priced(by.Usage)
+}
+
+// priced adds the price.
+func (s *Service) Priced(u *record.Usage) *Spending {
+	if u == nil || u.Tokens == (record.Tokens{}) {
+		return nil
+	}
+	price, known, rest := 0.0, true, u.Tokens
+	for model, t := range u.Models {
+		input, is := s.priceOf(model, "input", math.NaN())
+		output, too := s.priceOf(model, "output", math.NaN())
+		cached, _ := s.priceOf(model, "cached", input)
+		written, _ := s.priceOf(model, "written", input)
+		known = known && is && too
+		price += (float64(t.Input)*input + float64(t.Cached)*cached + float64(t.Written)*written + float64(t.Output)*output) / perPrice
+		rest = rest.Minus(t)
+	}
+	if !known || rest.Total() > 0 {
+		return &Spending{Usage: *u}
+	}
+	return &Spending{Usage: *u, Price: &price}
+}
+
+// priceOf returns the price of one kind of token in the settings, or otherwise.
+func (s *Service) priceOf(model, kind string, otherwise float64) (float64, bool) {
+	text, _ := s.Settings.Get("checkpoint.price." + model + "." + kind)
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(n >= 0) || math.IsInf(n, 0) {
+		return otherwise, false
+	}
+	return n, true
+}
