@@ -224,6 +224,18 @@ func (d *drive) conversation() {
 		t.Errorf("what was edited by hand has no checkpoint of its own:\n%s", listed)
 	}
 
+	// The scripted model reports 120 tokens with each of four requests. The last line may not be written yet.
+	listed = d.run("git-checkpoint", "list", "--columns", "tokens", "--json")
+	requests, tokens := int64(0), int64(0)
+	for line := range strings.Lines(listed) {
+		u := gjson.Get(line, "usage")
+		requests += u.Get("requests").Int()
+		tokens += u.Get("input").Int() + u.Get("cached").Int() + u.Get("output").Int()
+	}
+	if requests < 3 || requests > 4 || tokens != 120*requests {
+		t.Errorf("%d requests with %d tokens:\n%s", requests, tokens, listed)
+	}
+
 	if said, code := d.try("git-checkpoint", "transcript"); d.agent.name == "opencode" { // which names none to its hooks
 		if code != 3 {
 			t.Errorf("transcript: exit code %d\n%s", code, said)

@@ -76,7 +76,8 @@ func (h *handler) usage() (*record.Usage, spending) {
 		}
 	}
 	for i := range now.Files {
-		if own := h.read(now.Files[i].ID, main, 0); own != nil {
+		// Without the main transcript it is not known what that has counted already.
+		if own := h.read(now.Files[i].ID, main, 0); own != nil && main != nil {
 			sum.Join(h.more(&now.Files[i], own.All()))
 		}
 	}
