@@ -84,6 +84,8 @@ type Borrower struct {
 type Hooks struct {
 	// Relative to the worktree; "~/" is the home directory.
 	Files map[Scope]string `json:"files"`
+	// Linked is a directory: in a linked worktree that has it, the agent reads the hooks of the main one.
+	Linked string `json:"linked"`
 	// The agent ignores a whole file with comments or trailing commas.
 	Strict bool `json:"strict"`
 	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.

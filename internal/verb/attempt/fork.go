@@ -254,6 +254,9 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	if err := copyIgnored(ctx, f.s, p.s, f.req.CopyIgnored); err != nil {
 		return err
 	}
+	if err := p.linkAgents(); err != nil {
+		return err
+	}
 	if err := p.s.Remember(forkFile, p.Attempt); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/git"
 )
@@ -107,4 +108,24 @@ func copyOne(source, target *os.Root, p string) error {
 		return err
 	}
 	return errors.Join(target.Chmod(at, info.Mode().Perm()), target.Chtimes(at, info.ModTime(), info.ModTime()))
+}
+
+// linkAgents makes the directories without which an agent does not read its hooks of the main worktree
+// in this one. Git does not see an empty directory.
+func (p *place) linkAgents() error {
+	common := p.s.Repo.CommonDir
+	if filepath.Base(common) != ".git" { // there is no main worktree
+		return nil
+	}
+	for _, d := range agent.All() {
+		main := agent.Place{Worktree: filepath.Dir(common), Scope: agent.ScopeProject}
+		file, err := main.File(d.Hooks.Files)
+		if d.Hooks.Linked == "" || err != nil || !agent.Holds(file) {
+			continue
+		}
+		if err := os.Mkdir(filepath.Join(p.s.Repo.WorkTree, d.Hooks.Linked), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -120,8 +120,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 		}
 	}
 	st.lastEvent(s)
-	// Codex reads the hooks of the main worktree in a linked one.
-	st.lacking = st.Enabled && len(st.Hooks) == 0 && d.Name != "codex" && mainHas(s, d)
+	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
 	st.older = len(st.Hooks) > 0 && !slices.ContainsFunc(st.Hooks, func(h Hooked) bool { return d.Foresees(h.File) })
 	if d.Name == "codex" && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, st.Hooks)
@@ -174,6 +173,12 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 		}
 	}
 	return found
+}
+
+// readsMain reports whether the agent reads the hooks of the main worktree here.
+func readsMain(s *checkpoint.Service, d *agent.Definition) bool {
+	info, err := os.Stat(filepath.Join(s.Repo.WorkTree, d.Hooks.Linked))
+	return d.Hooks.Linked != "" && err == nil && info.IsDir()
 }
 
 // mainHas reports whether this is a linked worktree and the main one has our hooks in its files.
