@@ -98,8 +98,19 @@ const othersListed = 5
 
 // othersWork names what goes along although the session did not do it, and how to keep it.
 func (p *page) othersWork(r *rollback.Answer) {
+	var others []rollback.Others // with what is captured and what is not together
+	for _, o := range r.Others {
+		i := slices.IndexFunc(others, func(other rollback.Others) bool { return other.Who == o.Who })
+		if i < 0 {
+			others = append(others, o)
+			continue
+		}
+		paths := slices.Concat(others[i].Paths, o.Paths)
+		slices.Sort(paths)
+		others[i].Paths = slices.Compact(paths)
+	}
 	var parts []string
-	for i, o := range r.Others {
+	for i, o := range others {
 		count := strconv.Itoa(len(o.Paths))
 		if i == 0 {
 			count = render.Count(len(o.Paths), "file", "files")

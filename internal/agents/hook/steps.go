@@ -77,13 +77,14 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}
-	request.Authors = h.authors(request.Trigger == triggerTurn)
+	request.Authors = h.authors(ctx, request.Trigger == triggerTurn)
 	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
 		h.slow = slowWords(h.s, detail.Record, time.Since(began))
 		h.saw = true
 		h.work.Made(h.looking(h.moment), h.previous, detail.Record.ID, h.changes, h.claims)
+		h.work.Saw(h.c.Session, detail.Record.Snapshot.Tree)
 		return detail.Record, detail.Record.Snapshot.Tree, nil
 	}
 	if checkpoint.KindOf(err) != checkpoint.KindNothing {
@@ -93,7 +94,7 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	now := create.CurrentTree(ctx, h.s, h.c.Session)
 	unchanged, same := errors.AsType[*create.UnchangedError](err)
 	if same && unchanged.Session == h.c.Session || errors.Is(err, create.ErrFilesUnchanged) && now == request.Unless {
-		h.work.Saw(h.c.Session)
+		h.work.Saw(h.c.Session, now)
 		h.saw = true
 	}
 	return nil, now, nil

@@ -197,13 +197,15 @@ func (h *handler) afterTool(ctx context.Context, save func(context.Context) erro
 }
 
 // authors fills in who made each path of the checkpoint's own difference.
-func (h *handler) authors(turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
+func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
 	return func(a *record.Agent, previous name.ID, changes []git.Change) {
 		h.previous, h.changes = previous, make([]author.Change, len(changes))
 		for i, c := range changes {
 			h.changes[i] = author.Change{Path: c.Path, From: author.Content(c.Old), To: author.Content(c.New)}
 		}
-		h.claims = h.work.Claims(h.looking(h.moment), h.changes)
+		look := h.looking(h.moment)
+		look.In = author.ContentIn(ctx, h.s.Repo)
+		h.claims = h.work.Claims(look, h.changes)
 		a.Paths, a.Whole = author.Stored(h.claims), nil
 		if turn {
 			a.Whole = h.work.Turn(h.worker(), previous, h.changes, h.claims)

@@ -1,11 +1,13 @@
 package author
 
 import (
+	"context"
 	"slices"
 	"unicode/utf8"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 )
 
 // Claims says who made each path of the difference between the session's current checkpoint and the
@@ -42,6 +44,7 @@ type judge struct {
 	others []Window // of other workers, open at some time since then
 	own    []Window // of this worker, likewise
 	alone  bool     // no other worker had an event since then
+	latest *Sight   // of another session, since then, if no tool and no event followed it; or nil
 	passed map[string][]Change
 }
 
@@ -62,6 +65,7 @@ func (w *Work) judge(look Look) *judge {
 	for id, by := range w.Workers {
 		j.alone = j.alone && (id == look.Worker || by.Last <= j.since)
 	}
+	j.latest = w.latest(look, j.since)
 	for _, c := range w.Changes {
 		if c.At > j.since && c.Session != look.Session {
 			j.passed[c.Path] = append(j.passed[c.Path], c)
@@ -70,20 +74,38 @@ func (w *Work) judge(look Look) *judge {
 	return j
 }
 
+// latest returns the last sight that another session had of the worktree after an event, if nothing is
+// known to have been at work since; nil: there is none.
+func (w *Work) latest(look Look, since int) (last *Sight) {
+	for session, s := range w.Sessions {
+		if session != look.Session && s.Seen > since && (last == nil || s.Seen > last.Seen) {
+			last = s
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	for id, by := range w.Workers {
+		if id != look.Worker && by.Last > last.Seen {
+			return nil
+		}
+	}
+	if slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Closed == 0 || v.Closed > last.Seen }) {
+		return nil
+	}
+	return last
+}
+
 func (j *judge) claim(c Change) string {
-	if j.since < 0 {
-		return record.Unknown
-	}
-	if j.named(c) {
-		return record.Named
-	}
 	passed := j.passedOn(c)
 	switch {
+	case j.since >= 0 && j.named(c):
+		return record.Named
 	case passed != "":
 		return passed
-	case j.during():
+	case j.since >= 0 && j.during():
 		return record.During
-	case j.outside():
+	case j.since >= 0 && j.outside(c):
 		return record.OutsideAgents
 	}
 	return record.Unknown
@@ -157,7 +179,26 @@ func (j *judge) during() bool {
 	})
 }
 
-// outside reports whether no tool that is known was at work.
-func (j *judge) outside() bool {
-	return (j.look.Moment == BeforeTool || j.look.Moment == BeforeTurn) && j.alone && len(j.others) == 0 && len(j.own) == 0
+// outside reports whether no tool that is known was at work since the session saw the worktree; or since
+// another session did, if the path had not changed by then.
+func (j *judge) outside(c Change) bool {
+	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
+		return false
+	}
+	if j.alone && len(j.others) == 0 {
+		return true
+	}
+	if j.latest == nil || j.latest.Tree == "" || j.look.In == nil {
+		return false
+	}
+	then, ok := j.look.In(j.latest.Tree, c.Path)
+	return ok && then == c.From
+}
+
+// ContentIn returns a function for Look.In.
+func ContentIn(ctx context.Context, repo *git.Repo) func(tree name.OID, path string) (string, bool) {
+	return func(tree name.OID, path string) (string, bool) {
+		e, _, err := repo.Lookup(ctx, tree, path)
+		return Content(e), err == nil
+	}
 }

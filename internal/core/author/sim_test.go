@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -65,6 +66,7 @@ type sim struct {
 	now    float64 // seconds
 	order  int
 	files  map[string]string
+	trees  map[name.OID]map[string]string // what was seen
 	writes []write
 	runs   map[int][2]int // of each command: when the hooks before and after it ran; 0: not yet
 	worker map[int]string // of each command
@@ -99,7 +101,9 @@ func (s *sim) look(a *simAgent, moment Moment, call string) {
 			changes = append(changes, Change{Path: path, From: a.current[path], To: content})
 		}
 	}
-	look := Look{Moment: moment, Worker: a.id, Session: a.session, Call: call}
+	look := Look{Moment: moment, Worker: a.id, Session: a.session, Call: call, In: func(tree name.OID, path string) (string, bool) {
+		return s.trees[tree][path], true
+	}}
 	claims := s.work.Claims(look, changes)
 	for _, c := range changes {
 		s.check(a, c.Path, claims[c.Path])
@@ -109,7 +113,9 @@ func (s *sim) look(a *simAgent, moment Moment, call string) {
 		a.made++
 		s.work.Made(look, name.ID(fmt.Sprint(a.made-1)), name.ID(fmt.Sprint(a.made)), changes, claims)
 	}
-	s.work.Saw(a.session)
+	tree := name.OID(fmt.Sprint(a.id, a.made))
+	s.trees[tree] = maps.Clone(a.current)
+	s.work.Saw(a.session, tree)
 	a.seen = s.tick()
 }
 
@@ -273,7 +279,7 @@ func (s *sim) command(a *simAgent, call string, next func()) {
 
 // simulate lets agents work for a while, with a person who saves every so many seconds.
 func simulate(t *testing.T, seed uint64, agents int, every float64) *sim {
-	s := &sim{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, files: map[string]string{}, runs: map[int][2]int{}, worker: map[int]string{}}
+	s := &sim{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, files: map[string]string{}, trees: map[name.OID]map[string]string{}, runs: map[int][2]int{}, worker: map[int]string{}}
 	for i := range agents {
 		id := fmt.Sprintf("agent-%d", i)
 		s.prompt(&simAgent{id: id, session: name.Session(id), current: map[string]string{}})

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,8 @@ type Work struct {
 type Sight struct {
 	Began int `json:"began"` // the event at which the session is first known
 	Seen  int `json:"seen"`
+	// Tree has those files; empty in what an older version wrote.
+	Tree name.OID `json:"tree,omitempty"`
 }
 
 // Worker is a conversation with an agent.
@@ -124,6 +127,8 @@ type Look struct {
 	Worker  string
 	Session name.Session // into which the capture goes
 	Call    string       // the use of a tool that has ended
+	// In returns the content of a path in a tree that was seen, as in Change; false: it cannot be told.
+	In func(tree name.OID, path string) (string, bool)
 }
 
 // Limits of what is remembered. Old events go first.
@@ -233,21 +238,33 @@ func (w *Work) EndTurn(worker string) {
 	}
 }
 
-// Saw notes that the worktree has the files of the session's current checkpoint.
-func (w *Work) Saw(session name.Session) {
+// Saw notes that the worktree has the files of the session's current checkpoint, which are those of a
+// tree.
+func (w *Work) Saw(session name.Session, tree name.OID) {
 	if s := w.Sessions[session]; s != nil {
-		s.Seen = w.Now
+		s.Seen, s.Tree = w.Now, tree
 	}
 }
 
 // Now says who made each path of the difference between a session's current checkpoint and the worktree
 // as it is now, for somebody who is no worker.
-func Now(gitDir string, session name.Session, changes []git.Change) map[string]Who {
+func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []git.Change) map[string]Who {
 	all := make([]Change, len(changes))
 	for i, c := range changes {
 		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
 	}
-	claims := Load(gitDir).Claims(Look{Moment: BeforeTurn, Session: session}, all)
+	w := Load(repo.GitDir)
+	look := Look{Moment: BeforeTurn, Session: session, In: ContentIn(ctx, repo)}
+	// Its agent did nothing since its turn ended, whatever events it had.
+	for id, by := range w.Workers {
+		if last := w.Workers[look.Worker]; by.Session == session && (last == nil || by.Last > last.Last) {
+			look.Worker = id
+		}
+	}
+	if by := w.Workers[look.Worker]; by != nil && by.Busy {
+		look.Moment = Otherwise
+	}
+	claims := w.Claims(look, all)
 	made := map[string]Who{}
 	for _, c := range all {
 		made[c.Path] = Step{claims: claims}.Who(record.Path(c.Path))
@@ -256,7 +273,7 @@ func Now(gitDir string, session name.Session, changes []git.Change) map[string]W
 }
 
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from
-// the checkpoint previous.
+// the checkpoint previous. Saw has to follow.
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
 	for _, c := range changes {
 		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, claims[c.Path]
@@ -268,7 +285,6 @@ func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims 
 	if by := w.Workers[look.Worker]; by != nil {
 		by.Whole, by.End = by.with(previous, changes, claims), made
 	}
-	w.Saw(look.Session)
 }
 
 // with returns who made the difference from the checkpoint of the worker's last turn to one that

@@ -138,23 +138,29 @@ type unsaved struct {
 
 // unsaved compares the worktree with the current checkpoint. What the newest checkpoint of another
 // session has just so is that session's. The rest is done by nobody that is known, and known to be done
-// outside if no agent is at work.
+// outside if no agent is at work, or if what hooks remember says so.
 func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsaved, error) {
 	changes, err := threeway.Between(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
 	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now}}
 	if err != nil || len(changes) == 0 {
 		return u, err
 	}
-	rest := Outside
-	switch r.into.Entry.Event().Trigger {
+	rest, e := Outside, r.into.Entry.Event()
+	switch e.Trigger {
 	case journal.TriggerPrompt, journal.TriggerTool, journal.TriggerBefore: // its turn has not ended
 		rest = Unknown
+	}
+	if !author.Load(r.s.Repo.GitDir).Idle(r.into.Session, e.Time) {
+		rest = Unknown
+	}
+	told, err := r.told(ctx, now, saved)
+	if err != nil {
+		return u, err
 	}
 	states, err := r.s.States(ctx, "")
 	if err != nil {
 		return u, err
 	}
-	e := r.into.Entry.Event()
 	for _, st := range states {
 		other := st.CurrentEntry()
 		if st.Session == r.into.Session || other == nil || other.Event().WorktreeID != e.WorktreeID || !other.Event().Time.After(e.Time) {
@@ -176,7 +182,9 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 		}
 	}
 	for _, c := range changes {
-		if u.by[c.Path] == "" {
+		if told[c.Path].By == author.Outside {
+			u.by[c.Path] = Outside
+		} else if u.by[c.Path] == "" {
 			u.by[c.Path] = rest
 		}
 		if u.by[c.Path] == Outside && r.wanted(c.Path) {
@@ -186,12 +194,18 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	return u, nil
 }
 
+// told returns what hooks remember of who made what no checkpoint has yet.
+func (r *reverting) told(ctx context.Context, now, saved threeway.Side) (map[string]author.Who, error) {
+	changes, err := r.s.Repo.DiffTrees(ctx, saved.Tree, now.Tree)
+	return author.Now(ctx, r.s.Repo, r.into.Session, changes), err
+}
+
 // others returns, for the paths that were merged or have a conflict, who changed them beside the steps
 // that are taken back.
 func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, since unsaved) (map[string][]string, error) {
 	with := map[string][]string{}
 	add := func(path, who string) {
-		if !slices.Contains(with[path], who) {
+		if who != r.req.By && !slices.Contains(with[path], who) { // what it did itself is taken back
 			with[path] = append(with[path], who)
 		}
 	}

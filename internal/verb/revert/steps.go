@@ -88,7 +88,7 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		}
 		chosen, what = append(chosen, more...), append(what, "--since "+r.req.Since)
 	case len(r.req.Refs) == 0: // --by alone
-		more, err := line(r.into, nil)
+		more, err := line(r.worker(ctx), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +113,20 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		return b.Entry.Event().Time.Compare(a.Entry.Event().Time)
 	})
 	return chosen, nil
+}
+
+// worker returns the session that --by names, whose own checkpoints know best what it did, or else the
+// one that the checkpoint goes to.
+func (r *reverting) worker(ctx context.Context) *checkpoint.Found {
+	session, err := name.ParseSession(r.req.By)
+	if err != nil {
+		return r.into
+	}
+	st, err := r.s.Store.State(ctx, session)
+	if err != nil || st.CurrentEntry() == nil {
+		return r.into
+	}
+	return &checkpoint.Found{Session: session, State: st, Entry: st.CurrentEntry()}
 }
 
 // named returns the checkpoints of a step, or of a range of steps, the newest first.

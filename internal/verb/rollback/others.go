@@ -78,7 +78,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err erro
 	if err != nil {
 		return nil, err
 	}
-	for path, who := range author.Now(r.s.Repo.GitDir, r.to.State.Session, changes) {
+	for path, who := range author.Now(ctx, r.s.Repo, r.to.State.Session, changes) {
 		all = append(all, unsavedPath{record.Path(path), who})
 	}
 	return all, nil
