@@ -144,6 +144,7 @@ func (a Shown) text(p *page) {
 		p.text("  ", jsonText(r.Error))
 	}
 	p.captured(d)
+	p.byOthers(r)
 }
 
 // stepOf returns the step of a checkpoint with its name and iteration.

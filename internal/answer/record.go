@@ -78,6 +78,22 @@ func (p *page) captured(d *checkpoint.Detail) {
 	}))
 }
 
+// byOthers writes which files of an agent's checkpoint, or of its whole turn, the agent is not known to have made.
+func (p *page) byOthers(r *record.Record) {
+	a, _ := r.Agent()
+	paths := a.Paths
+	if a.Whole != nil {
+		paths = a.Whole.Paths
+	}
+	var rows [][]render.Cell
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if who := paths[path]; who != record.Named && who != record.During {
+			rows = append(rows, []render.Cell{say(path), say(who)})
+		}
+	}
+	p.section("Not by this agent", []render.Column{{Min: 20}, {Min: 20}}, rows)
+}
+
 // fileRow returns a path with the letter that git uses for the kind of change.
 func fileRow(op, path string) []render.Cell {
 	letter, role := "M", render.Normal

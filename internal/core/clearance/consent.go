@@ -11,13 +11,14 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// These keys hold the addresses to which untracked files, or prompts to coding agents, may
-// go. Only the repository's own configuration counts. A global value would apply to
+// These keys hold the addresses to which untracked files, ignored files, or prompts to coding agents,
+// may go. Only the repository's own configuration counts. A global value would apply to
 // repositories that the user did not think of, and a committed one would speak for other
 // people.
 const (
 	keyFiles   = "checkpoint.pushConsent"
 	keyPrompts = "checkpoint.promptConsent"
+	keyIgnored = "checkpoint.ignoredConsent"
 )
 
 // Destination is a remote's address together with the private content that would go there.
@@ -25,6 +26,7 @@ const (
 type Destination struct {
 	URL       string                                  // without credentials
 	Untracked func(context.Context) ([]string, error) // paths of the files, sorted
+	Ignored   func(context.Context) ([]string, error) // of those that git ignores, which are not in Untracked
 	Talk      func(context.Context) (Talk, error)     // how much of conversations
 	Agree     Agree
 }
@@ -43,8 +45,9 @@ type Agree func(ctx context.Context, first FirstTime) error
 // FirstTime describes what would go to an address for the first time.
 type FirstTime struct {
 	// The remote for messages, with its address.
-	To    string
-	Files []string
+	To      string
+	Files   []string // untracked
+	Ignored []string
 	Talk
 }
 
@@ -57,6 +60,7 @@ func (f FirstTime) String() string {
 		one, many string
 	}{
 		{len(f.Files), "1 untracked file", "%d untracked files"},
+		{len(f.Ignored), "1 ignored file", "%d ignored files"},
 		{f.Prompts, "1 prompt to a coding agent", "%d messages with prompts to coding agents"},
 		{f.Transcripts, "1 transcript", "%d transcripts"},
 	} {
@@ -77,9 +81,20 @@ func (f FirstTime) String() string {
 // maxNamed bounds how many files a refusal or a question lists.
 const maxNamed = 20
 
-// Named returns the first files, and how many more there are.
-func (f FirstTime) Named() (named []string, more int) {
-	return f.Files[:min(len(f.Files), maxNamed)], max(0, len(f.Files)-maxNamed)
+// Named returns lines that name the first files and say how many more there are, first the untracked
+// and then the ignored ones.
+func (f FirstTime) Named() (lines []string) {
+	add := func(files []string, mark string) {
+		for _, file := range files[:min(len(files), maxNamed)] {
+			lines = append(lines, file+mark)
+		}
+		if more := len(files) - maxNamed; more > 0 {
+			lines = append(lines, fmt.Sprintf("… and %d more", more)+mark)
+		}
+	}
+	add(f.Files, "")
+	add(f.Ignored, " (ignored)")
+	return lines
 }
 
 // consent makes sure that somebody agreed to send private content to this address. A yes is
@@ -123,6 +138,9 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 	if err == nil && !agreed[keyFiles] {
 		first.Files, err = to.Untracked(ctx)
 	}
+	if err == nil && !agreed[keyIgnored] {
+		first.Ignored, err = to.Ignored(ctx)
+	}
 	if err == nil && !agreed[keyPrompts] {
 		first.Talk, err = to.Talk(ctx)
 	}
@@ -133,6 +151,9 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 func (f FirstTime) keys() (keys []string) {
 	if len(f.Files) > 0 {
 		keys = append(keys, keyFiles)
+	}
+	if len(f.Ignored) > 0 {
+		keys = append(keys, keyIgnored)
 	}
 	if f.Prompts+f.Transcripts > 0 {
 		keys = append(keys, keyPrompts)
@@ -150,25 +171,21 @@ func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
 		push += " " + name.Quoted(remote)
 	}
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s; nothing was sent", f)
-	named, more := f.Named()
-	refused.Hints = append(refused.Hints, named...)
-	if more > 0 {
-		refused.Hints = append(refused.Hints, fmt.Sprintf("… and %d more", more))
-	}
+	refused.Hints = append(refused.Hints, f.Named()...)
 	refused.Hints = append(refused.Hints, "`"+push+" -y` sends them, and this repository remembers the URL ("+strings.Join(keys, ", ")+")")
 	return refused
 }
 
 // agreedTo returns the keys under which somebody agreed to the address.
 func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[string]bool, error) {
-	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt)consent$`)
+	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt|ignored)consent$`)
 	if git.ExitCode(err) == 1 { // git's exit code for no match
 		return nil, nil
 	}
 	agreed := map[string]bool{}
 	for _, setting := range strings.Split(out, "\x00") {
 		key, value, _ := strings.Cut(setting, "\n")
-		for _, known := range []string{keyFiles, keyPrompts} {
+		for _, known := range []string{keyFiles, keyIgnored, keyPrompts} {
 			if value == url && strings.EqualFold(key, known) { // git prints keys in lower case
 				agreed[known] = true
 			}

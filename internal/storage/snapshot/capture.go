@@ -242,12 +242,14 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		return nil, err
 	}
 	byRule := len(untracked)
-	if len(rules.IncludeIgnored)+len(rules.Force) > 0 {
-		more, err := s.ignored(ctx, private, rules, scan.Nested)
+	byName := byRule
+	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
+		asked, other, err := s.ignored(ctx, private, rules, scan.Nested)
 		if err != nil {
 			return nil, err
 		}
-		untracked = append(untracked, more...)
+		byName += len(other)
+		untracked = slices.Concat(untracked, other, asked)
 	}
 	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
 	for _, d := range slices.Compact(scan.Unreadable) {
@@ -272,7 +274,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 	found := make([]candidate, len(untracked))
 	err = git.Each(len(untracked), func(i int) (err error) {
 		rules := rules
-		if i >= byRule {
+		if i >= byName {
 			rules.MaxFileSize = math.MaxInt64 // asked for by name
 		}
 		if p := untracked[i]; excluded[p] {

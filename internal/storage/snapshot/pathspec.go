@@ -30,8 +30,18 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, n
 }
 
 // ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
-// and those that match IncludeIgnored. Files inside nested repositories are left out.
-func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
+// and those that match IncludeIgnored. Files inside nested repositories are left out. other are those
+// that match only Include.
+func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
+	if asked, err = s.asked(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
+		return asked, nil, err
+	}
+	other, err = s.listIgnored(ctx, private, rules.Include)
+	return asked, without(s.tree.withoutGit(other), asked), err
+}
+
+// asked is ignored for what is asked for by name.
+func (s *Shot) asked(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {
 		tracked[e.Path] = true
@@ -46,15 +56,16 @@ func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, 
 	if len(rules.IncludeIgnored) == 0 {
 		return s.tree.withoutGit(out), nil
 	}
+	paths, err := s.listIgnored(ctx, private, rules.IncludeIgnored)
+	return s.tree.withoutGit(append(out, paths...)), err
+}
+
+// listIgnored lists the ignored files that match pathspecs.
+func (s *Shot) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, args, rules.IncludeIgnored)
-	for _, p := range paths {
-		// ls-files prints a nested repository as a directory.
-		if !strings.HasSuffix(p, "/") {
-			out = append(out, p)
-		}
-	}
-	return s.tree.withoutGit(out), err
+	paths, err := s.listBelow(ctx, private, args, pathspecs)
+	// ls-files prints a nested repository as a directory.
+	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") }), err
 }
 
 // PathspecError wraps git's error about a pathspec that it does not accept. It is the user's

@@ -154,6 +154,7 @@ type Rules struct {
 	MaxNewSize     int64    // bytes that no checkpoint has yet; more is a TooLargeError; 0: no limit
 	MaxNewFiles    int      // files that no checkpoint has yet; more is a TooLargeError; 0: no limit
 	IncludeIgnored []string // pathspecs of ignored files to capture, relative to the working directory
+	Include        []string // the same, but a file that is too large is skipped
 	Exclude        []string // pathspecs of files to skip, relative to the working directory
 	Force          []string // exact paths to capture even if they are ignored or too large
 	Always         []string // exact paths to capture whatever Exclude says

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
@@ -137,15 +136,10 @@ func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
 	return err
 }
 
-// listFirst warns of what would go to an address for the first time, and lists the files.
+// listFirst warns of what would go to an address for the first time, and lists the first files.
 func listFirst(a *App, first clearance.FirstTime) error {
 	a.warn(first.String())
-	// Only the first files are named; the rest is a count.
-	named, more := first.Named()
-	if more > 0 {
-		named = append(slices.Clone(named), fmt.Sprintf("… and %d more", more))
-	}
-	for _, file := range named {
+	for _, file := range first.Named() {
 		if err := a.view.Line(a.Terminal.Err, render.Span{Text: "  " + file}); err != nil {
 			return err
 		}

@@ -36,28 +36,32 @@ func (c *request) captureWatched(ctx context.Context, definition definition) (go
 
 // Take captures the worktree by rules and the configured ones about what is left out. Each capture
 // has the latter, or a file that no create takes would count as changed forever. A pathspec that git
-// refuses is a usage error: it stands in an option or in checkpoint.exclude.
+// refuses is a usage error: it stands in an option, in checkpoint.exclude or in checkpoint.include.
 func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*snapshot.Capture, error) {
 	shot, err := s.Shot()
 	if err != nil {
 		return nil, err
 	}
 	rules.Exclude = append(ExcludedAlways(s), rules.Exclude...)
+	rules.Include = fromTop(s, "checkpoint.include")
 	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
 		return nil, err
 	}
 	got, err := shot.Take(ctx, rules)
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude in git's configuration"}}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude or checkpoint.include in git's configuration"}}
 	}
 	return got, err
 }
 
 // ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
-// git would take them relative to the working directory.
-func ExcludedAlways(s *checkpoint.Service) []string {
+func ExcludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.exclude") }
+
+// fromTop returns pathspecs of git's configuration. git would take them relative to the working
+// directory. What a repository brings along, .checkpoint/config, does not count.
+func fromTop(s *checkpoint.Service, key string) []string {
 	var out []string
-	for _, spec := range s.Repo.Config.All("checkpoint.exclude") {
+	for _, spec := range s.Repo.Config.All(key) {
 		if !strings.HasPrefix(spec, ":") {
 			spec = ":(top)" + spec
 		}

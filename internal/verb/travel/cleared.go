@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/remote"
@@ -86,16 +87,18 @@ func (c *consignment) destination(ctx context.Context) (*clearance.Destination, 
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	untracked := func(ctx context.Context) ([]string, error) {
-		paths := map[string]bool{}
-		err := c.each(ctx, func(commit name.OID) error { return c.addUntracked(ctx, commit, paths) })
-		return slices.Sorted(maps.Keys(paths)), err
+	files := func(add func(context.Context, name.OID, map[string]bool) error) func(context.Context) ([]string, error) {
+		return func(ctx context.Context) ([]string, error) {
+			paths := map[string]bool{}
+			err := c.each(ctx, func(commit name.OID) error { return add(ctx, commit, paths) })
+			return slices.Sorted(maps.Keys(paths)), err
+		}
 	}
 	talk := func(ctx context.Context) (found clearance.Talk, err error) {
 		err = c.each(ctx, func(commit name.OID) error { return c.addTalk(ctx, commit, &found) })
 		return found, err
 	}
-	return &clearance.Destination{URL: remote.Redact(url), Untracked: untracked, Talk: talk, Agree: c.req.Agree}, nil
+	return &clearance.Destination{URL: remote.Redact(url), Untracked: files(c.addUntracked), Ignored: files(c.addIgnored), Talk: talk, Agree: c.req.Agree}, nil
 }
 
 // each calls look for every checkpoint that the push may send. Errors of look are ignored, because
@@ -132,7 +135,7 @@ func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clear
 
 // addUntracked adds to paths the files of a checkpoint that were not in the index when it was made:
 // the additions between the staged tree in the record commit and the tree of the checkpoint.
-// Gitlinks are left out.
+// Gitlinks are left out, and what was captured although it was ignored.
 func (c *consignment) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	m, err := c.s.Store.RecordCommit(ctx, commit)
 	if err != nil {
@@ -146,11 +149,28 @@ func (c *consignment) addUntracked(ctx context.Context, commit name.OID, paths m
 	if err != nil {
 		return err
 	}
+	ignored := map[string]bool{}
+	if err := c.addIgnored(ctx, commit, ignored); err != nil {
+		return err
+	}
 	changes, err := c.s.Repo.DiffTrees(ctx, index, made.Tree)
 	for _, d := range changes {
-		if d.Old.Mode == 0 && d.New.Mode != git.ModeGitlink {
+		if d.Old.Mode == 0 && d.New.Mode != git.ModeGitlink && !ignored[d.Path] {
 			paths[d.Path] = true
 		}
 	}
 	return err
+}
+
+// addIgnored adds to paths the files that a checkpoint has although they were ignored.
+func (c *consignment) addIgnored(ctx context.Context, commit name.OID, paths map[string]bool) error {
+	rec, err := c.s.Store.Record(ctx, commit)
+	if err != nil {
+		return err
+	}
+	ignored, _ := record.Ignored.Of(rec.Snapshot.Extra)
+	for _, p := range ignored {
+		paths[string(p)] = true
+	}
+	return nil
 }
