@@ -12,6 +12,7 @@ import (
 // The payloads that a coding agent passes to its hooks.
 const (
 	promptEvent = `{"session_id":"bench","hook_event_name":"UserPromptSubmit","prompt":"change something"}`
+	beforeEvent = `{"session_id":"bench","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"%d","tool_input":{"command":"ls"}}`
 	toolEvent   = `{"session_id":"bench","hook_event_name":"PostToolUse","tool_name":"Edit","tool_input":{"file_path":%q}}`
 )
 
@@ -24,6 +25,14 @@ func (b *bench) hooks() []job {
 			func(ctx context.Context) (samples, error) {
 				return b.tools(ctx, few, func(*repository) error { return nil })
 			},
+		},
+		{
+			Row{Name: fmt.Sprintf("hook/before/%d", few), Work: "the hook before a tool that finds nothing changed", Files: few, First: 25},
+			func(ctx context.Context) (samples, error) { return b.before(ctx, few) },
+		},
+		{
+			Row{Name: fmt.Sprintf("hook/before/%d", many), Work: "the hook before a tool that finds nothing changed", Files: many, First: 70},
+			func(ctx context.Context) (samples, error) { return b.before(ctx, many) },
 		},
 		{
 			Row{Name: fmt.Sprintf("hook/edit/%d", many), Work: "the hook after an edit of one file, 95 of 100", Files: many, First: 150},
@@ -40,24 +49,48 @@ func (b *bench) hooks() []job {
 	}
 }
 
-// tools measures the hook after a tool, each time after an edit.
-func (b *bench) tools(ctx context.Context, size int, edit func(*repository) error) (samples, error) {
-	var found samples
-	r, err := b.repository(ctx, fmt.Sprintf("hooks-%d", size), size)
+// hooked makes a repository with an open turn, as it is when an agent uses a tool. hook sends an event.
+func (b *bench) hooked(ctx context.Context, size int) (r *repository, hook func(ctx context.Context, event, payload string) error, err error) {
+	r, err = b.repository(ctx, fmt.Sprintf("hooks-%d", size), size)
 	if err != nil {
-		return found, err
+		return nil, nil, err
 	}
 	// Without the person's consent a hook does nothing.
 	if _, err := r.git(ctx, nil, "config", "checkpoint.agent.claude.enabled", "true"); err != nil {
-		return found, err
+		return nil, nil, err
 	}
-	hook := func(ctx context.Context, event, payload string) error {
+	hook = func(ctx context.Context, event, payload string) error {
 		_, err := b.feed(ctx, r.dir, nil, strings.NewReader(payload), b.Program, "hook", "claude", event)
 		return err
 	}
-	// The turn has to be open, as it is when an agent uses a tool.
-	if err := hook(ctx, "UserPromptSubmit", promptEvent); err != nil {
-		return found, err
+	return r, hook, hook(ctx, "UserPromptSubmit", promptEvent)
+}
+
+// before measures the hook before a tool, each time for another call, and ends the tool.
+func (b *bench) before(ctx context.Context, size int) (samples, error) {
+	_, hook, err := b.hooked(ctx, size)
+	if err != nil {
+		return samples{}, err
+	}
+	calls := 0
+	send := func(ctx context.Context, event string) error {
+		return hook(ctx, event, fmt.Sprintf(beforeEvent, calls))
+	}
+	return alone(ctx, b.Effort.Rounds, step{
+		ready: func(ctx context.Context) error {
+			err := send(ctx, "PostToolUse")
+			calls++
+			return err
+		},
+		run: func(ctx context.Context) error { return send(ctx, "PreToolUse") },
+	})
+}
+
+// tools measures the hook after a tool, each time after an edit.
+func (b *bench) tools(ctx context.Context, size int, edit func(*repository) error) (samples, error) {
+	r, hook, err := b.hooked(ctx, size)
+	if err != nil {
+		return samples{}, err
 	}
 	tool := step{
 		ready: func(context.Context) error { return edit(r) },
