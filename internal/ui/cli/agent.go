@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/connect"
@@ -73,9 +75,27 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 		}
 		names = []string{chosen}
 	}
-	return connectAgents(ctx, app, s, c.asked, connect.Request{
+	err := connectAgents(ctx, app, s, c.asked, connect.Request{
 		Adds: true, Names: names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
+	if err != nil || c.DryRun || c.Yes || app.json || !app.Terminal.Interactive() {
+		return err
+	}
+	return c.offerIgnored(ctx, app, s)
+}
+
+// offerIgnored lets the user have ignored files such as .env in checkpoints, if there are any.
+func (c *AgentAddCmd) offerIgnored(ctx context.Context, app *App, s *checkpoint.Service) error {
+	found, err := connect.Losable(ctx, s)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	question := fmt.Sprintf("git ignores %s. Keep it in checkpoints? It goes to no remote without your consent.", render.Escape(strings.Join(found, ", ")))
+	yes, err := app.Terminal.Confirm(ctx, question)
+	if err != nil || !yes {
+		return err
+	}
+	return connect.KeepLosable(ctx, s)
 }
 
 // offer lets the user choose from the agents on this machine, and returns the name of one. Where nobody

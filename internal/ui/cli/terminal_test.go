@@ -250,7 +250,7 @@ func TestAgentOffered(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	code, screen := at(context.Background(), screentest.New("q"), "agent", "add")
-	if said := screen.Stderr(); code != 4 || !strings.Contains(said, "  1  claude    Claude Code         7 hooks in .claude/settings.json\n") ||
+	if said := screen.Stderr(); code != 4 || !strings.Contains(said, "  1  claude    Claude Code         9 hooks in .claude/settings.json\n") ||
 		!strings.Contains(said, "  2  gemini ") || strings.Contains(said, "codex") {
 		t.Errorf("exit %d: %s", code, said)
 	}
@@ -259,5 +259,38 @@ func TestAgentOffered(t *testing.T) {
 	}
 	if _, err := os.Lstat(".gemini"); !os.IsNotExist(err) {
 		t.Errorf("not agreed, and it changed: %v", err)
+	}
+}
+
+// TestAgentOffersIgnored checks that agent add offers on a terminal to keep ignored files such as .env, once
+// they are agreed to not again, and never without a terminal.
+func TestAgentOffersIgnored(t *testing.T) {
+	repository(t)
+	for file, text := range map[string]string{".gitignore": ".env*\n", ".env": "1\n", ".env.local": "2\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(answers ...string) string {
+		t.Helper()
+		code, screen := at(context.Background(), screentest.New(answers...), "agent", "add", "claude")
+		if code != 0 {
+			t.Fatalf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
+		}
+		return screen.Stdout() + screen.Stderr()
+	}
+	const question = "git ignores .env, .env.local. Keep it in checkpoints?"
+	if said := add("y", "n"); !strings.Contains(said, question) {
+		t.Errorf("not offered: %s", said)
+	}
+	if said := add("y"); !strings.Contains(said, question) {
+		t.Errorf("not offered again after a no: %s", said)
+	}
+	if said := add("y"); strings.Contains(said, question) {
+		t.Errorf("offered after a yes: %s", said)
+	}
+	code, screen := at(context.Background(), screentest.NewPipes(""), "create", "--dry-run", "--json")
+	if code != 0 || !strings.Contains(screen.Stdout(), `"ignored":[".env",".env.local"]`) {
+		t.Errorf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
 	}
 }
