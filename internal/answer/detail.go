@@ -53,7 +53,7 @@ func whatIsNew(d *checkpoint.Detail) string {
 		about = when(about == "", "new session") + when(about != "", "new; "+about)
 	}
 	what := counted([]string{"new", "changed", "deleted"}, r.Files.Counts[:]...)
-	return "In " + string(r.Session) + when(about != "", " ("+about+")") + when(what != "", ": "+what)
+	return "In " + string(r.Session) + when(about != "", " ("+about+")") + when(what != "", ": "+what+when(d.Against != "", ", against "+d.Against))
 }
 
 // Unchanged is the answer of create if nothing has changed since the current checkpoint, which is

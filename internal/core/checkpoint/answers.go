@@ -35,7 +35,8 @@ type Detail struct {
 
 	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
 
-	Left string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
+	Left    string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
+	Against string // the checkpoint that the counts of files are against, where it was made on another branch: "cp-03 of feature"; not in JSON
 
 	Usage *Spending // of show: what the agent's turn took; not in JSON
 

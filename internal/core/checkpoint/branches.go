@@ -10,7 +10,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
@@ -34,15 +37,27 @@ func (s *Service) workBranch() name.Ref {
 	return ""
 }
 
-// BranchSession returns the default session of the branch, and whether it exists. If a session of that name
-// belongs to another branch, as after two branches whose names are cleaned to the same one, -2, -3 and so on
-// is appended. With a detached HEAD the name has the first digits of its commit.
+// BranchSession returns the default session of the branch, and whether it exists. Of several, as those of
+// clones, it is the one that this worktree used last, else one that was begun in this clone, else the first
+// by name. If a session of the name belongs to another branch, as after two branches whose names are cleaned
+// to the same one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its commit.
 func (s *Service) BranchSession(ctx context.Context) (session name.Session, exists bool, err error) {
 	branch := s.workBranch()
 	if branch == "" {
 		return name.Session("detached-" + s.Repo.Head.OID.Short()), false, nil
 	}
 	base := name.SessionFromBranch(branch.Short())
+	st, err := s.lastUsed(ctx, func(session name.Session) bool { return hasNumber(session, base) }, func(st *journal.State) bool { return st.Branch == string(branch) })
+	if st == nil && err == nil {
+		st, err = s.lastUsed(ctx, nil, func(st *journal.State) bool {
+			return isDefault(st) && (st.Branch == string(branch) || !IsClosed(st.Status) && s.Renamed(ctx, st))
+		})
+	}
+	if st != nil {
+		return st.Session, true, err
+	} else if err != nil {
+		return base, false, err
+	}
 	for n := 1; ; n++ {
 		session := base
 		if n > 1 {
@@ -50,7 +65,7 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 		}
 		// A free name is taken, unless it differs from an existing session only in case: file
 		// systems that ignore case would mix their refs.
-		st, err := s.Store.State(ctx, session)
+		_, err := s.Store.State(ctx, session)
 		if errors.Is(err, store.ErrNoSession) {
 			err = s.Store.CheckTwin(ctx, session)
 			if _, twin := errors.AsType[*store.TwinError](err); twin {
@@ -58,33 +73,129 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 			}
 			return session, false, err
 		}
-		if err != nil || st.Branch == string(branch) {
-			return session, err == nil, err
+		if err != nil {
+			return session, false, err
 		}
 	}
 }
 
-// isHere reports whether the active session goes on here: somebody chose it, it has a workflow, or it is
-// that of this branch. A session into which an earlier version put the newest step of this branch goes on, too.
+// hasNumber reports whether a session has the name base, or that with a number after it.
+func hasNumber(session, base name.Session) bool {
+	rest, ok := strings.CutPrefix(string(session), string(base))
+	if number, numbered := strings.CutPrefix(rest, "-"); ok && numbered {
+		_, err := strconv.ParseUint(number, 10, 32)
+		return err == nil
+	}
+	return ok && rest == ""
+}
+
+// isDefault reports whether nobody gave a session its name or a workflow: it was begun by a checkpoint.
+func isDefault(st *journal.State) bool {
+	return st.Started != nil && st.Started.Branch != "" && cmp.Or(st.Workflow, workflow.DefaultName) == workflow.DefaultName &&
+		hasNumber(st.Session, name.SessionFromBranch(name.Ref(st.Started.Branch).Short()))
+}
+
+// lastUsed returns the session that fits and that this worktree used last, else one that was begun in a worktree
+// of this repository, else the first that fits. It is nil if none fits. One that cannot be read is an error
+// if it is called so, and left out where called is nil.
+func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
+	all, err := SessionNames(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	here, own := s.worktreeIDs()
+	bestUsed, bestBegun := time.Time{}, false
+	for _, session := range all {
+		if called != nil && !called(session) {
+			continue
+		}
+		st, err := s.Store.State(ctx, session)
+		if err != nil && called != nil && !errors.Is(err, store.ErrNoSession) {
+			return nil, err
+		}
+		if err != nil || !fits(st) {
+			continue
+		}
+		used, begun := st.LastBy(here), st.Started != nil && slices.Contains(own, st.Started.WorktreeID)
+		if best == nil || used.After(bestUsed) || used.Equal(bestUsed) && begun && !bestBegun {
+			best, bestUsed, bestBegun = st, used, begun
+		}
+	}
+	return best, nil
+}
+
+// worktreeIDs returns the id of this worktree, or "" if nothing was made here, and those of all worktrees
+// of the repository.
+func (s *Service) worktreeIDs() (here string, own []string) {
+	dirs, err := OwnDirs(s)
+	if err != nil {
+		return "", nil
+	}
+	for _, dir := range dirs {
+		text, err := os.ReadFile(filepath.Join(dir.Path, "worktree-id"))
+		id := strings.TrimSpace(string(text))
+		if err != nil || id == "" {
+			continue
+		}
+		own = append(own, id)
+		if dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint") {
+			here = id
+		}
+	}
+	return here, own
+}
+
+// isHere reports whether the active session goes on here: it stays until it is switched, or it is that of
+// this branch. One into which an earlier version put the newest step of this branch goes on, too, and where
+// this branch has none, one into which it put any.
 func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 	branch := s.workBranch()
-	if branch == "" || IsFixed(s, active) {
+	if branch == "" || s.stays(ctx, active) {
 		return true
 	}
 	st, err := s.Store.State(ctx, active)
-	if err != nil || st.Branch == "" || st.Branch == string(branch) || OwnsBranch(st) {
-		return true
-	}
-	of := cmp.Or(st.Workflow, workflow.DefaultName)
-	if of != workflow.DefaultName && of != workflow.AgentName || s.Renamed(ctx, st) {
+	if err != nil || st.Branch == string(branch) {
 		return true
 	}
 	e := st.CurrentEntry()
-	if e == nil || of == workflow.AgentName {
+	if e == nil {
 		return false
 	}
-	rec, err := s.ReadRecord(ctx, e)
-	return err == nil && name.Ref(rec.Git.Branch) == branch
+	ofAgent := st.Workflow == workflow.AgentName
+	if !ofAgent && s.madeOn(ctx, branch, e) {
+		return true
+	}
+	if session, exists, err := s.BranchSession(ctx); err != nil || exists {
+		return session == active
+	}
+	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
+}
+
+// stays reports whether a session stays active on every branch: somebody started it by name or switched to
+// it, or it has a workflow or a branch of its own. One that cannot be read, or that has no branch, does.
+func (s *Service) stays(ctx context.Context, active name.Session) bool {
+	if IsFixed(s, active) {
+		return true
+	}
+	st, err := s.Store.State(ctx, active)
+	if err != nil || st.Branch == "" || OwnsBranch(st) {
+		return true
+	}
+	of := cmp.Or(st.Workflow, workflow.DefaultName)
+	return of != workflow.DefaultName && of != workflow.AgentName
+}
+
+// madeOn reports whether one of these checkpoints was made on a branch. The newest, which are last, are read first.
+func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.Entry) bool {
+	for _, e := range slices.Backward(made) {
+		if e.Dead || e.Safety {
+			continue
+		}
+		if rec, err := s.ReadRecord(ctx, e); err == nil && name.Ref(rec.Git.Branch) == branch {
+			return true
+		}
+	}
+	return false
 }
 
 // Renamed reports whether the branch of a session is gone and its newest step was made on a commit of the

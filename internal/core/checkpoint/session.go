@@ -46,16 +46,19 @@ const StatusPaused = "paused"
 const StatusOpen = "in_progress"
 
 // NamedSession returns the session that is named by, in this order, the request,
-// GIT_CHECKPOINT_SESSION, the worktree's active session if that goes on on this branch, or
-// checkpoint.session in the configuration. It returns "" when none of them is set. The session need
+// GIT_CHECKPOINT_SESSION, the worktree's active session if somebody chose it, checkpoint.session in the
+// configuration, or the active session if that goes on on this branch. It returns "" when none of them is set. The session need
 // not exist.
 func (s *Service) NamedSession(ctx context.Context, request string) (name.Session, error) {
 	if request == "" {
 		request, _ = s.Settings.Get("checkpoint.session")
 		if v := lookupEnv(s.Env, "GIT_CHECKPOINT_SESSION"); v != "" {
 			request = v
-		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" && s.isHere(ctx, active) {
-			return active, nil
+		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" {
+			chosen := request != "" && (IsChosen(s, active) || s.stays(ctx, active))
+			if (request == "" || chosen) && s.isHere(ctx, active) {
+				return active, nil
+			}
 		}
 	}
 	if request == "" {

@@ -191,6 +191,20 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 	return false
 }
 
+// LastBy returns the time of the newest event of a worktree. It is zero if there is none.
+func (s *State) LastBy(worktreeID string) (last time.Time) {
+	if s.fold == nil || worktreeID == "" {
+		return last
+	}
+	l := &s.fold.log
+	for at, n := range l.events() {
+		if made := time.UnixMilli(n.time); l.text(at, textWorktreeID) == worktreeID && made.After(last) {
+			last = made
+		}
+	}
+	return last
+}
+
 // PlaceIn returns the place in another State, which may be nil, of the checkpoint at place i; -1 if
 // it is not there.
 func (s *State) PlaceIn(other *State, i int) int {

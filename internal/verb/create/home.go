@@ -50,7 +50,8 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 		if active, failed := s.Store.ActiveSession(); failed == nil && active != h.session {
 			h.left = active
 		}
-	} else if st, failed := s.Store.State(ctx, h.session); failed == nil && named != "" && req.Session == "" && !checkpoint.IsFixed(s, named) {
+	}
+	if st, failed := s.Store.State(ctx, h.session); err == nil && failed == nil && req.Session == "" && !checkpoint.IsFixed(s, h.session) {
 		h.renamed = s.Renamed(ctx, st)
 	}
 	if err != nil || d == nil && req.Workflow == "" {
@@ -164,6 +165,18 @@ func (c *request) activate() {
 	} else if active != "" && c.moved {
 		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
 	}
+}
+
+// against names the checkpoint before and its branch if that is another one.
+func (c *draft) against() string {
+	if c.prev.record == nil || c.renamed || c.record.Git.Branch == "" {
+		return ""
+	}
+	made := name.Ref(c.prev.record.Git.Branch)
+	if made == "" || made == name.Ref(c.record.Git.Branch) {
+		return ""
+	}
+	return c.prev.record.Label + " of " + made.Short()
 }
 
 // builtinFor returns the built-in workflow that recognises a document, or nil.

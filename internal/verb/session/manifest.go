@@ -44,7 +44,7 @@ type Manifest struct {
 	CurrentCheckpoint name.ID          `json:"current_checkpoint"`
 	RollbackHistory   []RollbackRecord `json:"rollback_history"`
 
-	Active   bool `json:"active"`   // active in this worktree
+	Active   bool `json:"active"`   // the session of the next checkpoint here
 	Archived bool `json:"archived"` // its checkpoints are in an archive
 
 	// After a close: what the workflow did not keep.
@@ -55,12 +55,11 @@ type Manifest struct {
 }
 
 // ManifestOf returns the manifest of a session. Every checkpoint counts as valid here; Show
-// verifies them. Dead and safety checkpoints are left out.
-func ManifestOf(s *checkpoint.Service, st *journal.State) *Manifest {
-	active, _ := s.Store.ActiveSession() //nolint:errcheck // none is active then
+// verifies them. Dead and safety checkpoints are left out, and none is Active.
+func ManifestOf(st *journal.State) *Manifest {
 	m := &Manifest{
 		Session: st.Session, Workflow: st.Workflow, Topic: st.Topic, Status: st.Status, Branch: name.Ref(st.Branch),
-		CreatedAt: checkpoint.Time{Time: st.CreatedAt}, UpdatedAt: checkpoint.Time{Time: st.UpdatedAt}, CurrentCheckpoint: st.Current, Active: active == st.Session,
+		CreatedAt: checkpoint.Time{Time: st.CreatedAt}, UpdatedAt: checkpoint.Time{Time: st.UpdatedAt}, CurrentCheckpoint: st.Current,
 		Archived:    st.Archived != nil,
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}

@@ -131,9 +131,15 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	active, err := s.HereSession(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := []Manifest{}
 	for _, st := range states {
-		out = append(out, *told(ctx, s, st))
+		m := told(ctx, s, st)
+		m.Active = st.Session == active
+		out = append(out, *m)
 	}
 	slices.SortStableFunc(out, func(a, b Manifest) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
 	return out, nil
@@ -163,6 +169,9 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		return nil, err
 	}
 	m := told(ctx, s, st)
+	if active, err := s.HereSession(ctx); err == nil {
+		m.Active = m.Session == active
+	}
 	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
 	if err != nil {
 		return nil, err
@@ -176,7 +185,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 // told returns the manifest with topic and status as the documents of a workflow tell them, where
 // the events do not.
 func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manifest {
-	m := ManifestOf(s, st)
+	m := ManifestOf(st)
 	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
 	return m
 }

@@ -111,8 +111,7 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 
 // manifest returns the manifest of a session, without what is a fact of this worktree.
 func (p *parcel) manifest(st *journal.State) *session.Manifest {
-	m := session.ManifestOf(p.s, st)
-	m.Active = false
+	m := session.ManifestOf(st)
 	return m
 }
 

@@ -132,7 +132,7 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 // manifestAgrees compares a manifest except for "active", which is a fact of one worktree.
 func manifestAgrees(s *checkpoint.Service, known *compared, said map[string]any) error {
 	delete(said, "active")
-	return agrees(said, session.ManifestOf(s, known.state))
+	return agrees(said, session.ManifestOf(known.state))
 }
 
 // recordAgrees compares a record. Unlike elsewhere no member may be missing, as a checksum
