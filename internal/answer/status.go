@@ -35,6 +35,9 @@ func (a Stands) text(p *page) {
 	if s.Session == "" {
 		p.line(plain("No session here yet; the first checkpoint starts one."))
 		p.fields(field{"Branch", say(branchName(s.Branch))})
+		if s.MayFetch != "" {
+			p.line(plain(s.MayFetch))
+		}
 		return
 	}
 	p.fields(

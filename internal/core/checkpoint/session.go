@@ -318,7 +318,7 @@ func (s *Service) RequireSession(ctx context.Context, request string) (name.Sess
 		return s.ChooseSession(ctx, request)
 	}
 	if err == nil && session == "" {
-		return "", Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here")
+		return "", s.orFetch(ctx, Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here"))
 	}
 	return session, err
 }

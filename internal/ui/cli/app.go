@@ -144,7 +144,7 @@ func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error
 	if len(s.Store.Written()) > 0 {
 		clearance.ReviewTags(ctx, s)
 	}
-	return errors.Join(err, s.Close())
+	return errors.Join(s.OrFetch(ctx, err), s.Close())
 }
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.

@@ -60,6 +60,10 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if err != nil { // the file that describes it is damaged; the list is still good
 			app.warn(err.Error())
 		}
-		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != ""})
+		said := s.MayFetch(ctx)
+		if app.view.Layout == render.Tabbed && said != "" {
+			app.warn(said) // a program expects rows only
+		}
+		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said})
 	})
 }

@@ -20,6 +20,8 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 	if err != nil {
 		return app.damaged(found, err, 0)
 	}
+	fetch := found.MayFetch
+	found.MayFetch = "" // it comes last
 	if err := app.give(answer.Stands{Status: found}); err != nil {
 		return err
 	}
@@ -36,6 +38,9 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 		if err := app.view.Line(out, render.Span{Role: render.ID, Text: line}, render.Span{Text: " " + node.Help}); err != nil {
 			return err
 		}
+	}
+	if fetch != "" {
+		return app.view.Line(out, render.Span{Text: fetch})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/resume"
 	"git-checkpoint/internal/verb/retain"
+	"git-checkpoint/internal/verb/travel"
 )
 
 // ResumeCmd is "git checkpoint resume": it finds the session to go on with, reports where it
@@ -46,6 +47,11 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := resume.Do(ctx, s, request)
+		if said := s.MayFetch(ctx); found == nil && said != "" && !app.json && app.Terminal.Interactive() {
+			if err = app.offerFetch(ctx, s, said, err); err == nil {
+				found, err = resume.Do(ctx, s, request)
+			}
+		}
 		if found == nil {
 			return err
 		}
@@ -57,6 +63,17 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		}
 		return cmp.Or(app.resumed(ctx, s, found), err)
 	})
+}
+
+// offerFetch fetches if the person agrees. Otherwise it returns the error that there is nothing to resume.
+func (a *App) offerFetch(ctx context.Context, s *checkpoint.Service, said string, nothing error) error {
+	remote, _, _ := strings.Cut(said, " may ")
+	yes, err := a.Terminal.Confirm(ctx, "No session is here. Fetch from "+render.Escape(remote)+"?")
+	if err != nil || !yes {
+		return cmp.Or(err, nothing)
+	}
+	_, argument, _ := strings.Cut(said, "fetch")
+	return a.travelled(travel.Fetch(ctx, s, travel.Request{Remote: strings.TrimSpace(argument), Ask: true}))
 }
 
 // askElsewhere returns what asks a person whether the files of another branch may come onto this

@@ -294,3 +294,29 @@ func TestAgentOffersIgnored(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
 	}
 }
+
+// TestResumeOffersFetch checks that resume in a clone without a session offers to fetch, goes on with what
+// came, and fetches nothing without a yes.
+func TestResumeOffersFetch(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"init", "-q", "--bare", "-b", "main", "../origin.git"}, {"remote", "add", "origin", "../origin.git"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s", out)
+		}
+	}
+	if code, screen := at(context.Background(), screentest.NewPipes(""), "push", "-y"); code != 0 {
+		t.Fatal(screen.Stderr())
+	}
+	if out, err := exec.Command("git", "clone", "-q", "../origin.git", "../clone").CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	t.Chdir("../clone")
+	code, screen := at(context.Background(), screentest.New("n"), "resume")
+	if code != 3 || !strings.Contains(screen.Stderr(), "Fetch from origin? [y/N] ") || !strings.Contains(screen.Stderr(), "nothing to resume") {
+		t.Errorf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
+	}
+	code, screen = at(context.Background(), screentest.New("y", "r"), "resume")
+	if code != 0 || !strings.Contains(screen.Stderr(), "Go on with") {
+		t.Errorf("exit %d: %s%s", code, screen.Stdout(), screen.Stderr())
+	}
+}

@@ -83,7 +83,7 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	session, err := s.ChooseSession(ctx, "")
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		s.WarnOfBranch(err)
-		a.NextAction = "create the first checkpoint"
+		a.NextAction, a.MayFetch = "create the first checkpoint", s.MayFetch(ctx)
 		return a, nil
 	}
 	if err != nil {

@@ -17,6 +17,7 @@
 package travel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,24 +160,12 @@ func ParseSessions(texts []string) (sessions []name.Session, err error) {
 	return sessions, nil
 }
 
-// remoteOf returns the remote to talk to. The first of these that is set names it: the request,
-// checkpoint.remote, the upstream of the current branch, and "origin" by custom. With no remote
-// configured at all it returns an error with a hint.
+// remoteOf returns the remote to talk to: that of the request, else DefaultRemote. With no remote configured
+// at all it returns an error with a hint.
 func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
-	named := request
+	named := cmp.Or(request, s.DefaultRemote())
 	if named == "" {
-		named, _ = s.Settings.Get("checkpoint.remote")
-	}
-	if branch, ok := strings.CutPrefix(string(s.Repo.Head.Branch), "refs/heads/"); named == "" && ok {
-		if named, _ = s.Repo.Config.Get("branch." + branch + ".remote"); named == "." {
-			named = "" // the upstream is a local branch, so nothing would travel
-		}
-	}
-	if named == "" {
-		named = "origin"
-		if len(s.Repo.Config.Keys("remote.")) == 0 {
-			return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` adds one, or give a URL", "no remote is configured")
-		}
+		return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` adds one, or give a URL", "no remote is configured")
 	}
 	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
 	mapping, err := remote.ParseMapping(prefix)
