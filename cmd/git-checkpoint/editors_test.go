@@ -16,15 +16,15 @@ func TestEditors(t *testing.T) {
 	t.Parallel()
 	_, blocks := document(t, "editors.md")
 	scripts := map[string]struct{ program, script string }{
-		"bash":     {"bash", `bash -c '. "$1"; cd ..; printf "%s\n" "${PS1@P}"; cd "$OLDPWD"; printf "%s\n" "${PS1@P}"' - "$1" | tr '\n' , | grep -x '[^[]*,[^[]*repo \[cp-02\][#$] ,'`},
-		"zsh":      {"zsh", `zsh -fc '. "$1"; print -P "$PROMPT"' - "$1" | grep -x '[^[]*repo \[cp-02\][#%] '`},
-		"starship": {"starship", `STARSHIP_CONFIG=$1 starship module custom.checkpoint | grep cp-02`},
+		"bash":     {"bash", `bash -c '. "$1"; cd ..; printf "%s\n" "${PS1@P}"; cd "$OLDPWD"; printf "%s\n" "${PS1@P}"' - "$1" | tr '\n' , | grep -x '[^[]*,[^[]*repo \[2\][#$] ,'`},
+		"zsh":      {"zsh", `zsh -fc '. "$1"; print -P "$PROMPT"' - "$1" | grep -x '[^[]*repo \[2\][#%] '`},
+		"starship": {"starship", `STARSHIP_CONFIG=$1 starship module custom.checkpoint | grep 2`},
 		// Its commands run only for a client, which needs a terminal: that of another tmux. Their output is
 		// there a while later.
 		"tmux": {"tmux", `unset TMUX
 			trap 'tmux -L "in-$$" kill-server || :; tmux -L "out-$$" kill-server || :' EXIT
 			tmux -L "out-$$" -f /dev/null new-session -d -x 80 -y 24 "env -u TMUX tmux -L in-$$ -f '$1' new-session cat"
-			i=0; until tmux -L "out-$$" capture-pane -p | grep 'cp-02$'
+			i=0; until tmux -L "out-$$" capture-pane -p | grep ' 2$'
 			do i=$((i + 1)); test $i -lt 300; sleep 0.1; done
 			tmux -L "in-$$" list-keys | grep 'C *display-popup -E -d "#{pane_current_path}" "git checkpoint rollback"'`},
 		"neovim": {"nvim", `nvim --headless -u "$1" file -c 'CheckpointDiff 1' -c 'w! ../left' -c 'wincmd l' -c 'w! ../right' -c 'qa!'

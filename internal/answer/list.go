@@ -133,11 +133,7 @@ func Number(item inspect.Item) string {
 		}
 		return number
 	}
-	// A checkpoint between steps ends in "+" and its count, and so does a safety checkpoint.
-	if i := strings.LastIndexByte(item.Label, '+'); i >= 0 {
-		number += item.Label[i:]
-	}
-	return number
+	return inspect.NumberBetween(item.Step, item.Label)
 }
 
 // marks says how a checkpoint is marked in lists.

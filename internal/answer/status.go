@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -20,6 +21,27 @@ type Stands struct {
 
 // JSON writes one object.
 func (a Stands) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
+
+// Brief is the answer of status --porcelain.
+type Brief struct{ Status *inspect.BriefAnswer }
+
+// JSON writes one object; no flag asks for it.
+func (a Brief) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
+
+// text writes one line, as docs/json.md describes it. It is the same at a terminal.
+func (a Brief) text(p *page) {
+	b := a.Status
+	changed := strconv.Itoa(b.Changed)
+	switch {
+	case b.Look == inspect.LookAway:
+		changed = "-"
+	case b.ChangedUnknown:
+		changed = "?"
+	}
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.Join([]string{string(b.Session), b.Number, b.Label, changed, cmp.Or(strings.Join(b.Marks, ","), "-")}, "\t"))
+	}
+}
 
 // text writes the state of the job in this worktree, and what to do next.
 func (a Stands) text(p *page) {

@@ -16,7 +16,7 @@ type OverviewCmd struct{}
 
 // Run prints the status and the five commands that people most often need next.
 func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := inspect.Status(ctx, s)
+	found, err := inspect.Status(ctx, s, inspect.LookAtFiles)
 	if err != nil {
 		return app.damaged(found, err, 0)
 	}

@@ -13,14 +13,30 @@ import (
 
 // StatusCmd is "git checkpoint status".
 type StatusCmd struct {
-	ExitCode bool `help:"Exit with code 2 if files changed since the current checkpoint."`
+	ExitCode  bool `xor:"changes" help:"Exit with code 2 if files changed since the current checkpoint."`
+	NoChanges bool `xor:"changes" help:"Do not look at the files of the worktree."`
+	Porcelain bool `xor:"form" help:"Print one line for programs: session, number, label, changed files and marks, separated by tabs."`
+	JSON      bool `name:"json" xor:"form" help:"Print the answer as JSON."`
 	filesFlag
-	jsonFlag
 }
 
 // Run prints where the job stands, and warns about hooks of coding agents that need attention.
 func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := inspect.Status(ctx, s)
+	look := inspect.LookAtFiles
+	if c.NoChanges {
+		look = inspect.LookAway
+	}
+	if c.Porcelain {
+		brief, err := inspect.Brief(ctx, s, look)
+		if err == nil {
+			err = app.give(answer.Brief{Status: brief})
+		}
+		if err == nil && c.ExitCode && (brief.Changed > 0 || brief.ChangedUnknown) {
+			err = differs
+		}
+		return err
+	}
+	found, err := inspect.Status(ctx, s, look)
 	if err != nil {
 		return app.damaged(found, err, c.names())
 	}

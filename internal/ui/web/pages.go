@@ -295,7 +295,7 @@ func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *h
 		}
 		p.Sessions = append(p.Sessions, one)
 	}
-	if p.Status, err = inspect.Status(ctx, service); err != nil && (p.Status == nil || p.Status.Damaged == "") {
+	if p.Status, err = inspect.Status(ctx, service, inspect.LookAtFiles); err != nil && (p.Status == nil || p.Status.Damaged == "") {
 		return view{}, err
 	}
 	return view{Name: "sessions", Title: "Sessions", Data: p}, nil

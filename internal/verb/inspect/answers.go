@@ -122,6 +122,7 @@ type StatusAnswer struct {
 	LastCheckpointAt   *checkpoint.Time        `json:"last_checkpoint_at"`
 	NextAction         string                  `json:"next_action"`
 	Branch             name.Ref                `json:"branch"`
+	Look               Look                    `json:"-"`
 	MayFetch           string                  `json:"-"`       // where there is no session: how those of a remote come here
 	Changed            []checkpoint.FileChange `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`

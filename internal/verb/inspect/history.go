@@ -59,8 +59,8 @@ func LineOf(e *journal.Event) HistoryLine {
 
 // Status answers `status`: where the session of this worktree stands and what to do next. If the record
 // of the current checkpoint is damaged, it returns an error and what is known without it.
-func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
-	a, err := status(ctx, s)
+func Status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswer, error) {
+	a, err := status(ctx, s, look)
 	if err != nil || a.UnfinishedRollback == nil || a.UnfinishedRollback.Process == 0 {
 		return a, err
 	}
@@ -68,15 +68,15 @@ func Status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	if now, err := UnfinishedRollback(s); err != nil || now != nil && now.Process != 0 {
 		return a, err
 	}
-	return status(ctx, s)
+	return status(ctx, s, look)
 }
 
-func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
+func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswer, error) {
 	on, err := s.Settings.Bool("checkpoint.enabled", true)
 	if err != nil {
 		return nil, err
 	}
-	a := &StatusAnswer{Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s), Workers: workers(s, "")}
+	a := &StatusAnswer{Look: look, Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s), Workers: workers(s, "")}
 	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
 		return nil, err
 	}
@@ -106,6 +106,9 @@ func status(ctx context.Context, s *checkpoint.Service) (*StatusAnswer, error) {
 	}
 	a.Session = session
 	warnRewritten(ctx, s, st)
+	if look == LookAway {
+		return a, statusOf(ctx, s, st, a)
+	}
 	if bytes := spaceOf(ctx, s); bytes >= 1e6 {
 		a.Bytes = bytes
 	}
@@ -180,7 +183,9 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	if a.Topic == "" {
 		a.Topic = checkpoint.TopicIn(def, rec.State)
 	}
-	if rec.Snapshot.Tree != "" { // otherwise it was imported without files
+	if a.Look == LookAway {
+		a.ChangedUnknown = true
+	} else if rec.Snapshot.Tree != "" { // otherwise it was imported without files
 		if err := changedSince(ctx, s, rec, a); err != nil {
 			return err
 		}

@@ -1,0 +1,96 @@
+package inspect
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+)
+
+// Look says whether an answer looks at the files of the worktree.
+type Look int
+
+// The values of Look.
+const (
+	LookAtFiles Look = iota
+	LookAway
+)
+
+// BriefAnswer is the answer of `status --porcelain`: what a shell prompt shows.
+type BriefAnswer struct {
+	Session name.Session
+	Number  string // as a person types it: 3, 6.2 or 3+1
+	Label   string
+	Look    Look
+	Changed int      // files that differ from the current checkpoint, if they were looked at and ChangedUnknown is not set
+	Marks   []string // as docs/json.md lists them, in that order
+
+	ChangedUnknown bool
+}
+
+// Brief answers `status --porcelain`. Without a current checkpoint it is an error of KindNotFound. With
+// LookAway it reads no record, only the journal.
+func Brief(ctx context.Context, s *checkpoint.Service, look Look) (*BriefAnswer, error) {
+	st, err := checkpoint.ChosenState(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	e := st.CurrentEntry()
+	if e == nil {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "session %q has no checkpoints", st.Session)
+	}
+	a := &BriefAnswer{Session: st.Session, Number: numberOf(st, e), Label: e.Label, Look: look}
+	if look == LookAtFiles {
+		if err := a.count(ctx, s, st, e); err != nil {
+			return nil, err
+		}
+	}
+	if a.Changed > 0 {
+		a.Marks = append(a.Marks, "changed")
+	}
+	unfinished, err := UnfinishedRollback(s)
+	if unfinished != nil || err != nil { // a file that cannot be read is one of a rollback, too
+		a.Marks = append(a.Marks, "unfinished")
+	}
+	if checkpoint.IsClosed(st.Status) || st.Status == checkpoint.StatusPaused {
+		a.Marks = append(a.Marks, st.Status)
+	}
+	return a, nil
+}
+
+// count fills in how many files changed.
+func (a *BriefAnswer) count(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) error {
+	rec, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return s.CorruptError(ctx, st, e, err)
+	}
+	if rec.Snapshot.Tree == "" { // it was imported without files
+		a.ChangedUnknown = true
+		return nil
+	}
+	var full StatusAnswer
+	err = changedSince(ctx, s, rec, &full)
+	a.Changed, a.ChangedUnknown = len(full.Changed), full.ChangedUnknown
+	return err
+}
+
+// numberOf returns what a person types for a current checkpoint.
+func numberOf(st *journal.State, e *journal.Entry) string {
+	if e.Milestone {
+		return checkpoint.TypedName(st, e)
+	}
+	return NumberBetween(e.Step, e.Label)
+}
+
+// NumberBetween returns what a person types for a checkpoint between steps: its label ends in "+" and its
+// count, and so does that of a safety checkpoint.
+func NumberBetween(step int, label string) string {
+	number := strconv.Itoa(step)
+	if i := strings.LastIndexByte(label, '+'); i >= 0 {
+		number += label[i:]
+	}
+	return number
+}
