@@ -16,7 +16,8 @@ type Listed struct {
 	Sessions   []inspect.Listing
 	Unfinished *inspect.Unfinished // nil unless a rollback was cut off here
 	Usage      bool                // with what turns of agents took
-	MayFetch   string              // where there is no session: how those of a remote come here
+	Others     []checkpoint.OtherSession
+	MayFetch   string // where there is no session: how those of a remote come here
 }
 
 // JSON writes a line for each checkpoint of all sessions.
@@ -50,9 +51,9 @@ func (a Listed) text(p *page) {
 	// Also for a single session that was just started.
 	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
 		p.none()
-		if a.MayFetch != "" && p.view.Layout == render.Aligned {
-			p.line(plain(a.MayFetch))
-		}
+	}
+	if p.view.Layout == render.Aligned {
+		p.beside(a.Others, a.MayFetch)
 	}
 }
 

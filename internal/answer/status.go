@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/travel"
@@ -45,6 +46,43 @@ func (a Brief) text(p *page) {
 
 // text writes the state of the job in this worktree, and what to do next.
 func (a Stands) text(p *page) {
+	a.here(p)
+	p.beside(a.Status.Others, a.Status.MayFetch)
+}
+
+// Beside is what the bare command ends with.
+type Beside struct{ Status *inspect.StatusAnswer }
+
+// JSON writes one object; no flag asks for it.
+func (a Beside) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
+
+func (a Beside) text(p *page) { p.beside(a.Status.Others, a.Status.MayFetch) }
+
+// beside names other sessions and how to get there, and how those of a remote come here.
+func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
+	var named []string
+	for i, o := range others[:min(len(others), checkpoint.OthersNamed)] {
+		about := strconv.Itoa(o.Steps)
+		if i == 0 {
+			about = render.Count(o.Steps, "step", "steps") + ", " + p.view.Time(o.Last)
+		}
+		named = append(named, string(o.Session)+when(o.Topic != "", ` "`+name.Clip(o.Topic, titleLength)+`"`)+" ("+about+")")
+	}
+	if len(named) > 0 {
+		rest := len(others) - len(named)
+		p.line(dim(render.Count(len(others), "more session", "more sessions")+": "+strings.Join(named, ", ")+when(rest > 0, fmt.Sprintf(" and %d more", rest))),
+			dim("   git checkpoint session "+when(len(others) == 1, "switch "+string(others[0].Session))+when(len(others) > 1, "switch NAME")))
+	}
+	if fetch != "" {
+		p.line(plain(fetch))
+	}
+}
+
+// titleLength bounds the title of another session.
+const titleLength = 30
+
+// here writes it without the last lines.
+func (a Stands) here(p *page) {
 	p.names = a.Files
 	s := a.Status
 	p.unfinished(s.UnfinishedRollback)
@@ -57,9 +95,6 @@ func (a Stands) text(p *page) {
 	if s.Session == "" {
 		p.line(plain("No session here yet; the first checkpoint starts one."))
 		p.fields(field{"Branch", say(branchName(s.Branch))})
-		if s.MayFetch != "" {
-			p.line(plain(s.MayFetch))
-		}
 		return
 	}
 	p.fields(

@@ -273,12 +273,7 @@ func (s *Service) Steps(ctx context.Context, session name.Session) string {
 	if err != nil {
 		return ""
 	}
-	steps := 0
-	for _, c := range st.Standings() {
-		if c.Live && c.Milestone {
-			steps++
-		}
-	}
+	steps := countSteps(st)
 	if steps == 1 {
 		return fmt.Sprintf("%s has 1 step", session)
 	}

@@ -90,14 +90,14 @@ func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts 
 }
 
 // TopicOf returns the topic that the session was started with, else the topic in its current state,
-// else "".
+// else what an agent was asked first, else "".
 func TopicOf(ctx context.Context, s *Service, st *journal.State) string {
 	if st.Topic != "" {
 		return st.Topic
 	}
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || def.State.Members.Topic == "" {
-		return ""
+		return s.firstPrompt(ctx, st)
 	}
 	return FactsOf(ctx, s, st).Topic
 }

@@ -65,6 +65,14 @@ func (s *Service) NamedSession(ctx context.Context, request string) (name.Sessio
 		return "", nil
 	}
 	session, err := name.ParseSession(request)
+	if err == nil {
+		if _, missing := s.Store.State(ctx, session); !errors.Is(missing, store.ErrNoSession) {
+			return session, nil
+		}
+	}
+	if own := s.agentSession(ctx, request); own != "" {
+		return own, nil
+	}
 	if err != nil {
 		return "", Usage("", "%v", err)
 	}

@@ -64,6 +64,17 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if app.view.Layout == render.Tabbed && said != "" {
 			app.warn(said) // a program expects rows only
 		}
-		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said})
+		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s, found)})
 	})
+}
+
+// others returns the sessions beside the one that is listed, if nothing else than that was asked for.
+func (c *ListCmd) others(ctx context.Context, app *App, s *checkpoint.Service, found []inspect.Listing) []checkpoint.OtherSession {
+	if app.json || app.view.Layout == render.Tabbed || len(found) > 1 || c.All || c.Session != "" || c.Type != "" {
+		return nil
+	}
+	if len(found) == 0 {
+		return s.Others(ctx, "")
+	}
+	return s.Others(ctx, found[0].Session)
 }

@@ -20,7 +20,7 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 	if err != nil {
 		return app.damaged(found, err, 0)
 	}
-	fetch := found.MayFetch
+	last := answer.Beside{Status: &inspect.StatusAnswer{Others: s.Others(ctx, found.Session), MayFetch: found.MayFetch}}
 	found.MayFetch = "" // it comes last
 	if err := app.give(answer.Stands{Status: found}); err != nil {
 		return err
@@ -39,8 +39,5 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 			return err
 		}
 	}
-	if fetch != "" {
-		return app.view.Line(out, render.Span{Text: fetch})
-	}
-	return nil
+	return app.give(last)
 }

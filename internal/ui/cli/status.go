@@ -40,6 +40,9 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err != nil {
 		return app.damaged(found, err, c.names())
 	}
+	if !app.json {
+		found.Others = s.Others(ctx, found.Session)
+	}
 	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 		return err
 	}

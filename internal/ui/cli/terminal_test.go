@@ -295,6 +295,29 @@ func TestAgentOffersIgnored(t *testing.T) {
 	}
 }
 
+// TestListNamesOthers checks that list and the bare command end with the other sessions, and --session and
+// --all do not.
+func TestListNamesOthers(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"save", "--session", "b", "one"}, {"save", "--session", "c", "two"}} {
+		if code, screen := at(context.Background(), screentest.NewPipes(""), args...); code != 0 {
+			t.Fatal(screen.Stderr())
+		}
+	}
+	for _, args := range [][]string{{"list"}, nil, {"status"}} {
+		_, screen := at(context.Background(), screentest.New(), append(args, "--color=never")...)
+		lines := strings.Split(strings.TrimSpace(screen.Stdout()), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "2 more sessions: c (1 step, ") || !strings.HasSuffix(last, "), b (1)   git checkpoint session switch NAME") {
+			t.Errorf("%q: %q", args, last)
+		}
+	}
+	for _, args := range [][]string{{"list", "--all"}, {"list", "--session", "b"}, {"list", "--json"}} {
+		if _, screen := at(context.Background(), screentest.New(), args...); strings.Contains(screen.Stdout(), "more session") {
+			t.Errorf("%q: %s", args, screen.Stdout())
+		}
+	}
+}
+
 // TestResumeOffersFetch checks that resume in a clone without a session offers to fetch, goes on with what
 // came, and fetches nothing without a yes.
 func TestResumeOffersFetch(t *testing.T) {

@@ -114,19 +114,20 @@ type HistoryLine struct {
 
 // StatusAnswer is the answer of `status`, and of the command without arguments.
 type StatusAnswer struct {
-	Enabled            bool                    `json:"enabled"`
-	Session            name.Session            `json:"session"` // empty: there is none yet
-	Workflow           string                  `json:"workflow"`
-	Current            *checkpoint.Labelled    `json:"current"`
-	CheckpointCount    int                     `json:"checkpoint_count"`
-	LastCheckpointAt   *checkpoint.Time        `json:"last_checkpoint_at"`
-	NextAction         string                  `json:"next_action"`
-	Branch             name.Ref                `json:"branch"`
-	Look               Look                    `json:"-"`
-	MayFetch           string                  `json:"-"`       // where there is no session: how those of a remote come here
-	Changed            []checkpoint.FileChange `json:"changed"` // files that differ from the current checkpoint
-	UnfinishedRollback *Unfinished             `json:"unfinished_rollback"`
-	Remote             *travel.RemoteStatus    `json:"remote"`
+	Enabled            bool                      `json:"enabled"`
+	Session            name.Session              `json:"session"` // empty: there is none yet
+	Workflow           string                    `json:"workflow"`
+	Current            *checkpoint.Labelled      `json:"current"`
+	CheckpointCount    int                       `json:"checkpoint_count"`
+	LastCheckpointAt   *checkpoint.Time          `json:"last_checkpoint_at"`
+	NextAction         string                    `json:"next_action"`
+	Branch             name.Ref                  `json:"branch"`
+	Look               Look                      `json:"-"`
+	Others             []checkpoint.OtherSession `json:"-"`       // for people
+	MayFetch           string                    `json:"-"`       // where there is no session: how those of a remote come here
+	Changed            []checkpoint.FileChange   `json:"changed"` // files that differ from the current checkpoint
+	UnfinishedRollback *Unfinished               `json:"unfinished_rollback"`
+	Remote             *travel.RemoteStatus      `json:"remote"`
 	// Workers are the agents of other sessions that are at work in this worktree, the last one first.
 	Workers []Worker `json:"workers"`
 

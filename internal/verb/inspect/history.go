@@ -181,7 +181,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	}
 	a.Incomplete = Incomplete(rec.Snapshot.Skipped)
 	if a.Topic == "" {
-		a.Topic = checkpoint.TopicIn(def, rec.State)
+		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))
 	}
 	if a.Look == LookAway {
 		a.ChangedUnknown = true

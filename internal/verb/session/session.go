@@ -192,17 +192,21 @@ func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manife
 
 // Switch makes a session the active one of this worktree.
 func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
-	session, err := name.ParseSession(request)
-	if err != nil {
+	if request == "" {
+		_, err := name.ParseSession(request)
 		return nil, checkpoint.Usage("", "%v", err)
 	}
-	if _, err := s.State(ctx, session); err != nil {
+	session, err := s.NamedSession(ctx, request)
+	if err == nil {
+		_, err = s.State(ctx, session)
+	}
+	if err == nil {
+		err = checkpoint.Choose(s, session)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := checkpoint.Choose(s, session); err != nil {
-		return nil, err
-	}
-	return Show(ctx, s, request)
+	return Show(ctx, s, string(session))
 }
 
 // Close closes a session as complete, failed or abandoned (empty: complete), and removes
