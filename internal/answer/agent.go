@@ -49,7 +49,7 @@ func notes(st connect.Standing) string {
 	case problem != "":
 		return problem + " (" + remedy + ")"
 	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
-		return "no event yet"
+		return "connected, no prompt seen yet"
 	}
 	return ""
 }

@@ -60,7 +60,7 @@ func (a Listed) text(p *page) {
 // shown returns the sessions to write: for a person without those that have nothing to show, unless
 // none has.
 func (a Listed) shown(p *page) []inspect.Listing {
-	full := slices.DeleteFunc(slices.Clone(a.Sessions), func(l inspect.Listing) bool { return l.Total+l.Safety+l.Discarded == 0 })
+	full := slices.DeleteFunc(slices.Clone(a.Sessions), func(l inspect.Listing) bool { return l.Total+l.Safety+l.Discarded+l.Tools == 0 })
 	if p.view.Layout == render.Tabbed || len(full) == 0 {
 		return a.Sessions
 	}
@@ -76,8 +76,11 @@ func (p *page) leftOut(l inspect.Listing) {
 	if l.Discarded > 0 {
 		parts = append(parts, "discarded "+strconv.Itoa(l.Discarded))
 	}
+	if l.Tools > 0 {
+		parts = append(parts, "of tools "+strconv.Itoa(l.Tools))
+	}
 	if len(parts) > 0 && p.view.Layout == render.Aligned {
-		p.line(dim(strconv.Itoa(l.Safety+l.Discarded) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))
+		p.line(dim(strconv.Itoa(l.Safety+l.Discarded+l.Tools) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))
 	}
 }
 

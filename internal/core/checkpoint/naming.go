@@ -153,7 +153,7 @@ func both(st *journal.State, e *journal.Entry, ref string) []*journal.Entry {
 }
 
 // byKeyword finds latest, last, @, @~ and @~N. "latest" is the newest live checkpoint; "@~N" goes
-// back from the current one along Previous.
+// back from the current one along Previous, past what an agent's tools made.
 func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 	if ref == "latest" || ref == "last" {
 		for i, c := range st.Backward() {
@@ -176,6 +176,9 @@ func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 	}
 	passed := 0
 	for e := range st.Line() {
+		if passed > 0 && e.BesideSteps() {
+			continue // list does not show it
+		}
 		if passed == back {
 			return e, nil
 		}

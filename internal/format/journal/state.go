@@ -49,6 +49,16 @@ type Standing struct {
 	Pinned    bool
 }
 
+// BesideSteps reports whether an agent's tool made the checkpoint, or what was there before the tool worked: lists
+// for people show the turns, and leave these out unless somebody pinned them.
+func (e *Entry) BesideSteps() bool {
+	if e.Milestone || e.Pinned || e.Safety {
+		return false
+	}
+	trigger := e.Event().Trigger
+	return trigger == TriggerTool || trigger == TriggerBefore
+}
+
 // Entry is a checkpoint as the journal knows it. The events hold further members of it, see Event.
 type Entry struct {
 	Place      int // see State

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -315,6 +316,39 @@ func TestListNamesOthers(t *testing.T) {
 		if _, screen := at(context.Background(), screentest.New(), args...); strings.Contains(screen.Stdout(), "more session") {
 			t.Errorf("%q: %s", args, screen.Stdout())
 		}
+	}
+}
+
+// TestListShowsTurns checks that list shows no checkpoint that an agent's tool made, but for the current one, a
+// pinned one and with --hidden, and that @~1 passes them.
+func TestListShowsTurns(t *testing.T) {
+	repository(t)
+	for i, args := range [][]string{{"--trigger", "tool", "-m", "a tool"}, {"--trigger", "before", "-m", "a before"}, {"--trigger", "turn", "-m", "a turn"}, {"--trigger", "tool", "-m", "the last"}} {
+		if err := os.WriteFile("file", fmt.Append(nil, i), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, screen := at(context.Background(), screentest.NewPipes(""), append([]string{"create", "--session", "agent", "--workflow", "agent"}, args...)...); code != 0 {
+			t.Fatal(screen.Stderr())
+		}
+	}
+	shown := func(args ...string) string {
+		_, screen := at(context.Background(), screentest.New(), append(args, "--color=never")...)
+		return screen.Stdout()
+	}
+	list := shown("list", "--session", "agent")
+	if strings.Contains(list, "a tool") || strings.Contains(list, "a before") || !strings.Contains(list, "a turn") || !strings.Contains(list, "the last") || !strings.Contains(list, "2 more: of tools 2 (--hidden)") {
+		t.Error(list)
+	}
+	for _, args := range [][]string{{"list", "--session", "agent", "--hidden"}, {"list", "--session", "agent", "--trigger", "tool"}} {
+		if list := shown(args...); !strings.Contains(list, "a tool") {
+			t.Errorf("%q: %s", args, list)
+		}
+	}
+	if got := shown("show", "--session", "agent", "@~1", "--get", "message"); got != "a turn\n" {
+		t.Errorf("@~1 is %q", got)
+	}
+	if code, screen := at(context.Background(), screentest.NewPipes(""), "show", "--session", "agent", "@~2"); code != 3 {
+		t.Errorf("@~2: %s", screen.Stdout())
 	}
 }
 

@@ -47,7 +47,7 @@ type Listing struct {
 	Items   []Item
 	Total   int // number of fitting checkpoints, before Limit
 
-	Safety, Discarded int // how many of these were hidden
+	Safety, Discarded, Tools int // how many of these were hidden
 }
 
 // StateChange is one value of the state that differs.

@@ -142,6 +142,8 @@ func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Con
 	for i, c := range st.Backward() {
 		switch {
 		case c.Dead || !req.mayShow(st, i, c):
+		case req.Hidden == HiddenCounted && req.Trigger == "" && !c.Discarded && st.At(i).BesideSteps() && st.At(i).Checkpoint != st.Current:
+			l.Tools++
 		case !req.leavesOut(where, c):
 			if l.Total++; len(shown) < most {
 				shown = append(shown, st.At(i))
