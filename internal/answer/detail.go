@@ -14,8 +14,7 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// Created is the answer of create. The first two lines have the form that users know from go-team;
-// the third tells the session and the changes.
+// Created is the answer of create: what the checkpoint is called, and how much it holds.
 type Created struct {
 	Detail   *checkpoint.Detail
 	Untagged bool // say why the step has no tag
@@ -26,14 +25,9 @@ func (a Created) text(p *page) {
 	d := a.Detail
 	if d.Said != "" {
 		p.text("", d.Said)
-		p.prunedByRule(len(d.Pruned))
-		p.expired(d.Expired)
-		a.untagged(p)
-		return
+	} else {
+		p.saved(d)
 	}
-	p.done("Checkpoint created: ", d.Record.Label)
-	p.line(plain(fmt.Sprintf("Files: %d | Git: %s", d.Record.Files.Total(), d.Commit.Short())))
-	p.line(plain(whatIsNew(d)))
 	p.prunedByRule(len(d.Pruned))
 	p.expired(d.Expired)
 	a.untagged(p)
@@ -46,14 +40,42 @@ func (a Created) untagged(p *page) {
 	}
 }
 
-// whatIsNew names the session of a checkpoint and counts the files that it changed.
-func whatIsNew(d *checkpoint.Detail) string {
-	r, about := d.Record, d.Left
+// saved writes the line that confirms a checkpoint, and its session where that is new or another one
+// than before.
+func (p *page) saved(d *checkpoint.Detail) {
+	said := []render.Span{{Role: render.Success, Text: "✓"}, plain(" Saved ")}
+	p.line(append(append(said, mention(checkpoint.MentionOf(d.Record))...), plain(": "+holds(d)))...)
+	about := d.Left
 	if d.Record.Previous == "" {
 		about = when(about == "", "new session") + when(about != "", "new; "+about)
 	}
-	what := counted([]string{"new", "changed", "deleted"}, r.Files.Counts[:]...)
-	return "In " + string(r.Session) + when(about != "", " ("+about+")") + when(what != "", ": "+what+when(d.Against != "", ", against "+d.Against))
+	if about != "" {
+		p.line(plain("In " + string(d.Record.Session) + " (" + about + ")"))
+	}
+}
+
+// mention returns a checkpoint's name in the color of names, and its message.
+func mention(m checkpoint.Mention) []render.Span {
+	return []render.Span{{Role: render.ID, Text: m.Name}, plain(strings.TrimPrefix(m.String(), m.Name))}
+}
+
+// holds says how much a checkpoint holds: the first one of a session all its files and how they
+// differ from HEAD, a later one what it changed.
+func holds(d *checkpoint.Detail) string {
+	n := d.Record.Files.Counts
+	changed := counted([]string{"changed", "new", "deleted"}, n[1], n[0], n[2])
+	if d.Amount != nil && d.Amount.Added+d.Amount.Deleted > 0 {
+		changed += fmt.Sprintf(" (+%d -%d)", d.Amount.Added, d.Amount.Deleted)
+	}
+	switch {
+	case d.Record.Snapshot.Tree == "":
+		return "the state, without files"
+	case d.Amount == nil || d.Record.Previous != "":
+		return cmp.Or(changed, "no file changed") + when(d.Against != "", ", against "+d.Against)
+	case d.Record.Git.Head == "":
+		return render.Count(d.Amount.All, "file", "files")
+	}
+	return render.Count(d.Amount.All, "file", "files") + ", " + cmp.Or(when(changed != "", "against HEAD "+changed), "same as HEAD")
 }
 
 // Unchanged is the answer of create if nothing has changed since the current checkpoint, which is
@@ -62,7 +84,8 @@ type Unchanged struct{ Detail *checkpoint.Detail }
 
 // text names that checkpoint.
 func (a Unchanged) text(p *page) {
-	p.line(plain("nothing changed since "), render.Span{Role: render.ID, Text: a.Detail.Record.Label}, plain(" (--always makes one anyway)"))
+	line := append([]render.Span{plain("nothing changed since ")}, mention(checkpoint.MentionOf(a.Detail.Record))...)
+	p.line(append(line, plain(" (--always makes one anyway)"))...)
 }
 
 // JSON writes the record of that checkpoint. Its member created is false.
@@ -77,7 +100,7 @@ type Captured struct{ Detail *checkpoint.Detail }
 // text writes what the checkpoint would be called and what it would contain.
 func (a Captured) text(p *page) {
 	r := a.Detail.Record
-	p.line(plain("Would create checkpoint: "), render.Span{Role: render.ID, Text: r.Label})
+	p.line(append([]render.Span{plain("Would save ")}, mention(checkpoint.MentionOf(r))...)...)
 	p.captured(a.Detail)
 }
 

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -128,16 +129,11 @@ func words(item inspect.Item) render.Cell {
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
 // step that was repeated is 6.1, because 6 means the newest.
 func Number(item inspect.Item) string {
-	number := strconv.Itoa(item.Step)
-	if item.Milestone || item.Redone {
-		if item.Iteration != "" {
-			number += "." + item.Iteration
-		} else if item.Redone {
-			number += "." + checkpoint.FirstIteration
-		}
-		return number
+	iteration := item.Iteration
+	if item.Redone {
+		iteration = cmp.Or(iteration, checkpoint.FirstIteration)
 	}
-	return inspect.NumberBetween(item.Step, item.Label)
+	return checkpoint.Number(item.Step, item.Milestone || item.Redone, iteration, item.Label)
 }
 
 // marks says how a checkpoint is marked in lists.

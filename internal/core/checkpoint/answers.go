@@ -43,6 +43,14 @@ type Detail struct {
 	Elsewhere string // of show: what Elsewhere says of it
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones
+
+	Amount *Amount // of a create that a person reads: how much it holds; nil: not measured; not in JSON
+}
+
+// Amount says how much a checkpoint holds.
+type Amount struct {
+	All            int // its files; 0: not counted, since there is a checkpoint before
+	Added, Deleted int // lines that differ from the checkpoint before, or else from HEAD
 }
 
 // Path is a path in the worktree. In JSON, a path that is not valid UTF-8 is an object instead of a

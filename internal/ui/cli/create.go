@@ -90,8 +90,16 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 			return app.give(answer.Captured{Detail: made})
 		}
 		untagged := !app.json && !app.quiet && made.Private != "" && clearance.TellOnce(ctx, s, made.Record.Session)
+		app.measure(ctx, s, made)
 		return app.confirmed(answer.Created{Detail: made, Untagged: untagged})
 	})
+}
+
+// measure counts what a new checkpoint holds if somebody will read it.
+func (a *App) measure(ctx context.Context, s *checkpoint.Service, made *checkpoint.Detail) {
+	if !a.json && !a.quiet {
+		inspect.Measure(ctx, s, made)
+	}
 }
 
 // bare reports whether no flag says anything about the checkpoint. Then one with the same files as

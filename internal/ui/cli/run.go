@@ -55,6 +55,9 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 		if done == nil {
 			return cannotRun(app, err)
 		}
+		if done.Created != nil {
+			app.measure(ctx, s, done.Created)
+		}
 		return app.ran(done, err, asked)
 	})
 }

@@ -81,6 +81,7 @@ func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 			return err
 		}
 		*made++
+		app.measure(ctx, s, detail)
 		return app.confirmed(answer.Created{Detail: detail})
 	})
 }

@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -82,15 +80,5 @@ func numberOf(st *journal.State, e *journal.Entry) string {
 	if e.Milestone {
 		return checkpoint.TypedName(st, e)
 	}
-	return NumberBetween(e.Step, e.Label)
-}
-
-// NumberBetween returns what a person types for a checkpoint between steps: its label ends in "+" and its
-// count, and so does that of a safety checkpoint.
-func NumberBetween(step int, label string) string {
-	number := strconv.Itoa(step)
-	if i := strings.LastIndexByte(label, '+'); i >= 0 {
-		number += label[i:]
-	}
-	return number
+	return checkpoint.Number(e.Step, false, "", e.Label)
 }

@@ -119,6 +119,39 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 	return commit.Tree, err
 }
 
+// measurable is the largest number of changed files whose lines are counted for an Amount.
+const measurable = 1000
+
+// Measure counts the lines that a new checkpoint changed, and for the first one of a session its
+// files. It is for people only, so an error leaves the numbers out.
+func Measure(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) {
+	if d.Record.Snapshot.Tree == "" || d.Said != "" {
+		return
+	}
+	var a checkpoint.Amount
+	if d.Record.Previous == "" {
+		listed, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-tree", "-r", "-z", "--name-only", string(d.Record.Snapshot.Tree)}})
+		if err != nil {
+			return
+		}
+		a.All = strings.Count(string(listed.Stdout), "\x00")
+	}
+	before, err := treeBefore(ctx, s, d.Record)
+	if err != nil {
+		return
+	}
+	if n := d.Record.Files.Total(); before != "" && n > 0 && n <= measurable {
+		out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(before), string(d.Record.Snapshot.Tree)}})
+		if err != nil {
+			return
+		}
+		for _, f := range Counts(string(out.Stdout)) {
+			a.Added, a.Deleted = a.Added+f.Added, a.Deleted+f.Deleted
+		}
+	}
+	d.Amount = &a
+}
+
 // FileCount is how many lines of a file differ.
 type FileCount struct {
 	Path, Old      string // Old is the former name of a renamed file

@@ -1,0 +1,88 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// Mention is how people see a checkpoint everywhere: what they type for it, and its message.
+type Mention struct {
+	Name    string // 3, 6.2 or 3+1; the label where the step has a name
+	Message string // its first line; empty: there is none
+	Files   string // describes a checkpoint without a message: "a, b and 3 more"
+	At      time.Time
+}
+
+// mentionWidth is how many characters of a message are repeated where a checkpoint is mentioned.
+const mentionWidth = 60
+
+// MentionOf returns how the checkpoint of a record is mentioned.
+func MentionOf(r *record.Record) Mention {
+	m := Mention{Name: CalledOf(r), At: r.CreatedAt}
+	m.Message, _, _ = strings.Cut(r.Message, "\n")
+	if m.Message == "" {
+		m.Files = filesNamed(r)
+	}
+	return m
+}
+
+// String returns the name with the message in quotes, or with what changed in parentheses.
+func (m Mention) String() string {
+	switch {
+	case m.Message != "":
+		return m.Name + ` "` + name.Clip(m.Message, mentionWidth) + `"`
+	case m.Files != "":
+		return m.Name + " (" + m.Files + ")"
+	}
+	return m.Name
+}
+
+// CalledOf returns what people type for a checkpoint: its number, or its label where the step has a
+// name.
+func CalledOf(r *record.Record) string {
+	if r.StepName != "" {
+		return r.Label
+	}
+	return Number(r.Step, r.Milestone, r.Iteration, r.Label)
+}
+
+// Number returns the number of a step with its iteration or, between steps, with the count behind
+// the last "+" of the label: 3, 6.2 or 3+1.
+func Number(step int, milestone bool, iteration, label string) string {
+	number := strconv.Itoa(step)
+	if milestone {
+		if iteration != "" {
+			number += "." + iteration
+		}
+		return number
+	}
+	if i := strings.LastIndexByte(label, '+'); i >= 0 {
+		number += label[i:]
+	}
+	return number
+}
+
+// filesNamed names the first two files that a checkpoint changed and counts the rest.
+func filesNamed(r *record.Record) string {
+	const named = 2
+	var all []string
+	for _, path := range slices.Concat(r.Files.Modified, r.Files.Created, r.Files.Deleted) {
+		if all = append(all, string(path)); len(all) == named {
+			break
+		}
+	}
+	text := strings.Join(all, ", ")
+	switch more := r.Files.Total() - len(all); {
+	case more > 0:
+		text += fmt.Sprintf(" and %d more", more)
+	case len(all) == named:
+		text = all[0] + " and " + all[1]
+	}
+	return text
+}
