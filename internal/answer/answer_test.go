@@ -106,6 +106,11 @@ func rolledBack() *rollback.Answer {
 		Branch:   checkpoint.BranchPlan{Name: "refs/heads/main", From: commit, To: head, CommitsLeft: 2},
 		Pending:  json.RawMessage(`[{"id": "k4", "agent": "tester"}]`),
 		NextStep: &rollback.NextStep{Step: 4, Name: "implementation"},
+		Mentioned: rollback.Mentioned{
+			Target: checkpoint.Mention{Name: "cp-03-architecture", Message: "API first", At: at(43).Time},
+			Leaves: []checkpoint.Mention{{Name: "cp-04-implementation", Message: "the queue"}, {Name: "cp-05-testing", Files: "a.go and b.go"}},
+			Lines:  map[checkpoint.Path]inspect.FileCount{"main.go": {Added: 1, Deleted: 2}},
+		},
 	}
 }
 
@@ -286,7 +291,7 @@ func TestLongLists(t *testing.T) {
 		long.Completed = append(long.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
 	}
 	for i := range 40 {
-		plan.Plan.Discard = append(plan.Plan.Discard, fmt.Sprintf("cp-%d", i))
+		plan.Leaves = append(plan.Leaves, checkpoint.Mention{Name: fmt.Sprintf("cp-%d", i)})
 		report.Completed = append(report.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
 	}
 	report.Completed = append(report.Completed, json.RawMessage(`"a \"b\" \u00e9"`), json.RawMessage(`"é"`), json.RawMessage(`"`), json.RawMessage(``), json.RawMessage(`{"n":1}`))
@@ -296,7 +301,7 @@ func TestLongLists(t *testing.T) {
 		has     []string
 		without string
 	}{
-		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-11, … and 28 more"}, "cp-12"},
+		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-4, … and 35 more"}, "cp-5"},
 		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
 		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 33 before\n", "step 33\n", "step 39\n", `{"n":1}`}, "step 32"},
 		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 3 before\n", "\tstep 3\n", "step 1002\n"}, "step 2\n"},

@@ -55,7 +55,7 @@ func (p *page) saved(d *checkpoint.Detail) {
 }
 
 // mention returns a checkpoint's name in the color of names, and its message.
-func mention(m checkpoint.Mention) []render.Span {
+func mention(m checkpoint.Mention) render.Cell {
 	return []render.Span{{Role: render.ID, Text: m.Name}, plain(strings.TrimPrefix(m.String(), m.Name))}
 }
 

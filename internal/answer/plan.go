@@ -41,7 +41,7 @@ func (a Planned) text(p *page) {
 	if r.Empty {
 		at := target(r)
 		if r.FilesFrom != nil {
-			at = r.FilesFrom.Label
+			at = r.Source.String()
 		}
 		p.line(plain("Everything is already as it was at " + at + "; there is nothing to bring back."))
 		p.notBroughtBack(r)
@@ -53,7 +53,7 @@ func (a Planned) text(p *page) {
 	}
 	p.text("", r.Said)
 	state := say(stateStep(r))
-	place := render.Cell{{Role: render.ID, Text: r.ToLabel}, plain(" in session " + string(r.Session) + when(r.Elsewhere != "", ", "+r.Elsewhere))}
+	place := append(mention(reached(r)), plain(when(!r.Target.At.IsZero(), ", "+p.view.Time(r.Target.At))+", in session "+string(r.Session)+when(r.Elsewhere != "", ", "+r.Elsewhere)))
 	heading := []field{{"Rollback to", place}}
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
 	// that goes over levels. Each has a heading of its own.
@@ -67,17 +67,19 @@ func (a Planned) text(p *page) {
 		heading[len(heading)-1].name, state = "Stays at", nil
 	}
 	if r.FilesFrom != nil {
-		heading = append(heading, field{"Files of", render.Cell{{Role: render.ID, Text: r.FilesFrom.Label}}})
+		heading = append(heading, field{"Files of", mention(r.Source)})
 	}
-	p.fields(append(heading,
+	p.fields(heading...)
+	p.plannedFiles(r)
+	p.fields(
 		field{"Brings", say(brings(r))},
 		field{"State", state},
-		field{"Discards", say(p.enumeration(r.Plan.Discard) + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")"))},
+		field{"Leaves", say(p.leaves(r) + when(len(r.Leaves) == 1, "   "+bringsBack(r)))},
+		field{"", say(when(len(r.Leaves) > 1, bringsBack(r)))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},
-	)...)
-	p.plannedFiles(r)
+	)
 	p.indexPaths(r)
 	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
@@ -91,6 +93,31 @@ func (a Planned) text(p *page) {
 	}
 	p.notBroughtBack(r)
 	p.othersWork(r)
+}
+
+// leavesListed is how many checkpoints that are left behind are named to a person.
+const leavesListed = 5
+
+// leaves names the checkpoints that are left behind. It is empty if there are none.
+func (p *page) leaves(r *rollback.Answer) string {
+	shown, more := cut(p, r.Leaves, leavesListed)
+	text := strings.Join(each(shown, checkpoint.Mention.String), ", ")
+	if more > 0 {
+		text += ", … and " + strconv.Itoa(more) + " more"
+	}
+	return text + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")")
+}
+
+// bringsBack names the command that brings back what is left behind.
+func bringsBack(r *rollback.Answer) string {
+	back := "undo"
+	if len(r.Levels) > 0 && r.Levels[0].List == "undo" {
+		back = "redo"
+	}
+	if len(r.Leaves) > 1 {
+		return "git checkpoint " + back + " brings them back"
+	}
+	return "git checkpoint " + back + " brings it back"
 }
 
 // othersListed is how many paths are named of what one of the others did.
@@ -177,8 +204,11 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 		if p.whole() || len(paths) <= most {
 			for _, path := range paths {
 				row := []render.Cell{cell(role, verb), cell(role, string(path))}
-				if unsaved[path] {
-					row = append(row, cell(render.Warning, notSaved))
+				if about := lines(r, path); unsaved[path] {
+					about = spaced(slices.Concat(about, cell(render.Warning, notSaved)))
+					row = append(row, about)
+				} else if about != nil {
+					row = append(row, about)
 				}
 				rows = append(rows, row)
 			}
@@ -201,11 +231,33 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 	if slices.ContainsFunc(rows, func(row []render.Cell) bool { return len(row) > len(columns) }) {
 		columns = append(columns, render.Column{})
 	}
-	p.cutSection("Files ("+amounts(r, "to write", "to delete", "to change mode")+")", columns, rows, 0)
+	title := "Files (" + amounts(r, "to write", "to delete", "to change mode") + ")"
+	if p.view.Layout == render.Tabbed { // a row that ends with its path has no tab behind it
+		for i, row := range rows {
+			if i == 0 {
+				p.line(heading(title))
+			}
+			p.table(make([]render.Column, len(row)+1), [][]render.Cell{append([]render.Cell{nil}, row...)})
+		}
+	} else {
+		p.cutSection(title, columns, rows, 0)
+	}
 	// Some rows stand for several files.
 	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > len(rows) {
 		p.line(dim("  --files names each of them"))
 	}
+}
+
+// lines says how many lines of a file change. It is empty if they were not counted.
+func lines(r *rollback.Answer, path checkpoint.Path) render.Cell {
+	n, counted := r.Lines[path]
+	switch {
+	case !counted || slices.Contains(r.Plan.Delete, path): // of a deleted file all lines go
+		return nil
+	case n.Binary:
+		return cell(render.Dim, "binary")
+	}
+	return cell(render.Dim, fmt.Sprintf("+%d -%d", n.Added, n.Deleted))
 }
 
 // directory counts the files below a directory, and those of them that are not saved yet.

@@ -26,7 +26,7 @@ func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 // go one level further.
 func (a RolledBack) text(p *page) {
 	if a.Done.Stays && a.Done.FilesFrom != nil {
-		p.wentTo("Restored some files of "+a.Done.FilesFrom.Label+"; the session stays at", a.Done)
+		p.wentTo("Restored some files of "+a.Done.Source.String()+"; the session stays at", a.Done)
 	} else {
 		p.wentTo("Rolled back to", a.Done)
 	}
@@ -66,10 +66,15 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.Said != "" {
 		p.text("", r.Said)
 	} else {
-		p.done(verb+": ", target(r))
+		figures := cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "no file changed")
+		line := append([]render.Span{{Role: render.Success, Text: "✓"}, plain(" " + verb + " ")}, mention(reached(r))...)
+		p.line(append(line, plain(": "+figures))...)
 	}
-	figures := cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "none changed")
-	p.line(plain(fmt.Sprintf("Files: %s | Discarded: %d | Safety: %s", figures, len(r.Plan.Discard), r.Safety)))
+	if left := p.leaves(r); left != "" {
+		p.line(plain("Left behind: " + left))
+	} else if n := len(r.Plan.Discard); n > 0 { // a rollback that was cut off knows only how many
+		p.line(plain("Left behind: " + render.Count(n, "checkpoint", "checkpoints")))
+	}
 	// A rollback of the state alone changes no file, so show the state itself.
 	if r.Mode == rollback.ModeState && len(r.State) > 0 {
 		p.text("", indented(r.State))
@@ -86,8 +91,15 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	}
 }
 
-// target returns the label of the checkpoint that a rollback goes to, or its id.
-func target(r *rollback.Answer) string { return cmp.Or(r.ToLabel, string(r.To)) }
+// reached returns the checkpoint that a rollback goes to. One that was cut off knows its label only.
+func reached(r *rollback.Answer) checkpoint.Mention {
+	m := r.Target
+	m.Name = cmp.Or(m.Name, r.ToLabel, string(r.To), "none")
+	return m
+}
+
+// target returns how the checkpoint that a rollback goes to is mentioned.
+func target(r *rollback.Answer) string { return reached(r).String() }
 
 // amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
 // empty if there are none.

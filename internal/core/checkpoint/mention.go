@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 )
@@ -16,6 +17,7 @@ type Mention struct {
 	Name    string // 3, 6.2 or 3+1; the label where the step has a name
 	Message string // its first line; empty: there is none
 	Files   string // describes a checkpoint without a message: "a, b and 3 more"
+	Note    string // follows it, such as in which worktree it was made
 	At      time.Time
 }
 
@@ -36,11 +38,11 @@ func MentionOf(r *record.Record) Mention {
 func (m Mention) String() string {
 	switch {
 	case m.Message != "":
-		return m.Name + ` "` + name.Clip(m.Message, mentionWidth) + `"`
+		return m.Name + ` "` + name.Clip(m.Message, mentionWidth) + `"` + m.Note
 	case m.Files != "":
-		return m.Name + " (" + m.Files + ")"
+		return m.Name + " (" + m.Files + ")" + m.Note
 	}
-	return m.Name
+	return m.Name + m.Note
 }
 
 // CalledOf returns what people type for a checkpoint: its number, or its label where the step has a
@@ -50,6 +52,14 @@ func CalledOf(r *record.Record) string {
 		return r.Label
 	}
 	return Number(r.Step, r.Milestone, r.Iteration, r.Label)
+}
+
+// CalledBy is CalledOf for an entry of the journal, whose record need not be read.
+func CalledBy(e *journal.Entry) string {
+	if e.Event().StepName != "" {
+		return e.Label
+	}
+	return Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
 }
 
 // Number returns the number of a step with its iteration or, between steps, with the count behind

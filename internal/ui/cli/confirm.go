@@ -59,6 +59,9 @@ func toShow(a *App, plan *rollback.Plan, digest string, how asked) (answer.Plann
 // carryOut is what rollback, undo and redo have in common. It prints the plan, asks, applies the
 // plan and prints warnings that the plan did not have. The result is nil if the plan was only shown.
 func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how asked, files filesFlag) (*rollback.Answer, error) {
+	if !a.json && !a.quiet {
+		plan.CountLines(ctx)
+	}
 	planned, err := toShow(a, plan, digest, how)
 	if err != nil {
 		return nil, err

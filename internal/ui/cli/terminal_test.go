@@ -103,7 +103,7 @@ func TestRollbackAsksInJSON(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(screen.Stdout(), "{") || strings.Count(screen.Stdout(), "\n") != 1 {
 		t.Errorf("exit %d, stdout %s", code, screen.Stdout())
 	}
-	if !strings.Contains(screen.Stderr(), "Discards") {
+	if !strings.Contains(screen.Stderr(), "Leaves") {
 		t.Errorf("no plan: %s", screen.Stderr())
 	}
 }

@@ -188,7 +188,9 @@ func (r *target) isDead(id name.ID) bool {
 // sessionMove is what a rollback does to the session.
 type sessionMove struct {
 	discard []string // the labels of the checkpoints that are discarded
-	prompts int      // how many of them are steps of an agent's prompts
+	leaves  []checkpoint.Mention
+	left    []*journal.Entry // their entries; nil where a session does not have it
+	prompts int              // how many of them are steps of an agent's prompts
 	step    *NextStep
 	pending json.RawMessage // the work that the workflow says is still to do
 	def     *workflow.Definition
@@ -210,23 +212,22 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		if r.isDead(id) { // the event lists it, but for users it is gone
 			continue
 		}
-		label := string(id)
-		if e := entry(id); e != nil {
-			label = e.Label
+		e, prefix, suffix := entry(id), "", ""
+		if e != nil {
 			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
 				m.prompts++
 			}
 			// An undo of several levels may discard checkpoints of other sessions, too.
 			if of := e.Event().Session; of != r.to.Session {
-				label = string(of) + ":" + label
+				prefix = string(of) + ":"
 			}
 			// With several worktrees on one session, warn that another worktree's work is discarded
 			// too.
 			if unknown == nil && e.Event().WorktreeID != own {
-				label += " (made in worktree " + e.Event().Worktree + ")"
+				suffix = " (made in worktree " + e.Event().Worktree + ")"
 			}
 		}
-		m.discard = append(m.discard, label)
+		m.leave(e, id, prefix, suffix)
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.

@@ -74,6 +74,8 @@ type Answer struct {
 	// How many steps of an agent's prompts are discarded.
 	Prompts int `json:"prompts,omitempty"`
 
+	Mentioned `json:"-"`
+
 	*Reverted                    // of revert; nil for others
 	Created   *checkpoint.Detail `json:"-"` // of a promotion: the checkpoint that it made
 	Stays     bool               `json:"-"` // only some paths come back; the session stays where it is

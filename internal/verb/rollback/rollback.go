@@ -37,6 +37,7 @@ type Plan struct {
 	branch       branchMove
 	transactions []int // of an undo: how many levels each transaction undoes; see divide
 	def          *workflow.Definition
+	left         []*journal.Entry // what is left behind, as Answer.Leaves
 	answer       *Answer
 	asked        target    // what it was computed from
 	ready        time.Time // when
@@ -171,6 +172,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		return nil, err
 	}
 	a.Plan.Discard, a.Prompts, a.NextStep, a.Pending, r.def = next.discard, next.prompts, next.step, next.pending, next.def
+	a.Leaves, r.left = next.leaves, next.left
 	if r.branch, err = moves.moveBranch(ctx, next.def); err != nil {
 		return nil, err
 	}
@@ -180,6 +182,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	}
 	r.answer = a
 	a.Said, a.Empty = r.said("rollback_plan"), r.changesNothing()
+	r.mention(ctx)
 	r.ready = time.Now()
 	return r, nil
 }

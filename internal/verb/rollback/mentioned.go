@@ -1,0 +1,78 @@
+package rollback
+
+// This file adds to a plan what only people read: messages, ages and numbers of lines.
+
+import (
+	"context"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Mentioned is how people see the checkpoints of a plan.
+type Mentioned struct {
+	Target checkpoint.Mention   // the checkpoint that becomes current; its Name is empty if none does
+	Source checkpoint.Mention   // the checkpoint whose files come back
+	Leaves []checkpoint.Mention // those that are left behind, in the order of PlanFiles.Discard
+	// Lines says by path how many lines change; nil: they were not counted.
+	Lines map[checkpoint.Path]inspect.FileCount
+}
+
+// messagesRead is how many of the checkpoints that are left behind get their message. Each costs the
+// reading of a record, and a person sees fewer.
+const messagesRead = 12
+
+// linesCounted is the largest number of files whose lines a plan counts.
+const linesCounted = 1000
+
+// mention fills in what a plan says of its checkpoints.
+func (r *Plan) mention(ctx context.Context) {
+	a := r.answer
+	a.Source = checkpoint.MentionOf(r.record)
+	if r.to.Entry != nil {
+		a.Target = checkpoint.Mention{Name: checkpoint.CalledBy(r.to.Entry), At: r.to.Entry.Event().Time}
+		if r.goal.ID == r.to.Entry.Checkpoint {
+			a.Target = checkpoint.MentionOf(r.goal)
+		}
+	}
+	for i := range a.Leaves {
+		if left := r.left[i]; i < messagesRead && left != nil {
+			if rec, err := r.s.ReadRecord(ctx, left); err == nil {
+				a.Leaves[i].Message = checkpoint.MentionOf(rec).Message
+				a.Leaves[i].Files = checkpoint.MentionOf(rec).Files
+			}
+		}
+	}
+}
+
+// CountLines counts the lines that the plan changes, for people who read it. An error leaves the
+// numbers out.
+func (r *Plan) CountLines(ctx context.Context) {
+	changed := len(r.answer.Plan.Write)
+	if r.plan == nil || r.cur == nil || r.record.Snapshot.Tree == "" || changed == 0 || changed > linesCounted {
+		return
+	}
+	out, err := r.s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(r.cur.Tree), string(r.record.Snapshot.Tree)}})
+	if err != nil {
+		return
+	}
+	r.answer.Lines = map[checkpoint.Path]inspect.FileCount{}
+	for _, f := range inspect.Counts(string(out.Stdout)) {
+		r.answer.Lines[checkpoint.Path(f.Path)] = f
+	}
+}
+
+// leave notes a checkpoint that is left behind: prefix and suffix say of which session and worktree it
+// is.
+func (m *sessionMove) leave(e *journal.Entry, id name.ID, prefix, suffix string) {
+	label, called := string(id), string(id)
+	if e != nil {
+		label, called = e.Label, checkpoint.CalledBy(e)
+	}
+	m.discard = append(m.discard, prefix+label+suffix)
+	m.leaves = append(m.leaves, checkpoint.Mention{Name: prefix + called, Note: suffix})
+	m.left = append(m.left, e)
+}
