@@ -65,17 +65,21 @@ func CalledBy(e *journal.Entry) string {
 // Number returns the number of a step with its iteration or, between steps, with the count behind
 // the last "+" of the label: 3, 6.2 or 3+1.
 func Number(step int, milestone bool, iteration, label string) string {
-	number := strconv.Itoa(step)
-	if milestone {
-		if iteration != "" {
-			number += "." + iteration
-		}
-		return number
+	switch {
+	case !milestone:
+		return NumberBetween(step, label)
+	case iteration != "":
+		return strconv.Itoa(step) + "." + iteration
 	}
+	return strconv.Itoa(step)
+}
+
+// NumberBetween is Number for a checkpoint between steps.
+func NumberBetween(step int, label string) string {
 	if i := strings.LastIndexByte(label, '+'); i >= 0 {
-		number += label[i:]
+		return strconv.Itoa(step) + label[i:]
 	}
-	return number
+	return strconv.Itoa(step)
 }
 
 // filesNamed names the first two files that a checkpoint changed and counts the rest.

@@ -80,5 +80,5 @@ func numberOf(st *journal.State, e *journal.Entry) string {
 	if e.Milestone {
 		return checkpoint.TypedName(st, e)
 	}
-	return checkpoint.Number(e.Step, false, "", e.Label)
+	return checkpoint.NumberBetween(e.Step, e.Label)
 }
