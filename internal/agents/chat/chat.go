@@ -143,24 +143,14 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 		found, err := inspect.Diff(ctx, s, inspect.DiffRequest{A: c.A, B: c.B})
 		return unless(err, quoted(answer.Compared{Difference: found, Files: answer.FilesFew}, ""))
 	case "save":
-		made, err := create.Checkpoint(ctx, s, create.Request{Message: c.Words})
-		if err != nil {
-			return nil, err
-		}
-		saved := shown(answer.Created{Detail: made}, "Enter continues, *pause stops here.")
-		saved.text = strings.Join(made.Warnings, "\n")
-		return saved, nil
+		return chatSave(ctx, s, c.Words)
 	case "cleanup":
 		done, err := retain.Prune(ctx, s, retain.PruneRequest{Unasked: true})
 		return unless(err, shown(answer.Pruned{Prune: done}, ""))
 	case "rollback":
 		return chatPlan(ctx, s, chatMemory{Target: c.A, Reason: c.Words, OverwriteIgnored: c.OverwriteIgnored, Branch: c.Branch})
 	case "revert":
-		f, err := s.Resolve(ctx, "", c.A)
-		if err != nil {
-			return nil, err
-		}
-		return chatPlan(ctx, s, chatMemory{Revert: string(f.Session) + ":" + string(f.Entry.Checkpoint), Reason: c.Words})
+		return chatRevert(ctx, s, c)
 	case "undo", "redo":
 		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
 	case "history":
@@ -185,6 +175,24 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	default: // "export"
 		return chatExport(ctx, s)
 	}
+}
+
+func chatSave(ctx context.Context, s *checkpoint.Service, message string) (*Answer, error) {
+	made, err := create.Checkpoint(ctx, s, create.Request{Message: message})
+	if err != nil {
+		return nil, err
+	}
+	saved := shown(answer.Created{Detail: made}, "Enter continues, *pause stops here.")
+	saved.text = strings.Join(made.Warnings, "\n")
+	return saved, nil
+}
+
+func chatRevert(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) {
+	f, err := s.Resolve(ctx, "", c.A)
+	if err != nil {
+		return nil, err
+	}
+	return chatPlan(ctx, s, chatMemory{Revert: string(f.Session) + ":" + string(f.Entry.Checkpoint), Reason: c.Words})
 }
 
 // chatList lists the steps of this conversation, after those of the conversation before it: an agent

@@ -90,27 +90,31 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
 		h.Kind = ""
 	}
-	// Only tools that may write files are of interest.
 	if h.Kind == KindTool || h.Kind == KindBeforeTool {
-		tool, writes := d.Tools[h.Tool]
-		if !writes {
-			tool, writes = d.Tools["*"]
-			tool.Verb = h.Tool
-		}
-		if !writes {
-			h.Kind = ""
-		}
-		h.Use, h.Edits = tool.say(root, h.Directory), tool.edits(root, h.Directory)
-		if len(h.Edits) > 0 && filepath.IsAbs(h.Edits[0].Path) {
-			h.File = h.Edits[0].Path
-		}
-		h.Call = cmp.Or(short(root, m.Call), digest(h.Tool+"\x00"+h.Use))
+		d.readTool(root, &h)
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
 		// The person's turn goes on while a subagent starts and ends its own.
 		h.Kind = ""
 	}
 	return h
+}
+
+// readTool adds what a tool does. Only tools that may write files are of interest.
+func (d *Definition) readTool(root gjson.Result, h *Happening) {
+	tool, writes := d.Tools[h.Tool]
+	if !writes {
+		tool, writes = d.Tools["*"]
+		tool.Verb = h.Tool
+	}
+	if !writes {
+		h.Kind = ""
+	}
+	h.Use, h.Edits = tool.say(root, h.Directory), tool.edits(root, h.Directory)
+	if len(h.Edits) > 0 && filepath.IsAbs(h.Edits[0].Path) {
+		h.File = h.Edits[0].Path
+	}
+	h.Call = cmp.Or(short(root, d.Members.Call), digest(h.Tool+"\x00"+h.Use))
 }
 
 // holds reports whether the payload fulfils the conditions of the event.

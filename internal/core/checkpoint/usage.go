@@ -26,7 +26,7 @@ func (s *Service) UsageOf(rec *record.Record) *Spending {
 	return s.Priced(by.Usage)
 }
 
-// priced adds the price.
+// Priced adds the price.
 func (s *Service) Priced(u *record.Usage) *Spending {
 	if u == nil || u.Tokens == (record.Tokens{}) {
 		return nil

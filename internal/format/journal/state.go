@@ -51,11 +51,11 @@ type Standing struct {
 
 // BesideSteps reports whether an agent's tool made the checkpoint, or what was there before the tool worked: lists
 // for people show the turns, and leave these out unless somebody pinned them.
-func (e *Entry) BesideSteps() bool {
-	if e.Milestone || e.Pinned || e.Safety {
+func (c *Entry) BesideSteps() bool {
+	if c.Milestone || c.Pinned || c.Safety {
 		return false
 	}
-	trigger := e.Event().Trigger
+	trigger := c.Event().Trigger
 	return trigger == TriggerTool || trigger == TriggerBefore
 }
 

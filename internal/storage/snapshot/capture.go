@@ -251,13 +251,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		byName += len(other)
 		untracked = slices.Concat(untracked, other, asked)
 	}
-	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
-	for _, d := range slices.Compact(scan.Unreadable) {
-		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
-	}
-	for _, p := range scan.Special {
-		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
-	}
+	c.cannotTake(scan)
 	for _, d := range scan.Nested {
 		if excluded[d] {
 			c.Skipped = append(c.Skipped, Skip{Path: d + "/", Reason: ReasonExcluded})
@@ -297,6 +291,17 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		}
 	}
 	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
+}
+
+// cannotTake lists what nobody can capture.
+func (c *Capture) cannotTake(scan Scan) {
+	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
+	for _, d := range slices.Compact(scan.Unreadable) {
+		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
+	}
+	for _, p := range scan.Special {
+		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
+	}
 }
 
 // left returns the path in Leave that is p or a directory above p, and "" if there is none.

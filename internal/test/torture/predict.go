@@ -139,13 +139,7 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 	switch {
 	case !there:
 	case old.Type.IsDir():
-		for q, o := range f.stays {
-			if q != p && under(q, p) && !o.Type.IsDir() {
-				f.obstacle(now, q, o, have, w)
-			} else if under(q, p) {
-				delete(f.stays, q)
-			}
-		}
+		f.replaceDirectory(now, p, have, w)
 	default:
 		if _, ok := have[p]; !ok {
 			may := w
@@ -154,6 +148,17 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 		}
 	}
 	f.files[p] = n
+}
+
+// replaceDirectory forecasts a file in the place of a directory.
+func (f *forecast) replaceDirectory(now *moment, p string, have map[string]node, w wish) {
+	for q, o := range f.stays {
+		if q != p && under(q, p) && !o.Type.IsDir() {
+			f.obstacle(now, q, o, have, w)
+		} else if under(q, p) {
+			delete(f.stays, q)
+		}
+	}
 }
 
 // obstacle records something in the way of a file that is not captured or out of scope. It

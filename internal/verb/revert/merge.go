@@ -157,29 +157,12 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	if err != nil {
 		return u, err
 	}
-	states, err := r.s.States(ctx, "")
+	others, err := r.savedByOthers(ctx, changes, u.by)
 	if err != nil {
 		return u, err
 	}
-	for _, st := range states {
-		other := st.CurrentEntry()
-		if st.Session == r.into.Session || other == nil || other.Event().WorktreeID != e.WorktreeID || !other.Event().Time.After(e.Time) {
-			continue
-		}
+	if others {
 		rest = Unknown
-		theirs, err := rollback.TargetOf(ctx, r.s, other)
-		if err != nil {
-			continue // a damaged checkpoint says nothing
-		}
-		for _, c := range changes {
-			at, there, err := r.s.Repo.Lookup(ctx, theirs.Tree, c.Path)
-			if err != nil {
-				return u, err
-			}
-			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).At(c.Path, at)) {
-				u.by[c.Path] = string(st.Session)
-			}
-		}
 	}
 	for _, c := range changes {
 		if told[c.Path].By == author.Outside {
@@ -192,6 +175,37 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 		}
 	}
 	return u, nil
+}
+
+// savedByOthers puts into by what is as another session has it that has worked in this worktree since. It
+// reports whether there is one.
+func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change, by map[string]string) (worked bool, err error) {
+	e := r.into.Entry.Event()
+	states, err := r.s.States(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	for _, st := range states {
+		other := st.CurrentEntry()
+		if st.Session == r.into.Session || other == nil || other.Event().WorktreeID != e.WorktreeID || !other.Event().Time.After(e.Time) {
+			continue
+		}
+		worked = true
+		theirs, err := rollback.TargetOf(ctx, r.s, other)
+		if err != nil {
+			continue // a damaged checkpoint says nothing
+		}
+		for _, c := range changes {
+			at, there, err := r.s.Repo.Lookup(ctx, theirs.Tree, c.Path)
+			if err != nil {
+				return worked, err
+			}
+			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).At(c.Path, at)) {
+				by[c.Path] = string(st.Session)
+			}
+		}
+	}
+	return worked, nil
 }
 
 // told returns what hooks remember of who made what no checkpoint has yet.

@@ -205,16 +205,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if from := r.to.State.CurrentEntry(); from != nil {
 		e.FromLabel = from.Label
 	}
-	e.Mode, e.Reason = string(r.req.Mode), r.req.Reason
-	switch {
-	case r.stays:
-		e.Mode = string(ModePaths)
-	case r.promote == nil || r.req.Mode == ModeState:
-	case r.promote.branch != nil:
-		e.Mode = string(ModeLand)
-	default:
-		e.Mode = string(ModePromote)
-	}
+	e.Mode, e.Reason = string(r.eventMode()), r.req.Reason
 	lists := r.lists
 	if lists == nil {
 		if lists, err = readLists(ctx, r.s); err != nil {
@@ -254,6 +245,19 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		m.Then, err = json.Marshal(r.promote.Then)
 	}
 	return m, err
+}
+
+// eventMode returns the mode of the event.
+func (r *Plan) eventMode() Mode {
+	switch {
+	case r.stays:
+		return ModePaths
+	case r.promote == nil || r.req.Mode == ModeState:
+		return r.req.Mode
+	case r.promote.branch != nil:
+		return ModeLand
+	}
+	return ModePromote
 }
 
 // recordMove writes the events of a rollback or undo, and returns the checkpoint that was current

@@ -66,16 +66,21 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 	if err != nil || !b.Moved {
 		return b, err
 	}
-	if b.To == "" {
-		return b, checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
-	}
-	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
-		return b, err
-	}
-	if err := r.refuseBuiltOn(ctx); err != nil {
+	if err := r.mayMove(ctx, b); err != nil {
 		return b, err
 	}
 	return b.leaveBehind(ctx, r.s)
+}
+
+// mayMove refuses a move of HEAD that is impossible, or that takes the user's commits off the branch.
+func (r *fileMoves) mayMove(ctx context.Context, b branchMove) error {
+	if b.To == "" {
+		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
+	}
+	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
+		return err
+	}
+	return r.refuseBuiltOn(ctx)
 }
 
 // branchOf returns the branch that HEAD would be put on; empty: none. A rebuilt record does not know

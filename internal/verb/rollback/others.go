@@ -101,7 +101,7 @@ func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
 		i = len(*g) - 1
 	}
 	o := &(*g)[i]
-	o.Paths = append(o.Paths, checkpoint.Path(path))
+	o.Paths = append(o.Paths, path)
 	if since != nil {
 		o.Since = strconv.Itoa(since.Step)
 	}

@@ -137,15 +137,16 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 	return transactions, nil
 }
 
+// isAlone reports whether a level is undone by itself: a restore is, because only its own safety checkpoint
+// has its paths as they were.
+func (r *fileMoves) isAlone(l journal.Level) bool {
+	return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety))
+}
+
 // goTogether reports whether a level can be in the same transaction as the level first.
 func (r *fileMoves) goTogether(ctx context.Context, first, level int) (bool, error) {
 	l, at := r.levels[level], r.partsBefore(first)[level]
-	// A restore is undone by itself, because only its own safety checkpoint has its paths as they were.
-	alone := func(l journal.Level) bool { return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety)) }
-	if alone(l) || alone(r.levels[level-1]) {
-		return false, nil
-	}
-	if l.State != r.levels[first].State || r.movesAside(ctx, l) || r.movesAside(ctx, r.levels[level-1]) {
+	if r.isAlone(l) || r.isAlone(r.levels[level-1]) || l.State != r.levels[first].State || r.movesAside(ctx, l) || r.movesAside(ctx, r.levels[level-1]) {
 		return false, nil
 	}
 	needsIndex := movesIndex(l.Head) && at.index != at.files

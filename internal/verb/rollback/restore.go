@@ -57,24 +57,24 @@ func (u undo) restored(ctx context.Context, s *checkpoint.Service, l journal.Lev
 	return &changed
 }
 
-// undoRestores makes t the undo of restores alone. If there are several, each is undone by itself, and
-// t shows what they do together.
-func (t *target) undoRestores(ctx context.Context) {
-	t.stays, t.req.Mode, t.only = true, ModeWorktree, map[string]bool{}
-	for _, l := range t.levels {
-		if !l.Head.Stays() || isGone(t.lists.entry(l.Head.Safety)) {
+// undoRestores makes r the undo of restores alone. If there are several, each is undone by itself, and
+// r shows what they do together.
+func (r *target) undoRestores(ctx context.Context) {
+	r.stays, r.req.Mode, r.only = true, ModeWorktree, map[string]bool{}
+	for _, l := range r.levels {
+		if !l.Head.Stays() || isGone(r.lists.entry(l.Head.Safety)) {
 			continue
 		}
-		changed := t.restored(ctx, t.s, l)
+		changed := r.restored(ctx, r.s, l)
 		if changed == nil { // an earlier version brought back all of the safety checkpoint
-			t.only, t.req.Mode = nil, ModePaths
+			r.only, r.req.Mode = nil, ModePaths
 			return
 		}
 		for _, p := range changed.Paths {
-			t.only[string(p)] = true
+			r.only[string(p)] = true
 		}
 		if changed.Index {
-			t.req.Mode = ModePaths
+			r.req.Mode = ModePaths
 		}
 	}
 }

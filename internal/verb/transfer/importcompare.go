@@ -115,7 +115,7 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 	}
 	switch kind {
 	case "session":
-		return manifestAgrees(c.s, known, said)
+		return manifestAgrees(known, said)
 	case "event":
 		oid, _ := said["oid"].(string)
 		e := known.events[name.OID(oid)]
@@ -130,7 +130,7 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 }
 
 // manifestAgrees compares a manifest except for "active", which is a fact of one worktree.
-func manifestAgrees(s *checkpoint.Service, known *compared, said map[string]any) error {
+func manifestAgrees(known *compared, said map[string]any) error {
 	delete(said, "active")
 	return agrees(said, session.ManifestOf(known.state))
 }
@@ -227,7 +227,7 @@ func (c *comparison) compareMember(ctx context.Context, m archive.Member, conten
 		if err != nil {
 			return err
 		}
-		return manifestAgrees(c.s, known, said)
+		return manifestAgrees(known, said)
 	case rest == "history.jsonl":
 		return archive.ReadLines(bufio.NewReader(content), func(kind string, line []byte) error { return c.line(ctx, kind, line) })
 	}

@@ -91,13 +91,7 @@ func hasOther(lines []int32, other []int) bool {
 
 // doubtIn is doubt for a[i:j] and b[k:l]. inA and inB say how often the texts have each line.
 func (m *matching) doubtIn(i, j, k, l int, inA, inB []int) {
-	from, to := 0, 0
-	for i+from < j && k+from < l && m.a[i+from] == m.b[k+from] {
-		from++
-	}
-	for i+from < j-to && k+from < l-to && m.a[j-to-1] == m.b[l-to-1] {
-		to++
-	}
+	from, to := ends(m.a[i:j], m.b[k:l])
 	if added, removed := m.b[k+from:l-to], m.a[i+from:j-to]; len(added)+len(removed) == 0 ||
 		from == j-i && hasOther(added, inA) || from == l-k && hasOther(removed, inB) {
 		return
@@ -123,6 +117,17 @@ func (m *matching) doubtIn(i, j, k, l int, inA, inB []int) {
 			m.to[x] = doubtful
 		}
 	}
+}
+
+// ends returns how many lines two texts have in common at the beginning, and of the rest at the end.
+func ends(a, b []int32) (from, to int) {
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		from++
+	}
+	for from < len(a)-to && from < len(b)-to && a[len(a)-to-1] == b[len(b)-to-1] {
+		to++
+	}
+	return from, to
 }
 
 // settle slides what has no partner, in both texts.

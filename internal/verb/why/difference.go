@@ -134,15 +134,7 @@ func (b *build) renames(ctx context.Context, changes []git.Change) map[string]gi
 	if len(gone) == 0 || len(made) == 0 {
 		return out
 	}
-	used := map[string]bool{}
-	for _, m := range made {
-		for _, g := range gone {
-			if !used[g.Path] && g.Old.OID == m.New.OID {
-				out[m.Path], used[g.Path] = g, true
-				break
-			}
-		}
-	}
+	used := exactly(gone, made, out)
 	if len(gone) > mostRenames || len(made) > mostRenames {
 		return out
 	}
@@ -162,6 +154,20 @@ func (b *build) renames(ctx context.Context, changes []git.Change) map[string]gi
 		}
 	}
 	return out
+}
+
+// exactly puts into out the files that were renamed and not changed, and returns their old paths.
+func exactly(gone, made []git.Change, out map[string]git.Change) (used map[string]bool) {
+	used = map[string]bool{}
+	for _, m := range made {
+		for _, g := range gone {
+			if !used[g.Path] && g.Old.OID == m.New.OID {
+				out[m.Path], used[g.Path] = g, true
+				break
+			}
+		}
+	}
+	return used
 }
 
 // common counts the lines of b that are in a too.
