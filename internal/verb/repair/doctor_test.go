@@ -200,6 +200,9 @@ func TestDoctorNames(t *testing.T) {
 		}, "ref_in_the_way", at(string(name.NotesRef) + "/mine"), repair.LevelProblem, false},
 		{func(w *world) { w.Git("update-ref", "refs/checkpoints/Demo/journal", journal) }, "name_twins", at("demo"), repair.LevelAdvice, false},
 		{func(w *world) { w.Git("update-ref", "refs/checkpoints/DEMO/journal", journal) }, "name_twins", at("Demo"), repair.LevelAdvice, false},
+		// These journals are copies of the one of demo.
+		{func(*world) {}, "journal_unreadable", at("Demo"), repair.LevelProblem, false},
+		{func(*world) {}, "journal_unreadable", at("DEMO"), repair.LevelProblem, false},
 	})
 }
 

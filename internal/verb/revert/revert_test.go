@@ -32,16 +32,20 @@ func (w world) do(f func(ctx context.Context, s *checkpoint.Service) error) {
 }
 
 // save makes a checkpoint in a session, of an agent if claims are given.
-func (w world) save(session, trigger string, claims map[string]string) {
+func (w world) save(session, trigger string, claims map[string]string) (id string) {
 	w.Helper()
 	w.do(func(ctx context.Context, s *checkpoint.Service) error {
 		req := create.Request{Session: session, Trigger: trigger, Workflow: workflow.AgentName}
 		if claims != nil {
 			req.Agent = &record.Agent{Name: "claude", Session: "c1", Paths: claims}
 		}
-		_, err := create.Checkpoint(ctx, s, req)
+		made, err := create.Checkpoint(ctx, s, req)
+		if err == nil {
+			id = string(made.Record.ID)
+		}
 		return err
 	})
+	return id
 }
 
 // revert plans a revert, and carries it out if it has no conflicts.
@@ -244,9 +248,9 @@ func random(t *testing.T, r *rand.Rand) {
 		now[name] = long(name)
 		w.Write(name, now[name])
 	}
-	w.save("one", "manual", nil)
+	made := []string{w.save("one", "manual", nil)} // the checkpoints of session one
 	start := maps.Clone(now)
-	var log []edit // each is a checkpoint of session one
+	var log []edit // each is what one of them changed
 	claims := map[string]string{"one": record.Named, "two": "two", "person": record.OutsideAgents}
 	for len(log) < 10 {
 		e := drawn(r, now, len(log))
@@ -258,11 +262,11 @@ func random(t *testing.T, r *rand.Rand) {
 		if e.to != "" {
 			paths[e.to] = claims[e.who]
 		}
-		w.save("one", "tool", paths)
+		made = append(made, w.save("one", "tool", paths))
 		log = append(log, e)
 	}
 	since := r.IntN(len(log))
-	back := fmt.Sprintf("@~%d", len(log)-since)
+	back := made[since]
 	want := maps.Clone(start)
 	called := map[string]string{} // by the name that a file would have, the one that it has without the renames taken back
 	for i, e := range log {

@@ -138,15 +138,15 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 }
 
 // isAlone reports whether a level is undone by itself: a restore is, because only its own safety checkpoint
-// has its paths as they were.
-func (r *fileMoves) isAlone(l journal.Level) bool {
-	return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety))
+// has its paths as they were, and so is a level that moves something aside.
+func (r *fileMoves) isAlone(ctx context.Context, l journal.Level) bool {
+	return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety)) || r.movesAside(ctx, l)
 }
 
 // goTogether reports whether a level can be in the same transaction as the level first.
 func (r *fileMoves) goTogether(ctx context.Context, first, level int) (bool, error) {
 	l, at := r.levels[level], r.partsBefore(first)[level]
-	if r.isAlone(l) || r.isAlone(r.levels[level-1]) || l.State != r.levels[first].State || r.movesAside(ctx, l) || r.movesAside(ctx, r.levels[level-1]) {
+	if r.isAlone(ctx, l) || r.isAlone(ctx, r.levels[level-1]) || l.State != r.levels[first].State {
 		return false, nil
 	}
 	needsIndex := movesIndex(l.Head) && at.index != at.files
