@@ -224,7 +224,8 @@ func (d *drive) conversation() {
 		t.Errorf("what was edited by hand has no checkpoint of its own:\n%s", listed)
 	}
 
-	// The scripted model reports 120 tokens with each of four requests. The last line may not be written yet.
+	// The scripted model reports 120 tokens with each of four requests. Those of the last turn may
+	// not be written yet: they count with the next step.
 	listed = d.run("git-checkpoint", "list", "--columns", "tokens", "--json")
 	requests, tokens := int64(0), int64(0)
 	for line := range strings.Lines(listed) {
@@ -232,7 +233,7 @@ func (d *drive) conversation() {
 		requests += u.Get("requests").Int()
 		tokens += u.Get("input").Int() + u.Get("cached").Int() + u.Get("output").Int()
 	}
-	if requests < 3 || requests > 4 || tokens != 120*requests {
+	if requests < 2 || requests > 4 || tokens != 120*requests {
 		t.Errorf("%d requests with %d tokens:\n%s", requests, tokens, listed)
 	}
 
