@@ -128,6 +128,7 @@ func Measure(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) {
 	if d.Record.Snapshot.Tree == "" || d.Said != "" {
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // the checkpoint may be of a step that somebody interrupted
 	var a checkpoint.Amount
 	if d.Record.Previous == "" {
 		listed, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-tree", "-r", "-z", "--name-only", string(d.Record.Snapshot.Tree)}})
