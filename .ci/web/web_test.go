@@ -57,7 +57,7 @@ func newJob(t *testing.T) *job {
 	j.git("save", "--name", "taxes", "--metric", "build_pass=true", "--metric", "tests=9", "Add taxes <script>document.title='hostile'</script>")
 	j.write("shop.go", strings.ReplaceAll(j.read("shop.go"), "p / 5", "p * 19 / 100"))
 	j.git("save", "--name", "review", "--metric", "build_pass=true", "--metric", "tests=12", "German taxes")
-	j.git("rollback", "3", "-y")
+	j.git("rollback", "5", "-y")
 	j.git("undo", "-y")
 	j.write("<b>bold.txt", "a name that is markup\n")
 	j.git("save", "--name", "ship", "--metric", "build_pass=true", "--metric", "tests=12", "--status", "complete", "Ready to ship")
