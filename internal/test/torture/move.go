@@ -6,6 +6,7 @@ package torture
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"path"
@@ -58,7 +59,7 @@ func (c *run) walk(op Op, before scene, now *moment) error {
 	}
 	// Only if nothing was edited since the rollback can the undo restore permissions as
 	// well.
-	m.wish = wish{overwrite: has(op.Args, "--overwrite-ignored"), walks: true, indexStays: m.to.worktreeOnly && !m.to.moved, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
+	m.wish = wish{only: m.to.only, overwrite: has(op.Args, "--overwrite-ignored"), walks: true, indexStays: m.to.worktreeOnly && !m.to.moved, exact: m.to.left != nil && len(changes(m.to.left.disk, now.disk)) == 0}
 	return c.carryOut(m, "-y", "--json")
 }
 
@@ -134,7 +135,7 @@ func (c *run) takesOff(m *move) bool {
 // the exit code of a wrong command line unless something else is in the way as well.
 func (c *run) aimless(m *move, reason string) (bool, error) {
 	switch {
-	case m.to.dead || !c.nowhere(m):
+	case m.to.dead || m.op.walks() || !c.nowhere(m):
 		return false, nil
 	case m.result.code == 129:
 		return true, c.unmoved(m.op.Verb+" of a path that is nowhere", m.before, m.after)
@@ -253,6 +254,12 @@ func (c *run) arrived(m *move) error {
 	if left.wrote, err = c.wrote(m); err != nil {
 		return err
 	}
+	switch {
+	case m.op.walks():
+		left.only = m.to.only
+	case m.wish.only != nil:
+		left.only = m.changed()
+	}
 	c.walked(m.op, left)
 	if diff := c.compareDisk(m); len(diff) > 0 {
 		return broken("after %s:\n%s", m.op.Verb, list(diff))
@@ -267,6 +274,32 @@ func (c *run) arrived(m *move) error {
 		return err
 	}
 	return c.compareIndex(m)
+}
+
+// changed returns the paths that the move changed, on the disk or in the index.
+func (m *move) changed() func(string) bool {
+	is := map[string]bool{}
+	for _, side := range []disk{m.now.disk, m.then.disk} {
+		for p := range side {
+			a, there := m.now.disk[p]
+			b, still := m.then.disk[p]
+			is[p] = is[p] || there != still || a.String() != b.String() || a.Data != b.Data
+		}
+	}
+	staged := func(listing string) map[string]string {
+		out := map[string]string{}
+		for _, e := range entries(listing) {
+			out[e.path] += fmt.Sprint(e)
+		}
+		return out
+	}
+	was, now := staged(m.now.listing), staged(m.then.listing)
+	for _, side := range []map[string]string{was, now} {
+		for p := range side {
+			is[p] = is[p] || was[p] != now[p]
+		}
+	}
+	return func(p string) bool { return is[p] }
 }
 
 // walked updates the lists of undos and redos. left is what the move left, to which the

@@ -95,7 +95,10 @@ type saved struct {
 	// index alone, whether it moved HEAD, and which operation of git was in progress.
 	left *moment
 	// After a rollback of some paths: the ignored files that it wrote.
-	wrote        map[string]node
+	wrote map[string]node
+	// Of a rollback of some paths, and of its undo and redo: the paths that it changed. They alone
+	// come back.
+	only         func(string) bool
 	worktreeOnly bool
 	moved        bool
 	unfinished   string
