@@ -6,6 +6,7 @@ package torture
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 )
 
 // Draw returns the case of a kind and a seed.
@@ -147,6 +148,7 @@ func (g *gen) rollbackFlags(op Op) (out []string) {
 		out = append(out, "--force")
 	}
 	if g.chance(5) && op.In == "" {
+		out = slices.DeleteFunc(out, func(flag string) bool { return flag == "--branch" }) // some paths move no branch
 		out = append(out, "--", g.path())
 	}
 	return out
