@@ -209,7 +209,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if c.left != "" {
 		d.Left = c.s.Steps(ctx, c.left)
 	}
-	d.Against = c.against()
+	d.Against, d.Before = c.against(), c.prev.tree
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
 	d.Private, d.Pruned = cmp.Or(c.private, res.Private), slices.Concat(c.pruned, over)
 	for _, t := range res.Tags {

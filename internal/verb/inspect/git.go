@@ -137,12 +137,8 @@ func Measure(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) {
 		}
 		a.All = strings.Count(string(listed.Stdout), "\x00")
 	}
-	before, err := treeBefore(ctx, s, d.Record)
-	if err != nil {
-		return
-	}
-	if n := d.Record.Files.Total(); before != "" && n > 0 && n <= measurable {
-		out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(before), string(d.Record.Snapshot.Tree)}})
+	if n := d.Record.Files.Total(); d.Before != "" && n > 0 && n <= measurable {
+		out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(d.Before), string(d.Record.Snapshot.Tree)}})
 		if err != nil {
 			return
 		}
