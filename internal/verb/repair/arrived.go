@@ -43,6 +43,15 @@ func (a arrivals) arrived(e *journal.Entry) bool {
 	return id != "" && !a.here[id]
 }
 
+// openCompleted opens the proof of a session, after it has written the notes that a plain fetch left out.
+func openCompleted(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (*proof.Session, error) {
+	p, err := OpenProof(ctx, s, session, view)
+	if err == nil && completeNotes(ctx, s, p) {
+		return OpenProof(ctx, s, session, nil)
+	}
+	return p, err
+}
+
 // completeNotes writes the notes of checkpoints that arrived without one, and reports whether it wrote any.
 // Where it cannot write, or a record is damaged, the notes stay missing.
 func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session) bool {

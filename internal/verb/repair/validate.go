@@ -143,14 +143,9 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 
 // session checks all checkpoints of one session.
 func (v *validation) session(ctx context.Context, session name.Session, view *proof.View) error {
-	p, err := OpenProof(ctx, v.s, session, view)
+	p, err := openCompleted(ctx, v.s, session, view)
 	if err != nil {
 		return err
-	}
-	if completeNotes(ctx, v.s, p) {
-		if p, err = OpenProof(ctx, v.s, session, nil); err != nil {
-			return err
-		}
 	}
 	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
 	if v.req.RequireSigned {
@@ -228,14 +223,9 @@ func (v *validation) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := OpenProof(ctx, v.s, session, nil)
+	p, err := openCompleted(ctx, v.s, session, nil)
 	if err != nil {
 		return err
-	}
-	if completeNotes(ctx, v.s, p) {
-		if p, err = OpenProof(ctx, v.s, session, nil); err != nil {
-			return err
-		}
 	}
 	subject, there := p.Subject(id)
 	if !there {
