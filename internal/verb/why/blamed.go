@@ -94,7 +94,10 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedL
 // noLines is the error for what git blame said of the lines or the options.
 func noLines(said string) error {
 	said = strings.TrimSpace(said)
-	if strings.Contains(said, " has only ") || strings.Contains(said, "no match") {
+	switch {
+	case strings.Contains(said, "invalid line number"):
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is no such line: lines are counted from 1")
+	case strings.Contains(said, " has only "), strings.Contains(said, "no match"):
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s", said)
 	}
 	return checkpoint.Usage("", "%s", said)
