@@ -48,6 +48,9 @@ type Definition struct {
 	Title    string   `json:"title"`
 	Aliases  []string `json:"aliases"`
 	Programs []string `json:"programs"` // names of its executable in PATH
+	// Folder is the agent's own directory in a worktree. Files in it may name commands that the agent
+	// runs, so a rollback that changes one warns.
+	Folder string `json:"folder"`
 	// Notes for the person after the hooks were added.
 	After []string `json:"after"`
 
@@ -86,6 +89,8 @@ type Hooks struct {
 	Files map[Scope]string `json:"files"`
 	// Linked is a directory: in a linked worktree that has it, the agent reads the hooks of the main one.
 	Linked string `json:"linked"`
+	// Trust is where the agent writes down which hooks the person trusts; nil: it runs all of them.
+	Trust *Trust `json:"trust"`
 	// The agent ignores a whole file with comments or trailing commas.
 	Strict bool `json:"strict"`
 	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.
@@ -105,6 +110,13 @@ type Hooks struct {
 	Plugin string `json:"plugin"`
 	// Former has the SHA-256 of what earlier versions wrote, in hexadecimal, if the file is ours alone.
 	Former []string `json:"former"`
+}
+
+// Trust is a file of the agent's that names each hook file that the person trusts.
+type Trust struct {
+	Variable string `json:"variable"` // of the environment: the directory, if it is set
+	Home     string `json:"home"`     // the directory otherwise, below the home directory
+	File     string `json:"file"`     // in that directory
 }
 
 // Added is a hook that `agent add` adds. Seconds is its time limit.

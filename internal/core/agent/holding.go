@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,16 +20,29 @@ func (d *Definition) Foresees(file string) bool {
 	return event == "" || err != nil || strings.Contains(string(data), "git-checkpoint hook "+d.Name+" "+event+" ") || d.Hooks.Plugin != "" && strings.Contains(string(data), `"`+event+`"`)
 }
 
-// RunsCommands reports whether agents or editors run commands that the file at this path
-// names. Such a file is worth a warning when it changes. The path uses slashes.
-func RunsCommands(path string) bool {
-	path = "/" + path
-	for _, dir := range []string{".claude", ".codex", ".gemini", ".cursor", ".github/hooks", ".opencode", ".vscode"} {
-		if strings.Contains(path, "/"+dir+"/") {
-			return true
+// Commanding is where files are that agents, editors or shells run commands from. A rollback that
+// changes such a file warns.
+type Commanding struct{ folders, files []string } // with slashes, below any directory
+
+// CommandingFiles collects them from the definitions of all agents.
+func CommandingFiles() Commanding {
+	c := Commanding{folders: []string{".vscode"}, files: []string{".envrc"}}
+	for _, d := range All() {
+		if d.Folder != "" {
+			c.folders = append(c.folders, d.Folder)
+		}
+		if file := d.Server.Files[ScopeProject]; file != "" {
+			c.files = append(c.files, file)
 		}
 	}
-	return strings.HasSuffix(path, "/.mcp.json") || strings.HasSuffix(path, "/.envrc")
+	return c
+}
+
+// Has reports whether the file at a path, with slashes, is one of them.
+func (c Commanding) Has(file string) bool {
+	file = "/" + file
+	return slices.ContainsFunc(c.folders, func(dir string) bool { return strings.Contains(file, "/"+dir+"/") }) ||
+		slices.ContainsFunc(c.files, func(name string) bool { return strings.HasSuffix(file, "/"+name) })
 }
 
 // Holding returns the files of a worktree that contain our hooks, relative to its top and

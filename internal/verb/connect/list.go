@@ -122,8 +122,8 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	st.lastEvent(s)
 	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
 	st.older = len(st.Hooks) > 0 && !slices.ContainsFunc(st.Hooks, func(h Hooked) bool { return d.Foresees(h.File) })
-	if d.Name == "codex" && len(st.Hooks) > 0 {
-		st.Trusted = trusted(s, st.Hooks)
+	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
+		st.Trusted = trusted(s, *d.Hooks.Trust, st.Hooks)
 	}
 	return st, nil
 }
@@ -244,15 +244,14 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	}
 }
 
-// trusted reports whether Codex trusts the hooks, or nil if its configuration, which then
-// names their file, cannot be read. It is only read here, because trust is the person's
-// decision.
-func trusted(s *checkpoint.Service, hooks []Hooked) *bool {
-	dir := s.Getenv("CODEX_HOME")
+// trusted reports whether the person trusts all of the hooks, or nil if the file that says so cannot be
+// read. It is only read here, because trust is the person's decision.
+func trusted(s *checkpoint.Service, trust agent.Trust, hooks []Hooked) *bool {
+	dir := s.Getenv(trust.Variable)
 	if dir == "" {
-		dir = filepath.Join(home(s), ".codex")
+		dir = filepath.Join(home(s), trust.Home)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "config.toml"))
+	data, err := os.ReadFile(filepath.Join(dir, trust.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -29,17 +29,7 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 		}
 		return
 	}
-	// Judge the session as it will be: the new checkpoint is the current one.
-	items := retain.ItemsOf(v.State)
-	// The checkpoint that was current until now loses that protection.
-	for i := range items {
-		items[i].Current = false
-	}
-	items = append(items, workflow.Item{
-		ID: string(made.Checkpoint), Step: made.Step, Milestone: made.Milestone, Trigger: made.Trigger, Worktree: made.WorktreeID,
-		Pinned: c.req.Pinned, Current: true, CreatedAt: made.Time,
-	})
-	verdicts, err := retain.Judge(ctx, c.s, v.State, items, workflow.Policy{})
+	verdicts, err := retain.Judge(ctx, c.s, v.State, retain.ItemsWith(v.State, &made, c.req.Pinned), workflow.Policy{})
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
 		return

@@ -334,16 +334,33 @@ func ItemsOf(st *journal.State) []workflow.Item {
 		if e.Dead {
 			continue
 		}
-		item := workflow.Item{
-			ID: string(e.Checkpoint), Step: e.Step, Milestone: e.Milestone, Trigger: e.Event().Trigger, Worktree: e.Event().WorktreeID, Discarded: e.Discarded,
-			Pinned: e.Pinned, Current: e.Checkpoint == st.Current, CreatedAt: e.Event().Time, DiscardedAt: discarded[e.Checkpoint],
-		}
+		item := itemOf(e.Event())
+		item.Step, item.Milestone, item.Pinned, item.Current = e.Step, e.Milestone, e.Pinned, e.Checkpoint == st.Current
+		item.Discarded, item.DiscardedAt = e.Discarded, discarded[e.Checkpoint]
 		if continued[e.Place] {
 			item.Milestone, item.Trigger = false, journal.TriggerTool
 		}
 		items = append(items, item)
 	}
 	return items
+}
+
+// ItemsWith are the items of a session as they will be once an event has made its current checkpoint.
+func ItemsWith(st *journal.State, made *journal.Event, pinned bool) []workflow.Item {
+	items := ItemsOf(st)
+	for i := range items {
+		items[i].Current = false // it loses that protection
+	}
+	added := itemOf(made)
+	added.Pinned, added.Current = pinned, true
+	return append(items, added)
+}
+
+// itemOf is what retention needs to know of a checkpoint that does not change after it was made.
+func itemOf(made *journal.Event) workflow.Item {
+	return workflow.Item{
+		ID: string(made.Checkpoint), Step: made.Step, Milestone: made.Milestone, Trigger: made.Trigger, Worktree: made.WorktreeID, CreatedAt: made.Time,
+	}
 }
 
 // gitKeeps computes until when git keeps the objects that are pruned. Objects were written, or had

@@ -94,8 +94,9 @@ func changes(of func(snapshot.OpKind) []string) PlanFiles {
 // commandFiles returns the files of a plan that agents or editors run commands from. The user
 // should know that a rollback changes what these tools will execute.
 func commandFiles(plan PlanFiles) (found []Risk) {
+	commanding := agent.CommandingFiles()
 	for _, p := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
-		if agent.RunsCommands(string(p)) {
+		if commanding.Has(string(p)) {
 			found = append(found, Risk{p, "agents and editors run commands from this file"})
 		}
 	}
