@@ -255,7 +255,7 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	// Entries begin after the signature, the version and the count.
 	at := 12
 	var path []byte
-	var texts texts
+	var texts stringArena
 	var e IndexEntry
 	for i := 0; i < ix.Count; i++ {
 		h, err := ix.header(at)
@@ -279,12 +279,12 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	return nil
 }
 
-// texts makes strings of bytes. Many of them share one piece of memory, because an allocation for each
+// stringArena makes strings of bytes. Many of them share one piece of memory, because an allocation for each
 // path of an index takes as long as reading it.
-type texts struct{ strings.Builder }
+type stringArena struct{ strings.Builder }
 
 // of returns b as a string.
-func (t *texts) of(b []byte) string {
+func (t *stringArena) of(b []byte) string {
 	const room = 64 << 10
 	if t.Cap()-t.Len() < len(b) {
 		t.Builder = strings.Builder{}

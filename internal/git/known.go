@@ -16,10 +16,10 @@ const (
 	maxTogether  = 8 << 20
 )
 
-// keep remembers a small object, so that it is read only once. That is safe because the content of
+// remember remembers a small object, so that it is read only once. That is safe because the content of
 // an id never changes. Nothing is ever dropped: when maxKeptBytes is reached, no more objects are
 // kept.
-func (b *Batch) keep(o Object) {
+func (b *Batch) remember(o Object) {
 	b.known.Lock()
 	defer b.known.Unlock()
 	if _, twice := b.kept[o.OID]; twice || o.Size > maxKeptSize || b.keptBytes+o.Size > maxKeptBytes {
@@ -29,7 +29,7 @@ func (b *Batch) keep(o Object) {
 	b.keptBytes += o.Size
 }
 
-// recall returns an object that keep has remembered.
+// recall returns an object that remember has kept.
 func (b *Batch) recall(oid name.OID) (Object, bool) {
 	b.known.Lock()
 	defer b.known.Unlock()
@@ -64,7 +64,7 @@ func (b *Batch) askHere(ctx context.Context, read contentReader, specs []string,
 			next++
 			if err == nil && read != nil {
 				if err = b.check(rest[i], o); err == nil {
-					b.keep(o)
+					b.remember(o)
 				}
 			}
 			return each(at[i], o, err)
@@ -81,7 +81,7 @@ func (b *Batch) askHere(ctx context.Context, read contentReader, specs []string,
 // indexes in specs.
 func (b *Batch) readHere(info bool, specs []string) (found []Object, rest []string, at []int) {
 	found = make([]Object, len(specs))
-	b.objects.apart(len(specs), func(r *reader, from, to int) {
+	b.objects.inChunks(len(specs), func(r *reader, from, to int) {
 		room := int64(maxTogether)
 		oids := make([]name.OID, 0, to-from)
 		for _, s := range specs[from:to] {
@@ -91,7 +91,7 @@ func (b *Batch) readHere(info bool, specs []string) (found []Object, rest []stri
 			oids = append(oids, name.OID(s))
 		}
 		for _, l := range r.locate(oids) {
-			o, err := b.here(r, info, l, min(maxHere, room))
+			o, err := b.readOne(r, info, l, min(maxHere, room))
 			if err == nil {
 				found[from+l.index] = o
 				room -= int64(len(o.Data))
@@ -106,9 +106,9 @@ func (b *Batch) readHere(info bool, specs []string) (found []Object, rest []stri
 	return found, rest, at
 }
 
-// here returns one object without git. For type and size the objects that keep remembers do not
+// readOne returns one object without git. For type and size the objects that remember has kept do not
 // count: the caller asks whether the object is still on disk.
-func (b *Batch) here(r *reader, info bool, l located, limit int64) (Object, error) {
+func (b *Batch) readOne(r *reader, info bool, l located, limit int64) (Object, error) {
 	if info {
 		return r.info(l)
 	}
@@ -117,7 +117,7 @@ func (b *Batch) here(r *reader, info bool, l located, limit int64) (Object, erro
 	}
 	o, err := r.read(l, limit)
 	if err == nil {
-		b.keep(o)
+		b.remember(o)
 	}
 	return o, err
 }

@@ -133,7 +133,7 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	}
 	err = d.deflate(f, typ, data)
 	if err == nil {
-		err = d.settle(f, d.sync)
+		err = d.syncAndChmod(f, d.sync)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
@@ -201,9 +201,9 @@ func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {
 	return err
 }
 
-// settle syncs the file if sync is set, and sets its mode, as git would. Object files are read-only
+// syncAndChmod syncs the file if sync is set, and sets its mode, as git would. Object files are read-only
 // for everybody.
-func (d *looseDir) settle(f *os.File, sync bool) error {
+func (d *looseDir) syncAndChmod(f *os.File, sync bool) error {
 	if sync {
 		if err := f.Sync(); err != nil {
 			return fmt.Errorf("sync %q: %w", f.Name(), err)

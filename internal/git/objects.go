@@ -85,9 +85,9 @@ func (o *objects) misstated(spec string) bool {
 // to git.
 const maxHere = 1 << 20
 
-// apart splits n things into parts and has one reader per processor work on one part each. Small
+// inChunks splits n things into parts and has one reader per processor work on one part each. Small
 // numbers are not split, because starting goroutines would cost more than it saves.
-func (o *objects) apart(n int, do func(r *reader, from, to int)) {
+func (o *objects) inChunks(n int, do func(r *reader, from, to int)) {
 	const enough = 32
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/enough))
 	Each(parts, func(k int) error { //nolint:errcheck // none has an error

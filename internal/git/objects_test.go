@@ -173,7 +173,7 @@ func (f *fixture) compare(whole bool) {
 		return newBatch(r).Objects(ctx(f.TB), some, each)
 	}
 	apart := func(some []string, each func(int, Object, error) error) error {
-		return r.ProveApart(ctx(f.TB), some, MaxObject, each)
+		return r.ProveInParallel(ctx(f.TB), some, MaxObject, each)
 	}
 	info := func(some []string, each func(int, Object, error) error) error {
 		return r.Batch().Info(ctx(f.TB), some, each)
@@ -291,7 +291,7 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	defer r.Close() //nolint:errcheck // only a test
 	var lock sync.Mutex
 	where := fmt.Sprintf("bit %d of %s", at, filepath.Base(path))
-	err = r.ProveApart(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {
+	err = r.ProveInParallel(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {
 		lock.Lock()
 		defer lock.Unlock()
 		want := all[name.OID(specs[i])]

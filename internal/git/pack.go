@@ -270,9 +270,9 @@ func (w *packWriter) install(sum []byte) error {
 	defer os.Remove(index.Name()) //nolint:errcheck // gone if it got its name
 	_, err = index.Write(packIndex(newHash(w.repo.Format), w.entries, sum))
 	if err == nil {
-		err = dir.settle(index, dir.syncIndex)
+		err = dir.syncAndChmod(index, dir.syncIndex)
 	}
-	err = errors.Join(err, index.Close(), dir.settle(w.file, dir.syncPack), w.file.Close())
+	err = errors.Join(err, index.Close(), dir.syncAndChmod(w.file, dir.syncPack), w.file.Close())
 	if err != nil {
 		return err
 	}

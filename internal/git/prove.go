@@ -135,20 +135,20 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 	return rest, ctx.Err()
 }
 
-// partApart is how many things are handled at a time.
-const partApart = 256
+// chunkLen is how many things are handled at a time.
+const chunkLen = 256
 
-// Apart splits n things into parts of partApart and handles several of them at once. The order is
+// ParallelChunks splits n things into parts of chunkLen and handles several of them at once. The order is
 // not defined, and after an error some parts are not handled.
-func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
+func (r *Repo) ParallelChunks(n int, do func(b *Batch, from, to int) error) error {
 	var next atomic.Int64
-	return Each(min(Readers(), (n+partApart-1)/partApart), func(int) error {
+	return Each(min(Readers(), (n+chunkLen-1)/chunkLen), func(int) error {
 		for {
-			from := int(next.Add(partApart)) - partApart
+			from := int(next.Add(chunkLen)) - chunkLen
 			if from >= n {
 				return nil
 			}
-			if err := do(r.Batch(), from, min(from+partApart, n)); err != nil {
+			if err := do(r.Batch(), from, min(from+chunkLen, n)); err != nil {
 				return err
 			}
 		}
@@ -158,10 +158,10 @@ func (r *Repo) Apart(n int, do func(b *Batch, from, to int) error) error {
 // Readers is how many goroutines may read large objects at once. More of them need too much memory.
 func Readers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// ProveApart is Prove by several goroutines, which call each at the same time and in no particular
+// ProveInParallel is Prove by several goroutines, which call each at the same time and in no particular
 // order.
-func (r *Repo) ProveApart(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	return r.Apart(len(oids), func(b *Batch, from, to int) error {
+func (r *Repo) ProveInParallel(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
+	return r.ParallelChunks(len(oids), func(b *Batch, from, to int) error {
 		return b.Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
 	})
 }

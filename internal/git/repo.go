@@ -118,15 +118,15 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	}
 	r.Config = c.c
 	r.env = cleanEnv(o.Env)
-	return r, r.settleObjectDir()
+	return r, r.checkObjectDir()
 }
 
-// settleObjectDir refuses an object directory that the user set with GIT_OBJECT_DIRECTORY. Our refs
+// checkObjectDir refuses an object directory that the user set with GIT_OBJECT_DIRECTORY. Our refs
 // would name objects that nobody can find once the variable is unset. There are two exceptions.
 // During a push git sets the variable for its hooks (together with GIT_QUARANTINE_PATH) and moves
 // the objects into the repository when it accepts the refs. And if the variable names the
 // repository's own object directory, it has no effect and is dropped.
-func (r *Repo) settleObjectDir() error {
+func (r *Repo) checkObjectDir() error {
 	set := gitconfig.Getenv(r.env, objectDirectory)
 	if set == "" || gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") != "" {
 		return nil

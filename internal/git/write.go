@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	careful "github.com/go-git/go-git/v5/plumbing/hash"
+	gohash "github.com/go-git/go-git/v5/plumbing/hash"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
@@ -43,7 +43,7 @@ func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.O
 		return "", fmt.Errorf("write %s: %w", typ, err)
 	}
 	if r.pack == nil { // a pack keeps what is read again, and many blobs that are not
-		r.Batch().keep(Object{oid, typ, int64(len(data)), data})
+		r.Batch().remember(Object{oid, typ, int64(len(data)), data})
 	}
 	return oid, nil
 }
@@ -83,20 +83,20 @@ func (d *looseDir) WriteObject(_ context.Context, typ string, data []byte) (name
 func identify(format, typ string, data []byte) (name.OID, error) {
 	h := newHash(format)
 	if format == "sha1" {
-		h = careful.New(crypto.SHA1)
+		h = gohash.New(crypto.SHA1)
 	}
 	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
 	h.Write(data)
 	return seal(h)
 }
 
-// wary is a hash that recognizes such content, as that of go-git does.
-type wary interface {
+// collisionDetector is a hash that recognizes such content, as that of go-git does.
+type collisionDetector interface {
 	CollisionResistantSum(prefix []byte) (sum []byte, collides bool)
 }
 
 func seal(h hash.Hash) (name.OID, error) {
-	if w, is := h.(wary); is {
+	if w, is := h.(collisionDetector); is {
 		if sum, collides := w.CollisionResistantSum(nil); collides {
 			return "", fmt.Errorf("the content was crafted to collide with other content under SHA-1 (%x)", sum)
 		}

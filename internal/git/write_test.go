@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	careful "github.com/go-git/go-git/v5/plumbing/hash"
+	gohash "github.com/go-git/go-git/v5/plumbing/hash"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
@@ -64,7 +64,7 @@ func TestWriterMendsGarbledObject(t *testing.T) {
 // Content that was made to collide under SHA-1 is refused, as in git: its id would name something
 // else.
 func TestWriterRefusesCollision(t *testing.T) {
-	if _, is := careful.New(crypto.SHA1).(wary); !is {
+	if _, is := gohash.New(crypto.SHA1).(collisionDetector); !is {
 		t.Error("the hash recognizes no collisions")
 	}
 	if oid, err := seal(crafted{newHash("sha1")}); err == nil {

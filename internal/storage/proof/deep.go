@@ -89,7 +89,7 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 		some := trees[:min(len(trees), together)]
 		trees = trees[len(some):]
 		below := make([][]git.Entry, len(some))
-		err := d.store.Repo.ProveApart(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.ProveInParallel(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
 			entries, err := treeOf(o, err, d.store.Repo.HashLen())
 			if err != nil {
 				kind, what := treeFault(err)
@@ -132,7 +132,7 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
 		blobs = blobs[len(some):]
-		err := d.store.Repo.ProveApart(ctx, some, lfs.MaxPointer, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.ProveInParallel(ctx, some, lfs.MaxPointer, func(i int, o git.Object, err error) error {
 			if p, is := lfs.Parse(o.Data); err == nil && is && d.lfs.File(p) == "" {
 				d.damaged(name.OID(some[i]), fault{OutsideMissing, fmt.Sprintf("a file of git-lfs, and its content (%d bytes) is not here", p.Size)})
 			}

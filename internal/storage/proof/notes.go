@@ -56,7 +56,7 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 		}
 		var next []directory
 		var lock sync.Mutex
-		err := s.Repo.ProveApart(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
+		err := s.Repo.ProveInParallel(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
 			lock.Lock()
 			defer lock.Unlock()
 			at := level[i]

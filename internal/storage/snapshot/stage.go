@@ -204,7 +204,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
-	return r.shot.repo.Apart(len(which), func(b *git.Batch, from, to int) error {
+	return r.shot.repo.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
 		var rest []int
 		var specs []string
 		for _, i := range which[from:to] {

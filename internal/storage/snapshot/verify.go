@@ -34,7 +34,7 @@ func (s *Shot) verifyObjects(ctx context.Context, p *Plan) error {
 		}
 	}
 	var kept atomic.Int64
-	err := s.repo.ProveApart(ctx, v.specs, largeFile-1, func(i int, got git.Object, err error) error {
+	err := s.repo.ProveInParallel(ctx, v.specs, largeFile-1, func(i int, got git.Object, err error) error {
 		if kept.Add(int64(len(got.Data))) <= keptContents {
 			v.got[i].Data = got.Data
 		}

@@ -100,7 +100,7 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 	}
 	known := s.glances(session)
 	read := make([]bool, len(all))
-	err := s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
+	err := s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
 		for i, sum := range all[from:to] {
 			objects[i] = known.of[sum.Commit].objects // of an unknown one none, for which Present is false
@@ -141,7 +141,7 @@ const maxCommit = 64 << 20
 
 // readSummaries reads the commits of checkpoints, with several readers at once.
 func (s *Store) readSummaries(ctx context.Context, all []*Summary) error {
-	return s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
+	return s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
 }
 
 // readSummaries is the part of one reader.
@@ -206,7 +206,7 @@ func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(cont
 			sound = append(sound, sum)
 		}
 	}
-	return s.Repo.Apart(len(sound), func(b *git.Batch, from, to int) error {
+	return s.Repo.ParallelChunks(len(sound), func(b *git.Batch, from, to int) error {
 		some, err := s.findRecords(ctx, b, sound[from:to])
 		if err == nil {
 			err = look(ctx, b, some)
@@ -287,7 +287,7 @@ func (s *Store) glanceAt(ctx context.Context, commit, m, blob name.OID, r *recor
 // Err. It calls it from several goroutines at once, in no particular order. Damaged records are
 // skipped, and get an Err.
 func (s *Store) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte) error) error {
-	return s.Repo.Apart(len(all), func(b *git.Batch, from, to int) error {
+	return s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte) error { return each(from+i, raw) })
 	})
 }

@@ -225,7 +225,7 @@ func (b *build) differences(ctx context.Context) error {
 			}
 		}
 	}
-	return b.s.Repo.Apart(len(fresh), func(_ *git.Batch, from, to int) error {
+	return b.s.Repo.ParallelChunks(len(fresh), func(_ *git.Batch, from, to int) error {
 		for _, i := range fresh[from:to] {
 			if err := ctx.Err(); err != nil {
 				return err

@@ -124,12 +124,12 @@ func (t *transaction) add(l *refLock) error {
 	if err != nil {
 		return errAsk
 	}
-	return t.take(l)
+	return t.acquire(l)
 }
 
-// take links the lock file. It waits for another holder as long as git would wait by default, and
+// acquire links the lock file. It waits for another holder as long as git would wait by default, and
 // removes locks that killed processes of ours have left.
-func (t *transaction) take(l *refLock) error {
+func (t *transaction) acquire(l *refLock) error {
 	patience := refPatience
 	if l.update.Ref == packedRefsFile {
 		patience = packedPatience
