@@ -31,7 +31,7 @@ func (f *fixture) compareFound(must bool, env ...string) {
 	f.Helper()
 	found, err, asked, askErr := f.both(env...)
 	if err != nil {
-		if must || !errors.Is(err, errAsk) {
+		if must || !errors.Is(err, errUseGit) {
 			f.Errorf("not found in process: %v", err)
 		}
 		return
@@ -148,7 +148,7 @@ func TestDiscoverLeaves(t *testing.T) {
 			f.Git("add", ".")
 			f.Git("commit", "-qm", "one")
 			f.compareFound(true)
-			if _, err, _, _ := f.both(do(f)...); !errors.Is(err, errAsk) {
+			if _, err, _, _ := f.both(do(f)...); !errors.Is(err, errUseGit) {
 				t.Errorf("found: %v", err)
 			}
 		})

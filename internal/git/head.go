@@ -10,10 +10,10 @@ import (
 	"git-checkpoint/internal/git/internal/refs"
 )
 
-// errAsk says that this process cannot tell, and that git has to be asked.
-var errAsk = discover.ErrAsk
+// errUseGit says that this process cannot tell, and that git has to be asked.
+var errUseGit = discover.ErrUseGit
 
-// discover opens an ordinary repository without starting git. It returns errAsk when the repository
+// discover opens an ordinary repository without starting git. It returns errUseGit when the repository
 // is not an ordinary one, or when HEAD cannot be read with certainty.
 func (r *Repo) discover(o Options) error {
 	found, err := discover.Find(o.Dir, o.Env)
@@ -31,24 +31,24 @@ func (r *Repo) discover(o Options) error {
 func (r *Repo) readHead() error {
 	path := filepath.Join(r.GitDir, "HEAD")
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return errAsk
+		return errUseGit
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return errAsk
+		return errUseGit
 	}
 	line, ended := strings.CutSuffix(string(data), "\n")
 	files := r.refFiles()
 	branch, symbolic := strings.CutPrefix(line, "ref: ")
 	switch {
 	case !ended: // git always ends the line; the file may be half written
-		return errAsk
+		return errUseGit
 	case !symbolic && len(line) == files.Digits && name.IsHex(line):
 		r.Head.OID = name.OID(line)
 		return nil
 	// A symbolic HEAD outside refs/heads is possible, but rare enough to leave to git.
 	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !refs.IsSimple(branch):
-		return errAsk
+		return errUseGit
 	}
 	r.Head.Branch = name.Ref(branch)
 	r.Head.OID, err = files.Resolve(r.Head.Branch)

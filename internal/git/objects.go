@@ -11,7 +11,7 @@ import (
 )
 
 // objects reads and writes the files of the object database in this process. It refuses
-// (odb.ErrElsewhere) whatever it cannot read with certainty, such as unusual packs, objects that a
+// (odb.ErrUseGit) whatever it cannot read with certainty, such as unusual packs, objects that a
 // promisor remote still has, and damage. The caller asks git then.
 type objects struct {
 	loose *looseDir
@@ -153,11 +153,11 @@ func (r *reader) readLoose(oid name.OID, limit int64) (Object, error) {
 	return r.proven(oid, o, err)
 }
 
-// proven compares the content with the id that was asked for. It returns odb.ErrElsewhere if they
+// proven compares the content with the id that was asked for. It returns odb.ErrUseGit if they
 // differ.
 func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
 	if err == nil && HashObject(r.loose.format, o.Type, o.Data) != oid {
-		err = odb.ErrElsewhere
+		err = odb.ErrUseGit
 	}
 	if err != nil {
 		return Object{}, err
@@ -167,7 +167,7 @@ func (r *reader) proven(oid name.OID, o odb.Object, err error) (Object, error) {
 
 // info returns type and size of an object without reading its content.
 func (r *reader) info(l located) (Object, error) {
-	o, err := odb.Object{}, odb.ErrElsewhere
+	o, err := odb.Object{}, odb.ErrUseGit
 	if l.packed {
 		o, err = r.Info(l.place, maxHere)
 	}

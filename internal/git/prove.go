@@ -81,7 +81,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 			queue = append(queue, next...)
 			return err
 		}
-		o, err := Object{}, odb.ErrElsewhere
+		o, err := Object{}, odb.ErrUseGit
 		// An id of the other object format cannot exist here; git reports it as missing.
 		if here && len(oid) == 2*b.repo.HashLen() {
 			l := located{oid: oid}

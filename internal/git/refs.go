@@ -126,18 +126,18 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 			return err
 		}
 	}
-	if err := r.writeRefs(ctx, updates); !errors.Is(err, errAsk) {
+	if err := r.writeRefs(ctx, updates); !errors.Is(err, errUseGit) {
 		return err
 	}
 	return r.updateRefs(ctx, updates)
 }
 
-// writeRefs applies the updates in this process. errAsk means that nothing was written, and that git
+// writeRefs applies the updates in this process. errUseGit means that nothing was written, and that git
 // should do it or say what is wrong.
 func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
 	files := r.refFiles()
 	if !files.Writable(r.Head.Branch) {
-		return errAsk
+		return errUseGit
 	}
 	return files.Write(updates, func(oids []name.OID) bool { return r.areCommits(ctx, oids) })
 }
@@ -152,7 +152,7 @@ func (r *Repo) areCommits(ctx context.Context, oids []name.OID) bool {
 	}
 	err := r.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
 		if err == nil && o.Type != "commit" {
-			err = errAsk
+			err = errUseGit
 		}
 		return err
 	})

@@ -43,7 +43,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 			if left := ours.leftovers(); len(left) > 0 {
 				tb.Fatalf("%v leave %v", updates, left)
 			}
-			if errors.Is(err, errAsk) {
+			if errors.Is(err, errUseGit) {
 				asked++
 				if now := ours.LooseRefs(); now != before {
 					tb.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
@@ -150,7 +150,7 @@ func TestWriteRefsRace(t *testing.T) {
 						mu.Unlock()
 						break
 					}
-					if !errors.Is(err, ErrRaced) && !errors.Is(err, errAsk) {
+					if !errors.Is(err, ErrRaced) && !errors.Is(err, errUseGit) {
 						t.Errorf("%v", err)
 						return
 					}

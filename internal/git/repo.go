@@ -9,7 +9,7 @@
 // Starting git costs a few milliseconds, so most operations have two implementations. The first
 // works on git's files directly, in this process, and handles only what every version of git stores
 // in the same way. For everything else (another ref backend, a damaged file, an unknown extension)
-// it returns errAsk or odb.ErrElsewhere, and the second implementation starts git and takes its
+// it returns errUseGit or odb.ErrUseGit, and the second implementation starts git and takes its
 // answer. What git says always wins.
 package git
 

@@ -3,7 +3,7 @@
 // would read, without starting git.
 //
 // ReadFiles only accepts what every version of git reads in the same way (see git-config(1),
-// "Syntax"). For anything else, such as an include, it returns ErrAsk, and the caller starts git
+// "Syntax"). For anything else, such as an include, it returns ErrUseGit, and the caller starts git
 // and uses ParseConfig.
 package gitconfig
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrAsk says that only git can tell: a file includes another one, the environment changes the
+// ErrUseGit says that only git can tell: a file includes another one, the environment changes the
 // configuration, or something is written in a way that not all versions of git read alike. The
 // caller starts git.
-var ErrAsk = errors.New("only git can tell")
+var ErrUseGit = errors.New("only git can tell")
 
 // ReadFiles reads the configuration of the machine, of the user, and of the repository, whose file
 // is local. It returns what `git config --list` would print with the environment env. A missing
@@ -41,24 +41,24 @@ func configFiles(env []string) ([]string, error) {
 	// With GIT_CONFIG_NOSYSTEM=true git skips the machine's file. Other values are left to git.
 	default:
 		if no, err := ParseBool(v); err != nil || !no {
-			return nil, ErrAsk
+			return nil, ErrUseGit
 		}
 	}
 	if global, set := getenv(env, "GIT_CONFIG_GLOBAL"); set {
 		if !filepath.IsAbs(global) {
-			return nil, ErrAsk
+			return nil, ErrUseGit
 		}
 		// GIT_CONFIG_GLOBAL replaces both files of the user.
 		return append(files, global), nil
 	}
 	home := Getenv(env, "HOME")
 	if !filepath.IsAbs(home) {
-		return nil, ErrAsk
+		return nil, ErrUseGit
 	}
 	xdg := filepath.Join(home, ".config")
 	if v := Getenv(env, "XDG_CONFIG_HOME"); v != "" {
 		if xdg = v; !filepath.IsAbs(v) {
-			return nil, ErrAsk
+			return nil, ErrUseGit
 		}
 	}
 	return append(files, filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")), nil
@@ -71,7 +71,7 @@ func (c *Config) readFile(path string) error {
 		return nil
 	}
 	if err != nil || len(data) > 1<<20 || bytes.IndexByte(data, 0) >= 0 {
-		return ErrAsk
+		return ErrUseGit
 	}
 	f := configFile{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), config: c}
 	return f.read()
@@ -123,7 +123,7 @@ func (f *configFile) read() error {
 			f.at-- // variable reads the letter again
 			err = f.variable()
 		default:
-			err = ErrAsk
+			err = ErrUseGit
 		}
 	}
 	return err
@@ -138,7 +138,7 @@ func (f *configFile) header() error {
 			return f.subsection(string(f.data[start : f.at-1]))
 		}
 		if !isKey(c) && c != '.' {
-			return ErrAsk
+			return ErrUseGit
 		}
 	}
 	return f.enter(string(f.data[start:f.at-1]), ".")
@@ -148,19 +148,19 @@ func (f *configFile) header() error {
 func (f *configFile) subsection(section string) error {
 	var sub strings.Builder
 	if f.next() != '"' {
-		return ErrAsk
+		return ErrUseGit
 	}
 	for c := f.next(); c != '"'; c = f.next() {
 		if c == '\\' {
 			c = f.next()
 		}
 		if c == '\n' {
-			return ErrAsk
+			return ErrUseGit
 		}
 		sub.WriteByte(c)
 	}
 	if f.next() != ']' {
-		return ErrAsk
+		return ErrUseGit
 	}
 	return f.enter(section, "."+sub.String()+".")
 }
@@ -170,7 +170,7 @@ func (f *configFile) subsection(section string) error {
 func (f *configFile) enter(section, rest string) error {
 	section = strings.ToLower(section)
 	if section == "" || strings.HasPrefix(section, "include") {
-		return ErrAsk
+		return ErrUseGit
 	}
 	f.section = section + rest
 	return nil
@@ -190,7 +190,7 @@ func (f *configFile) variable() error {
 	value := "true"
 	if c != '\n' {
 		if c != '=' {
-			return ErrAsk
+			return ErrUseGit
 		}
 		var err error
 		if value, err = f.value(); err != nil {
@@ -205,18 +205,18 @@ func (f *configFile) variable() error {
 // Spaces are only added to the value when another byte follows them.
 //
 // Versions of git differ in what they make of tabs inside a value, and of spaces before a quote or
-// backslash. Such values return ErrAsk.
+// backslash. Such values return ErrUseGit.
 func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machine, better read in one piece
 	var v []byte
 	spaces, quoted, comment := 0, false, false
 	for c := f.next(); c != '\n' || quoted; c = f.next() {
 		switch {
 		case c == '\n', c == '\r':
-			return "", ErrAsk
+			return "", ErrUseGit
 		case comment:
 			continue
 		case !quoted && c == '\t' && len(v) > 0 && !f.blank():
-			return "", ErrAsk // git before 2.45 makes it a space, later versions keep the tab
+			return "", ErrUseGit // git before 2.45 makes it a space, later versions keep the tab
 		case !quoted && (c == ' ' || c == '\t'):
 			if len(v) > 0 {
 				spaces++
@@ -226,7 +226,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			comment = true
 			continue
 		case spaces > 0 && (c == '"' || c == '\\'):
-			return "", ErrAsk // some versions take these spaces for trailing ones
+			return "", ErrUseGit // some versions take these spaces for trailing ones
 		}
 		v = append(v, strings.Repeat(" ", spaces)...)
 		spaces = 0
@@ -236,7 +236,7 @@ func (f *configFile) value() (string, error) { //nolint:gocyclo // a state machi
 			v = append(v, c)
 		} else if c = f.next(); c != '\n' { // a backslash before the newline continues the line
 			if c = unescape(c); c == 0 {
-				return "", ErrAsk
+				return "", ErrUseGit
 			}
 			v = append(v, c)
 		}

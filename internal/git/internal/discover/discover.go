@@ -4,8 +4,8 @@
 // Find does what `git rev-parse` would do, but only for the usual case: a directory .git that
 // belongs to the user, with no GIT_* variable that changes its place or configuration. Where
 // anything is unusual (a linked worktree, a submodule, another owner, an unknown extension, a bare
-// repository) it returns ErrAsk, and the caller asks git. A wrong answer would be worse than a slow
-// one, so every doubt is ErrAsk.
+// repository) it returns ErrUseGit, and the caller asks git. A wrong answer would be worse than a slow
+// one, so every doubt is ErrUseGit.
 package discover
 
 import (
@@ -17,8 +17,8 @@ import (
 	"git-checkpoint/internal/git/gitconfig"
 )
 
-// ErrAsk says that only git can tell.
-var ErrAsk = gitconfig.ErrAsk
+// ErrUseGit says that only git can tell.
+var ErrUseGit = gitconfig.ErrUseGit
 
 // Repository is an ordinary repository: its git directory is <WorkTree>/.git.
 type Repository struct {
@@ -32,11 +32,11 @@ type Repository struct {
 // it with the environment env.
 func Find(dir string, env []string) (*Repository, error) {
 	if !plainEnv(env) {
-		return nil, ErrAsk
+		return nil, ErrUseGit
 	}
 	cwd, err := realDir(dir)
 	if err != nil {
-		return nil, ErrAsk
+		return nil, ErrUseGit
 	}
 	found := &Repository{}
 	if found.WorkTree, err = topOf(cwd); err != nil {
@@ -80,26 +80,26 @@ func plainEnv(env []string) bool {
 }
 
 // realDir returns the path of a directory without symbolic links. "" stands for the working
-// directory. It does not resolve links itself but returns ErrAsk.
+// directory. It does not resolve links itself but returns ErrUseGit.
 func realDir(dir string) (string, error) {
 	if dir == "" {
 		return workingDir()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir || !filepath.IsAbs(dir) {
-		return "", ErrAsk
+		return "", ErrUseGit
 	}
 	return dir, nil
 }
 
 // topOf goes up from dir to the first directory with a .git. Like git, it does not leave the file
-// system of dir. Everything that git would check further is ErrAsk: a file named HEAD (dir may be a
+// system of dir. Everything that git would check further is ErrUseGit: a file named HEAD (dir may be a
 // bare repository), .git as a file or link, another owner (safe.directory), and a commondir (a
 // linked worktree).
 func topOf(dir string) (string, error) {
 	for first := dir; ; dir = filepath.Dir(dir) {
 		// A bare repository has a HEAD at its top.
 		if dir != first && !sameDevice(first, dir) || exists(filepath.Join(dir, "HEAD")) {
-			return "", ErrAsk
+			return "", ErrUseGit
 		}
 		at := filepath.Join(dir, ".git")
 		info, err := os.Lstat(at)
@@ -107,15 +107,15 @@ func topOf(dir string) (string, error) {
 		case err == nil && info.IsDir() && ours(dir) && ours(at):
 			for _, sub := range []string{"objects", "refs"} {
 				if info, err := os.Lstat(filepath.Join(at, sub)); err != nil || !info.IsDir() {
-					return "", ErrAsk
+					return "", ErrUseGit
 				}
 			}
 			if exists(filepath.Join(at, "commondir")) || strings.ContainsAny(dir, "\n") {
-				return "", ErrAsk
+				return "", ErrUseGit
 			}
 			return dir, nil
 		case err == nil || !os.IsNotExist(err) || dir == filepath.Dir(dir):
-			return "", ErrAsk
+			return "", ErrUseGit
 		}
 	}
 }
@@ -126,31 +126,31 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// formatOf returns the object format of a repository. It returns ErrAsk if the configuration has an
+// formatOf returns the object format of a repository. It returns ErrUseGit if the configuration has an
 // extension that moves or changes parts of the repository, or that is not known here. Extensions
 // count only with repositoryformatversion 1.
 func formatOf(c *gitconfig.Config) (string, error) {
 	if bare, err := c.Bool("core.bare", false); err != nil || bare {
-		return "", ErrAsk
+		return "", ErrUseGit
 	}
 	if _, set := c.Get("core.worktree"); set {
-		return "", ErrAsk
+		return "", ErrUseGit
 	}
 	version, _ := c.Get("core.repositoryformatversion")
 	format := "sha1"
 	for _, key := range c.Keys("extensions.") {
 		switch v := c.All(key); {
 		case version != "1" || len(v) != 1:
-			return "", ErrAsk
+			return "", ErrUseGit
 		case key == "extensions.objectformat" && (v[0] == "sha1" || v[0] == "sha256"):
 			format = v[0]
 		case key == "extensions.partialclone", key == "extensions.preciousobjects", key == "extensions.noop":
 		default:
-			return "", ErrAsk
+			return "", ErrUseGit
 		}
 	}
 	if v := c.All("core.repositoryformatversion"); len(v) != 1 || version != "0" && version != "1" {
-		return "", ErrAsk
+		return "", ErrUseGit
 	}
 	return format, nil
 }

@@ -133,7 +133,7 @@ func TestFindEnvironment(t *testing.T) {
 		"GIT_CONFIG_PARAMETERS='a.b=c'": true, "GIT_CONFIG_SYSTEM=x": true, "GIT_NAMESPACE=x": true, "GIT_OF_TOMORROW=x": true, "GIT_CONFIG_GLOBAL=": true,
 		"GIT_DIR=": false, "GIT_CEILING_DIRECTORIES=": false, "GIT_AUTHOR_NAME=Ann": false, "GIT_CHECKPOINT_SESSION=x": false, "GIT_TRACE=1": false, "GITHUB_X=1": false,
 	} {
-		if _, err := discover.Find(p.path("repo"), append(p.env, variable)); errors.Is(err, discover.ErrAsk) != asks || !asks && err != nil {
+		if _, err := discover.Find(p.path("repo"), append(p.env, variable)); errors.Is(err, discover.ErrUseGit) != asks || !asks && err != nil {
 			t.Errorf("%s: %v", variable, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestFindAsks(t *testing.T) {
 			if _, err := discover.Find(p.path("repo"), p.env); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := discover.Find(p.path(change(p)), p.env); !errors.Is(err, discover.ErrAsk) {
+			if got, err := discover.Find(p.path(change(p)), p.env); !errors.Is(err, discover.ErrUseGit) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -208,7 +208,7 @@ func TestFindAsks(t *testing.T) {
 	p.must(err)
 	relative, err := filepath.Rel(here, p.path("repo"))
 	p.must(err)
-	if got, err := discover.Find(relative, p.env); !errors.Is(err, discover.ErrAsk) {
+	if got, err := discover.Find(relative, p.env); !errors.Is(err, discover.ErrUseGit) {
 		t.Errorf("a relative path: %+v, %v", got, err)
 	}
 }
@@ -232,7 +232,7 @@ func TestFindFormat(t *testing.T) {
 		p := newPlace(t)
 		p.repository("repo", config)
 		got, err := discover.Find(p.path("repo"), p.env)
-		if found := err == nil; found != (format != "") || found && got.Format != format || !found && !errors.Is(err, discover.ErrAsk) {
+		if found := err == nil; found != (format != "") || found && got.Format != format || !found && !errors.Is(err, discover.ErrUseGit) {
 			t.Errorf("%s: %+v, %v", strings.ReplaceAll(config, "\n", "|"), got, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestFindOwner(t *testing.T) {
 		p := newPlace(t)
 		p.repository("repo", plain)
 		p.must(os.Chown(p.path(given), 12345, -1))
-		if got, err := discover.Find(p.path("repo"), p.env); !errors.Is(err, discover.ErrAsk) {
+		if got, err := discover.Find(p.path("repo"), p.env); !errors.Is(err, discover.ErrUseGit) {
 			t.Errorf("%s is another user's: %+v, %v", given, got, err)
 		}
 	}

@@ -6,7 +6,7 @@ package discover
 // used.
 func IsDistributed(string) bool { return false }
 
-func workingDir() (string, error) { return "", ErrAsk }
+func workingDir() (string, error) { return "", ErrUseGit }
 
 func ours(string) bool { return false }
 

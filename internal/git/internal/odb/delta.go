@@ -6,15 +6,15 @@ package odb
 func patch(base, delta []byte, limit int64) ([]byte, error) {
 	const shortest = 4
 	if len(delta) < shortest {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	from, rest, ok := varint(delta)
 	if !ok || from != int64(len(base)) {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	size, rest, ok := varint(rest)
 	if !ok {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	if size > limit {
 		return nil, ErrLarge
@@ -28,18 +28,18 @@ func patch(base, delta []byte, limit int64) ([]byte, error) {
 		case op&0x80 != 0:
 			var at, n int64
 			if at, n, rest, ok = piece(op, rest); !ok || at > from || n > from-at || n > size-int64(len(out)) {
-				return nil, ErrElsewhere
+				return nil, ErrUseGit
 			}
 			out = append(out, base[at:at+n]...)
 		case op == 0 || int(op) > len(rest) || int(op) > int(size)-len(out):
-			return nil, ErrElsewhere
+			return nil, ErrUseGit
 		default:
 			out = append(out, rest[:op]...)
 			rest = rest[op:]
 		}
 	}
 	if int64(len(out)) != size {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	return out, nil
 }

@@ -40,20 +40,20 @@ func openIndex(f *os.File, hashLen int) (*index, error) {
 	x := &index{all: all, hashLen: int64(hashLen)}
 	size := int64(len(all))
 	if size < idsAt || string(all[:fanoutAt]) != indexMagic {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	last := uint32(0)
 	for i := range x.fanout {
 		n := binary.BigEndian.Uint32(all[fanoutAt+4*int64(i):])
 		if n < last {
-			return nil, ErrElsewhere
+			return nil, ErrUseGit
 		}
 		x.fanout[i], last = n, n
 	}
 	x.count = int64(last)
 	least := idsAt + x.count*(x.hashLen+checksumSize+offsetSize) + 2*x.hashLen
 	if size < least || size > least+max(0, x.count-1)*wideSize {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	x.sum = all[size-2*x.hashLen : size-x.hashLen]
 	return x, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // errShort says that the input ends before the stream does. What else is wrong with a stream is
-// ErrElsewhere.
+// ErrUseGit.
 var errShort = errors.New("the compressed stream is cut off")
 
 // inflater inflates zlib streams from memory and says where they end, since the objects in a pack
@@ -44,13 +44,13 @@ func (z *inflater) open(in []byte) (err error) {
 func (z *inflater) finish(out []byte) (int, error) {
 	n, err := z.read(out)
 	if err == nil && n < len(out) {
-		err = ErrElsewhere // it holds less
+		err = ErrUseGit // it holds less
 	}
 	if err != nil {
 		return 0, err
 	}
 	if n, err = z.read(z.beyond[:]); n > 0 {
-		err = ErrElsewhere // it holds more
+		err = ErrUseGit // it holds more
 	}
 	return int(z.in.Size()) - z.in.Len(), err
 }
@@ -73,6 +73,6 @@ func streamError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errShort
 	default:
-		return ErrElsewhere
+		return ErrUseGit
 	}
 }

@@ -66,7 +66,7 @@ func TestInflate(t *testing.T) {
 				t.Fatalf("text %d of %d bytes, level %d: %d of %d, %v", i, len(text), level, n, len(stream), err)
 			}
 			stream[len(stream)-1] ^= 1
-			if _, err := z.inflate(out, stream); !errors.Is(err, ErrElsewhere) {
+			if _, err := z.inflate(out, stream); !errors.Is(err, ErrUseGit) {
 				t.Fatalf("text %d, level %d, another checksum: %v", i, level, err)
 			}
 			stream[len(stream)-1] ^= 1
@@ -78,7 +78,7 @@ func TestInflate(t *testing.T) {
 				if wrong < 0 {
 					continue
 				}
-				if _, err := z.inflate(make([]byte, wrong), stream); !errors.Is(err, ErrElsewhere) {
+				if _, err := z.inflate(make([]byte, wrong), stream); !errors.Is(err, ErrUseGit) {
 					t.Fatalf("text %d, level %d, %d bytes for %d: %v", i, level, wrong, len(text), err)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 func (r *Reader) Loose(path string, limit int64) (Object, error) {
 	file, err := r.file(path, limit)
 	if err != nil {
-		return Object{}, ErrElsewhere
+		return Object{}, ErrUseGit
 	}
 	o, begun, err := r.begin(file)
 	if err != nil {
@@ -25,12 +25,12 @@ func (r *Reader) Loose(path string, limit int64) (Object, error) {
 		return Object{}, ErrLarge
 	}
 	if int64(len(begun)) > o.Size {
-		return Object{}, ErrElsewhere
+		return Object{}, ErrUseGit
 	}
 	o.Data = make([]byte, o.Size)
 	n, err := r.inflater.finish(o.Data[copy(o.Data, begun):])
 	if err != nil || n != len(file) {
-		return Object{}, ErrElsewhere
+		return Object{}, ErrUseGit
 	}
 	return o, nil
 }
@@ -40,7 +40,7 @@ func (r *Reader) Loose(path string, limit int64) (Object, error) {
 func (r *Reader) LooseInfo(path string) (Object, error) {
 	file, err := r.file(path, beginning)
 	if err != nil {
-		return Object{}, ErrElsewhere
+		return Object{}, ErrUseGit
 	}
 	o, _, err := r.begin(file)
 	return o, err
@@ -63,11 +63,11 @@ func (r *Reader) file(path string, limit int64) ([]byte, error) {
 // as far as it was inflated too; it is valid until the next call.
 func (r *Reader) begin(file []byte) (o Object, begun []byte, err error) {
 	if err := r.inflater.open(file); err != nil {
-		return o, nil, ErrElsewhere
+		return o, nil, ErrUseGit
 	}
 	n, err := r.inflater.read(r.head[:])
 	if err != nil {
-		return o, nil, ErrElsewhere
+		return o, nil, ErrUseGit
 	}
 	o, length, err := HeadOf(r.head[:n])
 	return o, r.head[length:n], err
@@ -80,7 +80,7 @@ func HeadOf(begin []byte) (o Object, length int64, err error) {
 	typ, digits, _ := strings.Cut(string(head), " ")
 	size, ok := decimal(digits)
 	if !ended || !ok || !IsType(typ) {
-		return o, 0, ErrElsewhere
+		return o, 0, ErrUseGit
 	}
 	return Object{Type: typ, Size: size}, int64(len(head)) + 1, nil
 }

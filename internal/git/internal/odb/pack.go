@@ -73,7 +73,7 @@ func (p *pack) check(f *os.File, x *index) error {
 	}
 	version := binary.BigEndian.Uint32(head[4:])
 	if string(head[:4]) != "PACK" || version != 2 && version != 3 || int64(binary.BigEndian.Uint32(head[8:])) != x.count {
-		return ErrElsewhere
+		return ErrUseGit
 	}
 	p.end = info.Size() - int64(p.hashLen)
 	sum := make([]byte, p.hashLen)
@@ -81,7 +81,7 @@ func (p *pack) check(f *os.File, x *index) error {
 		return err
 	}
 	if !bytes.Equal(sum, x.sum) {
-		return ErrElsewhere
+		return ErrUseGit
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrElsewhere}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrUseGit}
 	}
 	return os.Open(path)
 }

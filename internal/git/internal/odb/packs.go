@@ -7,7 +7,7 @@
 // at a Place (Read, Info), or a loose object by the path of its file (Loose, LooseInfo).
 //
 // The package accepts only what git writes today and what fits into the caller's limit. Anything
-// else is ErrElsewhere, and the caller must ask git, whose answers and error messages are the
+// else is ErrUseGit, and the caller must ask git, whose answers and error messages are the
 // ones that count. It also refuses whatever git refuses. It does not compute object ids: a caller
 // that needs proof of the content must hash it.
 //
@@ -30,11 +30,11 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// ErrElsewhere says that an object cannot be read here, for whatever reason; git may still find
-// it. ErrLarge is an ErrElsewhere for an object that is larger than the limit.
+// ErrUseGit says that an object cannot be read here, for whatever reason; git may still find
+// it. ErrLarge is an ErrUseGit for an object that is larger than the limit.
 var (
-	ErrElsewhere = errors.New("in no file that this program can read")
-	ErrLarge     = fmt.Errorf("%w: too large", ErrElsewhere)
+	ErrUseGit = errors.New("in no file that this program can read")
+	ErrLarge  = fmt.Errorf("%w: too large", ErrUseGit)
 )
 
 // MaxPacks is the largest number of packs in a directory that are searched. If there are more,

@@ -78,7 +78,7 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 		}
 		h, err := r.header(p, offset)
 		if err != nil || len(deltas) > maxChain {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 		if h.size > limit {
 			return Object{}, ErrLarge
@@ -86,7 +86,7 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 		if !h.isDelta() {
 			o = Object{Type: typeNames[h.typ], Size: h.size, Data: make([]byte, h.size)}
 			if err := r.content(p, h.data, o.Data); err != nil {
-				return Object{}, ErrElsewhere
+				return Object{}, ErrUseGit
 			}
 			r.bases.put(Place{p, offset}, o)
 			break
@@ -99,7 +99,7 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 		r.below = i > 0
 		delta := r.room(d.size)
 		if err := r.content(p, d.data, delta); err != nil {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 		data, err := patch(o.Data, delta, limit)
 		if err != nil {
@@ -124,21 +124,21 @@ func (r *Reader) Info(at Place, limit int64) (Object, error) {
 	}
 	h, err := r.header(at.pack, at.offset)
 	if err != nil {
-		return Object{}, ErrElsewhere
+		return Object{}, ErrUseGit
 	}
 	o := Object{Size: h.size}
 	if h.isDelta() {
 		if h.size > limit {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 		delta := r.room(h.size)
 		if err := r.content(at.pack, h.data, delta); err != nil {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 		_, rest, ok := varint(delta)
 		size, _, ok2 := varint(rest)
 		if !ok || !ok2 {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 		o.Size = size
 	}
@@ -148,7 +148,7 @@ func (r *Reader) Info(at Place, limit int64) (Object, error) {
 			return o, nil
 		}
 		if h, err = r.header(at.pack, h.base); err != nil || depth > maxChain {
-			return Object{}, ErrElsewhere
+			return Object{}, ErrUseGit
 		}
 	}
 	o.Type = typeNames[h.typ]
@@ -169,13 +169,13 @@ func (r *Reader) room(size int64) []byte {
 func (r *Reader) header(p *pack, offset int64) (header, error) {
 	b, err := r.bytes(p, offset, maxHeader)
 	if err != nil || len(b) == 0 {
-		return header{}, ErrElsewhere
+		return header{}, ErrUseGit
 	}
 	h := header{typ: b[0] >> 4 & 7, size: int64(b[0] & 0x0f)}
 	n := 1
 	for shift := 4; b[n-1]&0x80 != 0; shift += 7 {
 		if n == len(b) || shift > 56 {
-			return header{}, ErrElsewhere
+			return header{}, ErrUseGit
 		}
 		h.size |= int64(b[n]&0x7f) << shift
 		n++
@@ -184,23 +184,23 @@ func (r *Reader) header(p *pack, offset int64) (header, error) {
 	case typeOffsetDelta:
 		back, used, ok := distance(b[n:])
 		if !ok || back > offset {
-			return header{}, ErrElsewhere
+			return header{}, ErrUseGit
 		}
 		h.base = offset - back
 		n += used
 	case typeRefDelta:
 		if len(b) < n+p.hashLen {
-			return header{}, ErrElsewhere
+			return header{}, ErrUseGit
 		}
 		base, ok := p.index.find(b[n : n+p.hashLen])
 		if !ok {
-			return header{}, ErrElsewhere
+			return header{}, ErrUseGit
 		}
 		h.base = base
 		n += p.hashLen
 	case 1, 2, 3, 4:
 	default:
-		return header{}, ErrElsewhere
+		return header{}, ErrUseGit
 	}
 	h.data = offset + int64(n)
 	return h, nil
@@ -260,7 +260,7 @@ const (
 // far from the objects, and a single window would jump back and forth.
 func (r *Reader) bytes(p *pack, offset, least int64) ([]byte, error) {
 	if offset < packHeader || offset >= p.end {
-		return nil, ErrElsewhere
+		return nil, ErrUseGit
 	}
 	least = min(least, p.end-offset)
 	w := &r.ahead

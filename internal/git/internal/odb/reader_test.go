@@ -78,7 +78,7 @@ func TestRefusedEntries(t *testing.T) {
 			t.Fatal("it is not found")
 		}
 		o, err := r.Read(at, most)
-		if !errors.Is(err, ErrElsewhere) || errors.Is(err, ErrLarge) != strings.Contains(what, "over") {
+		if !errors.Is(err, ErrUseGit) || errors.Is(err, ErrLarge) != strings.Contains(what, "over") {
 			t.Errorf("%s: %.20q %v", what, o.Data, err)
 		}
 		if at, _ := packs.Find(oidOf(1)); string(mustRead(t, &r, at)) != "0123456789" {
@@ -111,7 +111,7 @@ func TestDeepChain(t *testing.T) {
 		}
 		items = append(items, onOffset(t, 2, int64(back), same))
 	}
-	for k, n := range map[int]error{maxChain: nil, maxChain + 2: ErrElsewhere} {
+	for k, n := range map[int]error{maxChain: nil, maxChain + 2: ErrUseGit} {
 		some := append(slices.Clone(items[:k]), items[k])
 		for i := range some[:k] {
 			some[i].id = id(1)

@@ -3,7 +3,7 @@
 // ref hides a line in packed-refs.
 //
 // Files is the entry point. Resolve and List read, Write changes refs in one transaction, and Reclaim
-// finishes or takes back what a killed process has left. They return gitconfig.ErrAsk for everything
+// finishes or takes back what a killed process has left. They return gitconfig.ErrUseGit for everything
 // unusual, such as symbolic refs, refs of one worktree, damage, or another backend. The caller asks
 // git then.
 //
@@ -45,15 +45,15 @@ func (f Files) foreign() bool {
 	return gitconfig.Getenv(f.Env, "GIT_REFERENCE_BACKEND") != "" || gitconfig.Getenv(f.Env, "GIT_REF_FORMAT") != ""
 }
 
-// errAsk says that this process cannot tell, and that git has to be asked.
-var errAsk = gitconfig.ErrAsk
+// errUseGit says that this process cannot tell, and that git has to be asked.
+var errUseGit = gitconfig.ErrUseGit
 
 // Resolve returns the id that a ref holds, or "" if the ref does not exist. It looks at the loose
 // file first, as git does: `git pack-refs` writes packed-refs before it removes the loose file, so
 // in this order no ref is missed.
 func (f Files) Resolve(ref name.Ref) (name.OID, error) {
 	if f.foreign() || !f.shared(string(ref)) {
-		return "", errAsk
+		return "", errUseGit
 	}
 	path := filepath.Join(f.Dir, string(ref))
 	info, err := os.Lstat(path)
@@ -67,10 +67,10 @@ func (f Files) Resolve(ref name.Ref) (name.OID, error) {
 	case err == nil && info.IsDir(), errors.Is(err, fs.ErrNotExist):
 		return f.packed(ref)
 	}
-	return "", errAsk
+	return "", errUseGit
 }
 
-// looseID reads the file of a ref. The error is fs.ErrNotExist if there is none, and errAsk if it does
+// looseID reads the file of a ref. The error is fs.ErrNotExist if there is none, and errUseGit if it does
 // not hold an id.
 func (f Files) looseID(path string) (name.OID, error) {
 	data, err := mapped.Small(path)
@@ -79,7 +79,7 @@ func (f Files) looseID(path string) (name.OID, error) {
 	}
 	oid := strings.TrimSuffix(string(data), "\n")
 	if err != nil || len(oid) != f.Digits || !name.IsHex(oid) {
-		return "", errAsk
+		return "", errUseGit
 	}
 	return name.OID(oid), nil
 }
@@ -109,7 +109,7 @@ func (f Files) packed(ref name.Ref) (name.OID, error) {
 	return p.resolve(string(ref), f.Digits)
 }
 
-// openPacked opens packed-refs. If there is no such file, packedRefs.file is nil. It returns errAsk
+// openPacked opens packed-refs. If there is no such file, packedRefs.file is nil. It returns errUseGit
 // if the header does not say that the file is sorted.
 func (f Files) openPacked() (packedRefs, error) {
 	file, err := os.Open(filepath.Join(f.Dir, "packed-refs"))
@@ -117,7 +117,7 @@ func (f Files) openPacked() (packedRefs, error) {
 		return packedRefs{}, nil
 	}
 	if err != nil {
-		return packedRefs{}, errAsk
+		return packedRefs{}, errUseGit
 	}
 	p := packedRefs{file: file}
 	info, err := file.Stat()
@@ -127,7 +127,7 @@ func (f Files) openPacked() (packedRefs, error) {
 	}
 	if err != nil {
 		file.Close() //nolint:errcheck // read only
-		return packedRefs{}, errAsk
+		return packedRefs{}, errUseGit
 	}
 	return p, nil
 }
@@ -150,7 +150,7 @@ type packedRefs struct {
 func (p *packedRefs) readHeader() error {
 	first, _, _, err := p.line(0, 0)
 	if err != nil || !saysSorted(first) {
-		return errAsk
+		return errUseGit
 	}
 	p.begin = int64(len(first)) + 1
 	return nil
@@ -169,7 +169,7 @@ func (p packedRefs) resolve(ref string, digits int) (name.OID, error) {
 		return "", err
 	}
 	if len(line) < digits || !name.IsHex(line[:digits]) {
-		return "", errAsk
+		return "", errUseGit
 	}
 	return name.OID(line[:digits]), nil
 }
@@ -190,7 +190,7 @@ func (p packedRefs) find(ref string) (string, error) {
 		_, at, ok := strings.Cut(line, " ")
 		switch {
 		case !ok:
-			return "", errAsk
+			return "", errUseGit
 		case at == ref:
 			return line, nil
 		case at > ref:
@@ -218,7 +218,7 @@ func (p packedRefs) lineUpTo(length, lo, at int64) (text string, start, next int
 	from := max(lo, at-length)
 	buf := make([]byte, min(3*length, p.size-from))
 	if _, err := p.file.ReadAt(buf, from); err != nil {
-		return "", 0, 0, errAsk
+		return "", 0, 0, errUseGit
 	}
 	begin := int(at - from)
 	for begin > 0 && (buf[begin-1] != '\n' || buf[begin] == '^') {
@@ -231,7 +231,7 @@ func (p packedRefs) lineUpTo(length, lo, at int64) (text string, start, next int
 	// What follows may be a line that belongs to this ref, so it has to be in sight.
 	blind := len(rest) == 0 && from+int64(len(buf)) < p.size
 	if !ended || blind || begin == 0 && from > lo {
-		return "", 0, 0, errAsk
+		return "", 0, 0, errUseGit
 	}
 	return string(line), from + int64(begin), from + int64(len(buf)-len(rest)), nil
 }

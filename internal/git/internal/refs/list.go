@@ -24,12 +24,12 @@ const (
 // not missed.
 func (f Files) List(prefixes []string) ([]Value, error) {
 	if f.foreign() || len(prefixes) == 0 {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	l := refList{Files: f, prefixes: prefixes, found: map[name.Ref]bool{}}
 	for _, p := range prefixes {
 		if strings.ContainsAny(p, "*?[") || !f.shared(strings.TrimSuffix(p, "/")+"/x") {
-			return nil, errAsk
+			return nil, errUseGit
 		}
 		if err := l.loose(strings.TrimSuffix(p, "/")); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (f Files) List(prefixes []string) ([]Value, error) {
 // and a directory in the place of a ref counts as one.
 func (f Files) Samples(dir string) ([]name.Ref, error) {
 	if f.foreign() || !f.shared(dir) {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	samples, err := f.looseSamples(dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f Files) looseSamples(dir string) (samples []name.Ref, err error) {
 		at := dir + "/" + child.Name()
 		refs, err := os.ReadDir(filepath.Join(f.Dir, at))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // git removes directories that have become empty
-			return nil, errAsk
+			return nil, errUseGit
 		}
 		for _, ref := range refs {
 			if !strings.HasPrefix(ref.Name(), ".") && !strings.HasSuffix(ref.Name(), ".lock") { // git ignores these
@@ -98,7 +98,7 @@ func (f Files) looseSamples(dir string) (samples []name.Ref, err error) {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	return samples, nil
 }
@@ -148,17 +148,17 @@ func (l *refList) loose(ref string) error {
 		case errors.Is(err, fs.ErrNotExist): // `git pack-refs` removes directories that have become empty
 			return nil
 		case err != nil, len(l.found) > maxLooseRefs:
-			return errAsk
+			return errUseGit
 		case e.IsDir() && e.Name()[0] == '.':
 			return fs.SkipDir
 		case e.IsDir(), e.Name()[0] == '.', strings.HasSuffix(e.Name(), ".lock"): // git ignores these files too
 			return nil
 		case !e.Type().IsRegular():
-			return errAsk
+			return errUseGit
 		}
 		at, err := filepath.Rel(l.Dir, path)
 		if err != nil {
-			return errAsk
+			return errUseGit
 		}
 		return l.file(filepath.ToSlash(at), path)
 	})
@@ -174,7 +174,7 @@ func (l *refList) file(ref, path string) error {
 		return nil
 	}
 	if err != nil || oid.IsZero() || !IsSimple(ref) {
-		return errAsk
+		return errUseGit
 	}
 	l.found[name.Ref(ref)] = true
 	l.out = append(l.out, Value{Ref: name.Ref(ref), OID: oid})
@@ -191,7 +191,7 @@ func (l *refList) packed() error {
 }
 
 // readPacked returns the content of packed-refs, or nothing if the file does not exist. It returns
-// errAsk if the file is not marked as sorted, as git has written it for years.
+// errUseGit if the file is not marked as sorted, as git has written it for years.
 func (f Files) readPacked() ([]byte, error) {
 	path := filepath.Join(f.Dir, "packed-refs")
 	info, err := os.Stat(path)
@@ -199,19 +199,19 @@ func (f Files) readPacked() ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackedRefs {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	data, err := os.ReadFile(path) // not mapped, because it is read again and again, once per session
 	if err != nil {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	if first, _, _ := bytes.Cut(data, []byte{'\n'}); !saysSorted(string(first)) {
-		return nil, errAsk
+		return nil, errUseGit
 	}
 	return data, nil
 }
 
-// packedFault is an errAsk that says which line of packed-refs is damaged.
+// packedFault is an errUseGit that says which line of packed-refs is damaged.
 type packedFault struct {
 	line int
 	text string
@@ -220,8 +220,8 @@ type packedFault struct {
 // Error describes the damage.
 func (e *packedFault) Error() string { return fmt.Sprintf("line %d of packed-refs %s", e.line, e.text) }
 
-// Unwrap makes it an errAsk.
-func (e *packedFault) Unwrap() error { return errAsk }
+// Unwrap makes it an errUseGit.
+func (e *packedFault) Unwrap() error { return errUseGit }
 
 // eachPacked calls each for every line with a ref. It checks the format and the order of all lines.
 // If the order is wrong it stops with a packedFault: git's binary search then finds some refs and
@@ -277,7 +277,7 @@ func (l *refList) add(line []byte) error {
 	switch {
 	case l.found[name.Ref(ref)]:
 	case !IsSimple(ref) || oid.IsZero():
-		return errAsk
+		return errUseGit
 	default:
 		l.out = append(l.out, Value{Ref: name.Ref(ref), OID: oid})
 	}

@@ -100,7 +100,7 @@ func decided(proof string) string { return strings.Replace(proof, firstProof+":"
 // firstProof is the number in the name of a transaction's first proof.
 const firstProof = ".000000"
 
-// add creates the proof and the lock of a ref, or of packed-refs. It returns errAsk if that fails
+// add creates the proof and the lock of a ref, or of packed-refs. It returns errUseGit if that fails
 // for a reason that git can explain better, and a LockedError if somebody else holds the lock.
 func (t *transaction) add(l *refLock) error {
 	l.proof = filepath.Join(t.proofs(), proofOf(t.id, len(t.locks), l.update.Ref))
@@ -110,19 +110,19 @@ func (t *transaction) add(l *refLock) error {
 		f, err = os.OpenFile(l.proof, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	}
 	if err != nil {
-		return errAsk
+		return errUseGit
 	}
 	t.locks = append(t.locks, l)
 	_, err = f.WriteString(l.content())
 	if t.first == nil {
 		if t.first = f; !tryFlock(f) {
-			return errAsk
+			return errUseGit
 		}
 	} else if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return errAsk
+		return errUseGit
 	}
 	return t.acquire(l)
 }
@@ -142,10 +142,10 @@ func (t *transaction) acquire(l *refLock) error {
 		case errors.Is(err, fs.ErrNotExist) && made < 5: // `git pack-refs` removes directories that have become empty
 			made++
 			if os.MkdirAll(filepath.Dir(l.ref), 0o777) != nil {
-				return errAsk
+				return errUseGit
 			}
 		case !errors.Is(err, fs.ErrExist):
-			return errAsk
+			return errUseGit
 		case t.Reclaim():
 		case time.Since(begin) > patience:
 			return &LockedError{Path: l.path()}
@@ -156,11 +156,11 @@ func (t *transaction) acquire(l *refLock) error {
 }
 
 // commit makes the transaction happen. After a failure it takes back what it has written and
-// returns errAsk, and git tries the same updates. Where that is not possible either, the failure is
+// returns errUseGit, and git tries the same updates. Where that is not possible either, the failure is
 // an error, and the refs before it keep their new values, as in git.
 func (t *transaction) commit() error {
 	if err := t.decide(); err != nil {
-		return errAsk
+		return errUseGit
 	}
 	var done []*refLock
 	for _, l := range t.locks {
@@ -169,7 +169,7 @@ func (t *transaction) commit() error {
 		}
 		if err := l.commit(); err != nil {
 			if t.takeBack(done) {
-				return errAsk
+				return errUseGit
 			}
 			return fmt.Errorf("update refs: %w", err)
 		}

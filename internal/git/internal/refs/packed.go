@@ -72,7 +72,7 @@ func (t *transaction) fillPacked() error {
 	// packed-refs is locked, so nobody replaces it between this and the rename.
 	old, err := os.ReadFile(l.ref)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errAsk
+		return errUseGit
 	}
 	merged, err := mergePacked(old, fresh, gone)
 	if l.idle = err == nil && bytes.Equal(merged, old); err != nil || l.idle {
@@ -80,11 +80,11 @@ func (t *transaction) fillPacked() error {
 	}
 	out, err := os.OpenFile(l.proof, os.O_WRONLY, 0)
 	if err != nil {
-		return errAsk
+		return errUseGit
 	}
 	if info, there := os.Lstat(l.ref); there == nil {
 		if !info.Mode().IsRegular() { // git follows a symbolic link here; leave that to git
-			err = errAsk
+			err = errUseGit
 		} else {
 			err = out.Chmod(info.Mode().Perm())
 		}
@@ -96,13 +96,13 @@ func (t *transaction) fillPacked() error {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		return errAsk
+		return errUseGit
 	}
 	return nil
 }
 
 // mergePacked returns the content of packed-refs with the new refs inserted in order and those in
-// gone left out. It returns errAsk for a file in another form than git has written for years, and
+// gone left out. It returns errUseGit for a file in another form than git has written for years, and
 // ErrRaced if one of the new refs exists.
 func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, error) {
 	fresh = slices.Clone(fresh)
@@ -116,7 +116,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 		header, body = string(old[:end]), old[end:]
 		if !strings.HasPrefix(header, "# pack-refs with: ") || !strings.Contains(header, " fully-peeled ") || !strings.Contains(header, " sorted ") ||
 			len(body) > 0 && body[len(body)-1] != '\n' {
-			return nil, errAsk
+			return nil, errUseGit
 		}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, len(old)+128*len(fresh)))
@@ -138,7 +138,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 		}
 		_, ref, ok := strings.Cut(string(line[:len(line)-1]), " ")
 		if !ok || ref == "" {
-			return nil, errAsk
+			return nil, errUseGit
 		}
 		if add(ref); len(fresh) > 0 && string(fresh[0].Ref) == ref {
 			return nil, fmt.Errorf("%w: %s exists", ErrRaced, ref)

@@ -162,7 +162,7 @@ func TestCommitTakesBack(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.commit(); !errors.Is(err, errAsk) {
+		if err := l.commit(); !errors.Is(err, errUseGit) {
 			t.Errorf("failed at %d: %v", at, err)
 		}
 		l.release()

@@ -134,12 +134,12 @@ func (f Files) plainUpdate(u Update) bool {
 // Write applies the updates in this process, in the way of git's files backend: it locks all
 // refs, compares each with its expected value, and then renames the locks to the refs or deletes
 // refs, one after the other. If this process is killed, the next one completes the transaction or
-// takes it back (see transaction). errAsk means that nothing was written, and that git should do it or
+// takes it back (see transaction). errUseGit means that nothing was written, and that git should do it or
 // say what is wrong. It must only be called if the refs are Writable. commits reports whether all of
 // these objects are commits.
 func (f Files) Write(updates []Update, commits func([]name.OID) bool) error {
 	if !f.plainUpdates(updates) {
-		return errAsk
+		return errUseGit
 	}
 	t := &transaction{Files: f, id: rand.Text()[:10]}
 	defer t.release()
@@ -191,7 +191,7 @@ func (f Files) locksFor(updates []Update, commits func([]name.OID) bool) []*refL
 
 // verifyRefs compares all refs with their expected values. The refs are locked, so nobody changes,
 // packs or deletes them meanwhile. It sets idle for those that have the new value already. A
-// difference is ErrRaced; a new value whose object is not here is errAsk, so that git reports it.
+// difference is ErrRaced; a new value whose object is not here is errUseGit, so that git reports it.
 func (f Files) verifyRefs(locks []*refLock) error {
 	packed, err := f.openPacked()
 	if err != nil {
@@ -216,13 +216,13 @@ func (f Files) verifyRefs(locks []*refLock) error {
 			continue
 		}
 		if l.idle = have == u.New; !l.idle && !f.Whole(u.New) {
-			return errAsk
+			return errUseGit
 		}
 	}
 	return nil
 }
 
-// current returns the value of a locked ref, or "" if it does not exist. It returns errAsk if the
+// current returns the value of a locked ref, or "" if it does not exist. It returns errUseGit if the
 // ref is not an ordinary one, or if a directory or another ref is in the way of its file.
 func (f Files) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	path := filepath.Join(f.Dir, filepath.FromSlash(string(ref)))
@@ -230,11 +230,11 @@ func (f Files) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	case err == nil && info.Mode().IsRegular():
 		oid, err := f.looseID(path)
 		if err != nil { // also if it is gone, although its ref is locked
-			return "", errAsk
+			return "", errUseGit
 		}
 		return oid, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", errAsk
+		return "", errUseGit
 	case packed.file == nil:
 		return "", nil
 	}
@@ -245,12 +245,12 @@ func (f Files) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	return "", packed.free(string(ref))
 }
 
-// free returns errAsk if a packed ref is below or above ref: git does not allow refs/a and refs/a/b
+// free returns errUseGit if a packed ref is below or above ref: git does not allow refs/a and refs/a/b
 // at the same time.
 func (p packedRefs) free(ref string) error {
 	line, err := p.find(ref + "/")
 	if _, at, _ := strings.Cut(line, " "); err != nil || strings.HasPrefix(at, ref+"/") {
-		return errAsk
+		return errUseGit
 	}
 	for above := ref; ; {
 		above = above[:strings.LastIndexByte(above, '/')]
@@ -259,7 +259,7 @@ func (p packedRefs) free(ref string) error {
 		}
 		line, err := p.find(above)
 		if _, at, _ := strings.Cut(line, " "); err != nil || at == above {
-			return errAsk
+			return errUseGit
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestWriteRefsAsks(t *testing.T) {
 	f.Git("symbolic-ref", "refs/notes/checkpoints", "refs/checkpoints/s/journal")
 	r := f.files()
 	for _, ref := range []name.Ref{"refs/checkpoints/s/journal", "refs/notes/checkpoints"} {
-		if err := r.Write([]Update{{Ref: ref, New: two, Old: one}}, commits); !errors.Is(err, errAsk) {
+		if err := r.Write([]Update{{Ref: ref, New: two, Old: one}}, commits); !errors.Is(err, errUseGit) {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestWriteRefsOrder(t *testing.T) {
 	f.Write(".git/refs/checkpoints/s/a/in-the-way", "")
 	err := l.commit()
 	l.release()
-	if got := f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints"); err == nil || errors.Is(err, errAsk) || got != string(refs[0]) {
+	if got := f.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints"); err == nil || errors.Is(err, errUseGit) || got != string(refs[0]) {
 		t.Errorf("%v, and there are %q", err, got)
 	}
 	f.nothingLeft()
