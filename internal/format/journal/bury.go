@@ -11,11 +11,11 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// bury fills in Tombstones and Pins. A checkpoint is dead if at least one prune knew every pin of
+// applyTombstones fills in Tombstones and Pins. A checkpoint is dead if at least one prune knew every pin of
 // it. A tombstone that did not is void for good, even if the pin is taken back later: removing the
 // checkpoint then needs a new prune. A checkpoint is pinned if it is not dead and some pin was not
 // released. Events that this version does not know have no effect.
-func (s *State) bury() {
+func (s *State) applyTombstones() {
 	f := s.fold
 	pins := map[name.ID][]int32{} // positions
 	var ends []int32              // positions of unpins and prunes

@@ -163,7 +163,7 @@ func (l *Log) decodeNode(n node) error {
 		own.Event = r.event(own.OID, own.Parents)
 	}
 	l.nodes[i].own = &own
-	l.nodes[i].tell(own.Event)
+	l.nodes[i].copyFacts(own.Event)
 	return r.end()
 }
 

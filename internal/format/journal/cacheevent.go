@@ -19,7 +19,7 @@ func appendEvent(dst []byte, e *Event) []byte {
 	if e.Milestone {
 		dst[len(dst)-1] = 1
 	}
-	values := texts(e)
+	values := textFields(e)
 	for _, k := range cacheOrder {
 		dst = appendText(dst, *values[k].value)
 	}
@@ -56,7 +56,7 @@ func (r *reader) event(oid name.OID, parents []name.OID) *Event {
 	e.Time = time.UnixMilli(r.int()).UTC()
 	e.Step = int(r.int())
 	e.Milestone = r.uint() != 0
-	values := texts(e)
+	values := textFields(e)
 	for _, k := range cacheOrder {
 		*values[k].value = r.text()
 	}

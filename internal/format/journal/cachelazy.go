@@ -83,7 +83,7 @@ func (l *Log) checkpoint(i int32) name.ID {
 // event.
 func (l *Log) text(i int32, k int) string {
 	if own := l.nodes[i].own; own != nil {
-		return *texts(own.Event)[k].value
+		return *textFields(own.Event)[k].value
 	}
 	return string(l.kept(i, k))
 }

@@ -35,7 +35,7 @@ func drawLine(t *rapid.T, size int) []Node {
 	}
 	for range rapid.IntRange(0, 40).Draw(t, "changes") {
 		e := nodes[rapid.IntRange(0, size-1).Draw(t, "node")].Event
-		fields := texts(e)
+		fields := textFields(e)
 		switch k := rapid.IntRange(-6, textCount-1).Draw(t, "member"); k {
 		case -1:
 			e.Step = rapid.IntRange(-5, maxStep).Draw(t, "step")
@@ -76,7 +76,7 @@ func TestLazyRecords(t *testing.T) {
 				kept++
 			}
 			e := nodes[i].Event
-			for k, f := range texts(e) {
+			for k, f := range textFields(e) {
 				if back.text(int32(i), k) != *f.value {
 					t.Fatalf("%s of %+v is %q", f.key, e, back.text(int32(i), k))
 				}

@@ -158,14 +158,14 @@ func (d *doubting) apply(i int32, e *Event) {
 	case KindPrune:
 		for _, t := range e.Tombstones {
 			if x := d.entry(t.ID); x >= 0 {
-				d.bury(i, x)
+				d.applyTombstone(i, x)
 			}
 		}
 	}
 }
 
-// bury lets a tombstone for entry x take effect if the prune at position i knew every pin so far.
-func (d *doubting) bury(i, x int32) {
+// applyTombstone lets a tombstone for entry x take effect if the prune at position i knew every pin so far.
+func (d *doubting) applyTombstone(i, x int32) {
 	knew := d.graph.ancestors(i)
 	d.dead[x] = d.dead[x] || !slices.ContainsFunc(d.pins[x], func(pin int32) bool { return !knew(pin) })
 }

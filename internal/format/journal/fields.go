@@ -38,9 +38,9 @@ type text struct {
 // textCount is the length of the table.
 const textCount = 26
 
-// texts returns the table for e. Message writes the trailers in this order, and so does the cache:
+// textFields returns the table for e. Message writes the trailers in this order, and so does the cache:
 // a new entry goes to the end and needs a new cacheHeader.
-func texts(e *Event) [textCount]text {
+func textFields(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},
 		{"Worktree", &e.Worktree, nil},

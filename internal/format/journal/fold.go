@@ -74,12 +74,12 @@ func (l *Log) Fold() *State {
 		Tombstones: map[name.ID]Tombstone{},
 	}
 	s.fold = newFold(l)
-	s.tell()
+	s.collectFacts()
 	s.name()
 	s.fold.compile()
 	now := s.fold.replay(nil)
-	s.bury()
-	s.judge(now)
+	s.applyTombstones()
+	s.markCheckpoints(now)
 	return s
 }
 
@@ -99,8 +99,8 @@ func newFold(l *Log) *fold {
 	return f
 }
 
-// tell collects the facts about the session itself: those that do not depend on any checkpoint.
-func (s *State) tell() {
+// collectFacts collects the facts about the session itself: those that do not depend on any checkpoint.
+func (s *State) collectFacts() {
 	first, newest, l := true, int64(math.MinInt64), &s.fold.log
 	for at, n := range l.events() {
 		newest = max(newest, n.time)
@@ -205,9 +205,9 @@ func (f *fold) namings(x int32) []int32 {
 	return f.first[x : x+1]
 }
 
-// judge sets the mark of each checkpoint and the current one. now is the state after all events,
+// markCheckpoints sets the mark of each checkpoint and the current one. now is the state after all events,
 // which does not know deaths.
-func (s *State) judge(now liveness) {
+func (s *State) markCheckpoints(now liveness) {
 	f := s.fold
 	for id := range s.Tombstones {
 		if x := f.entry(id); x >= 0 {

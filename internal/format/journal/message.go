@@ -22,7 +22,7 @@ func (e Event) Message() string {
 	b.WriteString("\n\n")
 	put(&b, keyEvent, fmt.Sprintf("%d %s", e.format(), e.Kind))
 	put(&b, keyTime, e.Time.UTC().Format(timeLayout))
-	for _, t := range texts(&e) {
+	for _, t := range textFields(&e) {
 		if *t.value != "" {
 			put(&b, t.key, *t.value)
 		}
@@ -103,7 +103,7 @@ func isKnownKey(key string) bool {
 		return true
 	}
 	var e Event
-	for _, t := range texts(&e) {
+	for _, t := range textFields(&e) {
 		if t.key == key {
 			return true
 		}

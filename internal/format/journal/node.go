@@ -45,13 +45,13 @@ func hashOf(id name.ID) uint32 { return uint32(maphash.String(seed(), string(id)
 // newNode makes a node that holds its commit itself, without a cache record.
 func newNode(n Node) node {
 	made := node{own: &n}
-	made.tell(n.Event)
+	made.copyFacts(n.Event)
 	return made
 }
 
-// tell copies from e what the fold asks of every node. e is nil for a merge, which is the zero
+// copyFacts copies from e what the fold asks of every node. e is nil for a merge, which is the zero
 // class.
-func (n *node) tell(e *Event) {
+func (n *node) copyFacts(e *Event) {
 	if e == nil {
 		return
 	}

@@ -111,7 +111,7 @@ func parseHeader(s string) (int, Kind, error) {
 // an unknown event it becomes an extra trailer, since a newer version may have changed what is
 // valid.
 func (e *Event) setAll(lines string) error {
-	fields := texts(e)
+	fields := textFields(e)
 	known := e.known()
 	for lines != "" {
 		var line string

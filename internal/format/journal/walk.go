@@ -52,7 +52,7 @@ func NewWalk(worktreeID string, sessions ...*State) *Walk {
 		if first < 0 {
 			return w
 		}
-		w.take(moves[first][0], sessions[first], steps)
+		w.apply(moves[first][0], sessions[first], steps)
 		moves[first] = moves[first][1:]
 	}
 }
@@ -79,10 +79,10 @@ func isEarlier(a, b *Event) bool {
 	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.OID, b.OID)) < 0
 }
 
-// take applies an event to the lists. A rollback becomes a new level and empties the redo list,
+// apply applies an event to the lists. A rollback becomes a new level and empties the redo list,
 // since there is nothing to redo after new work. An undo that names no earlier event of this
 // worktree counts as a rollback; the copy of a worktree or a damaged session can leave one.
-func (w *Walk) take(e *Event, s *State, steps map[name.OID]walkStep) {
+func (w *Walk) apply(e *Event, s *State, steps map[name.OID]walkStep) {
 	if e.Time.After(w.newest) {
 		w.newest = e.Time
 	}

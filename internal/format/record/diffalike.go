@@ -83,13 +83,13 @@ func pairs(old, new []trait) (found []couple) {
 func (t trait) common(other trait) int {
 	same := 0
 	for name, value := range t.members {
-		same += likeness(value, other.members[name])
+		same += similarity(value, other.members[name])
 	}
 	return same / max(len(t.members), len(other.members), 1)
 }
 
-// likeness returns how much of a member is the same, in thousandths.
-func likeness(a, b []byte) int {
+// similarity returns how much of a member is the same, in thousandths.
+func similarity(a, b []byte) int {
 	switch {
 	case b == nil:
 		return 0
