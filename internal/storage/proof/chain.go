@@ -41,7 +41,7 @@ func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip na
 			return nil, errStop
 		}
 		var next []name.OID
-		for _, p := range c.take(oid, o, err).Parents {
+		for _, p := range c.addCommit(oid, o, err).Parents {
 			if !met[p] {
 				met[p] = true
 				next = append(next, p)
@@ -79,8 +79,8 @@ func (c *Chain) broken(kind Kind, oid name.OID, text string) {
 	c.Breaks = append(c.Breaks, Violated(kind, string(oid), text))
 }
 
-// take adds one commit to the nodes, or what is wrong with it to the breaks. It returns an empty node then.
-func (c *Chain) take(oid name.OID, o git.Object, err error) (n journal.Node) {
+// addCommit adds one commit to the nodes, or what is wrong with it to the breaks. It returns an empty node then.
+func (c *Chain) addCommit(oid name.OID, o git.Object, err error) (n journal.Node) {
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		c.broken(JournalMissing, oid, fmt.Sprintf("commit %s of the journal is missing", oid.Short()))

@@ -86,7 +86,7 @@ func (f *facts) needs() (all []need) {
 
 // readNotes reads the notes that differ from their checkpoint's record, to see whose record they
 // are.
-func (j *judging) readNotes(ctx context.Context, some []looked) error {
+func (j *judging) readNotes(ctx context.Context, some []subjectFacts) error {
 	var odd []string
 	for i := range some {
 		f := some[i].own
@@ -139,7 +139,7 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 	if want == "" {
 		return false
 	}
-	if !slices.ContainsFunc(j.looked, func(l looked) bool { return l.lacksCommit(want) }) {
+	if !slices.ContainsFunc(j.looked, func(l subjectFacts) bool { return l.lacksCommit(want) }) {
 		return false
 	}
 	for _, e := range j.State.Checkpoints() {

@@ -34,10 +34,10 @@ type Deep struct {
 	lfs   *lfs.Store
 	read  func(objects int) // called with the number of objects read
 
-	seen  map[[32]byte]struct{} // ids of all objects that were read, as bytes to save memory
-	lock  sync.Mutex            // guards bad
-	bad   map[name.OID]fault    // the damaged objects
-	known map[name.OID][]place  // by tree: the damage below it; filled only once there is damage
+	seen  map[[32]byte]struct{}        // ids of all objects that were read, as bytes to save memory
+	lock  sync.Mutex                   // guards bad
+	bad   map[name.OID]fault           // the damaged objects
+	known map[name.OID][]damagedObject // by tree: the damage below it; filled only once there is damage
 }
 
 // fault says what is wrong with an object.
@@ -46,15 +46,15 @@ type fault struct {
 	text string
 }
 
-// place is a damaged object and its path below a tree.
-type place struct {
+// damagedObject is a damaged object and its path below a tree.
+type damagedObject struct {
 	path string
 	oid  name.OID
 }
 
 // NewDeep returns a Deep that has read nothing. It calls read with how many more objects were read.
 func NewDeep(s *store.Store, read func(objects int)) *Deep {
-	return &Deep{store: s, lfs: lfs.Open(s.Repo), read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]place{}}
+	return &Deep{store: s, lfs: lfs.Open(s.Repo), read: read, seen: map[[32]byte]struct{}{}, bad: map[name.OID]fault{}, known: map[name.OID][]damagedObject{}}
 }
 
 // first reports whether an object has not been read before, and marks it as read.
@@ -77,8 +77,8 @@ func (d *Deep) damaged(oid name.OID, f fault) {
 	d.bad[oid] = f
 }
 
-// look reads everything below the trees roots that was not read before.
-func (d *Deep) look(ctx context.Context, roots []name.OID) error {
+// checkTrees reads everything below the trees roots that was not read before.
+func (d *Deep) checkTrees(ctx context.Context, roots []name.OID) error {
 	var trees, blobs []string
 	for _, oid := range roots {
 		if oid != "" && d.first(oid) {
@@ -118,17 +118,17 @@ func (d *Deep) look(ctx context.Context, roots []name.OID) error {
 		}
 		d.read(len(some))
 		// Blobs wait until there are enough for a batch, also across trees.
-		if blobs, err = d.lookBlobs(ctx, blobs, together); err != nil {
+		if blobs, err = d.checkBlobs(ctx, blobs, together); err != nil {
 			return err
 		}
 	}
-	_, err := d.lookBlobs(ctx, blobs, 1)
+	_, err := d.checkBlobs(ctx, blobs, 1)
 	return err
 }
 
-// lookBlobs reads blobs in batches while at least enough of them are waiting. It returns those that
+// checkBlobs reads blobs in batches while at least enough of them are waiting. It returns those that
 // still wait.
-func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]string, error) {
+func (d *Deep) checkBlobs(ctx context.Context, blobs []string, enough int) ([]string, error) {
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
 		blobs = blobs[len(some):]
@@ -155,9 +155,9 @@ func (d *Deep) lookBlobs(ctx context.Context, blobs []string, enough int) ([]str
 	return slices.Clone(blobs), nil
 }
 
-// lookHeads reads the commits that HEAD was at, because `rollback --branch` goes there. What is
+// checkHeads reads the commits that HEAD was at, because `rollback --branch` goes there. What is
 // below them is the user's history, which `git fsck` proves.
-func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
+func (d *Deep) checkHeads(ctx context.Context, heads []name.OID) error {
 	var some []string
 	for _, oid := range heads {
 		if oid != "" && d.first(oid) {
@@ -174,17 +174,17 @@ func (d *Deep) lookHeads(ctx context.Context, heads []name.OID) error {
 	})
 }
 
-// judge reads everything below some checkpoints, and adds the damage to their verdicts.
-func (d *Deep) judge(ctx context.Context, verdicts []Verdict) error {
+// addDamage reads everything below some checkpoints, and adds the damage to their verdicts.
+func (d *Deep) addDamage(ctx context.Context, verdicts []Verdict) error {
 	var roots, heads []name.OID
 	for i := range verdicts {
 		v := &verdicts[i]
 		roots, heads = append(roots, v.Parts.Commit.Tree, v.Parts.recordTree), append(heads, v.head())
 	}
-	if err := d.look(ctx, roots); err != nil {
+	if err := d.checkTrees(ctx, roots); err != nil {
 		return err
 	}
-	if err := d.lookHeads(ctx, heads); err != nil {
+	if err := d.checkHeads(ctx, heads); err != nil {
 		return err
 	}
 	for i := range verdicts {
@@ -270,9 +270,9 @@ func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
 
 // below returns the damaged objects below a tree. Everything below it has been read already, so the
 // answer can be kept.
-func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
+func (d *Deep) below(ctx context.Context, tree name.OID) ([]damagedObject, error) {
 	if _, bad := d.bad[tree]; bad {
-		return []place{{"", tree}}, nil
+		return []damagedObject{{"", tree}}, nil
 	}
 	if places, known := d.known[tree]; known {
 		return places, nil
@@ -282,11 +282,11 @@ func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []place
+	var out []damagedObject
 	for _, e := range entries {
-		var under []place
+		var under []damagedObject
 		if _, bad := d.bad[e.OID]; bad && e.Mode != git.ModeGitlink {
-			under = []place{{"", e.OID}}
+			under = []damagedObject{{"", e.OID}}
 		} else if e.IsTree() {
 			if under, err = d.below(ctx, e.OID); err != nil {
 				return nil, err
@@ -298,7 +298,7 @@ func (d *Deep) below(ctx context.Context, tree name.OID) ([]place, error) {
 				path += "/" + u.path
 			}
 			if len(out) < maxPlaces {
-				out = append(out, place{path, u.oid})
+				out = append(out, damagedObject{path, u.oid})
 			}
 		}
 	}

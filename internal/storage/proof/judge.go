@@ -98,7 +98,7 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	for _, some := range judged {
 		for s := range some {
 			if s.err == nil {
-				s.err = s.settle(ctx, deep, p.Name)
+				s.err = s.finish(ctx, deep, p.Name)
 			}
 			if s.err == nil {
 				s.err = each(s.verdicts)
@@ -124,7 +124,7 @@ type someJudged struct {
 type judging struct {
 	*Session
 	batch  *git.Batch
-	looked []looked
+	looked []subjectFacts
 	notes  map[name.OID]name.ID // for a note that is not its checkpoint's record: whose record it is
 }
 
@@ -157,7 +157,7 @@ func (j *judging) judgePart(ctx context.Context, subjects []Subject, to chan<- s
 
 // judgeSome reads the records of checkpoints, judges them and gives the result. If the records are
 // too large it does that for fewer at a time.
-func (j *judging) judgeSome(ctx context.Context, some []looked, give func(someJudged) error) error {
+func (j *judging) judgeSome(ctx context.Context, some []subjectFacts, give func(someJudged) error) error {
 	err := j.readRecords(ctx, some)
 	if errors.Is(err, errRoom) {
 		forget(some)
@@ -177,7 +177,7 @@ func (j *judging) judgeSome(ctx context.Context, some []looked, give func(someJu
 	s := someJudged{verdicts: make([]Verdict, len(some)), lacks: make([][]need, len(some))}
 	var needs []name.OID
 	for i := range some {
-		s.verdicts[i], s.lacks[i] = j.judge(&some[i])
+		s.verdicts[i], s.lacks[i] = j.verdictOf(&some[i])
 		for _, n := range s.lacks[i] {
 			needs = append(needs, n.oid)
 		}
@@ -187,11 +187,11 @@ func (j *judging) judgeSome(ctx context.Context, some []looked, give func(someJu
 	return give(s)
 }
 
-// settle adds what is missing and, with deep, what is damaged below. Then it decides whether each
+// finish adds what is missing and, with deep, what is damaged below. Then it decides whether each
 // checkpoint of the session is sound, and adds hints.
-func (s *someJudged) settle(ctx context.Context, deep *Deep, in name.Session) error {
+func (s *someJudged) finish(ctx context.Context, deep *Deep, in name.Session) error {
 	if deep != nil {
-		if err := deep.judge(ctx, s.verdicts); err != nil {
+		if err := deep.addDamage(ctx, s.verdicts); err != nil {
 			return err
 		}
 	}
@@ -217,13 +217,13 @@ func (s *someJudged) settle(ctx context.Context, deep *Deep, in name.Session) er
 	return nil
 }
 
-// find adds a finding. Its hint is added by settle.
+// find adds a finding. Its hint is added by finish.
 func (v *Verdict) find(kind Kind, object, message string) {
 	v.Findings = append(v.Findings, Finding{Kind: kind, Object: object, Message: message})
 }
 
-// judge judges one checkpoint by what was read of it. It also returns the objects that must exist.
-func (j *judging) judge(s *looked) (Verdict, []need) {
+// verdictOf judges one checkpoint by what was read of it. It also returns the objects that must exist.
+func (j *judging) verdictOf(s *subjectFacts) (Verdict, []need) {
 	v := Verdict{Subject: s.Subject}
 	if s.Entry != nil {
 		v.Label = s.Entry.Label

@@ -32,15 +32,15 @@ type facts struct {
 	before   int // how many of the findings were there before the record was read
 }
 
-// looked is a checkpoint with the facts of its commit, and of what its ref points at. Without
+// subjectFacts is a checkpoint with the facts of its commit, and of what its ref points at. Without
 // damage these are the same.
-type looked struct {
+type subjectFacts struct {
 	Subject
 	own, held *facts // nil: there is none
 }
 
 // each returns own and held, once if they are the same.
-func (l *looked) each() iter.Seq[*facts] {
+func (l *subjectFacts) each() iter.Seq[*facts] {
 	return func(yield func(*facts) bool) {
 		if l.own != nil && !yield(l.own) {
 			return
@@ -52,7 +52,7 @@ func (l *looked) each() iter.Seq[*facts] {
 }
 
 // lacksCommit reports whether one of its commits is the given one, and missing.
-func (l *looked) lacksCommit(oid name.OID) bool {
+func (l *subjectFacts) lacksCommit(oid name.OID) bool {
 	for f := range l.each() {
 		if f.oid == oid && len(f.findings) > 0 && f.findings[0].Kind == CommitMissing {
 			return true
@@ -62,7 +62,7 @@ func (l *looked) lacksCommit(oid name.OID) bool {
 }
 
 // forget drops the records and the findings about them: to free the memory, or to read them again.
-func forget(some []looked) {
+func forget(some []subjectFacts) {
 	for i := range some {
 		for f := range some[i].each() {
 			f.record, f.findings = nil, f.findings[:f.before]
@@ -110,7 +110,7 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 		return f
 	}
 	for _, s := range subjects {
-		l := looked{Subject: s, own: of(s.Commit())}
+		l := subjectFacts{Subject: s, own: of(s.Commit())}
 		if l.held = l.own; s.Ref != s.Commit() {
 			l.held = of(s.Ref)
 		}
@@ -227,7 +227,7 @@ var errRoom = errors.New("no room")
 
 // readRecords reads the records of checkpoints. A damaged record is read as far as possible, to
 // report what is wrong with it. The error is errRoom if several need more memory than room.
-func (j *judging) readRecords(ctx context.Context, some []looked) error {
+func (j *judging) readRecords(ctx context.Context, some []subjectFacts) error {
 	var all []*facts
 	var oids []string
 	for i := range some {
