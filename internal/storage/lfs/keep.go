@@ -21,14 +21,14 @@ func (s *Store) Keep(ctx context.Context, trees []name.OID, most int64) (failed 
 		return nil, err
 	}
 	for _, n := range named {
-		if err := s.keep(n.Pointer, most); err != nil {
+		if err := s.keepOne(n.Pointer, most); err != nil {
 			failed, why = append(failed, n), err
 		}
 	}
 	return failed, why
 }
 
-func (s *Store) keep(p Pointer, most int64) error {
+func (s *Store) keepOne(p Pointer, most int64) error {
 	if holds(s.link(p.ID), p) || !holds(s.object(p.ID), p) {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (s *Store) wanted(ctx context.Context, trees func() ([]name.OID, error), mo
 	wanted := map[string]bool{}
 	for _, n := range named {
 		wanted[n.ID] = true
-		s.keep(n.Pointer, most) //nolint:errcheck // the save that made it has said so
+		s.keepOne(n.Pointer, most) //nolint:errcheck // the save that made it has said so
 	}
 	return wanted, err
 }

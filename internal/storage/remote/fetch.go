@@ -45,10 +45,10 @@ func (r *Remote) room() string {
 	return fmt.Sprintf("%s%x-%08x", name.IncomingRoot, r.Now().Unix(), r.Random())
 }
 
-// bring fetches refs with one git fetch, all or none. there is the listing that the refs are from: if
+// fetch fetches refs with one git fetch, all or none. there is the listing that the refs are from: if
 // more than half of a session's checkpoints are wanted, one pattern fetches all of them. With nil only
 // what is named comes. After an error nothing stays.
-func (r *Remote) bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
+func (r *Remote) fetch(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
 	room := r.room() + "/"
 	wanted := map[name.Session]int{}
 	for _, ref := range refs {
@@ -140,10 +140,10 @@ func Abandoned(ctx context.Context, repo *git.Repo, now time.Time) ([]git.Update
 	return gone, err
 }
 
-// BringObjects fetches single objects by id, as git itself does for objects that a partial clone
+// FetchObjects fetches single objects by id, as git itself does for objects that a partial clone
 // left out. It writes no ref: the objects belong to commits whose refs are created or dropped
 // elsewhere.
-func (r *Remote) BringObjects(ctx context.Context, oids []name.OID) error {
+func (r *Remote) FetchObjects(ctx context.Context, oids []name.OID) error {
 	if len(oids) == 0 {
 		return nil
 	}

@@ -57,7 +57,7 @@ func PlanPush(session name.Session, here, there *Session, tip name.OID, dead fun
 	}
 	p.archive(here, there, dead)
 	if p.Journal != "" {
-		p.bury(there, dead)
+		p.deleteDead(there, dead)
 	}
 	byRef := func(a, b Update) int { return strings.Compare(string(a.Ref), string(b.Ref)) }
 	slices.SortFunc(p.Create, byRef)
@@ -88,9 +88,9 @@ func (p *Plan) archive(here, there *Session, dead func(name.ID) bool) {
 	}
 }
 
-// bury plans the deletion of refs of dead checkpoints, and of the archive if all that it lists is
+// deleteDead plans the deletion of refs of dead checkpoints, and of the archive if all that it lists is
 // dead. An archive with both kinds stays: its tree cannot be changed in place.
-func (p *Plan) bury(there *Session, dead func(name.ID) bool) {
+func (p *Plan) deleteDead(there *Session, dead func(name.ID) bool) {
 	for id := range there.Checkpoints {
 		if dead(id) {
 			p.Delete = append(p.Delete, Update{Ref: name.CheckpointRef(p.Session, id)})

@@ -151,7 +151,7 @@ func (r *Remote) run(ctx context.Context, verb string, c git.Cmd) (git.Result, e
 		return res, context.Cause(ctx)
 	}
 	if errors.As(err, &ended) {
-		err = &Error{Remote: Redact(r.Name), Verb: verb, Text: said(ended), stderr: ended.Stderr}
+		err = &Error{Remote: Redact(r.Name), Verb: verb, Text: messageOf(ended), stderr: ended.Stderr}
 	}
 	return res, err
 }
@@ -170,8 +170,8 @@ func (r *Remote) environment() []string {
 	return env
 }
 
-// said returns what git and the remote printed, without hints and progress, at most eight lines.
-func said(e *git.Error) string {
+// messageOf returns what git and the remote printed, without hints and progress, at most eight lines.
+func messageOf(e *git.Error) string {
 	var lines []string
 	for line := range strings.Lines(e.Stderr) {
 		line = strings.TrimSpace(line)

@@ -86,10 +86,10 @@ type sifting struct {
 // unit are refs that are fetched together or not at all.
 type unit []name.Ref
 
-// Bring fetches refs, given by their names here, into a new quarantine. there is the listing that
+// Fetch fetches refs, given by their names here, into a new quarantine. there is the listing that
 // the refs are from. Refs with an object that git refuses are left out, see Quarantine.Left; a
 // session without its journal is left out as a whole. After an error nothing stays.
-func (r *Remote) Bring(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
+func (r *Remote) Fetch(ctx context.Context, refs []name.Ref, there *Listing) (*Quarantine, error) {
 	s := &sifting{remote: r, got: &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}, Left: map[name.Ref]Refusal{}}}
 	all, err := s.try(ctx, []unit{refs}, there)
 	if err == nil && !all {
@@ -201,7 +201,7 @@ func (s *sifting) search(ctx context.Context, units []unit, guilty bool, limit i
 // try fetches units at once and reports whether they came. That git refuses an object is no error.
 func (s *sifting) try(ctx context.Context, units []unit, there *Listing) (bool, error) {
 	s.tries++
-	q, err := s.remote.bring(ctx, slices.Concat(units...), there)
+	q, err := s.remote.fetch(ctx, slices.Concat(units...), there)
 	if why := refused(err); why != nil {
 		s.why = why
 		return false, nil //nolint:nilerr // why says it

@@ -242,7 +242,7 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 			blobs = append(blobs, e.OID)
 		}
 	}
-	return t.remote.BringObjects(ctx, blobs)
+	return t.remote.FetchObjects(ctx, blobs)
 }
 
 // fetched finishes a fetch: it updates the tracking refs to the remote's journals, and remembers

@@ -24,7 +24,7 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 	}
 	for try := 1; ; try++ {
 		beside := t.s.Repo.GCDropsAll()
-		q, err := t.remote.Bring(ctx, want, there)
+		q, err := t.remote.Fetch(ctx, want, there)
 		t.s.Trace("arrived")
 		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
 			return t.leftOut(q, known, there), err
