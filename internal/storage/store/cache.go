@@ -35,9 +35,9 @@ func (s *Store) newCache(session name.Session) *cache {
 	return c
 }
 
-// take returns the journal that this process or another one has read before. Its log is nil if
-// there is none. It belongs to the caller alone until give.
-func (s *Store) take(session name.Session) *cache {
+// takeCache returns the journal that this process or another one has read before. Its log is nil if
+// there is none. It belongs to the caller alone until giveCache.
+func (s *Store) takeCache(session name.Session) *cache {
 	s.mu.Lock()
 	kept := s.kept[session]
 	delete(s.kept, session)
@@ -59,9 +59,9 @@ func (s *Store) readCache(session name.Session) *cache {
 	return c
 }
 
-// give makes a journal available to the next take. It must not have events that are not in the
+// giveCache makes a journal available to the next take. It must not have events that are not in the
 // repository.
-func (s *Store) give(c *cache) {
+func (s *Store) giveCache(c *cache) {
 	s.mu.Lock()
 	s.kept[c.session] = c
 	s.mu.Unlock()

@@ -29,7 +29,7 @@ func (s *Store) State(ctx context.Context, session name.Session) (*journal.State
 	if err != nil {
 		return nil, err
 	}
-	defer s.give(c)
+	defer s.giveCache(c)
 	return c.fold(), nil
 }
 
@@ -64,7 +64,7 @@ func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*j
 // git. If that has lost events which this worktree has seen, their ids are kept as a witness (see
 // leave).
 func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
-	c := s.take(session)
+	c := s.takeCache(session)
 	before := c.log
 	if c.log != nil && !c.log.Contains(tip) {
 		nodes, err := s.commits(ctx, tip, c.log)

@@ -40,7 +40,7 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if old == "" && a.wary {
+	if old == "" && a.checkConflicts {
 		below, err := a.store.Repo.Refs(ctx, string(name.NotesRef)+"/")
 		if err != nil {
 			return err

@@ -50,7 +50,7 @@ func (s *Store) Stored(ctx context.Context, commit name.OID) (got Stored, err er
 		return got, &DamagedError{What: "record", OID: e.OID, Err: err}
 	}
 	if len(got.Raw) > largeRecord {
-		s.glanceAt(ctx, commit, got.Commit, e.OID, rec)
+		s.cacheSummary(ctx, commit, got.Commit, e.OID, rec)
 	}
 	return got, nil
 }

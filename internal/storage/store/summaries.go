@@ -24,11 +24,11 @@ type Summary struct {
 
 	record     name.OID // the record commit M; empty if the commit could not be read
 	tree, blob name.OID // M's tree, and the record in it
-	remembered string   // instead of the three above: glance.objects
+	remembered string   // instead of the three above: cachedSummary.objects
 }
 
 // readWhole is how many checkpoints, the newest ones, Listed reads completely. For older ones it
-// uses the glances and checks only that the objects exist.
+// uses the cached summaries and checks only that the objects exist.
 const readWhole = 1000
 
 // Listed returns what a list shows of the given checkpoints, without those that are not in this
@@ -92,13 +92,13 @@ func (s *Store) refsOf(ctx context.Context, session name.Session, ids []name.ID)
 	return refs, err
 }
 
-// lookAtOld fills in old checkpoints from the glances if their objects exist. It reads the others
-// and adds them to the glances.
+// lookAtOld fills in old checkpoints from the cached summaries if their objects exist. It reads the others
+// and adds them to the cached summaries.
 func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summary) error {
 	if len(all) == 0 {
 		return nil
 	}
-	known := s.glances(session)
+	known := s.readSummaryCache(session)
 	read := make([]bool, len(all))
 	err := s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
@@ -235,7 +235,7 @@ func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 const largeRecord = 1 << 20
 
 // readRecords reads the records and checks them. It only checks that large ones exist; what a list
-// shows of them comes from their commits, and, if Record has read them before, from the glances.
+// shows of them comes from their commits, and, if Record has read them before, from the cached summaries.
 func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
@@ -247,14 +247,14 @@ func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) e
 		return nil // of a missing one eachRecord says it
 	})
 	var small []*Summary
-	var known *glances
+	var known *summaryCache
 	for i, sum := range all {
 		if !large[i] {
 			small = append(small, sum)
 			continue
 		}
 		if known == nil {
-			known = s.glances(sum.Session)
+			known = s.readSummaryCache(sum.Session)
 		}
 		sum.Skipped = known.of[sum.Commit].skipped()
 	}
@@ -264,8 +264,8 @@ func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) e
 	return eachRecord(ctx, b, small, func(int, []byte) error { return nil })
 }
 
-// glanceAt remembers what a list shows of a checkpoint with a large record, which was read completely.
-func (s *Store) glanceAt(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
+// cacheSummary remembers what a list shows of a checkpoint with a large record, which was read completely.
+func (s *Store) cacheSummary(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
 	c, err := s.Repo.ReadCommit(ctx, string(commit))
 	var of git.Commit
 	if err == nil {
@@ -275,7 +275,7 @@ func (s *Store) glanceAt(ctx context.Context, commit, m, blob name.OID, r *recor
 		return // it is a cache
 	}
 	sum := Summary{Summary: record.Summary{ID: r.ID, Session: r.Session}, Commit: commit, record: m, tree: of.Tree, blob: blob, Skipped: r.Snapshot.Skipped}
-	known := s.glances(r.Session)
+	known := s.readSummaryCache(r.Session)
 	_, has := known.of[commit]
 	if sum.read(c.Message); sum.Err == nil && !has {
 		known.remember(&sum)
@@ -296,7 +296,7 @@ func (s *Store) EachRecord(ctx context.Context, all []*Summary, each func(i int,
 func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int, []byte) error) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
-		// Of a checkpoint from the glances, the record's id is the last of the four.
+		// Of a checkpoint from the cached summaries, the record's id is the last of the four.
 		if oids[i] = string(sum.blob); sum.remembered != "" {
 			oids[i] = hex.EncodeToString([]byte(sum.remembered[3*len(sum.remembered)/4:]))
 		}

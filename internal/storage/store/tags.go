@@ -170,7 +170,7 @@ func (d *derivation) touched() map[tagKey]bool {
 		switch {
 		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
 			add(i, true)
-		case d.brings && d.created[st.At(i).Checkpoint] != "":
+		case d.fromRemote && d.created[st.At(i).Checkpoint] != "":
 			// The journal may have named it before its objects arrived.
 			add(i, true)
 		case s.Live != (was >= 0 && d.before.Standing(was).Live):
@@ -204,7 +204,7 @@ func parseTagLeaf(leaf string) (tagKey, bool) {
 func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	root, own := name.Ref(strings.TrimSuffix(name.TagRoot, "/")), name.Ref(strings.TrimSuffix(d.prefix(), "/"))
 	var err error
-	if d.whole = d.wary || len(d.removals) > 0 || d.change.Tags == TagsRebuilt; d.whole {
+	if d.whole = d.checkConflicts || len(d.removals) > 0 || d.change.Tags == TagsRebuilt; d.whole {
 		d.held, err = d.list(ctx)
 	} else {
 		refs := []name.Ref{root, own}

@@ -14,10 +14,10 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// suspicious is the number of lost races after which an attempt lists the refs (wary). A foreign
+// conflictCheckAfter is the number of lost races after which an attempt lists the refs (checkConflicts). A foreign
 // ref in the place of a directory, or the reverse, looks like a lost race each time, so the
 // transaction would never succeed without a look at what is in the way.
-const suspicious = 3
+const conflictCheckAfter = 3
 
 // Transact changes a session: it updates the refs of checkpoints, the journal, archive, notes and
 // tags in one git transaction. build decides what to change. After a lost race everything is read
@@ -39,10 +39,10 @@ func (s *Store) Transact(ctx context.Context, session name.Session, build func(c
 	return s.transact(ctx, attempt{store: s, session: session}, build)
 }
 
-// Bring is Transact for events that come from another clone. They may be of a later version, and
+// TransactRemote is Transact for events that come from another clone. They may be of a later version, and
 // the session may already have such events; nothing is written on top of them.
-func (s *Store) Bring(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
-	return s.transact(ctx, attempt{store: s, session: session, brings: true}, build)
+func (s *Store) TransactRemote(ctx context.Context, session name.Session, build func(context.Context, View) (Change, error)) (Result, error) {
+	return s.transact(ctx, attempt{store: s, session: session, fromRemote: true}, build)
 }
 
 // transact runs attempts like first until one succeeds.
@@ -55,7 +55,7 @@ func (s *Store) transact(ctx context.Context, first attempt, build func(context.
 			return Result{}, err
 		}
 		a := first
-		a.wary = try > suspicious
+		a.checkConflicts = try > conflictCheckAfter
 		err := a.run(ctx, build)
 		a.result.Tries = try
 		if err == nil {
@@ -91,7 +91,7 @@ func (a *attempt) finish(ctx context.Context) (Result, error) {
 		missing.TakenBack = true
 		return Result{Tries: a.result.Tries}, err
 	}
-	a.keep()
+	a.saveCache()
 	if len(a.updates) > 0 {
 		a.store.mu.Lock()
 		a.store.written[a.session] = true
@@ -134,11 +134,11 @@ func (s *Store) Pause(ctx context.Context, span time.Duration) error {
 
 // attempt is one attempt at a transaction. Everything in it is read or computed anew for each.
 type attempt struct {
-	store   *Store
-	session name.Session
-	wary    bool // list refs to find those in the way, see suspicious
-	patient bool // a gc was running: a missing object may exist again in a moment
-	brings  bool // see Bring
+	store          *Store
+	session        name.Session
+	checkConflicts bool // list refs to find those in the way, see conflictCheckAfter
+	patient        bool // a gc was running: a missing object may exist again in a moment
+	fromRemote     bool // see TransactRemote
 
 	journal name.OID       // tip of the journal as it was read; the expected old value of its ref
 	cache   *cache         // nil: there is no journal yet
@@ -171,7 +171,7 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 	if err := a.store.Repo.AwaitGC(ctx); err != nil {
 		return err
 	}
-	a.patient = beside && !a.wary
+	a.patient = beside && !a.checkConflicts
 	view, err := a.view(ctx)
 	if err != nil {
 		return a.unlessTaken(err)
@@ -224,8 +224,8 @@ func (a *attempt) unlessTaken(err error) error {
 	return err
 }
 
-// keep saves the journal with the new events, for this process and for the next one.
-func (a *attempt) keep() {
+// saveCache saves the journal with the new events, for this process and for the next one.
+func (a *attempt) saveCache() {
 	switch {
 	case a.log == nil || a.change.Base != nil: // the base belongs to the caller, who may go on changing it
 		return
@@ -240,7 +240,7 @@ func (a *attempt) keep() {
 	}
 	a.cache.state, a.cache.folded = a.result.State, a.log.Len()
 	a.cache.save()
-	a.store.give(a.cache)
+	a.store.giveCache(a.cache)
 }
 
 // view reads the session. The name of a new session must not differ from another one's in case
@@ -259,7 +259,7 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 	}
 	v.Log, v.Tip, v.State = a.cache.log, a.journal, a.cache.fold()
 	a.before = v.State
-	if a.brings {
+	if a.fromRemote {
 		return v, nil
 	}
 	return v, a.writable(v.State)
@@ -277,9 +277,9 @@ func (a *attempt) writable(st *journal.State) error {
 // one that this version does not understand.
 func (a *attempt) allowed(ctx context.Context) error {
 	switch {
-	case a.journal == "" && !a.brings && !a.change.Anew:
+	case a.journal == "" && !a.fromRemote && !a.change.Anew:
 		return a.isNew(ctx)
-	case a.brings && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0:
+	case a.fromRemote && a.before != nil && a.change.Base == nil && len(a.change.Events) > 0:
 		return a.writable(a.before)
 	}
 	return nil

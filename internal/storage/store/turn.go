@@ -37,7 +37,7 @@ func (s *Store) turn() *turn {
 // await takes the turn if enough races were lost. Otherwise it waits while another writer has it.
 func (t *turn) await(ctx context.Context, try int) error {
 	if try > turnAfter {
-		t.take()
+		t.claim()
 	}
 	if t.stop != nil {
 		return nil
@@ -59,9 +59,9 @@ func (t *turn) isTaken() bool {
 	return err == nil && time.Since(info.ModTime()).Abs() < turnFresh
 }
 
-// take creates the file and keeps renewing it. If another writer has the turn, or the file cannot
+// claim creates the file and keeps renewing it. If another writer has the turn, or the file cannot
 // be created, the writer goes on without the turn.
-func (t *turn) take() {
+func (t *turn) claim() {
 	if t.stop != nil || t.isTaken() {
 		return
 	}

@@ -67,7 +67,7 @@ func TestTurnOfTheDead(t *testing.T) {
 		t.Error("an old turn is waited for")
 	}
 	dead := f.turn()
-	if dead.take(); dead.stop == nil {
+	if dead.claim(); dead.stop == nil {
 		t.Error("it was not taken over")
 	}
 	dead.end()

@@ -60,13 +60,13 @@ func (s *Store) Remembered() ([]name.Session, error) {
 }
 
 // Forget deletes what this worktree remembers of a session: the cached journal, the abandoned tips,
-// and the glances. The next reader starts from the repository.
+// and the cached summaries. The next reader starts from the repository.
 func (s *Store) Forget(session name.Session) error {
 	s.mu.Lock()
 	delete(s.kept, session)
 	s.mu.Unlock()
 
-	for _, prefix := range []string{cachePrefix, leftPrefix, glancePrefix} {
+	for _, prefix := range []string{cachePrefix, leftPrefix, summaryCachePrefix} {
 		if err := s.remove(prefix + string(session)); err != nil {
 			return fmt.Errorf("forget the journal of %q: %w", session, err)
 		}

@@ -27,7 +27,7 @@ func (s *Store) WorktreeID() (string, error) {
 	w := worktreeFiles{store: s, id: path, note: filepath.Join(filepath.Dir(path), "worktree-place")}
 	// Most commands find the id and its note as they should be. Everything else is done under a
 	// lock: without it one process could return an id that another one is about to replace.
-	if id, err := w.read(); err == nil && id != "" && w.noted() == w.place(id) {
+	if id, err := w.read(); err == nil && id != "" && w.noted() == w.noteOf(id) {
 		return id, nil
 	}
 	release := lockfile.Hold(filepath.Dir(path))
@@ -74,8 +74,8 @@ func (w worktreeFiles) read() (string, error) {
 	return id, nil
 }
 
-// place returns the note of an id that was made here.
-func (w worktreeFiles) place(id string) string {
+// noteOf returns the note of an id that was made here.
+func (w worktreeFiles) noteOf(id string) string {
 	top := w.store.Repo.WorkTree
 	return fmt.Sprintf("%s %s %s %s\n", id, identity(w.id), identity(top), top)
 }
@@ -91,7 +91,7 @@ func (w worktreeFiles) noted() string {
 // files, and copying makes new ones. If there is no note, or the worktree was moved, a new note is
 // written.
 func (w worktreeFiles) isAtHome(id string) bool {
-	now, noted := w.place(id), w.noted()
+	now, noted := w.noteOf(id), w.noted()
 	if noted == now {
 		return true
 	}

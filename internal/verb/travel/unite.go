@@ -53,7 +53,7 @@ func (u *union) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	res, err := u.t.s.Store.Bring(ctx, u.session, u.build)
+	res, err := u.t.s.Store.TransactRemote(ctx, u.session, u.build)
 	if err != nil {
 		return err
 	}
