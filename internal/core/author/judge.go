@@ -17,7 +17,7 @@ func (w *Work) Claims(look Look, changes []Change) map[string]string {
 	if len(changes) > record.MaxListed {
 		return nil
 	}
-	j := w.judge(look)
+	j := w.evidenceFor(look)
 	claims := map[string]string{}
 	for _, c := range changes {
 		claims[c.Path] = j.claim(c)
@@ -36,8 +36,8 @@ func Stored(claims map[string]string) map[string]string {
 	return stored
 }
 
-// judge collects what counts for all paths of a capture.
-type judge struct {
+// evidence collects what counts for all paths of a capture.
+type evidence struct {
 	*Work
 	look   Look
 	since  int      // the last event at which the session's checkpoint was the worktree
@@ -48,8 +48,8 @@ type judge struct {
 	passed map[string][]Change
 }
 
-func (w *Work) judge(look Look) *judge {
-	j := &judge{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
+func (w *Work) evidenceFor(look Look) *evidence {
+	j := &evidence{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
 	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
 		j.since = s.Seen
 	}
@@ -96,7 +96,7 @@ func (w *Work) latest(look Look, since int) (last *Sight) {
 	return last
 }
 
-func (j *judge) claim(c Change) string {
+func (j *evidence) claim(c Change) string {
 	passed := j.passedOn(c)
 	switch {
 	case j.since >= 0 && j.named(c):
@@ -113,7 +113,7 @@ func (j *judge) claim(c Change) string {
 
 // passedOn returns the claim of a change that others captured already, each going on from where the one
 // before ended; empty: they did not, or not all of it.
-func (j *judge) passedOn(c Change) string {
+func (j *evidence) passedOn(c Change) string {
 	at, claim := c.From, ""
 	for _, other := range j.passed[c.Path] {
 		if other.To == at && other.From != at {
@@ -151,7 +151,7 @@ func Claim(session name.Session) string {
 
 // named reports whether a tool of the worker made the change: it names the file, nobody else could have
 // written it, and the content is what the tool makes of what was there.
-func (j *judge) named(c Change) bool {
+func (j *evidence) named(c Change) bool {
 	for _, v := range j.own {
 		e, names := v.Edits[c.Path]
 		if !names || !v.Known || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
@@ -170,7 +170,7 @@ func (j *judge) named(c Change) bool {
 
 // during reports whether the capture follows a command of the worker, and no other tool was at work
 // while it ran.
-func (j *judge) during() bool {
+func (j *evidence) during() bool {
 	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
 		return false
 	}
@@ -181,7 +181,7 @@ func (j *judge) during() bool {
 
 // outside reports whether no tool that is known was at work since the session saw the worktree; or since
 // another session did, if the path had not changed by then.
-func (j *judge) outside(c Change) bool {
+func (j *evidence) outside(c Change) bool {
 	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
 		return false
 	}

@@ -140,7 +140,7 @@ func (b *behaviour) triggers() bool {
 		for i, c := range []Config{nil, config("checkpoint.conflict_events.enabled", "false"), config("checkpoint."+trigger+".enabled", "true")} {
 			off, err := b.d.SwitchedOff(trigger, c)
 			is, _ := b.d.trigger(trigger)
-			keep, _, _ := b.d.Retention.keep(trigger, c)
+			keep, _, _ := b.d.Retention.limit(trigger, c)
 			if !b.tell("trigger %s %d: %v %v %v %+v %v", trigger, i, off, is.Milestone, is.Exempt, keep, err) {
 				return false
 			}

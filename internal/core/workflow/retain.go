@@ -129,7 +129,7 @@ func (r *retainer) stay(i int, reason string) {
 func (r *retainer) lasting(items []Item) error {
 	_, age, _ := r.sessionAge()
 	for i, item := range items {
-		keep, ruled, err := r.d.Retention.keep(item.Trigger, r.p.Config)
+		keep, ruled, err := r.d.Retention.limit(item.Trigger, r.p.Config)
 		if err != nil {
 			return err
 		}
@@ -315,7 +315,7 @@ func (r *retainer) counted(items []Item) error {
 		if !isLive(item) {
 			continue
 		}
-		keep, _, err := r.d.Retention.keep(item.Trigger, r.p.Config)
+		keep, _, err := r.d.Retention.limit(item.Trigger, r.p.Config)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (d *Definition) Configuration(document json.RawMessage) (Configured, error)
 		t.within, t.root = d.SettingsIn+".", inner
 	}
 	for _, s := range d.Settings {
-		if err := t.take(s); err != nil {
+		if err := t.apply(s); err != nil {
 			return Configured{}, err
 		}
 	}
@@ -52,10 +52,10 @@ type translation struct {
 	used   map[string]bool // paths that a setting covers
 }
 
-// take applies one setting. Its path may have a "*", which then matches every name of a trigger or
+// apply applies one setting. Its path may have a "*", which then matches every name of a trigger or
 // group in the object at that place. A list in that place names the triggers that are on, see
 // switches.
-func (t *translation) take(s Setting) error {
+func (t *translation) apply(s Setting) error {
 	before, after, wild := strings.Cut(s.From, "*")
 	if !wild {
 		return t.set(s, s.Key, s.From, t.root.Get(s.From))

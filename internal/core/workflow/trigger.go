@@ -62,7 +62,7 @@ func (d *Definition) SwitchedOff(name string, config Config) (by string, err err
 			return "", err
 		}
 	}
-	_, _, err = d.Retention.keep(name, config)
+	_, _, err = d.Retention.limit(name, config)
 	return by, err
 }
 
@@ -150,9 +150,9 @@ func (d *Definition) CommitsSteps() bool { return d.Commit == "step" }
 // EndsPause reports whether the next checkpoint ends a pause.
 func (d *Definition) EndsPause() bool { return d.Statuses.Paused == "create" }
 
-// keep returns the retention limit of a trigger. Configuration overrides the number. ruled is false
+// limit returns the retention limit of a trigger. Configuration overrides the number. ruled is false
 // if neither has one.
-func (r Retention) keep(trigger string, config Config) (keep Keep, ruled bool, err error) {
+func (r Retention) limit(trigger string, config Config) (keep Keep, ruled bool, err error) {
 	keep, ruled = r.Triggers[trigger]
 	if !ruled {
 		keep = Keep{Last: -1}

@@ -96,10 +96,10 @@ func TestConfigurationSwitchesTriggers(t *testing.T) {
 			if _, err := d.SwitchedOff("manual", config("checkpoint.manual.keep", "few")); err == nil {
 				t.Error("a word is no number to keep")
 			}
-			if keep, _, err := d.Retention.keep("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || keep != (Keep{Last: 5, Per: "phase"}) {
+			if keep, _, err := d.Retention.limit("batch_complete", config("checkpoint.batch_complete.keep", "5")); err != nil || keep != (Keep{Last: 5, Per: "phase"}) {
 				t.Errorf("keep is %+v, %v", keep, err)
 			}
-			if keep, _, err := d.Retention.keep("conflict_start", nil); err != nil || keep.Last != -1 {
+			if keep, _, err := d.Retention.limit("conflict_start", nil); err != nil || keep.Last != -1 {
 				t.Errorf("a trigger without a rule keeps %+v, %v", keep, err)
 			}
 		})

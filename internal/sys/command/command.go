@@ -169,7 +169,7 @@ func (w *waiter) wait() End {
 			w.hear(s)
 		case <-w.over:
 			w.over, w.timedOut = nil, true
-			w.tell(syscall.SIGTERM)
+			w.sendSignal(syscall.SIGTERM)
 		case <-w.kill:
 			w.kill = nil
 			w.process.kill()
@@ -186,11 +186,11 @@ func (w *waiter) hear(s os.Signal) {
 		return
 	}
 	w.passedOn = true
-	w.tell(s)
+	w.sendSignal(s)
 }
 
-// tell sends a signal and starts the grace period.
-func (w *waiter) tell(s os.Signal) {
+// sendSignal sends a signal and starts the grace period.
+func (w *waiter) sendSignal(s os.Signal) {
 	w.process.signal(s)
 	if w.kill == nil {
 		w.kill = time.After(w.grace)
