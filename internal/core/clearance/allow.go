@@ -54,22 +54,22 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 			return nil, err
 		}
 	}
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	found, err := findingsOf(ctx, s, desk, req.Target)
+	found, err := findingsOf(ctx, s, scanner, req.Target)
 	if err != nil {
 		return nil, err
 	}
-	if err := desk.Close(); err != nil {
+	if err := scanner.Close(); err != nil {
 		return nil, err
 	}
 	out := &Allowance{Key: keyAllow, Scope: req.Scope}
 	seen, gone := map[string]bool{}, ""
 	// What was expunged never leaves, so nothing is allowed in vain.
 	for _, one := range found {
-		if desk.expunged.Objects[one.Blob] {
+		if scanner.expunged.Objects[one.Blob] {
 			seen[one.Fingerprint], gone = true, cmp.Or(string(one.Path), string(one.Blob))
 		}
 	}
@@ -138,7 +138,7 @@ func makeUserKey(s *checkpoint.Service) error {
 // findingsOf returns the findings that match the target: a fingerprint, (the start of) a
 // blob id, or a path, in every version that checkpoints hold and in the file as it is on
 // disk.
-func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target string) ([]Secret, error) {
+func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, target string) ([]Secret, error) {
 	all, err := List(ctx, s, ListRequest{All: true})
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, desk *Desk, target s
 		}
 	}
 	// The file on disk may have a secret that no checkpoint holds yet.
-	if report, err := checkFile(ctx, desk, target); err == nil {
+	if report, err := checkFile(ctx, scanner, target); err == nil {
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
 	if len(found) == 0 {

@@ -4,7 +4,7 @@
 //
 // MayLeave (gate.go) is the entry point for push, export and mirrors. WatchSave (save.go)
 // looks at the files of a checkpoint while it is made, and by default only warns. List,
-// Files and Allow are the command `guard`. A Desk scans the objects of one repository with
+// Files and Allow are the command `guard`. A Scanner scans the objects of one repository with
 // the rules of package guard or with the user's own scanner (external.go), and remembers
 // the verdict of each object (verdicts.go), so that nothing is scanned twice. What was
 // expunged (expunged.go) never leaves again.
@@ -50,8 +50,8 @@ type Gap struct {
 	Why  string
 }
 
-// place names the object for messages.
-func (g Gap) place() string {
+// where names the object for messages.
+func (g Gap) where() string {
 	if g.Path == "" {
 		return "the message of " + g.OID.Short()
 	}
@@ -86,10 +86,10 @@ const (
 	binaryMax = 32 << 20
 )
 
-// Desk scans the objects of one repository.
-type Desk struct {
+// Scanner scans the objects of one repository.
+type Scanner struct {
 	repo     *git.Repo
-	scanner  *guard.Scanner
+	rules    *guard.Scanner
 	external *external // nil: use the built-in rules
 	// allowed maps a fingerprint to the reason for which it was allowed.
 	allowed  map[string]string
@@ -102,10 +102,10 @@ type Desk struct {
 // its content.
 const RuleExpunged = "expunged"
 
-// OpenDesk returns the Desk of this repository with its configuration. The repository's key for
+// OpenScanner returns the Scanner of this repository with its configuration. The repository's key for
 // fingerprints is created on first use, in the common git directory. Close has to be called to keep
 // the verdicts.
-func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
+func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 	command, err := scannerOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -114,9 +114,9 @@ func OpenDesk(ctx context.Context, s *checkpoint.Service) (*Desk, error) {
 	return d, err
 }
 
-// open opens a Desk. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be
+// open opens a Scanner. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be
 // missing, and command is the user's own scanner; without one the built-in rules count.
-func open(repo *git.Repo, allowed []string, keyFile, command string) (*Desk, error) {
+func open(repo *git.Repo, allowed []string, keyFile, command string) (*Scanner, error) {
 	dir := filepath.Join(repo.CommonDir, "checkpoint")
 	if borrowed := repo.Borrowed(); borrowed != "" { // the repository is read-only
 		dir = borrowed
@@ -132,7 +132,7 @@ func open(repo *git.Repo, allowed []string, keyFile, command string) (*Desk, err
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{repo: repo, scanner: guard.New(key, userKey), allowed: map[string]string{}}
+	d := &Scanner{repo: repo, rules: guard.New(key, userKey), allowed: map[string]string{}}
 	for _, entry := range allowed {
 		fingerprint, reason, _ := strings.Cut(entry, " ")
 		// An entry without a reason, added by hand, still allows.
@@ -201,51 +201,51 @@ func keyIn(path string) ([]byte, error) {
 }
 
 // report adds the verdict of an object that was seen at a path.
-func (d *Desk) report(r *Report, oid name.OID, path string, v verdict) {
+func (sc *Scanner) report(r *Report, oid name.OID, path string, v verdict) {
 	r.Looked++
 	if v.gap != "" {
 		r.Gaps = append(r.Gaps, Gap{oid, path, v.gap})
 	}
 	for _, f := range guard.At(path, v.findings) {
-		reason := d.allowed[f.Fingerprint]
+		reason := sc.allowed[f.Fingerprint]
 		if reason == "" && f.User != "" {
-			reason = d.allowed[f.User]
+			reason = sc.allowed[f.User]
 		}
 		r.Found = append(r.Found, Found{OID: oid, Path: path, Finding: f, Allowed: reason})
 	}
 }
 
 // File scans content that is not in the repository, such as a file that the user names.
-func (d *Desk) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
+func (sc *Scanner) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
 	r := &Report{}
 	// An external scanner gets the content through a file.
-	if d.external != nil {
-		got, err := d.external.scan(ctx, d.scanner, []content{{path, func(w io.Writer) error {
+	if sc.external != nil {
+		got, err := sc.external.scan(ctx, sc.rules, []content{{path, func(w io.Writer) error {
 			_, err := io.Copy(w, in)
 			return err
 		}}})
 		if err != nil {
 			return nil, err
 		}
-		d.report(r, "", path, got[0])
+		sc.report(r, "", path, got[0])
 		return r, nil
 	}
-	result, err := d.scanner.Reader(in)
+	result, err := sc.rules.Reader(in)
 	if err != nil {
 		return nil, err
 	}
-	d.report(r, "", path, verdict{findings: result.Findings, gap: result.Gap})
+	sc.report(r, "", path, verdict{findings: result.Findings, gap: result.Gap})
 	return r, nil
 }
 
 // stream scans a blob without holding it in memory.
-func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
+func (sc *Scanner) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 	in, out := io.Pipe()
 	go func() {
-		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: out})
+		_, err := sc.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: out})
 		out.CloseWithError(err) //nolint:errcheck // it never fails
 	}()
-	result, err := d.scanner.Reader(in)
+	result, err := sc.rules.Reader(in)
 	if err == nil {
 		// Git's exit tells whether the blob was complete.
 		_, err = io.Copy(io.Discard, in)
@@ -255,9 +255,9 @@ func (d *Desk) stream(ctx context.Context, oid name.OID) (guard.Result, error) {
 }
 
 // Replace returns content with some of its secrets replaced; see guard.Scanner.Replace.
-func (d *Desk) Replace(content []byte, pick func(guard.Finding) (string, bool)) ([]byte, int) {
-	return d.scanner.Replace(content, pick)
+func (sc *Scanner) Replace(content []byte, pick func(guard.Finding) (string, bool)) ([]byte, int) {
+	return sc.rules.Replace(content, pick)
 }
 
 // Close saves the new verdicts.
-func (d *Desk) Close() error { return d.verdicts.save() }
+func (sc *Scanner) Close() error { return sc.verdicts.save() }

@@ -62,7 +62,7 @@ func (b *bench) commit(file, content, message string) name.OID {
 	return name.OID(b.git("rev-parse", "HEAD"))
 }
 
-func (b *bench) open(userKey string, allowed ...string) *Desk {
+func (b *bench) open(userKey string, allowed ...string) *Scanner {
 	b.t.Helper()
 	d, err := open(b.repo, allowed, userKey, "")
 	if err != nil {
@@ -71,9 +71,9 @@ func (b *bench) open(userKey string, allowed ...string) *Desk {
 	return d
 }
 
-func (b *bench) sent(d *Desk, tips, held []name.OID) *Report {
+func (b *bench) sent(d *Scanner, tips, held []name.OID) *Report {
 	b.t.Helper()
-	r, err := d.Sent(b.t.Context(), tips, held)
+	r, err := d.ScanOutgoing(b.t.Context(), tips, held)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -24,15 +24,15 @@ const (
 // Destination is a remote's address together with the private content that would go there.
 // Private content goes to a new address only after somebody agreed.
 type Destination struct {
-	URL       string                                  // without credentials
-	Untracked func(context.Context) ([]string, error) // paths of the files, sorted
-	Ignored   func(context.Context) ([]string, error) // of those that git ignores, which are not in Untracked
-	Talk      func(context.Context) (Talk, error)     // how much of conversations
-	Agree     Agree
+	URL           string                                       // without credentials
+	Untracked     func(context.Context) ([]string, error)      // paths of the files, sorted
+	Ignored       func(context.Context) ([]string, error)      // of those that git ignores, which are not in Untracked
+	Conversations func(context.Context) (Conversations, error) // how much of conversations
+	Agree         Agree
 }
 
-// Talk counts what checkpoints keep of conversations with coding agents.
-type Talk struct {
+// Conversations counts what checkpoints keep of conversations with coding agents.
+type Conversations struct {
 	// Messages with the words of a prompt.
 	Prompts     int
 	Transcripts int
@@ -48,7 +48,7 @@ type FirstTime struct {
 	To      string
 	Files   []string // untracked
 	Ignored []string
-	Talk
+	Conversations
 }
 
 // String returns the first half of the question. At least one of the counts must not be
@@ -142,7 +142,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 		first.Ignored, err = to.Ignored(ctx)
 	}
 	if err == nil && !agreed[keyPrompts] {
-		first.Talk, err = to.Talk(ctx)
+		first.Conversations, err = to.Conversations(ctx)
 	}
 	return first, err
 }

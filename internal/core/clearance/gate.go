@@ -72,16 +72,16 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if err != nil {
 		return err
 	}
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return err
 	}
-	desk.off = how == modeOff // what was expunged stays here all the same
-	report, err := desk.Sent(ctx, what.Tips, what.Held)
+	scanner.off = how == modeOff // what was expunged stays here all the same
+	report, err := scanner.ScanOutgoing(ctx, what.Tips, what.Held)
 	if err == nil {
-		err = desk.outside(ctx, report, what.Outside)
+		err = scanner.outside(ctx, report, what.Outside)
 	}
-	if closeErr := desk.Close(); closeErr != nil {
+	if closeErr := scanner.Close(); closeErr != nil {
 		// The verdicts are computed again next time.
 		s.Warn(closeErr.Error())
 	}
@@ -103,7 +103,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
 		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
 		for _, g := range report.Gaps {
-			refused.Hints = append(refused.Hints, g.place()+": "+g.Why)
+			refused.Hints = append(refused.Hints, g.where()+": "+g.Why)
 		}
 		refused.Hints = append(refused.Hints, "--yes (-y) sends them")
 		return refused

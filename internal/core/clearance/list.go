@@ -55,18 +55,18 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
 		return nil, err
 	}
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	report, err := desk.Sent(ctx, what.Tips, nil)
+	report, err := scanner.ScanOutgoing(ctx, what.Tips, nil)
 	if err == nil {
 		var named []lfs.Named
-		if named, err = desk.outsideOf(ctx, what.Tips); err == nil {
-			err = desk.outside(ctx, report, named)
+		if named, err = scanner.outsideOf(ctx, what.Tips); err == nil {
+			err = scanner.outside(ctx, report, named)
 		}
 	}
-	if closeErr := desk.Close(); closeErr != nil {
+	if closeErr := scanner.Close(); closeErr != nil {
 		s.Warn(closeErr.Error()) // the verdicts are computed again next time
 	}
 	if err != nil {
@@ -120,20 +120,20 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 		})
 	}
 	for _, g := range report.Gaps {
-		out.Gaps = append(out.Gaps, g.place()+": "+g.Why)
+		out.Gaps = append(out.Gaps, g.where()+": "+g.Why)
 	}
 	return out
 }
 
 // Files scans files, which need not be in the repository.
 func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	out := &Answer{}
 	for _, file := range files {
-		report, err := checkFile(ctx, desk, file)
+		report, err := checkFile(ctx, scanner, file)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer,
 }
 
 // checkFile scans one regular file.
-func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
+func checkFile(ctx context.Context, scanner *Scanner, file string) (*Report, error) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)
@@ -160,7 +160,7 @@ func checkFile(ctx context.Context, desk *Desk, file string) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	report, err := desk.File(ctx, filepath.ToSlash(file), f)
+	report, err := scanner.File(ctx, filepath.ToSlash(file), f)
 	if err != nil {
 		return nil, refusedByScanner(err, "it is unknown what is in "+file)
 	}

@@ -11,44 +11,44 @@ import (
 // which saves reading the blob later. content may be nil. Look may be called concurrently.
 func (w *Watch) Look(file string, oid name.OID, content []byte) {
 	dir := usuallyIgnored(file)
-	if w.desk.external != nil && content != nil && len(content) <= atSave {
+	if w.scanner.external != nil && content != nil && len(content) <= atSave {
 		// It gets all files together, in Judge.
 		content = nil
 	}
-	v, known := w.judge(oid, content)
+	v, known := w.verdictOf(oid, content)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if dir != "" {
 		w.dirs[dir] = true
 	}
-	if w.desk.expunged.Objects[oid] {
+	if w.scanner.expunged.Objects[oid] {
 		w.back = append(w.back, Found{OID: oid, Path: file})
 	}
 	switch {
 	case known:
-		w.desk.report(&w.known, oid, file, v)
+		w.scanner.report(&w.known, oid, file, v)
 	case content == nil:
 		w.unread[oid] = file
 	case len(content) <= atSave:
-		w.desk.report(&w.found, oid, file, v)
+		w.scanner.report(&w.found, oid, file, v)
 	}
 }
 
-// judge returns the verdict of an object, and whether it is remembered. It is empty if the content
+// verdictOf returns the verdict of an object, and whether it is remembered. It is empty if the content
 // is not at hand or too large. Scanning a small file takes less time than reading what is
 // remembered, so only one with a finding is looked up.
-func (w *Watch) judge(oid name.OID, content []byte) (v verdict, known bool) {
+func (w *Watch) verdictOf(oid name.OID, content []byte) (v verdict, known bool) {
 	if content == nil || len(content) > atSave {
-		return w.desk.verdicts.of(oid)
+		return w.scanner.verdicts.of(oid)
 	}
-	result := w.desk.scanner.Bytes(content)
+	result := w.scanner.rules.Bytes(content)
 	v = verdict{findings: result.Findings, gap: result.Gap}
 	if len(v.findings) > 0 || v.gap != "" {
-		if old, known := w.desk.verdicts.of(oid); known {
+		if old, known := w.scanner.verdicts.of(oid); known {
 			return old, true
 		}
 	}
-	w.desk.verdicts.add(oid, v)
+	w.scanner.verdicts.add(oid, v)
 	return v, false
 }
 
@@ -57,7 +57,7 @@ func (w *Watch) judge(oid name.OID, content []byte) (v verdict, known bool) {
 func (w *Watch) directories() []string {
 	var out []string
 	for dir := range w.dirs {
-		if w.desk.verdicts.tell(dir) {
+		if w.scanner.verdicts.isFirst(dir) {
 			out = append(out, dir)
 		}
 	}

@@ -14,49 +14,49 @@ import (
 // outside scans the content of git-lfs that pointers name, as far as it is here: a push hands it to
 // git-lfs. What is found is reported of the pointer. The verdict is remembered by the id of the
 // content.
-func (d *Desk) outside(ctx context.Context, report *Report, named []lfs.Named) error {
-	if d.off {
+func (sc *Scanner) outside(ctx context.Context, report *Report, named []lfs.Named) error {
+	if sc.off {
 		return nil
 	}
-	store := lfs.Open(d.repo)
+	store := lfs.Open(sc.repo)
 	for _, n := range named {
 		file := store.File(n.Pointer)
 		if file == "" {
 			continue
 		}
-		v, known := d.verdicts.of(name.OID(n.ID))
+		v, known := sc.verdicts.of(name.OID(n.ID))
 		if !known {
 			var err error
-			if v, err = d.scanFile(ctx, n, file); err != nil {
+			if v, err = sc.scanFile(ctx, n, file); err != nil {
 				return err
 			}
-			d.verdicts.add(name.OID(n.ID), v)
+			sc.verdicts.add(name.OID(n.ID), v)
 		}
-		d.report(report, n.Blob, n.Path, v)
+		sc.report(report, n.Blob, n.Path, v)
 	}
 	return nil
 }
 
 // scanFile returns the verdict of a file with content of git-lfs.
-func (d *Desk) scanFile(ctx context.Context, n lfs.Named, file string) (v verdict, err error) {
+func (sc *Scanner) scanFile(ctx context.Context, n lfs.Named, file string) (v verdict, err error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return v, err
 	}
 	defer in.Close() //nolint:errcheck // read only
-	if d.external != nil {
+	if sc.external != nil {
 		copied := func(w io.Writer) error {
 			_, err := io.Copy(w, in)
 			return err
 		}
-		got, err := d.external.scan(ctx, d.scanner, []content{{n.Path, copied}})
+		got, err := sc.external.scan(ctx, sc.rules, []content{{n.Path, copied}})
 		if err != nil {
 			return v, err
 		}
 		return got[0], nil
 	}
 	var result guard.Result
-	if result, err = d.scanner.Reader(in); err != nil {
+	if result, err = sc.rules.Reader(in); err != nil {
 		return v, err
 	}
 	v = verdict{findings: result.Findings, gap: result.Gap}
@@ -67,10 +67,10 @@ func (d *Desk) scanFile(ctx context.Context, n lfs.Named, file string) (v verdic
 }
 
 // outsideOf returns what git-lfs has of the files below tips.
-func (d *Desk) outsideOf(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
-	if d.off || !lfs.Open(d.repo).InUse() {
+func (sc *Scanner) outsideOf(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
+	if sc.off || !lfs.Open(sc.repo).InUse() {
 		return nil, nil
 	}
-	named, err := lfs.Below(ctx, d.repo, tips, nil, false)
-	return slices.DeleteFunc(named, func(n lfs.Named) bool { return d.expunged.Objects[n.Blob] }), err
+	named, err := lfs.Below(ctx, sc.repo, tips, nil, false)
+	return slices.DeleteFunc(named, func(n lfs.Named) bool { return sc.expunged.Objects[n.Blob] }), err
 }

@@ -40,13 +40,13 @@ const (
 // counts as not scanned. The function is safe for concurrent use.
 func TagRule(s *checkpoint.Service) func(context.Context, name.OID) (string, error) {
 	var one sync.Mutex
-	var j *judge
+	var j *privacy
 	return func(ctx context.Context, commit name.OID) (string, error) {
 		one.Lock()
 		defer one.Unlock()
 		if j == nil {
 			var err error
-			if j, err = newJudge(ctx, s); err != nil {
+			if j, err = newPrivacy(ctx, s); err != nil {
 				return HoldsUnscanned, ended(ctx)
 			}
 		}
@@ -64,7 +64,7 @@ func Thorough(s *checkpoint.Service) {
 		return
 	}
 	s.Store.Private = func(ctx context.Context, commit name.OID) (string, error) {
-		j, err := newJudge(ctx, s)
+		j, err := newPrivacy(ctx, s)
 		if err != nil {
 			return HoldsUnscanned, ended(ctx)
 		}
@@ -83,37 +83,37 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// judge decides which checkpoints are private.
-type judge struct {
+// privacy decides which checkpoints are private.
+type privacy struct {
 	s        *checkpoint.Service
-	desk     *Desk
+	scanner  *Scanner
 	memory   *tagMemory
 	thorough bool              // no bound on the history
 	public   []name.OID        // what anybody may have already: see held
-	asked    map[name.OID]bool // checkpoints that are being judged; the history of one may hold others
+	pending  map[name.OID]bool // checkpoints that are being judged; the history of one may hold others
 }
 
-func newJudge(ctx context.Context, s *checkpoint.Service) (*judge, error) {
-	desk, err := OpenDesk(ctx, s)
+func newPrivacy(ctx context.Context, s *checkpoint.Service) (*privacy, error) {
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return &judge{s: s, desk: desk, memory: readTagMemory(s.Repo, desk.digest(s)), asked: map[name.OID]bool{}}, nil
+	return &privacy{s: s, scanner: scanner, memory: readTagMemory(s.Repo, scanner.digest(s)), pending: map[name.OID]bool{}}, nil
 }
 
-func (j *judge) close() error { return errors.Join(j.desk.Close(), j.memory.save()) }
+func (j *privacy) close() error { return errors.Join(j.scanner.Close(), j.memory.save()) }
 
 // private says what a checkpoint commit holds that is private. Only the end of the context is an
 // error.
-func (j *judge) private(ctx context.Context, commit name.OID) (string, error) {
-	why, err := j.judge(ctx, commit)
+func (j *privacy) private(ctx context.Context, commit name.OID) (string, error) {
+	why, err := j.decide(ctx, commit)
 	if err != nil {
 		return HoldsUnscanned, ended(ctx)
 	}
 	return why, nil
 }
 
-func (j *judge) judge(ctx context.Context, commit name.OID) (string, error) {
+func (j *privacy) decide(ctx context.Context, commit name.OID) (string, error) {
 	got, err := j.s.Store.Stored(ctx, commit)
 	if err != nil {
 		return "", err
@@ -152,7 +152,7 @@ func (j *judge) judge(ctx context.Context, commit name.OID) (string, error) {
 	if why, err := j.scan(ctx, objects); err != nil || why != "" || len(c.Parents) < 2 {
 		return why, err
 	}
-	j.asked[commit] = true
+	j.pending[commit] = true
 	return j.history(ctx, c.Parents[0])
 }
 
@@ -172,7 +172,7 @@ func Talks(r *record.Record) string {
 // untracked reports whether the tree has a file that was in neither the index nor HEAD. changed is
 // what differs from HEAD. The tree of what was staged lacks files in conflict, and those of which only
 // the name was added.
-func (j *judge) untracked(ctx context.Context, rec *record.Record, m, tree name.OID, changed []git.Change) (bool, error) {
+func (j *privacy) untracked(ctx context.Context, rec *record.Record, m, tree name.OID, changed []git.Change) (bool, error) {
 	var added []string
 	for _, ch := range changed {
 		if ch.Old.Mode == 0 && !slices.Contains(rec.Git.Unmerged, record.Path(ch.Path)) && !slices.Contains(rec.Git.IntentToAdd, record.Path(ch.Path)) {
@@ -194,7 +194,7 @@ func (j *judge) untracked(ctx context.Context, rec *record.Record, m, tree name.
 }
 
 // recorded returns the files of a record commit: of what was staged those that HEAD does not have.
-func (j *judge) recorded(ctx context.Context, m, headTree name.OID) (files []git.Change, err error) {
+func (j *privacy) recorded(ctx context.Context, m, headTree name.OID) (files []git.Change, err error) {
 	made, err := j.s.Repo.ReadCommit(ctx, string(m))
 	if err != nil {
 		return nil, err
@@ -231,12 +231,12 @@ const fewObjects = 50
 
 // scan says what objects hold. Large ones that no push or save has scanned stay unscanned: somebody
 // waits for the save.
-func (j *judge) scan(ctx context.Context, objects []met) (string, error) {
+func (j *privacy) scan(ctx context.Context, objects []met) (string, error) {
 	infos, err := j.infos(ctx, objects)
 	if err != nil {
 		return "", err
 	}
-	d, report := j.desk, &Report{}
+	d, report := j.scanner, &Report{}
 	var open []met
 	var openInfos []git.Object
 	for i, one := range objects {
@@ -250,11 +250,11 @@ func (j *judge) scan(ctx context.Context, objects []met) (string, error) {
 		case info.Type == "":
 			return HoldsUnscanned, nil
 		case small && d.external == nil && len(objects) <= fewObjects:
-			said, err := d.said(ctx, one.oid, info)
+			said, err := d.scannable(ctx, one.oid, info)
 			if err != nil {
 				return "", err
 			}
-			result := d.scanner.Bytes(said)
+			result := d.rules.Bytes(said)
 			v, known = verdict{findings: result.Findings, gap: result.Gap}, true
 		default:
 			v, known = d.verdicts.of(one.oid)
@@ -268,15 +268,15 @@ func (j *judge) scan(ctx context.Context, objects []met) (string, error) {
 			report.Gaps = append(report.Gaps, Gap{OID: one.oid, Path: one.path})
 		}
 	}
-	if why := said(report); why == HoldsSecret || len(open) == 0 {
+	if why := reasonOf(report); why == HoldsSecret || len(open) == 0 {
 		return why, nil
 	}
 	err = d.scanAll(ctx, report, open, openInfos)
-	return said(report), err
+	return reasonOf(report), err
 }
 
-// said says what a report found.
-func said(r *Report) string {
+// reasonOf says what a report found.
+func reasonOf(r *Report) string {
 	switch {
 	case len(r.Stopped()) > 0:
 		return HoldsSecret
@@ -287,7 +287,7 @@ func said(r *Report) string {
 }
 
 // infos returns type and size of objects; a zero value stands for one that is missing.
-func (j *judge) infos(ctx context.Context, objects []met) ([]git.Object, error) {
+func (j *privacy) infos(ctx context.Context, objects []met) ([]git.Object, error) {
 	specs, infos := make([]string, len(objects)), make([]git.Object, len(objects))
 	for i, one := range objects {
 		specs[i] = string(one.oid)
@@ -306,7 +306,7 @@ func (j *judge) infos(ctx context.Context, objects []met) ([]git.Object, error) 
 // history says what the commits up to HEAD's hold that neither a remote-tracking ref nor a tag of the
 // user reaches. The answer is remembered for each commit, so that a save under the same HEAD asks
 // nothing, and one after a commit looks at that commit.
-func (j *judge) history(ctx context.Context, head name.OID) (string, error) {
+func (j *privacy) history(ctx context.Context, head name.OID) (string, error) {
 	if why, known := j.memory.history[head]; known && (why == "" || !j.thorough) {
 		return why, nil
 	}
@@ -337,7 +337,7 @@ func (j *judge) history(ctx context.Context, head name.OID) (string, error) {
 
 // scanHistory says what the objects of commits hold. A commit may be a checkpoint itself, for example
 // under a detached HEAD, and is judged as one then.
-func (j *judge) scanHistory(ctx context.Context, objects []met) (string, error) {
+func (j *privacy) scanHistory(ctx context.Context, objects []met) (string, error) {
 	infos, err := j.infos(ctx, objects)
 	if err != nil {
 		return "", err
@@ -347,7 +347,7 @@ func (j *judge) scanHistory(ctx context.Context, objects []met) (string, error) 
 	var openInfos []git.Object
 	commits, size := 0, int64(0)
 	for i, one := range objects {
-		if j.desk.expunged.Objects[one.oid] {
+		if j.scanner.expunged.Objects[one.oid] {
 			return HoldsSecret, nil
 		}
 		switch infos[i].Type {
@@ -359,27 +359,27 @@ func (j *judge) scanHistory(ctx context.Context, objects []met) (string, error) 
 				return why, err
 			}
 		}
-		if v, known := j.desk.verdicts.of(one.oid); known {
-			j.desk.report(report, one.oid, one.path, v)
+		if v, known := j.scanner.verdicts.of(one.oid); known {
+			j.scanner.report(report, one.oid, one.path, v)
 			continue
 		}
 		open, openInfos = append(open, one), append(openInfos, infos[i])
 		size += infos[i].Size
 	}
-	if why := said(report); why == HoldsSecret {
+	if why := reasonOf(report); why == HoldsSecret {
 		return why, nil
 	}
 	if !j.thorough && (commits > maxCommits || len(open) > maxBlobs || size > maxBytes) {
 		return HoldsUnscanned, nil
 	}
-	err = j.desk.scanAll(ctx, report, open, openInfos)
-	return said(report), err
+	err = j.scanner.scanAll(ctx, report, open, openInfos)
+	return reasonOf(report), err
 }
 
 // checkpointAt says what a commit holds if it is a checkpoint, and "" for any other.
-func (j *judge) checkpointAt(ctx context.Context, oid name.OID) (string, error) {
+func (j *privacy) checkpointAt(ctx context.Context, oid name.OID) (string, error) {
 	c, err := j.s.Repo.ReadCommit(ctx, string(oid))
-	if err != nil || j.asked[oid] {
+	if err != nil || j.pending[oid] {
 		return "", err
 	}
 	if _, err := record.ParseMessage(c.Message); err != nil {
@@ -388,12 +388,12 @@ func (j *judge) checkpointAt(ctx context.Context, oid name.OID) (string, error) 
 	if _, err := j.s.Store.Record(ctx, oid); err != nil {
 		return "", ended(ctx) // a commit of land has the message only
 	}
-	j.asked[oid] = true
-	return j.judge(ctx, oid)
+	j.pending[oid] = true
+	return j.decide(ctx, oid)
 }
 
 // held lists what anybody may have already: remote-tracking refs, and tags that are the user's.
-func (j *judge) held(ctx context.Context) ([]name.OID, error) {
+func (j *privacy) held(ctx context.Context) ([]name.OID, error) {
 	if j.public != nil {
 		return slices.Clone(j.public), nil
 	}

@@ -78,19 +78,19 @@ func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
 	if err != nil || how == modeOff {
 		return nil, err
 	}
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Watch{s: s, mode: how, desk: desk, unread: map[name.OID]string{}, dirs: map[string]bool{}}, nil
+	return &Watch{s: s, mode: how, scanner: scanner, unread: map[name.OID]string{}, dirs: map[string]bool{}}, nil
 }
 
 // Watch scans the files of one checkpoint while it is made: the capture calls Look, Judge decides
 // before the checkpoint is written, and Say prints the warnings afterwards.
 type Watch struct {
-	s    *checkpoint.Service
-	mode mode
-	desk *Desk
+	s       *checkpoint.Service
+	mode    mode
+	scanner *Scanner
 
 	mu    sync.Mutex
 	found Report
@@ -107,7 +107,7 @@ type Watch struct {
 // machine.
 func (w *Watch) Judge(ctx context.Context) error {
 	// Larger files are scanned at the next push.
-	late, err := w.desk.Blobs(ctx, w.unread, atSave)
+	late, err := w.scanner.Blobs(ctx, w.unread, atSave)
 	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
 	// anyway.
 	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
@@ -156,7 +156,7 @@ func (w *Watch) Say() {
 		}
 		w.s.Warn(said)
 	}
-	if err := w.desk.Close(); err != nil {
+	if err := w.scanner.Close(); err != nil {
 		w.s.Warn(err.Error())
 	}
 }
@@ -207,7 +207,7 @@ var rulesByID = sync.OnceValue(func() map[string]string {
 
 // Knows reports whether a rule of this name exists. The rules of another scanner are not
 // known here.
-func (d *Desk) Knows(rule string) bool { return d.external != nil || rulesByID()[rule] != "" }
+func (sc *Scanner) Knows(rule string) bool { return sc.external != nil || rulesByID()[rule] != "" }
 
 // whatIs describes what a rule finds, to follow "looks like".
 func whatIs(rule string) string {

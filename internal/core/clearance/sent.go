@@ -22,37 +22,37 @@ type met struct {
 	path string
 }
 
-// Sent scans everything that a push of tips would send to somebody who has held, as listed
+// ScanOutgoing scans everything that a push of tips would send to somebody who has held, as listed
 // by git rev-list --objects. Missing objects cannot be sent and are skipped.
-func (d *Desk) Sent(ctx context.Context, tips, held []name.OID) (*Report, error) {
+func (sc *Scanner) ScanOutgoing(ctx context.Context, tips, held []name.OID) (*Report, error) {
 	report := &Report{}
-	if d.off && len(d.expunged.Objects) == 0 {
+	if sc.off && len(sc.expunged.Objects) == 0 {
 		return report, nil
 	}
-	objects, err := d.list(ctx, tips, held)
+	objects, err := sc.list(ctx, tips, held)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range objects {
 		// Expunged objects are found by their id: their content need not look like a
 		// secret.
-		if d.expunged.Objects[one.oid] {
+		if sc.expunged.Objects[one.oid] {
 			report.Found = append(report.Found, Found{OID: one.oid, Path: one.path, Finding: guard.Finding{Rule: RuleExpunged}})
 		}
 	}
-	if d.off {
+	if sc.off {
 		return report, nil
 	}
-	return report, d.look(ctx, report, objects, math.MaxInt64)
+	return report, sc.scanObjects(ctx, report, objects, math.MaxInt64)
 }
 
 // list returns the objects that a push of tips would send.
-func (d *Desk) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
+func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
 	if len(tips) == 0 {
 		return nil, nil
 	}
 	var objects []met
-	err := Reachable(ctx, d.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
+	err := Reachable(ctx, sc.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
 	if err != nil && strings.Contains(err.Error(), "loose object") {
 		// git goes on without an object that is missing, but not with one that is garbled.
 		return nil, &checkpoint.Error{
@@ -85,13 +85,13 @@ func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit 
 	return nil
 }
 
-// look reports the verdicts of objects. Those for which there is none yet are scanned in parallel,
+// scanObjects reports the verdicts of objects. Those for which there is none yet are scanned in parallel,
 // but objects larger than longest bytes are skipped.
-func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest int64) error {
+func (sc *Scanner) scanObjects(ctx context.Context, report *Report, objects []met, longest int64) error {
 	open := slices.DeleteFunc(objects, func(one met) bool {
-		v, known := d.verdicts.of(one.oid)
+		v, known := sc.verdicts.of(one.oid)
 		if known {
-			d.report(report, one.oid, one.path, v)
+			sc.report(report, one.oid, one.path, v)
 		}
 		return known
 	})
@@ -100,7 +100,7 @@ func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest 
 		specs[i] = string(one.oid)
 	}
 	infos := make([]git.Object, len(open))
-	err := d.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := sc.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Size <= longest {
 			infos[i] = o
 		} else if err != nil && !errors.Is(err, git.ErrMissing) {
@@ -111,19 +111,19 @@ func (d *Desk) look(ctx context.Context, report *Report, objects []met, longest 
 	if err != nil {
 		return fmt.Errorf("look at what would be sent: %w", err)
 	}
-	return d.scanAll(ctx, report, open, infos)
+	return sc.scanAll(ctx, report, open, infos)
 }
 
 // scanAll scans objects for which there is no verdict yet. An empty type stands for one to skip.
-func (d *Desk) scanAll(ctx context.Context, report *Report, open []met, infos []git.Object) error {
-	if d.external != nil {
-		return d.lookOutside(ctx, report, open, infos)
+func (sc *Scanner) scanAll(ctx context.Context, report *Report, open []met, infos []git.Object) error {
+	if sc.external != nil {
+		return sc.scanOutside(ctx, report, open, infos)
 	}
 	verdicts := make([]verdict, len(open))
 	err := git.Each(len(open), func(i int) (err error) {
 		switch infos[i].Type {
 		case "blob", "commit", "tag":
-			verdicts[i], err = d.scan(ctx, open[i].oid, infos[i])
+			verdicts[i], err = sc.scan(ctx, open[i].oid, infos[i])
 		}
 		if err != nil {
 			err = fmt.Errorf("look at %s: %w", open[i].oid.Short(), err)
@@ -133,22 +133,22 @@ func (d *Desk) scanAll(ctx context.Context, report *Report, open []met, infos []
 	for i, one := range open {
 		// Trees have only names. An empty type is a missing or an oversized object.
 		if kind := infos[i].Type; kind != "" && kind != "tree" {
-			d.report(report, one.oid, one.path, verdicts[i])
+			sc.report(report, one.oid, one.path, verdicts[i])
 		}
 	}
 	return err
 }
 
-// lookOutside passes the objects to the user's scanner, in batches.
-func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, infos []git.Object) error {
+// scanOutside passes the objects to the user's scanner, in batches.
+func (sc *Scanner) scanOutside(ctx context.Context, report *Report, open []met, infos []git.Object) error {
 	var some []content
 	var of []met
 	var size int64
 	flush := func() error {
-		got, err := d.external.scan(ctx, d.scanner, some)
+		got, err := sc.external.scan(ctx, sc.rules, some)
 		for i, v := range got {
-			d.verdicts.add(of[i].oid, v)
-			d.report(report, of[i].oid, of[i].path, v)
+			sc.verdicts.add(of[i].oid, v)
+			sc.report(report, of[i].oid, of[i].path, v)
 		}
 		some, of, size = nil, nil, 0
 		return err
@@ -158,7 +158,7 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 		if kind != "blob" && kind != "commit" && kind != "tag" {
 			continue
 		}
-		some, of, size = append(some, content{one.path, func(w io.Writer) error { return d.write(ctx, one.oid, infos[i], w) }}), append(of, one), size+infos[i].Size
+		some, of, size = append(some, content{one.path, func(w io.Writer) error { return sc.write(ctx, one.oid, infos[i], w) }}), append(of, one), size+infos[i].Size
 		if len(some) >= atOnce || size >= bytesAtOne {
 			if err := flush(); err != nil {
 				// The last batch is flushed after the loop.
@@ -172,10 +172,10 @@ func (d *Desk) lookOutside(ctx context.Context, report *Report, open []met, info
 	return flush()
 }
 
-// said returns what is to be scanned of an object: a blob's content, or the message of a commit or
+// scannable returns what is to be scanned of an object: a blob's content, or the message of a commit or
 // tag, and behind it who made it. The other headers have the signature, and no words.
-func (d *Desk) said(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
-	o, err := d.repo.Batch().Object(ctx, string(oid))
+func (sc *Scanner) scannable(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
+	o, err := sc.repo.Batch().Object(ctx, string(oid))
 	if info.Type == "blob" {
 		return o.Data, err
 	}
@@ -190,12 +190,12 @@ func (d *Desk) said(ctx context.Context, oid name.OID, info git.Object) ([]byte,
 }
 
 // write writes what is to be scanned of an object.
-func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
+func (sc *Scanner) write(ctx context.Context, oid name.OID, info git.Object, w io.Writer) error {
 	if info.Type == "blob" && info.Size > inMemory {
-		_, err := d.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
+		_, err := sc.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(oid)}, Stdout: w})
 		return err
 	}
-	said, err := d.said(ctx, oid, info)
+	said, err := sc.scannable(ctx, oid, info)
 	if err != nil {
 		return err
 	}
@@ -204,15 +204,15 @@ func (d *Desk) write(ctx context.Context, oid name.OID, info git.Object, w io.Wr
 }
 
 // scan returns the verdict of an object, and remembers it.
-func (d *Desk) scan(ctx context.Context, oid name.OID, info git.Object) (verdict, error) {
+func (sc *Scanner) scan(ctx context.Context, oid name.OID, info git.Object) (verdict, error) {
 	var result guard.Result
 	var err error
 	if info.Type == "blob" && info.Size > inMemory {
-		result, err = d.stream(ctx, oid)
+		result, err = sc.stream(ctx, oid)
 	} else {
 		var said []byte
-		if said, err = d.said(ctx, oid, info); err == nil {
-			result = d.scanner.Bytes(said)
+		if said, err = sc.scannable(ctx, oid, info); err == nil {
+			result = sc.rules.Bytes(said)
 		}
 	}
 	if err != nil {
@@ -223,17 +223,17 @@ func (d *Desk) scan(ctx context.Context, oid name.OID, info git.Object) (verdict
 	if result.Binary && info.Size > binaryMax {
 		v.gap = "it is a large binary file"
 	}
-	d.verdicts.add(oid, v)
+	sc.verdicts.add(oid, v)
 	return v, nil
 }
 
 // Blobs scans blobs, given with the paths at which they were seen. Blobs larger than
 // longest bytes are skipped.
-func (d *Desk) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
+func (sc *Scanner) Blobs(ctx context.Context, paths map[name.OID]string, longest int64) (*Report, error) {
 	report := &Report{}
 	var objects []met
 	for oid, path := range paths {
 		objects = append(objects, met{oid, path})
 	}
-	return report, d.look(ctx, report, objects, longest)
+	return report, sc.scanObjects(ctx, report, objects, longest)
 }

@@ -26,10 +26,10 @@ import (
 const tagRule = 1
 
 // digest returns a hash of all that decides which tags are private.
-func (d *Desk) digest(s *checkpoint.Service) string {
+func (sc *Scanner) digest(s *checkpoint.Service) string {
 	var all strings.Builder
-	fmt.Fprintf(&all, "%d\n%s%t\n", tagRule, d.verdicts.head, s.TagsPrivate())
-	for _, fingerprint := range slices.Sorted(maps.Keys(d.allowed)) {
+	fmt.Fprintf(&all, "%d\n%s%t\n", tagRule, sc.verdicts.head, s.TagsPrivate())
+	for _, fingerprint := range slices.Sorted(maps.Keys(sc.allowed)) {
 		fmt.Fprintln(&all, fingerprint)
 	}
 	sum := sha256.Sum256([]byte(all.String()))
@@ -115,7 +115,7 @@ func (m *tagMemory) save() error {
 
 // TellOnce reports whether to say that a step of the session has no tag: true only the first time.
 func TellOnce(ctx context.Context, s *checkpoint.Service, session name.Session) bool {
-	j, err := newJudge(ctx, s)
+	j, err := newPrivacy(ctx, s)
 	if err != nil || j.memory.told[session] {
 		return false
 	}
@@ -134,7 +134,7 @@ func ReviewTags(ctx context.Context, s *checkpoint.Service) {
 }
 
 func reviewTags(ctx context.Context, s *checkpoint.Service) error {
-	j, err := newJudge(ctx, s)
+	j, err := newPrivacy(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func reviewTags(ctx context.Context, s *checkpoint.Service) error {
 }
 
 // removePrivate removes the tags of all sessions that are private and were made here.
-func (j *judge) removePrivate(ctx context.Context) error {
+func (j *privacy) removePrivate(ctx context.Context) error {
 	tags, err := j.privateTags(ctx)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func retract(ctx context.Context, s *checkpoint.Service, held []name.OID) error 
 	if s.TagsPrivate() {
 		return nil
 	}
-	j, err := newJudge(ctx, s)
+	j, err := newPrivacy(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ type PrivateTag struct {
 
 // PrivateTags returns the tags of steps here that the rule does not let through.
 func PrivateTags(ctx context.Context, s *checkpoint.Service) ([]PrivateTag, error) {
-	j, err := newJudge(ctx, s)
+	j, err := newPrivacy(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func PrivateTags(ctx context.Context, s *checkpoint.Service) ([]PrivateTag, erro
 
 // PrivateAmong is PrivateTags for tags elsewhere. It also counts those whose commits are not here.
 func PrivateAmong(ctx context.Context, s *checkpoint.Service, tags map[name.Ref]name.OID) (private []PrivateTag, unknown int, err error) {
-	j, err := newJudge(ctx, s)
+	j, err := newPrivacy(ctx, s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -228,7 +228,7 @@ func PrivateAmong(ctx context.Context, s *checkpoint.Service, tags map[name.Ref]
 	return private, unknown, errors.Join(err, j.close())
 }
 
-func (j *judge) privateTags(ctx context.Context) ([]PrivateTag, error) {
+func (j *privacy) privateTags(ctx context.Context) ([]PrivateTag, error) {
 	refs, err := j.s.Repo.Refs(ctx, strings.TrimSuffix(name.TagRoot, "/"))
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (j *judge) privateTags(ctx context.Context) ([]PrivateTag, error) {
 
 // among returns the tags that hold something private, of those that name a checkpoint of their
 // session. Any other tag is the user's.
-func (j *judge) among(ctx context.Context, refs []git.RefValue) (out []PrivateTag, err error) {
+func (j *privacy) among(ctx context.Context, refs []git.RefValue) (out []PrivateTag, err error) {
 	for _, r := range refs {
 		part, _, _ := strings.Cut(strings.TrimPrefix(string(r.Ref), name.TagRoot), "/")
 		session := name.Session(part)
@@ -265,7 +265,7 @@ func (j *judge) among(ctx context.Context, refs []git.RefValue) (out []PrivateTa
 }
 
 // isFetched reports whether a checkpoint was made in another clone.
-func (j *judge) isFetched(ctx context.Context, session name.Session, id name.ID) bool {
+func (j *privacy) isFetched(ctx context.Context, session name.Session, id name.ID) bool {
 	st, err := j.s.Store.State(ctx, session)
 	if err != nil || st.Entry(id) == nil {
 		// Only a clone that has not fetched it has neither an event nor a ref of it.

@@ -14,7 +14,7 @@ import (
 
 // Texts is the gate for what leaves as text and not as objects, such as a report. It replaces what it finds
 // instead of refusing it.
-type Texts struct{ desk *Desk }
+type Texts struct{ scanner *Scanner }
 
 // OpenTexts opens the gate for texts.
 func OpenTexts(ctx context.Context, s *checkpoint.Service) (*Texts, error) {
@@ -22,17 +22,17 @@ func OpenTexts(ctx context.Context, s *checkpoint.Service) (*Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	desk, err := OpenDesk(ctx, s)
+	scanner, err := OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	desk.off = how == modeOff
-	return &Texts{desk}, nil
+	scanner.off = how == modeOff
+	return &Texts{scanner}, nil
 }
 
 // Expunged reports whether a checkpoint had to go: nothing of what it says may leave.
 func (t *Texts) Expunged(session name.Session, id name.ID, commit name.OID) bool {
-	x := t.desk.expunged
+	x := t.scanner.expunged
 	return x.Checkpoints[session][id] || x.Objects[commit]
 }
 
@@ -42,7 +42,7 @@ func (t *Texts) Clean(ctx context.Context, texts []string) error {
 	for i, text := range texts {
 		texts[i], _ = guard.Redact(strings.ToValidUTF8(text, "\ufffd"))
 	}
-	d := t.desk
+	d := t.scanner
 	if d.external == nil || d.off {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (t *Texts) Clean(ctx context.Context, texts []string) error {
 			contents[i].write = func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 		}
 		if err := d.external.leaks(ctx, contents, func(i int, l leak) {
-			f := l.finding(d.scanner)
+			f := l.finding(d.rules)
 			switch {
 			case d.allowed[f.Fingerprint] != "" || f.User != "" && d.allowed[f.User] != "":
 			case l.Secret != "" && strings.Contains(some[i], l.Secret):

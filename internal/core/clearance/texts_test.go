@@ -28,7 +28,7 @@ func TestTexts(t *testing.T) {
 		}[n%5]
 		secrets, texts = append(secrets, secret), append(texts, "please use "+secret+" here")
 	}
-	gate := &Texts{&Desk{scanner: guard.New(nil, nil), off: true}}
+	gate := &Texts{&Scanner{rules: guard.New(nil, nil), off: true}}
 	if err := gate.Clean(t.Context(), texts); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	// What is found in one text is replaced in all; a text that does not have it as it is said goes.
-	gate.desk = &Desk{scanner: guard.New(nil, nil), external: &external{patience: patience, command: `echo '[{"RuleID":"ours","File":"0/content","Secret":"swordfish"},{"RuleID":"ours","File":"2/content","Secret":"other"}]'`}}
+	gate.scanner = &Scanner{rules: guard.New(nil, nil), external: &external{patience: patience, command: `echo '[{"RuleID":"ours","File":"0/content","Secret":"swordfish"},{"RuleID":"ours","File":"2/content","Secret":"other"}]'`}}
 	texts = []string{"say swordfish", "dir/swordfish.txt", "r e h t o", "good"}
 	if err := gate.Clean(t.Context(), texts); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestTexts(t *testing.T) {
 	if got := strings.Join(texts, "|"); got != "say [secret: ours]|dir/[secret: ours].txt|[secret: ours]|good" {
 		t.Error(got)
 	}
-	gate.desk.external.command = "exit 3"
+	gate.scanner.external.command = "exit 3"
 	if err := gate.Clean(t.Context(), texts); err == nil {
 		t.Error("a scanner that fails lets everything go")
 	}

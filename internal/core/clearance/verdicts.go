@@ -184,8 +184,8 @@ func (one verdict) line(oid name.OID) string {
 	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
 }
 
-// tell reports whether to warn about a directory: true only the first time.
-func (v *verdicts) tell(dir string) bool {
+// isFirst reports whether to warn about a directory: true only the first time.
+func (v *verdicts) isFirst(dir string) bool {
 	dir = inOneLine(dir) // its name could be a newline and a verdict
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -29,7 +29,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	forged := "a\n" + string(oid(all+1)) + " .\n/node_modules" // not a verdict
 	for _, dir := range []string{"a dir", forged} {
-		if !first.tell(dir) || first.tell(dir) {
+		if !first.isFirst(dir) || first.isFirst(dir) {
 			t.Errorf("tell %q: not once", dir)
 		}
 	}
@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("asked for %v: %d is %+v, %v", ask, n, got, known)
 			}
 		}
-		if next.tell("a dir") || next.tell(forged) || !next.tell("a") {
+		if next.isFirst("a dir") || next.isFirst(forged) || !next.isFirst("a") {
 			t.Errorf("asked for %v: told directories are forgotten", ask)
 		}
 	}

@@ -66,7 +66,7 @@ type Answer struct {
 type Plan struct {
 	s        *checkpoint.Service
 	req      Request
-	desk     *clearance.Desk
+	desk     *clearance.Scanner
 	goal     goal
 	sessions []*rewriting
 	// Replacement of each blob; empty: the blob is removed.
@@ -117,7 +117,7 @@ func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 
 // prepare finds the checkpoints that hold the content.
 func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	desk, err := clearance.OpenDesk(ctx, s)
+	desk, err := clearance.OpenScanner(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (p *Plan) aim(ctx context.Context) error {
 	for _, r := range p.sessions {
 		tips = append(tips, slices.Collect(maps.Values(r.held))...)
 	}
-	report, err := p.desk.Sent(ctx, tips, nil)
+	report, err := p.desk.ScanOutgoing(ctx, tips, nil)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (p *Plan) survey(ctx context.Context) error {
 // inJournal lists events with the secret. They cannot be rewritten: each event's id proves
 // all events before it, and other clones have them.
 func (r *rewriting) inJournal(ctx context.Context) error {
-	found, err := r.plan.desk.Sent(ctx, []name.OID{r.tip}, nil)
+	found, err := r.plan.desk.ScanOutgoing(ctx, []name.OID{r.tip}, nil)
 	if err != nil {
 		return err
 	}

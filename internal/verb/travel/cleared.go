@@ -94,11 +94,11 @@ func (c *consignment) destination(ctx context.Context) (*clearance.Destination, 
 			return slices.Sorted(maps.Keys(paths)), err
 		}
 	}
-	talk := func(ctx context.Context) (found clearance.Talk, err error) {
+	talk := func(ctx context.Context) (found clearance.Conversations, err error) {
 		err = c.each(ctx, func(commit name.OID) error { return c.addTalk(ctx, commit, &found) })
 		return found, err
 	}
-	return &clearance.Destination{URL: remote.Redact(url), Untracked: files(c.addUntracked), Ignored: files(c.addIgnored), Talk: talk, Agree: c.req.Agree}, nil
+	return &clearance.Destination{URL: remote.Redact(url), Untracked: files(c.addUntracked), Ignored: files(c.addIgnored), Conversations: talk, Agree: c.req.Agree}, nil
 }
 
 // each calls look for every checkpoint that the push may send. Errors of look are ignored, because
@@ -119,7 +119,7 @@ func (c *consignment) each(ctx context.Context, look func(name.OID) error) error
 }
 
 // addTalk counts the prompt and the transcript of a coding agent that a checkpoint keeps.
-func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clearance.Talk) error {
+func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clearance.Conversations) error {
 	rec, err := c.s.Store.Record(ctx, commit)
 	if err != nil {
 		return err
