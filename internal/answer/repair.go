@@ -179,14 +179,14 @@ func (a Rewritten) text(p *page) {
 	p.line(plain("Adopt what is there now only if you rewrote the history, or know who did."))
 }
 
-// Ailment is one finding of doctor.
-type Ailment repair.Ailment
+// Problem is one finding of doctor.
+type Problem repair.Problem
 
 // JSON writes one line.
-func (a Ailment) JSON(w io.Writer) error { return jsonLine(w, (*repair.Ailment)(&a)) }
+func (a Problem) JSON(w io.Writer) error { return jsonLine(w, (*repair.Problem)(&a)) }
 
 // text writes a finding with a mark for its level, and its remedy unless it was fixed.
-func (a Ailment) text(p *page) {
+func (a Problem) text(p *page) {
 	mark := render.Span{Role: render.Error, Text: "✗ "}
 	switch {
 	case a.Fixed:

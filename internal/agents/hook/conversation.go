@@ -77,7 +77,7 @@ func (m *memory) file(id string) string {
 
 // open returns the conversation to which an event belongs: for a subagent that of its
 // parent. A file that is missing or damaged means a new conversation.
-func (m *memory) open(e agent.Happening) *conversation {
+func (m *memory) open(e agent.Event) *conversation {
 	id := e.Session
 	if e.Parent != "" {
 		id = e.Parent

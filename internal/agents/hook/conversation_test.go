@@ -25,13 +25,13 @@ func TestConversations(t *testing.T) {
 	if err := h.keep(&conversation{ID: "parent", Children: []string{"child"}}); err != nil {
 		t.Fatal(err)
 	}
-	if c := h.open(agent.Happening{Session: "child"}); c.ID != "parent" || !c.child {
+	if c := h.open(agent.Event{Session: "child"}); c.ID != "parent" || !c.child {
 		t.Errorf("the child's conversation is %+v", c)
 	}
 	if c := h.read(h.file("old")); c.ID != "" {
 		t.Errorf("remembered after a month: %+v", c)
 	}
-	if c := h.open(agent.Happening{Session: "other"}); c.ID != "other" || c.child {
+	if c := h.open(agent.Event{Session: "other"}); c.ID != "other" || c.child {
 		t.Errorf("another conversation is %+v", c)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // Handle handles an event in a repository and returns what to print for the agent; handled is false
 // without consent. An error is logged, with secrets replaced.
-func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Happening) (out []byte, handled bool) {
+func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Event) (out []byte, handled bool) {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
 	if !connect.Consented(s, def.Name) {
@@ -54,7 +54,7 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 
 // Refused returns what to print if no repository took an event: the reason, if a person typed one of
 // our commands where git opens no repository because it belongs to somebody else.
-func Refused(def *agent.Definition, event string, happened agent.Happening, problem error) []byte {
+func Refused(def *agent.Definition, event string, happened agent.Event, problem error) []byte {
 	belongs := problem != nil && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
 	if !belongs || happened.Kind != agent.KindPrompt {
 		return nil

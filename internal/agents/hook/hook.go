@@ -51,9 +51,9 @@ type handler struct {
 	places places // what is remembered of conversations outside the repository
 	s      *checkpoint.Service
 	def    *agent.Definition
-	event  string          // its name
-	e      agent.Happening // what the payload says
-	c      *conversation   // to which it belongs
+	event  string        // its name
+	e      agent.Event   // what the payload says
+	c      *conversation // to which it belongs
 
 	leftOut      []record.Skipped // what the last capture left out
 	slow         string           // what to say of a capture that took long

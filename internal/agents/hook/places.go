@@ -18,7 +18,7 @@ import (
 // works; its project; the file that its tool wrote; and where the conversation began. An agent may be
 // in a directory that is no longer there, or in one of no repository with consent. "" is the working
 // directory of the hook.
-func Directories(def *agent.Definition, e agent.Happening, getenv func(string) string) []string {
+func Directories(def *agent.Definition, e agent.Event, getenv func(string) string) []string {
 	dirs := []string{""}
 	if e.Directory != "" {
 		dirs = nil
@@ -41,7 +41,7 @@ func Directories(def *agent.Definition, e agent.Happening, getenv func(string) s
 
 // Beside returns the directory of the file that a tool wrote, if the file may belong to another
 // repository than the one of the worktree top; else "".
-func Beside(top string, e agent.Happening) string {
+func Beside(top string, e agent.Event) string {
 	if e.File == "" {
 		return ""
 	}
@@ -71,7 +71,7 @@ func nearest(file string) string {
 
 // hashed returns what stands for a conversation in the names and content of files: its id may be any
 // text.
-func hashed(name string, e agent.Happening) string {
+func hashed(name string, e agent.Event) string {
 	id := e.Session
 	if e.Parent != "" {
 		id = e.Parent

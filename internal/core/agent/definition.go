@@ -59,7 +59,7 @@ type Definition struct {
 	// The skill and the /checkpoint command.
 	Pages []Page `json:"pages"`
 	// Events maps the name of an event, as the hook is called with it, to its meaning.
-	Events map[string]Event `json:"events"`
+	Events map[string]EventRule `json:"events"`
 	// Members says where values are in the payload of a hook.
 	Members Members `json:"members"`
 	// Tools lists the tools that may write files; "*" stands for all others.
@@ -142,8 +142,8 @@ type Page struct {
 	Template string           `json:"template"`
 }
 
-// Event says what an event means.
-type Event struct {
+// EventRule says what an event means.
+type EventRule struct {
 	Kind Kind `json:"kind"`
 	// When has gjson paths that must have these values.
 	When    map[string]string `json:"when"`

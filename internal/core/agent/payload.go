@@ -17,9 +17,9 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Happening is a parsed event of an agent. The texts are what the agent sent, without what
+// Event is a parsed event of an agent. The texts are what the agent sent, without what
 // it put around them. All of them are untrusted.
-type Happening struct {
+type Event struct {
 	Kind    Kind   // empty: ignore the event
 	Session string // the agent's id of the conversation
 	// The agent's working directory; empty: unknown.
@@ -63,19 +63,19 @@ const longest = 256
 
 // Read parses the payload of a hook for an event. If the payload is not a JSON object, or
 // the event is unknown, the result has no kind.
-func (d *Definition) Read(event string, payload []byte) Happening {
+func (d *Definition) Read(event string, payload []byte) Event {
 	payload = []byte(strings.TrimPrefix(string(payload), "\ufeff"))
 	if !gjson.ValidBytes(payload) {
-		return Happening{}
+		return Event{}
 	}
 	root := gjson.ParseBytes(payload)
 	// A colon in an event's name cannot be part of the command of some agents.
 	spec, known := d.Events[strings.Replace(event, "event-", "event:", 1)]
 	if !known || !root.IsObject() {
-		return Happening{}
+		return Event{}
 	}
 	m := d.Members
-	h := Happening{
+	h := Event{
 		Kind: spec.Kind, Session: short(root, m.Session), Directory: text(root, m.Directory), Project: text(root, m.Project),
 		Prompt: d.words(text(root, m.Prompt)), Reply: d.reply(text(root, m.Reply)),
 		Model: short(root, m.Model), Version: short(root, m.Version), Turn: short(root, m.Turn),
@@ -101,7 +101,7 @@ func (d *Definition) Read(event string, payload []byte) Happening {
 }
 
 // readTool adds what a tool does. Only tools that may write files are of interest.
-func (d *Definition) readTool(root gjson.Result, h *Happening) {
+func (d *Definition) readTool(root gjson.Result, h *Event) {
 	tool, writes := d.Tools[h.Tool]
 	if !writes {
 		tool, writes = d.Tools["*"]
@@ -118,7 +118,7 @@ func (d *Definition) readTool(root gjson.Result, h *Happening) {
 }
 
 // holds reports whether the payload fulfils the conditions of the event.
-func (e Event) holds(root gjson.Result) bool {
+func (e EventRule) holds(root gjson.Result) bool {
 	for path, want := range e.When {
 		if root.Get(path).String() != want {
 			return false

@@ -51,7 +51,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-func describe(h Happening) string {
+func describe(h Event) string {
 	if h.Kind == "" && h.Child == "" {
 		return "-"
 	}

@@ -45,7 +45,7 @@ type Line struct {
 }
 
 func (l Line) fits(line gjson.Result) bool {
-	return len(l.When) > 0 && Event{When: l.When, Present: l.Present}.holds(line)
+	return len(l.When) > 0 && EventRule{When: l.When, Present: l.Present}.holds(line)
 }
 
 // Spent is what the requests of a transcript took.

@@ -58,7 +58,7 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 
 // heard hands an event to the first repository with consent among those that it may belong to, and a
 // tool's also to that of the file that it wrote. It returns what to print for the agent.
-func heard(ctx context.Context, app *App, def *agent.Definition, event string, happened agent.Happening) []byte {
+func heard(ctx context.Context, app *App, def *agent.Definition, event string, happened agent.Event) []byte {
 	getenv := func(key string) string {
 		value, _ := app.Terminal.LookupEnv(key)
 		return value

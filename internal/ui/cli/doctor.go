@@ -21,14 +21,14 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	problems, said := 0, 0
 	// Lines of level info only state facts. They count neither as problems nor against "Nothing
 	// is wrong".
-	err := repair.Doctor(ctx, s, repair.DoctorRequest{Fix: c.Fix, Remotes: c.Remotes}, func(a repair.Ailment) error {
+	err := repair.Doctor(ctx, s, repair.DoctorRequest{Fix: c.Fix, Remotes: c.Remotes}, func(a repair.Problem) error {
 		if a.Level != repair.LevelInfo {
 			said++
 		}
 		if a.Level == repair.LevelProblem && !a.Fixed {
 			problems++
 		}
-		return app.give(answer.Ailment(a))
+		return app.give(answer.Problem(a))
 	})
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session)
 
 // lookAtArrived finds sessions in which steps that were made in another clone have no tag. --fix makes
 // those that may have one.
-func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	if s.Store.Tagless {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 	if err != nil {
 		return nil, err
 	}
-	var out []Ailment
+	var out []Problem
 	for _, st := range states {
 		missing, err := a.missingTags(ctx, st)
 		if err != nil {
@@ -104,10 +104,10 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 		if len(missing) == 0 {
 			continue
 		}
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "tag_missing", Level: LevelAdvice, Object: string(st.Session), Hint: "--fix makes them",
 			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), strings.TrimPrefix(string(missing[0]), "refs/tags/")+more(len(missing))),
-			cure: cure{"made", func(ctx context.Context) error {
+			fix: fix{"made", func(ctx context.Context) error {
 				_, err := s.Transact(ctx, st.Session, func(context.Context, store.View) (store.Change, error) {
 					return store.Change{Tags: store.TagsRebuilt}, nil
 				})

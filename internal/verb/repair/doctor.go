@@ -17,8 +17,8 @@ const (
 	LevelInfo    Level = "info"    // a fact, such as used space
 )
 
-// Ailment is one line of `doctor`.
-type Ailment struct {
+// Problem is one line of `doctor`.
+type Problem struct {
 	Kind    string `json:"kind"` // a word for programs
 	Level   Level  `json:"level"`
 	Object  string `json:"object"` // a path, ref, setting or session
@@ -28,11 +28,11 @@ type Ailment struct {
 	Done    string `json:"done,omitempty"`  // how it was repaired
 	Bytes   int64  `json:"bytes,omitempty"` // of space: how much
 
-	cure cure // zero: only the user can do something
+	fix fix // zero: only the user can do something
 }
 
-// cure is what --fix does about an ailment. Without do there is nothing that is safe to do.
-type cure struct {
+// fix is what --fix does about an ailment. Without do there is nothing that is safe to do.
+type fix struct {
 	done string // for Ailment.Done
 	do   func(context.Context) error
 }
@@ -46,8 +46,8 @@ type DoctorRequest struct {
 // Doctor runs all checks and calls each with every line. With Fix it repairs what is safe:
 // data of this program that nothing needs any more. Locks of other programs are never removed. A
 // check that fails becomes a line itself.
-func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Ailment) error) error {
-	looks := []func(context.Context, *checkpoint.Service) ([]Ailment, error){
+func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Problem) error) error {
+	looks := []func(context.Context, *checkpoint.Service) ([]Problem, error){
 		lookAtGit, lookAtHead, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtJournals, lookAtRewritten, lookAtReplacements, lookAtTags, lookAtArrived,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtSpace,
 	}
@@ -61,15 +61,15 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 			if ctx.Err() != nil {
 				return err
 			}
-			found = append(found, Ailment{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
+			found = append(found, Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
 		}
 		for _, a := range found {
 			// A cure that fails leaves the line as a problem, with the reason.
-			if a.cure.do != nil && req.Fix {
-				if err := a.cure.do(ctx); err != nil {
+			if a.fix.do != nil && req.Fix {
+				if err := a.fix.do(ctx); err != nil {
 					a.Message += fmt.Sprintf("; it could not be fixed: %v", err)
 				} else {
-					a.Fixed, a.Done = true, a.cure.done
+					a.Fixed, a.Done = true, a.fix.done
 				}
 			}
 			if err := each(a); err != nil {

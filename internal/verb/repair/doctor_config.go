@@ -24,7 +24,7 @@ import (
 
 // lookAtConfiguration finds settings that are invalid or that weaken a guarantee. They belong to
 // the user, so --fix changes none of them.
-func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	out := append(wrongSettings(s), weakRemotes(s)...)
 	// Settings of git, each with a test for values that weaken a guarantee of this program.
 	c := s.Repo.Config
@@ -50,8 +50,8 @@ func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Ailment, e
 }
 
 // weak returns the line for a setting that weakens a guarantee.
-func weak(key, value, message, hint string) Ailment {
-	return Ailment{Kind: "configuration", Level: LevelAdvice, Object: key + " = " + value, Message: message, Hint: hint}
+func weak(key, value, message, hint string) Problem {
+	return Problem{Kind: "configuration", Level: LevelAdvice, Object: key + " = " + value, Message: message, Hint: hint}
 }
 
 // is returns a function that compares a value with some words, without regard to case.
@@ -67,8 +67,8 @@ func drops(list string) bool {
 }
 
 // weakRemotes finds remotes for which a plain fetch or push overwrites checkpoints.
-func weakRemotes(s *checkpoint.Service) []Ailment {
-	var out []Ailment
+func weakRemotes(s *checkpoint.Service) []Problem {
+	var out []Problem
 	c := s.Repo.Config
 	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
 		for _, value := range c.All(key) {
@@ -128,12 +128,12 @@ func matches(to string) bool {
 }
 
 // wrongSettings finds settings of this program with values that cannot be parsed.
-func wrongSettings(s *checkpoint.Service) []Ailment {
-	var out []Ailment
+func wrongSettings(s *checkpoint.Service) []Problem {
+	var out []Problem
 	wrong := func(key string, err error) {
 		if err != nil {
 			value, _ := s.Settings.Get(key)
-			out = append(out, Ailment{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets a valid one"})
+			out = append(out, Problem{Kind: "configuration", Level: LevelProblem, Object: key + " = " + value, Message: err.Error(), Hint: "`git config " + key + " <value>` sets a valid one"})
 		}
 	}
 	for _, key := range []string{"checkpoint.enabled", "checkpoint.tag", "checkpoint.tagPrivate", "checkpoint.auto", "checkpoint.autoPrune", "checkpoint.autoPush", "checkpoint.autoPack"} {
@@ -162,13 +162,13 @@ func wrongSettings(s *checkpoint.Service) []Ailment {
 
 // lookAtSigning checks that git can sign, if checkpoint.sign asks for it. Otherwise the next create
 // would fail.
-func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	signer := s.Store.Signer
 	if signer == nil {
 		return nil, nil
 	}
 	value, _ := s.Settings.Get("checkpoint.sign")
-	a := Ailment{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
+	a := Problem{Kind: "signing", Level: LevelProblem, Object: "checkpoint.sign = " + value}
 	format, program := s.Store.SigningProgram(*signer)
 	set := func(key string) bool {
 		v, ok := s.Repo.Config.Get(key)
@@ -191,7 +191,7 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 	default:
 		return nil, nil
 	}
-	return []Ailment{a}, nil
+	return []Problem{a}, nil
 }
 
 // measured is how many sessions lookAtSpace measures. For each of them git walks over everything that
@@ -201,12 +201,12 @@ const measured = 10
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
 // prune would free. The largest session comes first. Of many sessions it measures those with the most
 // checkpoints.
-func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	sessions, err := longest(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var out []Ailment
+	var out []Problem
 	for _, session := range sessions[:min(measured, len(sessions))] {
 		all, err := retain.WholeSession(ctx, s, string(session))
 		if err != nil {
@@ -215,7 +215,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			}
 			continue // validate says what is wrong with it
 		}
-		a := Ailment{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
+		a := Problem{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
 			Message: fmt.Sprintf("%s %d bytes that nothing else holds", render.Count(len(all.Removed), "checkpoint holds", "checkpoints hold"), all.Bytes)}
 		// The plan of a prune says what the retention rules would remove now.
 		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(session)})
@@ -225,9 +225,9 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		}
 		out = append(out, a)
 	}
-	slices.SortStableFunc(out, func(a, b Ailment) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(out, func(a, b Problem) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	if more := len(sessions) - measured; more > 0 {
-		out = append(out, Ailment{Kind: "space", Level: LevelInfo, Object: name.CheckpointRoot, Message: render.Count(more, "session with fewer checkpoints was not measured", "sessions with fewer checkpoints were not measured")})
+		out = append(out, Problem{Kind: "space", Level: LevelInfo, Object: name.CheckpointRoot, Message: render.Count(more, "session with fewer checkpoints was not measured", "sessions with fewer checkpoints were not measured")})
 	}
 	return out, nil
 }

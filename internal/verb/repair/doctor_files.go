@@ -32,15 +32,15 @@ const (
 )
 
 // lookAtGit reports a git that is too old.
-func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	version, err := s.Repo.Version(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case git.Older(version, oldestGit):
-		return []Ailment{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest version that this program supports", Hint: "install a newer git"}}, nil
+		return []Problem{{Kind: "git_too_old", Level: LevelProblem, Object: version, Message: "git " + version + " is older than " + oldestGit + ", the oldest version that this program supports", Hint: "install a newer git"}}, nil
 	case git.Older(version, wantedGit):
-		return []Ailment{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so two processes read objects", Hint: "git " + wantedGit + " and later have it"}}, nil
+		return []Problem{{Kind: "git_old", Level: LevelAdvice, Object: version, Message: "git " + version + " has no cat-file --batch-command, so two processes read objects", Hint: "git " + wantedGit + " and later have it"}}, nil
 	}
 	return nil, nil
 }
@@ -52,8 +52,8 @@ func isHere(s *checkpoint.Service, dir checkpoint.OwnDir) bool {
 
 // lookAtTemporaries finds temporary files and staging directories that killed runs of this program
 // left behind.
-func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		if in, err := snapshot.ReadIntent(dir.Path); in != nil || err != nil {
@@ -72,8 +72,8 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Ailment, err
 }
 
 // leftBehind returns lines for entries that are too old to belong to a running process.
-func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Ailment {
-	var out []Ailment
+func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Problem {
+	var out []Problem
 	for _, leaf := range ofAge(dir, create.SweepAge, math.MaxInt64, ours) {
 		out = append(out, removable(kind, filepath.Join(dir, leaf), message))
 	}
@@ -85,7 +85,7 @@ const atWork = time.Minute
 
 // leftLately reports temporary files between atWork and SweepAge. They are not removed: a run may
 // take hours, so their process may still exist.
-func leftLately(dir string, ours func(leaf string) bool) []Ailment {
+func leftLately(dir string, ours func(leaf string) bool) []Problem {
 	const named = 3
 	young := ofAge(dir, atWork, create.SweepAge, ours)
 	if len(young) == 0 {
@@ -95,7 +95,7 @@ func leftLately(dir string, ours func(leaf string) bool) []Ailment {
 	if len(young) > named {
 		list += ", …"
 	}
-	return []Ailment{{
+	return []Problem{{
 		Kind: "young_temporary", Level: LevelInfo, Object: dir,
 		Message: fmt.Sprintf("%s younger than a day: %s", render.Count(len(young), "temporary file is", "temporary files are"), list),
 		Hint:    "processes that were killed left them, unless one is still running; a create after a day removes them",
@@ -121,17 +121,17 @@ func older(path string, age time.Duration) bool {
 }
 
 // removable returns the line for a file or directory that --fix removes.
-func removable(kind, path, message string) Ailment {
-	return Ailment{
+func removable(kind, path, message string) Problem {
+	return Problem{
 		Kind: kind, Level: LevelProblem, Object: path, Message: message, Hint: "--fix removes it",
-		cure: cure{"removed", func(context.Context) error { return os.RemoveAll(path) }},
+		fix: fix{"removed", func(context.Context) error { return os.RemoveAll(path) }},
 	}
 }
 
 // lookAtLocks finds lock files of this program whose process was killed, and names old lock files
 // of git. The latter are never removed, because another process may hold them.
-func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
@@ -147,7 +147,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			return
 		}
 		if age := time.Since(info.ModTime()); age > background.StaleAfter {
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "foreign_lock", Level: LevelAdvice, Object: path, Message: fmt.Sprintf("this git lock is %s old", age.Round(time.Minute)),
 				Hint: "if no git process is running here, remove the file",
 			})
@@ -178,7 +178,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 
 // indexLock finds the index lock of a rollback that was killed before it wrote its intent file.
 // With an intent file, --continue or --abort takes care of the lock.
-func indexLock(s *checkpoint.Service) *Ailment {
+func indexLock(s *checkpoint.Service) *Problem {
 	if in, err := snapshot.ReadIntent(filepath.Join(s.Repo.GitDir, "checkpoint")); in != nil || err != nil {
 		return nil
 	}
@@ -191,9 +191,9 @@ func indexLock(s *checkpoint.Service) *Ailment {
 	if lock == "" {
 		return nil
 	}
-	return &Ailment{
+	return &Problem{
 		Kind: "stale_lock", Level: LevelProblem, Object: lock, Message: "a rollback that was killed left the lock of the index", Hint: "--fix removes it",
-		cure: cure{"removed", func(context.Context) error { return shot.Sweep(create.SweepAge) }},
+		fix: fix{"removed", func(context.Context) error { return shot.Sweep(create.SweepAge) }},
 	}
 }
 
@@ -212,15 +212,15 @@ func eachOwnFile(top string, each func(path string)) {
 
 // lookAtRollbacks reports rollbacks of any worktree that were killed and are neither continued nor
 // aborted.
-func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		in, err := snapshot.ReadIntent(dir.Path)
 		if in == nil && err == nil {
 			continue
 		}
-		a := Ailment{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.Worktree}
+		a := Problem{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.Worktree}
 		// Another worktree's rollback has to be finished there.
 		where := " in this worktree"
 		if !isHere(s, dir) {
@@ -250,8 +250,8 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Ailment, error
 }
 
 // lookAtActive finds worktrees whose active session does not exist.
-func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		path := filepath.Join(dir.Path, "session")
@@ -259,9 +259,9 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 		if err != nil {
 			continue // none is active
 		}
-		a := Ailment{
+		a := Problem{
 			Kind: "active_session", Level: LevelProblem, Object: dir.Worktree, Hint: "--fix clears it; `git checkpoint session switch` chooses another one",
-			cure: cure{"forgotten", func(context.Context) error { return os.Remove(path) }},
+			fix: fix{"forgotten", func(context.Context) error { return os.Remove(path) }},
 		}
 		active, err := name.ParseSession(strings.TrimSuffix(string(data[:min(len(data), maxSessionFile)]), "\n"))
 		if err != nil {
@@ -273,7 +273,7 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Ailment, error)
 			a.Message = fmt.Sprintf("the active session %q does not exist", active)
 			// A session that only lost its journal can come back, and is active then as it was.
 			if lost := (*store.LostError)(nil); errors.As(s.UnknownSessionError(ctx, active), &lost) {
-				a.Message, a.cure = "active session: "+lost.Error(), cure{}
+				a.Message, a.fix = "active session: "+lost.Error(), fix{}
 				a.Hint = "`git checkpoint rebuild --session " + string(active) + "` restores what can be proven of it"
 			}
 			out = append(out, a)

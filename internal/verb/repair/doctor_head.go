@@ -10,9 +10,9 @@ import (
 
 // lookAtHead reports a commit of HEAD that cannot be read, and a ref of its branch that holds no id,
 // with the last good commit that a checkpoint knows. Only the user can decide to go back to that.
-func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	head := s.Repo.Head
-	a := Ailment{Level: LevelProblem}
+	a := Problem{Level: LevelProblem}
 	first := ""
 	switch {
 	case head.Damaged:
@@ -33,12 +33,12 @@ func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	}
 	if commit == "" {
 		a.Hint = "no checkpoint knows an older commit; `git reflog` and `git fsck --lost-found` may name one, and a clone or a remote may have this one"
-		return []Ailment{a}, nil
+		return []Problem{a}, nil
 	}
 	target := string(head.Branch)
 	if target == "" {
 		target = "--no-deref HEAD"
 	}
 	a.Hint = fmt.Sprintf("a clone or a remote may have it. The last good commit that a checkpoint knows is %s (%s): %s`git update-ref %s %s` goes back to it; files and index stay as they are", commit.Short(), label, first, target, commit)
-	return []Ailment{a}, nil
+	return []Problem{a}, nil
 }

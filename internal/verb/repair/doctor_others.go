@@ -24,14 +24,14 @@ import (
 // lookAtWorktrees reports linked worktrees whose creation was cut off by a kill. The scratch
 // worktree of a bisect holds nothing of the user's, so --fix removes it. The user may have worked
 // in a fork.
-func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	left, err := linked.Left(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	found := movedWorktree(s)
 	for _, n := range left {
-		a := Ailment{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
+		a := Problem{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
 		// Only the bisect worktree can be removed without asking.
 		switch n.Kind {
 		case linked.KindFork:
@@ -40,7 +40,7 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, err
 		default:
 			a.Message = "a bisect was killed, and its scratch worktree is still there"
 			a.Hint = "--fix removes it; nothing of yours is in it"
-			a.cure = cure{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
+			a.fix = fix{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
 		}
 		found = append(found, a)
 	}
@@ -48,7 +48,7 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Ailment, err
 }
 
 // lookAtJournals reports sessions that no command can read, for example after a tool rewrote all refs.
-func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Ailment, err error) {
+func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem, err error) {
 	sessions, err := longest(ctx, s)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Ailment
 		if err == nil || checkpoint.KindOf(err) == checkpoint.KindNotFound {
 			continue
 		}
-		a := Ailment{Kind: "journal_unreadable", Level: LevelProblem, Object: string(session), Message: checkpoint.MessageOf(err)}
+		a := Problem{Kind: "journal_unreadable", Level: LevelProblem, Object: string(session), Message: checkpoint.MessageOf(err)}
 		a.Hint = strings.Join(checkpoint.HintsOf(err), "; ")
 		found = append(found, a)
 	}
@@ -70,7 +70,7 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Ailment
 
 // movedWorktree reports that this linked worktree was moved by hand: git looks for it at the old place,
 // and removes what it keeps of it, with our session and undo list, when it prunes.
-func movedWorktree(s *checkpoint.Service) []Ailment {
+func movedWorktree(s *checkpoint.Service) []Problem {
 	if s.Repo.GitDir == s.Repo.CommonDir {
 		return nil
 	}
@@ -84,11 +84,11 @@ func movedWorktree(s *checkpoint.Service) []Ailment {
 	if err != nil || hereErr != nil || thereErr == nil && os.SameFile(here, there) {
 		return nil
 	}
-	return []Ailment{{Kind: "worktree_moved", Level: LevelProblem, Object: at, Message: "this worktree was moved, and git looks for it at the old place", Hint: "`git worktree repair` here tells git; otherwise `git worktree prune` removes its index, its session and its undo list"}}
+	return []Problem{{Kind: "worktree_moved", Level: LevelProblem, Object: at, Message: "this worktree was moved, and git looks for it at the old place", Hint: "`git worktree repair` here tells git; otherwise `git worktree prune` removes its index, its session and its undo list"}}
 }
 
 // lookAtPacking reports why the last packing in the background failed.
-func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	// The background process has no terminal, so it leaves its error in this file.
 	path := filepath.Join(s.Repo.CommonDir, "checkpoint", background.PackFailed)
 	text, err := os.ReadFile(path)
@@ -99,7 +99,7 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		return nil, err
 	}
 	said := strings.TrimSpace(string(text[:min(len(text), maxFailure)]))
-	return []Ailment{{
+	return []Problem{{
 		Kind: "packing_failed", Level: LevelAdvice, Object: path, Message: "packing in the background did not work: " + said,
 		Hint: "`git fsck` shows what is wrong; packing is tried again after an hour",
 	}}, nil
@@ -110,18 +110,18 @@ const maxFailure = 1 << 10
 
 // lookAtAgents reports agents whose hooks do not make checkpoints. It fixes nothing: what an agent
 // may run is the user's decision.
-func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	for _, st := range connect.Troubled(s) {
 		problem, remedy := st.Trouble()
-		out = append(out, Ailment{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
+		out = append(out, Problem{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
 	}
 	return out, nil
 }
 
 // lookAtExpunged reports expunged objects that are still in the object store. They can be read
 // until git gc removes them.
-func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	list, err := clearance.ReadExpunged(s.Repo)
 	if err != nil || len(list.Objects) == 0 {
 		return nil, err
@@ -133,7 +133,7 @@ func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Ailment, erro
 	if err != nil || len(missing) == len(all) {
 		return nil, err
 	}
-	return []Ailment{{
+	return []Problem{{
 		Kind: "expunged_objects", Level: LevelAdvice, Object: string(all[0]),
 		Message: fmt.Sprintf("%d objects that were expunged are still in this repository", len(all)-len(missing)),
 		Hint:    "`git checkpoint guard --all` shows if a checkpoint still holds one; otherwise `git reflog expire --expire=now --all` and `git gc --prune=now` delete them, with everything else that only a reflog holds",
@@ -146,7 +146,7 @@ const replaceRoot = "refs/replace/"
 
 // lookAtReplacements finds objects of checkpoints that plain git replaces. This program ignores
 // these refs, and they were made by somebody else, so it does not delete them.
-func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	refs, err := s.Repo.Refs(ctx, replaceRoot)
 	if err != nil || len(refs) == 0 {
 		return nil, err
@@ -156,11 +156,11 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Ailment, 
 		with[name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))] = r.OID
 	}
 	ours, err := replaced(ctx, s, with)
-	var out []Ailment
+	var out []Problem
 	for _, r := range refs {
 		oid := name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))
 		if what := ours[oid]; what != "" {
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "replaced", Level: LevelProblem, Object: string(r.Ref),
 				Message: fmt.Sprintf("plain git shows %s instead of %s; this program ignores the replacement", r.OID.Short(), what),
 				Hint:    "`git replace -d " + string(oid) + "` shows the original again",
@@ -214,27 +214,27 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 
 // lookAtRewritten finds checkpoints whose commits a tool rewrote with the history, and what is left of
 // such a tool.
-func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	states, err := s.States(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	trace := checkpoint.RewriteTrace(s.Repo)
-	var out []Ailment
+	var out []Problem
 	for _, st := range states {
 		count, err := s.CountRewritten(ctx, st)
 		if err != nil {
 			return out, err
 		}
 		if count > 0 {
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "rewritten", Level: LevelProblem, Object: string(st.Session), Message: checkpoint.RewrittenWords(count),
 				Hint: checkpoint.RewrittenHint(s.Repo, st.Session, ""),
 			})
 		}
 	}
 	if trace != "" {
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "history_rewritten", Level: LevelInfo, Object: trace, Message: "a tool rewrote the history of this repository",
 			Hint: "docs/guard.md says what that means for checkpoints; `git checkpoint validate --all` shows whether they are whole",
 		})

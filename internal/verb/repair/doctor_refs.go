@@ -31,12 +31,12 @@ func ownRoots() []string {
 
 // lookAtNames finds refs that conflict with refs of this program. git cannot have a ref "a" and a
 // ref "a/b", and a file system that ignores case cannot hold two refs that differ only in case.
-func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	refs, err := s.Repo.Refs(ctx, ownRoots()...)
 	if err != nil {
 		return nil, err
 	}
-	var out []Ailment
+	var out []Problem
 	folded := map[string]string{}
 	tagRoot := strings.TrimSuffix(name.TagRoot, "/")
 	for _, r := range refs {
@@ -46,12 +46,12 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 		at, below := strings.CutPrefix(ref, string(name.NotesRef)+"/")
 		switch session, isTag := strings.CutPrefix(ref, name.TagRoot); {
 		case below && at != "", ref != string(name.NotesRef) && ref != tagRoot && slices.Contains(ownRoots(), ref):
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "ref_in_the_way", Level: LevelProblem, Object: ref, Message: "as long as it exists, git refuses the refs that this program needs",
 				Hint: store.WayOut(r.Ref),
 			})
 		case ref == tagRoot, isTag && !strings.Contains(session, "/"):
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "ref_in_the_way", Level: LevelAdvice, Object: ref, Message: "it is in the way of the tags of checkpoints, so there are none",
 				Hint: "rename the tag, then `git checkpoint rebuild --all` makes them",
 			})
@@ -60,7 +60,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 			// Session names are part of file names while refs are loose.
 			session, _, _ := strings.Cut(rest, "/")
 			if other, met := folded[strings.ToLower(session)]; met && other != session {
-				out = append(out, Ailment{
+				out = append(out, Problem{
 					Kind: "name_twins", Level: LevelAdvice, Object: session, Message: fmt.Sprintf("its name differs from session %q only in case; a clone on another system may mix them up", other),
 					Hint: "`git checkpoint session archive` puts one of them away",
 				})
@@ -72,7 +72,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) 
 }
 
 // lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.
-func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	out := brokenRefFiles(s)
 	refs, err := s.Store.AllRefs(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 		if _, _, ours := store.SplitRef(r.Ref); ours {
 			continue
 		}
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
 			Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",
 		})
@@ -95,9 +95,9 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 	}
 	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now())
 	if len(incoming) > 0 {
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
-			Hint: "--fix deletes them; so does the next fetch", cure: dropping(s, incoming...),
+			Hint: "--fix deletes them; so does the next fetch", fix: dropping(s, incoming...),
 		})
 	}
 	return out, err
@@ -105,8 +105,8 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 
 // dropping returns the cure that deletes refs, provided that they have not changed since they were
 // found.
-func dropping(s *checkpoint.Service, refs ...git.Update) cure {
-	return cure{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
+func dropping(s *checkpoint.Service, refs ...git.Update) fix {
+	return fix{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
 }
 
 // brokenRef is the kind of a ref file without an object id.
@@ -114,8 +114,8 @@ const brokenRef = "broken_ref"
 
 // brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
 // Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
-func brokenRefFiles(s *checkpoint.Service) []Ailment {
-	var out []Ailment
+func brokenRefFiles(s *checkpoint.Service) []Problem {
+	var out []Problem
 	eachOwnFile(s.Repo.CommonDir, func(path string) {
 		data, err := os.ReadFile(path)
 		if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
@@ -131,10 +131,10 @@ func brokenRefFiles(s *checkpoint.Service) []Ailment {
 		if err != nil {
 			return
 		}
-		a := Ailment{
+		a := Problem{
 			Kind: brokenRef, Level: LevelProblem, Object: filepath.ToSlash(ref), Message: "its file holds no object id",
 			Hint: "--fix removes the file, and `git checkpoint rebuild --all` makes the ref again",
-			cure: cure{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
+			fix:  fix{"the file was removed; `git checkpoint rebuild --all` makes the ref again", func(context.Context) error { return os.Remove(path) }},
 		}
 		if strings.HasPrefix(content, "ref:") {
 			a.Kind, a.Message = "symbolic_ref", "it is a symbolic ref, so it moves with another ref"
@@ -149,12 +149,12 @@ const maxRefFile = 4096
 
 // deadRefs finds refs of pruned checkpoints. A prune that was killed between its journal event and
 // its deletions leaves them, and they keep the objects alive that the prune was meant to free.
-func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	refs, err := s.Store.AllRefs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []Ailment
+	var out []Problem
 	states := map[name.Session]*journal.State{} // nil: it cannot be read
 	for _, r := range refs {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
@@ -169,9 +169,9 @@ func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 		if st == nil || !st.Dead(name.ID(leaf)) {
 			continue
 		}
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
-			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+			fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
 		})
 	}
 	return out, nil
@@ -179,8 +179,8 @@ func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
 
 // lookAtLogs finds reflogs of this program's refs. core.logAllRefUpdates=always creates them, and
 // they keep pruned checkpoints alive.
-func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
-	var out []Ailment
+func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
 	logs := filepath.Join(s.Repo.CommonDir, "logs")
 	eachOwnFile(logs, func(path string) {
 		info, err := os.Lstat(path)
@@ -189,7 +189,7 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 			return
 		}
 		ref = filepath.ToSlash(ref)
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "reflog", Level: LevelAdvice, Object: ref, Message: "git keeps a reflog of it, which holds what was pruned",
 			Hint: "`git reflog expire --expire=all " + ref + "` empties it",
 		})
@@ -199,12 +199,12 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Ailment, error) {
 
 // lookAtRemotes finds remote-tracking journals that are useless: the remote is gone, or they cannot
 // be read. They only say what was last seen at a remote, and a fetch brings them again.
-func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	refs, err := s.Repo.Refs(ctx, name.TrackingRoot)
 	if err != nil {
 		return nil, err
 	}
-	var out []Ailment
+	var out []Problem
 	for _, r := range refs {
 		rest := strings.TrimPrefix(string(r.Ref), name.TrackingRoot)
 		// The name of a remote may contain slashes, the name of a session cannot. So the session is
@@ -213,9 +213,9 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Ailment, error
 		if at < 0 {
 			continue
 		}
-		a := Ailment{
+		a := Problem{
 			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix deletes it; a fetch brings it back",
-			cure: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+			fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
 		}
 		if len(s.Repo.Config.Keys("remote."+rest[:at]+".")) == 0 {
 			a.Message = fmt.Sprintf("there is no longer a remote %q", rest[:at])

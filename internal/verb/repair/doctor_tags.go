@@ -16,16 +16,16 @@ import (
 
 // lookAtTags finds tags here that hold something private. --fix deletes those of checkpoints that were
 // made here. Another one may have come with a fetch, and would come again with the next.
-func lookAtTags(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	if s.Store.Private == nil { // every step may have a tag
 		return nil, nil
 	}
 	tags, err := clearance.PrivateTags(ctx, s)
-	var out []Ailment
+	var out []Problem
 	for _, t := range tags {
-		a := Ailment{Kind: "private_tag", Level: LevelProblem, Object: string(t.Ref), Message: "it holds " + t.Why + ", and `git push --tags` sends it", Hint: "--fix deletes it"}
+		a := Problem{Kind: "private_tag", Level: LevelProblem, Object: string(t.Ref), Message: "it holds " + t.Why + ", and `git push --tags` sends it", Hint: "--fix deletes it"}
 		if !t.Fetched {
-			a.cure = dropping(s, git.Update{Ref: t.Ref, Old: t.Commit})
+			a.fix = dropping(s, git.Update{Ref: t.Ref, Old: t.Commit})
 		} else {
 			a.Level, a.Hint = LevelAdvice, "`git tag -d "+strings.TrimPrefix(string(t.Ref), "refs/tags/")+"` deletes it here"
 		}
@@ -56,18 +56,18 @@ func remotesOf(s *checkpoint.Service) []string {
 }
 
 // lookAtRemoteTags asks each remote for tags of steps, and finds those that hold something private.
-func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Ailment, error) {
+func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	if s.Store.Private == nil {
 		return nil, nil
 	}
-	var out []Ailment
+	var out []Problem
 	for _, named := range remotesOf(s) {
 		listing, err := (&remote.Remote{Repo: s.Repo, Name: named, Now: s.Now, Random: s.Store.Random}).List(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, context.Cause(ctx)
 			}
-			out = append(out, Ailment{Kind: "remote_unreachable", Level: LevelAdvice, Object: named, Message: err.Error(), Hint: "`git remote -v` lists the remotes"})
+			out = append(out, Problem{Kind: "remote_unreachable", Level: LevelAdvice, Object: named, Message: err.Error(), Hint: "`git remote -v` lists the remotes"})
 			continue
 		}
 		tags, unknown, err := clearance.PrivateAmong(ctx, s, listing.Tags)
@@ -75,13 +75,13 @@ func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Ailment, er
 			return out, err
 		}
 		for _, t := range tags {
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "private_tag_sent", Level: LevelProblem, Object: string(t.Ref), Message: fmt.Sprintf("%s has it, and it holds %s", named, t.Why),
 				Hint: "`" + deleting(named, t.Ref) + "` deletes it there; who has fetched it keeps it",
 			})
 		}
 		if unknown > 0 {
-			out = append(out, Ailment{
+			out = append(out, Problem{
 				Kind: "unknown_tags", Level: LevelAdvice, Object: named, Message: render.Count(unknown, "step tag there names", "step tags there name") + " what is not here, so it is not known what it holds",
 				Hint: "`git fetch " + name.Quoted(named) + " 'refs/tags/checkpoint/*:refs/tags/checkpoint/*'` brings it",
 			})

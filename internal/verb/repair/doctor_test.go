@@ -24,11 +24,11 @@ import (
 )
 
 // doctor returns the lines of a doctor by kind and object, without those about space.
-func (w *world) doctor(fix bool) map[string]repair.Ailment {
+func (w *world) doctor(fix bool) map[string]repair.Problem {
 	w.Helper()
-	found := map[string]repair.Ailment{}
+	found := map[string]repair.Problem{}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, repair.DoctorRequest{Fix: fix}, func(a repair.Ailment) error {
+		return repair.Doctor(ctx, s, repair.DoctorRequest{Fix: fix}, func(a repair.Problem) error {
 			if a.Message == "" {
 				w.Errorf("says nothing: %+v", a)
 			}
@@ -264,7 +264,7 @@ func TestDoctorSigning(t *testing.T) {
 			w.Git("config", key, value)
 		}
 		found := w.doctor(true)
-		var said repair.Ailment
+		var said repair.Problem
 		for _, a := range found {
 			said = a
 		}
@@ -339,7 +339,7 @@ func TestDoctorGoesOn(t *testing.T) {
 	}
 	enough, lines := errors.New("enough"), 0
 	err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Doctor(ctx, s, repair.DoctorRequest{}, func(repair.Ailment) error { lines++; return enough })
+		return repair.Doctor(ctx, s, repair.DoctorRequest{}, func(repair.Problem) error { lines++; return enough })
 	})
 	if !errors.Is(err, enough) || lines != 1 {
 		t.Errorf("%d lines, %v", lines, err)
@@ -351,8 +351,8 @@ func TestDoctorGoesOn(t *testing.T) {
 func TestDoctorSpace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	look := func(ctx context.Context, s *checkpoint.Service) (space []repair.Ailment, err error) {
-		return space, repair.Doctor(ctx, s, repair.DoctorRequest{}, func(a repair.Ailment) error {
+	look := func(ctx context.Context, s *checkpoint.Service) (space []repair.Problem, err error) {
+		return space, repair.Doctor(ctx, s, repair.DoctorRequest{}, func(a repair.Problem) error {
 			if a.Kind == "space" {
 				space = append(space, a)
 			}
@@ -374,7 +374,7 @@ func TestDoctorSpace(t *testing.T) {
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		space, err := look(ctx, s)
-		if len(space) != 11 || !slices.ContainsFunc(space, func(a repair.Ailment) bool { return a.Object == "demo" }) || space[10].Message != "3 sessions with fewer checkpoints were not measured" {
+		if len(space) != 11 || !slices.ContainsFunc(space, func(a repair.Problem) bool { return a.Object == "demo" }) || space[10].Message != "3 sessions with fewer checkpoints were not measured" {
 			t.Errorf("%+v", space)
 		}
 		return err

@@ -131,7 +131,7 @@ func removeBrokenRefs(ctx context.Context, s *checkpoint.Service) error {
 		if a.Kind != brokenRef {
 			continue // a symbolic ref may lead somewhere
 		}
-		if err := a.cure.do(ctx); err != nil {
+		if err := a.fix.do(ctx); err != nil {
 			return err
 		}
 		s.Warn(a.Object + ": its file held no object id and was removed")
