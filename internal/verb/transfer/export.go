@@ -54,8 +54,8 @@ type Exported struct {
 	Needs       []name.OID     `json:"needs,omitempty"` // in a shallow clone: commits that a reader must have
 }
 
-// parcel is a bundle while it is made: the header, and what the pack has to hold.
-type parcel struct {
+// exportBundle is a bundle while it is made: the header, and what the pack has to hold.
+type exportBundle struct {
 	s      *checkpoint.Service
 	header archive.Header
 	// Commits that the reader has, from the earlier bundle.
@@ -84,12 +84,12 @@ func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest)
 // pack decides what the bundle holds. The notes commit is a new object, so in a repository
 // that cannot be written a second try keeps new objects in a place of their own, see
 // RetryBorrowed.
-func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
-	return checkpoint.RetryBorrowed(s, func() (*parcel, error) { return packOnce(ctx, s, req) })
+func pack(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*exportBundle, error) {
+	return checkpoint.RetryBorrowed(s, func() (*exportBundle, error) { return packOnce(ctx, s, req) })
 }
 
-func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*parcel, error) {
-	p := &parcel{s: s, header: archive.Header{Format: s.Repo.Format}, session: map[name.Session]*travel.Joined{}}
+func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*exportBundle, error) {
+	p := &exportBundle{s: s, header: archive.Header{Format: s.Repo.Format}, session: map[name.Session]*travel.Joined{}}
 	chosen, err := travel.ParseSessions(req.Sessions)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*p
 
 // prove refuses a checkpoint with a path that a rollback would refuse: unpacking a tar would write it. It
 // also notes whether there are private files. A tree that cannot be read is left to git, which says more when it packs it.
-func (p *parcel) prove(ctx context.Context) error {
+func (p *exportBundle) prove(ctx context.Context) error {
 	for _, session := range p.sessions {
 		var from name.OID
 		for _, e := range p.entries(session) {
@@ -171,7 +171,7 @@ func (p *parcel) prove(ctx context.Context) error {
 }
 
 // mayLeave passes the bundle through the clearance gate.
-func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
+func (p *exportBundle) mayLeave(ctx context.Context, req ExportRequest) error {
 	what := clearance.Sending{To: "the export", Tips: p.tips(), Held: p.without, Unscanned: req.Unscanned}
 	for _, session := range p.sessions {
 		// A journal that cannot be read only costs the labels in the message of a refusal.
@@ -183,7 +183,7 @@ func (p *parcel) mayLeave(ctx context.Context, req ExportRequest) error {
 }
 
 // sayOutside names the files of git-lfs, whose content an export does not have.
-func (p *parcel) sayOutside(ctx context.Context) error {
+func (p *exportBundle) sayOutside(ctx context.Context) error {
 	named, err := lfs.Below(ctx, p.s.Repo, p.tips(), p.without, false)
 	if len(named) > 0 {
 		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
@@ -215,7 +215,7 @@ func earlierBundle(file string) (map[name.Ref]name.OID, error) {
 
 // choose lists the refs of the bundle, without those that the earlier bundle has with the
 // same value. Dead checkpoints are left out.
-func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
+func (p *exportBundle) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 	add := func(ref name.Ref, oid name.OID) {
 		if oid != "" && had[ref] != oid {
 			p.header.Refs = append(p.header.Refs, archive.Ref{Name: ref, OID: oid})
@@ -270,7 +270,7 @@ func (p *parcel) choose(ctx context.Context, had map[name.Ref]name.OID) error {
 
 // notes writes a notes commit for the exported checkpoints alone. Its date is that of the
 // newest event, so that the same sessions give the same bytes on every machine.
-func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
+func (p *exportBundle) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
 	tree, err := p.s.Repo.EditTree(ctx, "", entries)
 	if err != nil {
 		return "", err
@@ -286,7 +286,7 @@ func (p *parcel) notes(ctx context.Context, entries map[string]git.Entry) (name.
 
 // needs computes the prerequisites of the bundle: the commits at the boundary to what the
 // reader has.
-func (p *parcel) needs(ctx context.Context) error {
+func (p *exportBundle) needs(ctx context.Context) error {
 	if err := p.needsOfShallow(ctx); err != nil || len(p.without) == 0 {
 		return err
 	}
@@ -306,7 +306,7 @@ func (p *parcel) needs(ctx context.Context) error {
 
 // needsOfShallow adds the commits at which the history is cut off in a shallow clone: what is
 // exported builds on them, and they are not here.
-func (p *parcel) needsOfShallow(ctx context.Context) error {
+func (p *exportBundle) needsOfShallow(ctx context.Context) error {
 	cut, err := p.s.Repo.Shallow()
 	if err != nil || len(cut) == 0 {
 		return err
@@ -337,7 +337,7 @@ func (p *parcel) needsOfShallow(ctx context.Context) error {
 }
 
 // tips returns the values of the refs.
-func (p *parcel) tips() (tips []name.OID) {
+func (p *exportBundle) tips() (tips []name.OID) {
 	for _, r := range p.header.Refs {
 		tips = append(tips, r.OID)
 	}
@@ -347,7 +347,7 @@ func (p *parcel) tips() (tips []name.OID) {
 // write writes the header and the pack. The options make the pack independent of how this
 // repository is packed and configured, and of the number of threads, so that the bytes are
 // reproducible.
-func (p *parcel) write(ctx context.Context, w io.Writer) error {
+func (p *exportBundle) write(ctx context.Context, w io.Writer) error {
 	if _, err := w.Write(p.header.Encode()); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}

@@ -30,7 +30,7 @@ type Destination struct {
 }
 
 // save writes the export to its destination.
-func (p *parcel) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
+func (p *exportBundle) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count, Needs: p.elsewhere}
 	var err error
 	req.private = p.private

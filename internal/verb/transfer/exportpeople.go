@@ -24,7 +24,7 @@ import (
 )
 
 // export packs the bundle and saves what write makes of it, in a format that has it inside.
-func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*parcel, io.Writer, []byte) error) (*Exported, error) {
+func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*exportBundle, io.Writer, []byte) error) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, forma
 // and files of each checkpoint. It also has the bundle, which is the only part that
 // `import` uses.
 func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
-	return export(ctx, s, req, "tar", func(p *parcel, w io.Writer, bundle []byte) error {
+	return export(ctx, s, req, "tar", func(p *exportBundle, w io.Writer, bundle []byte) error {
 		t := archive.NewWriter(w)
 		// The bundle is the first member, so a reader finds it without unpacking the rest.
 		if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
@@ -57,7 +57,7 @@ func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*
 
 // newest returns the time of the newest event. Members of an export have the times of their
 // content and not of the clock, so that the bytes are reproducible.
-func (p *parcel) newest() time.Time {
+func (p *exportBundle) newest() time.Time {
 	var at time.Time
 	for _, j := range p.session {
 		if st := j.Fold(); st != nil && st.UpdatedAt.After(at) {
@@ -69,7 +69,7 @@ func (p *parcel) newest() time.Time {
 
 // entries returns the checkpoints of a session that are exported, in the order of the
 // journal.
-func (p *parcel) entries(session name.Session) []*journal.Entry {
+func (p *exportBundle) entries(session name.Session) []*journal.Entry {
 	st := p.session[session].Fold()
 	if st == nil {
 		return nil
@@ -82,7 +82,7 @@ func (p *parcel) entries(session name.Session) []*journal.Entry {
 
 // tarSession writes <session>/manifest.json, <session>/history.jsonl and a directory per
 // checkpoint.
-func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Session) error {
+func (p *exportBundle) tarSession(ctx context.Context, t *archive.Writer, in name.Session) error {
 	st := p.session[in].Fold()
 	if st == nil {
 		return nil
@@ -110,7 +110,7 @@ func (p *parcel) tarSession(ctx context.Context, t *archive.Writer, in name.Sess
 }
 
 // manifest returns the manifest of a session, without what is a fact of this worktree.
-func (p *parcel) manifest(st *journal.State) *session.Manifest {
+func (p *exportBundle) manifest(st *journal.State) *session.Manifest {
 	m := session.ManifestOf(st)
 	return m
 }
@@ -127,7 +127,7 @@ func writeEvents(w io.Writer, st *journal.State) error {
 
 // tarCheckpoint writes the record, the outputs and the files. A symbolic link becomes a
 // file with its target as content, so that unpacking the tar cannot write outside of it.
-func (p *parcel) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
+func (p *exportBundle) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
 	dir := string(session) + "/" + string(e.Checkpoint) + "/"
 	got, err := p.s.Store.Stored(ctx, e.Event().Commit)
 	if err != nil {
@@ -189,11 +189,11 @@ func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path
 // ExportLines writes JSON lines for other programs: a line per session, event and
 // checkpoint, and the bundle in base64, which is the only part that `import` uses.
 func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
-	return export(ctx, s, req, "jsonl", func(p *parcel, w io.Writer, bundle []byte) error { return p.lines(ctx, w, bundle) })
+	return export(ctx, s, req, "jsonl", func(p *exportBundle, w io.Writer, bundle []byte) error { return p.lines(ctx, w, bundle) })
 }
 
 // lines writes the lines of all sessions, and the bundle at the end.
-func (p *parcel) lines(ctx context.Context, w io.Writer, bundle []byte) error {
+func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 	for _, in := range p.sessions {
 		st := p.session[in].Fold()
 		if st == nil {

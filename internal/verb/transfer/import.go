@@ -187,9 +187,9 @@ type importing struct {
 	// limit is checkpoint.maxRecordSize in bytes.
 	limit int64
 
-	// ledger and told are results of the last plan.
-	ledger *ledger
-	told   []Imported
+	// importMap and told are results of the last plan.
+	importMap *importMap
+	told      []Imported
 }
 
 // newImport validates a session, so that errors show before anything is written. For a dry run it

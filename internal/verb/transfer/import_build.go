@@ -59,7 +59,7 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 		r.Step, r.StepName, r.Iteration, r.Milestone = *d.Step, d.StepName, d.Iteration, !d.Hangs
 	} else {
 		req := workflow.PlaceRequest{Trigger: r.Trigger, State: r.State, Document: &a.Facts, Iteration: d.Iteration}
-		im.ledger.place(v.State, &req)
+		im.importMap.addTo(v.State, &req)
 		p, err := im.def.Place(req)
 		// The document has a trigger or step that the workflow does not know.
 		if err != nil {
@@ -86,12 +86,12 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 	case r.Milestone:
 		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
 	default:
-		r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), im.ledger.hanging(r.Step)+1)
+		r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), im.importMap.hanging(r.Step)+1)
 	}
 }
 
 // hanging counts the live checkpoints of a step that are not its milestones.
-func (l *ledger) hanging(step int) int {
+func (l *importMap) hanging(step int) int {
 	n := 0
 	for _, e := range l.entries {
 		if e.live && !e.milestone && e.step == step {
@@ -137,7 +137,7 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
 		change.Events = append(change.Events, start)
 	}
-	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newLedger(v.State, nil).current}
+	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newImportMap(v.State, nil).current}
 	var err error
 	if w.empty, err = im.s.Repo.WriteTree(ctx, nil); err != nil {
 		return change, err
@@ -162,7 +162,7 @@ type importWriter struct {
 	drawn map[name.ID]bool
 	// empty is the empty tree, for documents without a commit.
 	empty name.OID
-	// Index in the ledger of the current checkpoint; -1: none.
+	// Index in the importMap of the current checkpoint; -1: none.
 	last int
 }
 
@@ -240,7 +240,7 @@ func (w *importWriter) created(p *planned, written store.Written) (journal.Event
 // prepare gives the record a free id, its previous checkpoint, and the list of files that
 // differ from that one. A checkpoint without files of its own has no such list.
 func (w *importWriter) prepare(ctx context.Context, p *planned) error {
-	r, entries := p.record, w.ledger.entries
+	r, entries := p.record, w.importMap.entries
 	// Draw again while the id is taken by this import or by the session, dead checkpoints
 	// included.
 	for try := 0; r.ID == "" || w.drawn[r.ID] || w.v.State != nil && (w.v.State.Entry(r.ID) != nil || w.v.State.Dead(r.ID)); try++ {
@@ -313,7 +313,7 @@ func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, er
 // checkpoint current. The latter is marked as derived, so that an export does not write it
 // as a rollback.
 func (w *importWriter) moved(p *planned) error {
-	to := w.ledger.entries[p.target]
+	to := w.importMap.entries[p.target]
 	at := w.s.Now()
 	if p.rollback != nil {
 		at = p.rollback.At
@@ -328,11 +328,11 @@ func (w *importWriter) moved(p *planned) error {
 		e.FromLabel, e.ToLabel, e.Reason = p.rollback.From, p.rollback.To, p.rollback.Reason
 		// The checkpoint that was rolled back from may not have been imported, or not be
 		// written yet.
-		if from := w.ledger.find(p.rollback.From); from >= 0 && w.ledger.entries[from].id != "" {
-			e.From = w.ledger.entries[from].id
+		if from := w.importMap.find(p.rollback.From); from >= 0 && w.importMap.entries[from].id != "" {
+			e.From = w.importMap.entries[from].id
 		}
 		for _, i := range p.discard {
-			e.Discard = append(e.Discard, w.ledger.entries[i].id)
+			e.Discard = append(e.Discard, w.importMap.entries[i].id)
 		}
 	} else {
 		e.Reason = "current in the imported layout"

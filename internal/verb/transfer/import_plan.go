@@ -1,6 +1,6 @@
 package transfer
 
-// A plan is made in memory, on a ledger: a small model of the session that tracks what the
+// A plan is made in memory, on a importMap: a small model of the session that tracks what the
 // fold would say after each planned event. That lets it place later documents and find the
 // targets of rollbacks before anything is written.
 
@@ -16,9 +16,9 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// ledger is a session while an import adds to it.
-type ledger struct {
-	entries []ledgerEntry // in the order of the journal
+// importMap is a session while an import adds to it.
+type importMap struct {
+	entries []importEntry // in the order of the journal
 	current int           // index in entries; -1: none
 	// digests maps a document's key to the digest of its newest version.
 	digests map[string]string
@@ -28,9 +28,9 @@ type ledger struct {
 	rollbacks map[string]bool
 }
 
-// ledgerEntry is a checkpoint of the session. The id is empty until the checkpoint is
+// importEntry is a checkpoint of the session. The id is empty until the checkpoint is
 // written.
-type ledgerEntry struct {
+type importEntry struct {
 	id        name.ID
 	key       string
 	label     string
@@ -42,10 +42,10 @@ type ledgerEntry struct {
 	tree      name.OID
 }
 
-// newLedger returns the ledger of the session as it is now. known are the documents that an
+// newImportMap returns the importMap of the session as it is now. known are the documents that an
 // export of the session's own checkpoints would write.
-func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
-	l := &ledger{current: -1, digests: map[string]string{}, byKey: map[string]int{}, rollbacks: map[string]bool{}}
+func newImportMap(st *journal.State, known map[string]KnownDocument) *importMap {
+	l := &importMap{current: -1, digests: map[string]string{}, byKey: map[string]int{}, rollbacks: map[string]bool{}}
 	if st == nil {
 		return l
 	}
@@ -68,7 +68,7 @@ func newLedger(st *journal.State, known map[string]KnownDocument) *ledger {
 		} else {
 			key = keys[e.Checkpoint]
 		}
-		l.add(ledgerEntry{
+		l.add(importEntry{
 			id: e.Checkpoint, key: key, label: e.Label, step: e.Step, stepName: e.Event().StepName, iteration: e.Event().Iteration,
 			milestone: e.Milestone, live: e.Live,
 		})
@@ -89,7 +89,7 @@ func rollbackKey(from, to string, at time.Time, reason string) string {
 }
 
 // add appends a live checkpoint and makes it current.
-func (l *ledger) add(e ledgerEntry) {
+func (l *importMap) add(e importEntry) {
 	l.entries = append(l.entries, e)
 	l.byKey[e.key] = len(l.entries) - 1
 	l.current = len(l.entries) - 1
@@ -97,7 +97,7 @@ func (l *ledger) add(e ledgerEntry) {
 
 // find returns the index of the checkpoint with this key or, failing that, label; -1 if
 // none has it.
-func (l *ledger) find(called string) int {
+func (l *importMap) find(called string) int {
 	if i, ok := l.byKey[called]; ok {
 		return i
 	}
@@ -109,9 +109,9 @@ func (l *ledger) find(called string) int {
 	return -1
 }
 
-// place fills in req with what the workflow needs to know of the session to place a new
+// addTo fills in req with what the workflow needs to know of the session to place a new
 // checkpoint.
-func (l *ledger) place(st *journal.State, req *workflow.PlaceRequest) {
+func (l *importMap) addTo(st *journal.State, req *workflow.PlaceRequest) {
 	req.Milestones = func(step int) (iterations []string, named string) {
 		for _, e := range l.entries {
 			if e.live && e.milestone && e.step == step {
@@ -138,7 +138,7 @@ type planned struct {
 	digest   string // of the document
 	rollback *ImportRollback
 	record   *record.Record
-	// entry is the index of the new checkpoint in the ledger, target that of a rollback's
+	// entry is the index of the new checkpoint in the importMap, target that of a rollback's
 	// target, and discard are those that the rollback discards. told is the index of the
 	// document in the report.
 	entry   int
@@ -148,9 +148,9 @@ type planned struct {
 }
 
 // plan decides for each document whether it is new, changed or known, and for each rollback
-// whether it is new. It resets the ledger and the report (im.told) first.
+// whether it is new. It resets the importMap and the report (im.told) first.
 func (im *importing) plan(v store.View) []planned {
-	im.ledger, im.told = newLedger(v.State, im.in.Known), nil
+	im.importMap, im.told = newImportMap(v.State, im.in.Known), nil
 	var out []planned
 	for i := range im.in.Steps {
 		d, r := im.in.Steps[i].Document, im.in.Steps[i].Rollback
@@ -163,13 +163,13 @@ func (im *importing) plan(v store.View) []planned {
 		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
 		// A known document with another digest was changed in its own system. It becomes a
 		// new checkpoint with the same key.
-		had := im.ledger.digests[d.Key]
+		had := im.importMap.digests[d.Key]
 		// An export writes one document for a key. If that is made of a checkpoint of ours, it is
 		// known beside the one that was imported.
 		if had == im.digests[i] || im.in.Known[d.Key].Digest == im.digests[i] {
 			told.Action = ImportUnchanged
-			if at := im.ledger.find(d.Key); at >= 0 {
-				e := im.ledger.entries[at]
+			if at := im.importMap.find(d.Key); at >= 0 {
+				e := im.importMap.entries[at]
 				told.ID, told.Label, told.Step = e.id, e.label, e.step
 			}
 			im.told = append(im.told, told)
@@ -179,14 +179,14 @@ func (im *importing) plan(v store.View) []planned {
 			told.Action = ImportChanged
 		}
 		rec := im.compose(v, d)
-		im.ledger.add(ledgerEntry{
+		im.importMap.add(importEntry{
 			key: d.Key, label: rec.Label, step: rec.Step, stepName: rec.StepName, iteration: rec.Iteration,
 			milestone: rec.Milestone, live: true, tree: rec.Snapshot.Tree,
 		})
-		im.ledger.digests[d.Key] = im.digests[i]
+		im.importMap.digests[d.Key] = im.digests[i]
 		told.Label, told.Step = rec.Label, rec.Step
 		im.told = append(im.told, told)
-		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.ledger.current, told: len(im.told) - 1})
+		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.importMap.current, told: len(im.told) - 1})
 	}
 	return append(out, im.settle(len(out) > 0)...)
 }
@@ -195,23 +195,23 @@ func (im *importing) plan(v store.View) []planned {
 // target is not here. In the latter case the history stays available in the kept files
 // only.
 func (im *importing) planRollback(r *ImportRollback) (planned, bool) {
-	to := im.ledger.find(r.To)
+	to := im.importMap.find(r.To)
 	key := rollbackKey(r.From, r.To, r.At, r.Reason)
-	if to < 0 || im.ledger.rollbacks[key] {
+	if to < 0 || im.importMap.rollbacks[key] {
 		return planned{}, false
 	}
-	im.ledger.rollbacks[key] = true
+	im.importMap.rollbacks[key] = true
 	p := planned{rollback: r, target: to}
 	// As in a rollback here, everything after the target is discarded, and the target lives
 	// again.
-	for i := to + 1; i < len(im.ledger.entries); i++ {
-		if im.ledger.entries[i].live {
-			im.ledger.entries[i].live = false
+	for i := to + 1; i < len(im.importMap.entries); i++ {
+		if im.importMap.entries[i].live {
+			im.importMap.entries[i].live = false
 			p.discard = append(p.discard, i)
 		}
 	}
-	im.ledger.entries[to].live = true
-	im.ledger.current = to
+	im.importMap.entries[to].live = true
+	im.importMap.current = to
 	return p, true
 }
 
@@ -221,11 +221,11 @@ func (im *importing) settle(changed bool) []planned {
 	if im.in.Current == "" || !changed {
 		return nil
 	}
-	to := im.ledger.find(im.in.Current)
-	if to < 0 || to == im.ledger.current {
+	to := im.importMap.find(im.in.Current)
+	if to < 0 || to == im.importMap.current {
 		return nil
 	}
-	im.ledger.entries[to].live = true
-	im.ledger.current = to
+	im.importMap.entries[to].live = true
+	im.importMap.current = to
 	return []planned{{target: to}}
 }

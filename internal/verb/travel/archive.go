@@ -15,7 +15,7 @@ import (
 
 // readArchive sets of.Archived to the checkpoints that the archive lists. The archive commit has to
 // be in this repository.
-func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote.Session) error {
+func (t *transfer) readArchive(ctx context.Context, session name.Session, of *remote.Session) error {
 	if of.Archive == "" || of.Archived != nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (t *trip) readArchive(ctx context.Context, session name.Session, of *remote
 // wantsArchive reports whether a fetch has to bring the remote's archive: it is not here, or it
 // lists a living checkpoint that is missing here. As a side effect it fills in there.Archived where
 // the archive can be read already.
-func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, there *remote.Session) bool {
+func (t *transfer) wantsArchive(ctx context.Context, session name.Session, here, there *remote.Session) bool {
 	if t.wantsArchiveRead(ctx, session, here, there) {
 		return true
 	}
@@ -51,7 +51,7 @@ func (t *trip) wantsArchive(ctx context.Context, session name.Session, here, the
 
 // wantsArchiveRead reports whether a push has to fetch the remote's archive to find out what the
 // remote holds. Unlike wantsArchive it does not matter whether anything is missing here.
-func (t *trip) wantsArchiveRead(ctx context.Context, session name.Session, here, there *remote.Session) bool {
+func (t *transfer) wantsArchiveRead(ctx context.Context, session name.Session, here, there *remote.Session) bool {
 	switch {
 	case there.Archive == "" || there.Archived != nil:
 		return false
@@ -64,7 +64,7 @@ func (t *trip) wantsArchiveRead(ctx context.Context, session name.Session, here,
 }
 
 // unpackArchive reads an archive that was fetched. An invalid one is reported and then ignored.
-func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *remote.Session, q *remote.Quarantine) {
+func (t *transfer) unpackArchive(ctx context.Context, session name.Session, there *remote.Session, q *remote.Quarantine) {
 	got := q.Got[name.ArchiveRef(session)]
 	if got == "" {
 		return
@@ -78,7 +78,7 @@ func (t *trip) unpackArchive(ctx context.Context, session name.Session, there *r
 // archiveToSend writes the archive commit for the remote: the checkpoints that the plan adds and
 // those that the remote's archive lists already, with that archive as the first parent. It returns
 // "" if the plan adds nothing.
-func (c *consignment) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
+func (c *pushRound) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
 	if len(p.Archive) == 0 {
 		return "", nil
 	}
@@ -90,7 +90,7 @@ func (c *consignment) archiveToSend(ctx context.Context, p *remote.Plan, there *
 
 // sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them
 // causes a warning, not an error: they do no harm beside the archive.
-func (c *consignment) sendFolds(ctx context.Context) error {
+func (c *pushRound) sendFolds(ctx context.Context) error {
 	var folds []remote.Update
 	for _, p := range c.plans {
 		if len(p.Archive) == 0 || c.archived[p.Session] {

@@ -68,7 +68,7 @@ type arrival struct {
 // commit, the record and its checksum have to be valid and belong together; that result is kept,
 // unless the context ended meanwhile, as such an error says nothing about the checkpoint. It also
 // has to agree with the journal st, unless that is nil.
-func (t *trip) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID, st *journal.State) arrival {
+func (t *transfer) inspect(ctx context.Context, session name.Session, id name.ID, commit name.OID, st *journal.State) arrival {
 	a, known := t.checked[commit]
 	if !known || a.id != id {
 		a = arrival{id: id, commit: commit}

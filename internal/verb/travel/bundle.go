@@ -92,7 +92,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	if err := connected(ctx, s, commits); err != nil {
 		return nil, Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
-	t := &trip{
+	t := &transfer{
 		s: s, remote: &remote.Remote{Repo: s.Repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
 		answer: &Answer{Remote: file, Lines: []Line{}}, verb: "fetch",
 	}
@@ -164,7 +164,7 @@ func strictly(ctx context.Context, s *checkpoint.Service) string {
 
 // verifyAll verifies every session of a bundle and refuses all of them for one bad checkpoint. A
 // fetch rejects single checkpoints instead, but a file can be made again and should be whole.
-func (t *trip) verifyAll(ctx context.Context, came *remote.Listing) error {
+func (t *transfer) verifyAll(ctx context.Context, came *remote.Listing) error {
 	for _, session := range came.Names() {
 		of := came.Sessions[session]
 		var j Joined

@@ -20,7 +20,7 @@ import (
 // mayBeSent passes everything that a push is about to send through the clearance gate, before the
 // first ref goes. The gate gets the tips to scan, and what the remote holds already, which need not
 // be scanned. An error means that nothing may be sent. It returns the files of git-lfs to hand over.
-func (c *consignment) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
+func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	tips := []name.OID{c.notes}
 	for _, p := range c.plans {
@@ -61,7 +61,7 @@ func (c *consignment) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 
 // unknownBranches returns a hint if the push address lists branches that are not here. What they
 // hold is scanned as if it were new.
-func (c *consignment) unknownBranches(ctx context.Context) ([]string, error) {
+func (c *pushRound) unknownBranches(ctx context.Context) ([]string, error) {
 	var branches []name.OID
 	for ref, oid := range c.there.Heads {
 		if strings.HasPrefix(string(ref), "refs/heads/") {
@@ -82,7 +82,7 @@ func (c *consignment) unknownBranches(ctx context.Context) ([]string, error) {
 // destination describes to the gate where this push goes and what private content it has: untracked
 // files and conversations with a coding agent. Both are computed only when the gate asks, because
 // that reads every checkpoint that is to be sent.
-func (c *consignment) destination(ctx context.Context) (*clearance.Destination, error) {
+func (c *pushRound) destination(ctx context.Context) (*clearance.Destination, error) {
 	url, err := c.remote.PushURL(ctx)
 	if err != nil {
 		return nil, unreachable(err)
@@ -103,7 +103,7 @@ func (c *consignment) destination(ctx context.Context) (*clearance.Destination, 
 
 // each calls look for every checkpoint that the push may send. Errors of look are ignored, because
 // a damaged checkpoint cannot be sent anyway, unless the context has ended.
-func (c *consignment) each(ctx context.Context, look func(name.OID) error) error {
+func (c *pushRound) each(ctx context.Context, look func(name.OID) error) error {
 	for _, p := range c.plans {
 		there := c.there.Session(p.Session).Held()
 		for id, commit := range c.here.Session(p.Session).Held() {
@@ -119,7 +119,7 @@ func (c *consignment) each(ctx context.Context, look func(name.OID) error) error
 }
 
 // addTalk counts the prompt and the transcript of a coding agent that a checkpoint keeps.
-func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clearance.Conversations) error {
+func (c *pushRound) addTalk(ctx context.Context, commit name.OID, found *clearance.Conversations) error {
 	rec, err := c.s.Store.Record(ctx, commit)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *consignment) addTalk(ctx context.Context, commit name.OID, found *clear
 // addUntracked adds to paths the files of a checkpoint that were not in the index when it was made:
 // the additions between the staged tree in the record commit and the tree of the checkpoint.
 // Gitlinks are left out, and what was captured although it was ignored.
-func (c *consignment) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
+func (c *pushRound) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	m, err := c.s.Store.RecordCommit(ctx, commit)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (c *consignment) addUntracked(ctx context.Context, commit name.OID, paths m
 }
 
 // addIgnored adds to paths the files that a checkpoint has although they were ignored.
-func (c *consignment) addIgnored(ctx context.Context, commit name.OID, paths map[string]bool) error {
+func (c *pushRound) addIgnored(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	rec, err := c.s.Store.Record(ctx, commit)
 	if err != nil {
 		return err

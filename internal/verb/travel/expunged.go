@@ -24,7 +24,7 @@ import (
 // and tags. Archives, notes and tags are replaced with force. Nothing else in this program uses
 // force, and each replacement has a lease: it fails unless the remote still has the value that was
 // read.
-func (c *consignment) sendExpunged(ctx context.Context) error {
+func (c *pushRound) sendExpunged(ctx context.Context) error {
 	list, err := clearance.ReadExpunged(c.s.Repo)
 	if err != nil || len(list.Objects) == 0 {
 		return err
@@ -63,7 +63,7 @@ func (c *consignment) sendExpunged(ctx context.Context) error {
 // cleanArchive returns the update that replaces the remote's archive by one that lists only what is
 // alive. The new archive has no previous archive as its parent, so it no longer reaches the secret.
 // There is no update if the archive holds nothing that was expunged.
-func (c *consignment) cleanArchive(ctx context.Context, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
+func (c *pushRound) cleanArchive(ctx context.Context, session name.Session, there *remote.Session, list *clearance.Expunged) ([]remote.Update, error) {
 	holds, err := c.reaches(ctx, there.Archive, list)
 	if err != nil || !holds {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *consignment) cleanArchive(ctx context.Context, session name.Session, th
 
 // cleanNotes returns the update that replaces the remote's notes by a commit with the same tree and
 // without parents, because the history of the notes reaches the old records.
-func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) ([]remote.Update, error) {
+func (c *pushRound) cleanNotes(ctx context.Context, list *clearance.Expunged) ([]remote.Update, error) {
 	holds, err := c.reaches(ctx, c.there.Notes, list)
 	if err != nil || !holds {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *consignment) cleanNotes(ctx context.Context, list *clearance.Expunged) 
 
 // reaches reports whether a commit or anything reachable from it is an expunged object. One that is
 // not here reaches nothing that is known.
-func (c *consignment) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
+func (c *pushRound) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
 	if commit == "" || !Exists(ctx, c.s, commit) {
 		return false, nil
 	}
@@ -121,7 +121,7 @@ func (c *consignment) reaches(ctx context.Context, commit name.OID, list *cleara
 
 // force sends the replacing updates. If the host refuses one, its line names the ref that still
 // holds expunged content.
-func (c *consignment) force(ctx context.Context, updates []remote.Update) error {
+func (c *pushRound) force(ctx context.Context, updates []remote.Update) error {
 	err := c.sendEach(ctx, updates, func(o remote.Outcome) {
 		switch {
 		case o.Verdict >= remote.Refused:
@@ -205,7 +205,7 @@ func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, err
 // repeatTombstones removes again the checkpoints that were expunged here but are alive after a
 // merge. Another clone had pinned one before it knew of the tombstone, which makes that tombstone
 // void.
-func (t *trip) repeatTombstones(ctx context.Context) error {
+func (t *transfer) repeatTombstones(ctx context.Context) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 // Fetch brings what other clones pushed and joins it with what is here. The answer is returned
 // beside an error too.
 func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	return run(s, req, func(t *trip) error {
+	return run(s, req, func(t *transfer) error {
 		_, err := t.fetch(ctx)
 		return err
 	})
@@ -33,7 +33,7 @@ func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	if err := s.RefuseHalfRolledBack(); err != nil {
 		return nil, err
 	}
-	return run(s, req, func(t *trip) error {
+	return run(s, req, func(t *transfer) error {
 		there, err := t.fetch(ctx)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ const listings = 3
 
 // fetch brings and joins everything that the request covers, and returns the listing of the remote
 // on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
-func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
+func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 	t.verb = "fetch"
 	for try := 1; ; try++ {
 		here, there, err := t.both(ctx)
@@ -85,7 +85,7 @@ func (t *trip) fetch(ctx context.Context) (*remote.Listing, error) {
 // bring fetches the missing refs into a quarantine and joins them, session by session. Afterwards
 // it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which
 // rewrites checkpoints made here that hold what another clone expunged.
-func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
+func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error {
 	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
 		t.s.Warn(err.Error())
 	}
@@ -131,7 +131,7 @@ func (t *trip) bring(ctx context.Context, here, there *remote.Listing) error {
 // revived reports whether a checkpoint was not fetched because it was dead in the journal here, but
 // is alive in the merged one: another clone had pinned it, and a tombstone that does not know a pin
 // is void.
-func (t *trip) revived(ctx context.Context) bool {
+func (t *transfer) revived(ctx context.Context) bool {
 	return slices.ContainsFunc(t.skipped, func(ref name.Ref) bool {
 		session, leaf, _ := name.SplitCheckpointRef(ref)
 		st, err := t.s.Store.State(ctx, session)
@@ -149,7 +149,7 @@ func either(here, there *remote.Listing) []name.Session {
 // missing returns the refs of a session that have to be fetched: the journal, unless ours contains
 // it; the archive, if it holds anything that is missing here; and the checkpoints that are neither
 // here nor dead. Dead ones are remembered in t.skipped.
-func (t *trip) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
+func (t *transfer) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
 	var want []name.Ref
 	var mine *Joined
 	ours := here.Held()
@@ -179,7 +179,7 @@ func (t *trip) missing(ctx context.Context, session name.Session, here, there *r
 
 // unite joins one session. A damaged or read-only session becomes a rejected line and does not stop
 // the other sessions.
-func (t *trip) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
+func (t *transfer) unite(ctx context.Context, session name.Session, here, there *remote.Session, q *remote.Quarantine) error {
 	if q.LeftOut(name.JournalRef(session)) {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (t *trip) unite(ctx context.Context, session name.Session, here, there *rem
 // completeRecords fetches the records of all new checkpoints with one connection. In a partial
 // clone the blobs were left out, and git would open a connection for each one that is read. In a
 // full clone it does nothing.
-func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error {
+func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) error {
 	if _, partial := t.s.Repo.Config.Get("extensions.partialClone"); !partial {
 		if promisor, err := t.s.Repo.Config.Bool("remote."+t.remote.Name+".promisor", false); err != nil || !promisor {
 			return err
@@ -247,7 +247,7 @@ func (t *trip) completeRecords(ctx context.Context, q *remote.Quarantine) error 
 
 // fetched finishes a fetch: it updates the tracking refs to the remote's journals, and remembers
 // the listings if all went well, so that the next fetch in the same state can return at once.
-func (t *trip) fetched(ctx context.Context, there *remote.Listing) error {
+func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
 	tips := map[name.Session]name.OID{}
 	for session, at := range there.Sessions {
 		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s, at.Journal) {

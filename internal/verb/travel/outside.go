@@ -20,7 +20,7 @@ import (
 
 // outside returns the files of git-lfs that this push hands to git-lfs. The first push to an
 // address hands everything that the checkpoints there name: an earlier version handed nothing.
-func (c *consignment) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
+func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
 	late, handed := c.memory.Outside[c.remote.Place]
 	if !lfs.Open(c.s.Repo).InUse() {
 		return nil, nil
@@ -55,7 +55,7 @@ func (c *consignment) outside(ctx context.Context, tips []name.OID) ([]lfs.Named
 
 // sendOutside hands files to git-lfs. A failure is told at the end of the trip: the refs go all the
 // same.
-func (c *consignment) sendOutside(ctx context.Context, named []lfs.Named) error {
+func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 	if !lfs.Open(c.s.Repo).InUse() {
 		return nil
 	}
@@ -100,7 +100,7 @@ func why(err error) string {
 
 // unsentError returns the error for content that was not sent, or err where that is one; then it
 // is only said.
-func (t *trip) unsentError(err error) error {
+func (t *transfer) unsentError(err error) error {
 	if len(t.unsent) == 0 {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *trip) unsentError(err error) error {
 }
 
 // sayUnsent warns of content that the last push did not get to the remote.
-func (t *trip) sayUnsent() {
+func (t *transfer) sayUnsent() {
 	for place, late := range t.memory.Outside {
 		if len(late) > 0 {
 			at := t.answer.Remote

@@ -1,7 +1,7 @@
 package travel
 
 // A push is optimistic. Each round lists both sides, fetches the remote's journals that are unknown
-// here, merges journals, fixes a plan (a consignment) and sends it. If the remote has moved in the
+// here, merges journals, fixes a plan (a pushRound) and sends it. If the remote has moved in the
 // meantime, its compare-and-swap fails, errStale is returned, and the next round starts from a new
 // listing after a random pause. What earlier rounds sent stays.
 
@@ -23,7 +23,7 @@ import (
 // returned beside an error too.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	clearance.ReviewTags(ctx, s)
-	return run(s, req, func(t *trip) error { return t.push(ctx, nil) })
+	return run(s, req, func(t *transfer) error { return t.push(ctx, nil) })
 }
 
 // pushTries bounds how often a push is planned again because another clone was faster.
@@ -36,7 +36,7 @@ var errStale = errors.New("the remote has changed in the meantime")
 // git fetches from, or several; if one of several cannot be reached, the others still get the push
 // and the first error is returned. there is the listing of the fetch address if it was read
 // already, else nil. It is of no use for other push addresses, which are listed by themselves.
-func (t *trip) push(ctx context.Context, there *remote.Listing) error {
+func (t *transfer) push(ctx context.Context, there *remote.Listing) error {
 	t.verb = "push"
 	places, err := t.remote.Destinations(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *trip) push(ctx context.Context, there *remote.Listing) error {
 
 // pushTo repeats pushOnce until the remote has everything, for one address. there is the first
 // listing to plan from, or nil to read it.
-func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
+func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
 	for try := 1; ; try++ {
 		var here *remote.Listing
 		var err error
@@ -101,7 +101,7 @@ func (t *trip) pushTo(ctx context.Context, there *remote.Listing) error {
 }
 
 // known returns an error for a requested session that exists neither here nor at the remote.
-func (t *trip) known(ctx context.Context, here, there *remote.Listing) error {
+func (t *transfer) known(ctx context.Context, here, there *remote.Listing) error {
 	for _, session := range t.sessions {
 		if here.Sessions[session] == nil && there.Sessions[session] == nil {
 			return t.s.UnknownSessionError(ctx, session)
@@ -110,10 +110,10 @@ func (t *trip) known(ctx context.Context, here, there *remote.Listing) error {
 	return nil
 }
 
-// consignment is everything that one round of a push sends. It is fixed before the first ref goes,
+// pushRound is everything that one round of a push sends. It is fixed before the first ref goes,
 // so that checkpoints made during the push wait for the next one.
-type consignment struct {
-	*trip
+type pushRound struct {
+	*transfer
 	plans  []remote.Plan
 	folds  map[name.Session]*Joined // journals by session, merged with the remote's where both have one
 	notes  name.OID                 // the notes commit to send; empty: the remote's notes need no change
@@ -128,8 +128,8 @@ type consignment struct {
 
 // pushOnce makes one plan and carries out exactly that. It returns errStale where the plan no
 // longer fits the remote. A session whose journal is damaged or read-only is reported and left out.
-func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error {
-	c := &consignment{trip: t, folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
+func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) error {
+	c := &pushRound{transfer: t, folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (t *trip) pushOnce(ctx context.Context, here, there *remote.Listing) error 
 // bringJournals fetches the remote's journals that the journals here do not contain, the archives
 // whose content the plan needs, and the remote's notes if they are not here. The plan merges them.
 // The caller closes the quarantine, which is nil if nothing was fetched.
-func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
+func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
 	for _, session := range here.Names() {
 		if t.wantsArchiveRead(ctx, session, here.Session(session), there.Session(session)) {
@@ -202,7 +202,7 @@ func (t *trip) bringJournals(ctx context.Context, here, there *remote.Listing) (
 
 // plan decides what to send of one session and adds it to c: the merged journal, the missing refs,
 // the refs to delete, and the archive. A conflict is reported as a line and does not stop the push.
-func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.Quarantine) error {
+func (c *pushRound) plan(ctx context.Context, session name.Session, q *remote.Quarantine) error {
 	here, at := c.here.Session(session), c.there.Session(session)
 	if q != nil && q.Got[name.JournalRef(session)] != "" {
 		at.Journal = q.Got[name.JournalRef(session)]
@@ -248,7 +248,7 @@ func (c *consignment) plan(ctx context.Context, session name.Session, q *remote.
 // the journal names. Nobody could take them back: every other clone would refuse them with each
 // fetch, and the right commit would be a conflict from then on. Of what the journal names only the
 // paths are read: no clone takes those that a rollback refuses.
-func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined, creates []remote.Update) []remote.Update {
+func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, creates []remote.Update) []remote.Update {
 	if len(creates) == 0 {
 		return nil
 	}
@@ -281,7 +281,7 @@ func (c *consignment) sound(ctx context.Context, session name.Session, j *Joined
 // those that were staged. Only what differs from the tree in seen is read; without an error the
 // checkpoint's tree is put there. A tree that cannot be read is left to git, which says more when it
 // sends it.
-func (c *consignment) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
+func (c *pushRound) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
 	trees, err := c.s.Store.Trees(ctx, commit)
 	if err != nil {
 		return nil //nolint:nilerr // see above
@@ -304,7 +304,7 @@ func (c *consignment) writable(ctx context.Context, commit name.OID, seen *name.
 // join merges mine with the remote's journal at theirTip. The bool says whether the result has to
 // be sent. There are four cases: the remote has no journal, mine contains theirs, theirs contains
 // mine, and both have events that the other lacks. Only the last one makes a merge commit.
-func (c *consignment) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
+func (c *pushRound) join(ctx context.Context, session name.Session, mine *Joined, theirTip name.OID) (*Joined, bool, error) {
 	if mine != nil {
 		if err := unforged(session, mine.log.Tip().OID, mine.Fold()); err != nil {
 			return nil, false, err
@@ -344,7 +344,7 @@ func (c *consignment) join(ctx context.Context, session name.Session, mine *Join
 // saysNothing reports whether mine, which contains theirTip, has no event that the journal at
 // theirTip lacks: the difference is merge commits only. A background push does not send such a
 // journal.
-func (c *consignment) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
+func (c *pushRound) saysNothing(ctx context.Context, mine *journal.Log, theirTip name.OID) bool {
 	theirs, err := c.s.Store.LogAt(ctx, theirTip, mine)
 	return err == nil && journal.SameEvents(mine, theirs)
 }

@@ -54,7 +54,7 @@ const maxDeletes = 400
 // push. The rest goes in one atomic push: the last checkpoints with the journals, the deletions and
 // the notes. If the remote refuses any part of that, or has no atomic push, sendInOrder sends the
 // parts one after the other, so that every prefix is a valid state.
-func (c *consignment) send(ctx context.Context) error {
+func (c *pushRound) send(ctx context.Context) error {
 	var creates, journals, deletes []remote.Update
 	for _, p := range c.plans {
 		creates, deletes = append(creates, p.Create...), append(deletes, p.Delete...)
@@ -67,7 +67,7 @@ func (c *consignment) send(ctx context.Context) error {
 	// arrives.
 	for len(creates)+len(journals)+len(deletes) > remote.Chunk && len(creates) > 0 {
 		n := min(len(creates), remote.Chunk)
-		if err := c.sendEach(ctx, creates[:n], c.took); err != nil {
+		if err := c.sendEach(ctx, creates[:n], c.recordOutcome); err != nil {
 			return err
 		}
 		creates = creates[n:]
@@ -93,7 +93,7 @@ func (c *consignment) send(ctx context.Context) error {
 // sendTogether sends everything in one atomic push. done is false where the remote refused some ref
 // or has no atomic push. The caller then sends the refs in parts, so that one refused ref does not
 // hold up the others.
-func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (done bool, err error) {
+func (c *pushRound) sendTogether(ctx context.Context, all []remote.Update) (done bool, err error) {
 	outcomes, err := c.remote.Push(ctx, all, remote.AllOrNone)
 	if errors.Is(err, remote.ErrNotAtomic) {
 		c.alone = true
@@ -113,7 +113,7 @@ func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (do
 		return false, nil
 	}
 	for _, o := range outcomes {
-		c.took(o)
+		c.recordOutcome(o)
 	}
 	return true, nil
 }
@@ -121,8 +121,8 @@ func (c *consignment) sendTogether(ctx context.Context, all []remote.Update) (do
 // sendInOrder sends checkpoints, then journals, then notes, each ref on its own. Deletions are sent
 // only in an atomic push with the journals. Where the remote does not accept that, they are left
 // for a later push.
-func (c *consignment) sendInOrder(ctx context.Context, creates, journals, deletes []remote.Update) error {
-	if err := c.sendEach(ctx, creates, c.took); err != nil {
+func (c *pushRound) sendInOrder(ctx context.Context, creates, journals, deletes []remote.Update) error {
+	if err := c.sendEach(ctx, creates, c.recordOutcome); err != nil {
 		return err
 	}
 	c.s.Trace("sent")
@@ -133,7 +133,7 @@ func (c *consignment) sendInOrder(ctx context.Context, creates, journals, delete
 	if c.notes == "" || !c.allLanded() {
 		return nil
 	}
-	err := c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.took)
+	err := c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.recordOutcome)
 	c.s.Trace("notes sent")
 	return err
 }
@@ -141,25 +141,25 @@ func (c *consignment) sendInOrder(ctx context.Context, creates, journals, delete
 // allLanded reports whether the remote took the journal of every session in the plan. Without the
 // journal, another clone would see notes of checkpoints that it does not know, take them out again,
 // and both clones would rewrite the notes forever.
-func (c *consignment) allLanded() bool {
+func (c *pushRound) allLanded() bool {
 	return !slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && !c.landed[p.Session] })
 }
 
 // sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
 // the journals alone.
-func (c *consignment) sendJournals(ctx context.Context, journals, deletes []remote.Update) error {
+func (c *pushRound) sendJournals(ctx context.Context, journals, deletes []remote.Update) error {
 	if len(journals) > 0 && len(deletes) > 0 && !c.alone {
 		if done, err := c.sendTogether(ctx, slices.Concat(journals, deletes)); done || err != nil {
 			return err
 		}
 	}
-	return c.sendEach(ctx, journals, c.took)
+	return c.sendEach(ctx, journals, c.recordOutcome)
 }
 
 // sendEach sends the refs in chunks. The remote takes or refuses each by itself, and took is called
 // with each result. Of a ref that had moved at the remote it is not called; the error is errStale
 // then, after all refs were sent.
-func (c *consignment) sendEach(ctx context.Context, updates []remote.Update, took func(remote.Outcome)) error {
+func (c *pushRound) sendEach(ctx context.Context, updates []remote.Update, took func(remote.Outcome)) error {
 	var stale error
 	for some := range slices.Chunk(updates, remote.Chunk) {
 		outcomes, err := c.remote.Push(ctx, some, remote.EachAlone)
@@ -177,9 +177,9 @@ func (c *consignment) sendEach(ctx context.Context, updates []remote.Update, too
 	return stale
 }
 
-// took records the result of one ref: the line of the answer, and the listing c.there, from which
+// recordOutcome records the result of one ref: the line of the answer, and the listing c.there, from which
 // the later steps of the push go on.
-func (c *consignment) took(o remote.Outcome) {
+func (c *pushRound) recordOutcome(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
 		c.line(o.Ref, OutcomeRejected, o.Reason)
@@ -214,7 +214,7 @@ func (c *consignment) took(o remote.Outcome) {
 
 // pushed finishes a push that succeeded: it updates the tracking refs, clears the note of an
 // earlier refusal, and saves when this remote was synchronised.
-func (t *trip) pushed(ctx context.Context) error {
+func (t *transfer) pushed(ctx context.Context) error {
 	if err := t.track(ctx, t.tips); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (t *trip) pushed(ctx context.Context) error {
 
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
-func (c *consignment) sendTags(ctx context.Context) error {
+func (c *pushRound) sendTags(ctx context.Context) error {
 	tags, err := c.tags(ctx)
 	if err != nil {
 		return err
@@ -241,11 +241,11 @@ func (c *consignment) sendTags(ctx context.Context) error {
 	if len(updates) > 0 {
 		c.s.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
-	return c.sendEach(ctx, updates, c.took)
+	return c.sendEach(ctx, updates, c.recordOutcome)
 }
 
 // tags returns the checkpoint tags to send: those of the sessions of the plan, if tags are wanted.
-func (c *consignment) tags(ctx context.Context) (tags []git.RefValue, err error) {
+func (c *pushRound) tags(ctx context.Context) (tags []git.RefValue, err error) {
 	if !c.req.Tags || len(c.plans) == 0 {
 		return nil, nil
 	}

@@ -18,7 +18,7 @@ import (
 //
 // The remote's notes commits never become part of the notes ref here, because their history still
 // holds the records of pruned checkpoints.
-func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
+func (c *pushRound) notesToSend(ctx context.Context) (name.OID, error) {
 	if len(c.plans) == 0 || c.here.Notes == "" && c.there.Notes == "" { // no notes anywhere
 		return "", nil
 	}
@@ -50,7 +50,7 @@ func (c *consignment) notesToSend(ctx context.Context) (name.OID, error) {
 
 // withoutNotes reports notes that cannot be read as rejected, and what to do. Everything else is
 // sent: notes can always be made again.
-func (c *consignment) withoutNotes(ctx context.Context, where string, err error, remedy string) error {
+func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, remedy string) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *consignment) withoutNotes(ctx context.Context, where string, err error,
 }
 
 // notesCommit writes a notes commit with this tree.
-func (c *consignment) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
+func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
 	author, committer := c.s.Repo.Identity(c.s.Now())
 	oid, err := c.s.Repo.WriteCommit(ctx, git.Commit{
 		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
@@ -69,7 +69,7 @@ func (c *consignment) notesCommit(ctx context.Context, tree name.OID, parents ..
 
 // notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,
 // since nothing can be built on top of it.
-func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
+func (t *transfer) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
 	if commit == "" {
 		return "", nil
 	}
@@ -82,12 +82,12 @@ func (t *trip) notesTree(ctx context.Context, commit name.OID) (name.OID, error)
 
 // buries reports whether a session of the push has tombstones, so that equal trees may both still
 // hold notes of dead checkpoints.
-func (c *consignment) buries() bool {
+func (c *pushRound) buries() bool {
 	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 })
 }
 
 // about names the pushed sessions for the message of the notes commit, at most five of them.
-func (c *consignment) about() string {
+func (c *pushRound) about() string {
 	var words []string
 	for _, p := range c.plans {
 		words = append(words, string(p.Session))
@@ -100,7 +100,7 @@ func (c *consignment) about() string {
 
 // fates returns the checkpoint commits that the journals of the push name: those that are alive and
 // those that are dead.
-func (c *consignment) fates() (alive, dead map[name.OID]bool) {
+func (c *pushRound) fates() (alive, dead map[name.OID]bool) {
 	alive, dead = map[name.OID]bool{}, map[name.OID]bool{}
 	for _, session := range slices.Sorted(maps.Keys(c.folds)) {
 		j := c.folds[session]
@@ -129,7 +129,7 @@ func (c *consignment) fates() (alive, dead map[name.OID]bool) {
 
 // noteEdits returns the edits that turn the remote's notes tree (theirs) into what it has to be.
 // mine is the notes tree here. An entry with a zero mode removes the path.
-func (c *consignment) noteEdits(ctx context.Context, mine, theirs name.OID) (map[string]git.Entry, error) {
+func (c *pushRound) noteEdits(ctx context.Context, mine, theirs name.OID) (map[string]git.Entry, error) {
 	alive, dead := c.fates()
 	edits := map[string]git.Entry{}
 	changes, err := c.s.Repo.DiffTrees(ctx, theirs, mine)

@@ -65,7 +65,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 		if len(pushed) > 1 {
 			t.answer.Remote = remote.Redact(place.at)
 		}
-		if err := (&consignment{trip: t, here: here, there: place.Listing}).foresee(ctx); err != nil {
+		if err := (&pushRound{transfer: t, here: here, there: place.Listing}).foresee(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 }
 
 // foresee tells Request.First what a push to one address would ask about.
-func (c *consignment) foresee(ctx context.Context) error {
+func (c *pushRound) foresee(ctx context.Context) error {
 	for _, session := range c.here.Names() {
 		c.plans = append(c.plans, remote.Plan{Session: session})
 	}
@@ -96,7 +96,7 @@ type pushPlace struct {
 
 // pushedTo lists the places to which a push goes, if these differ from the one that is fetched
 // from. It returns nil for the usual remote with one address.
-func (t *trip) pushedTo(ctx context.Context) ([]pushPlace, error) {
+func (t *transfer) pushedTo(ctx context.Context) ([]pushPlace, error) {
 	places, err := t.remote.Destinations(ctx)
 	var all []pushPlace
 	for _, place := range places {
@@ -116,7 +116,7 @@ func (t *trip) pushedTo(ctx context.Context) ([]pushPlace, error) {
 // the push address place, the i-th one, and what a fetch would bring on the fetch address only. r
 // has the comparison with the fetch address, and gets those with the push addresses one after the
 // other.
-func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *remote.Listing, i int) error {
+func (t *transfer) alsoPushed(ctx context.Context, r *RemoteSession, here, place *remote.Listing, i int) error {
 	at, err := t.compare(ctx, r.Session, here.Session(r.Session), place.Session(r.Session))
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (t *trip) alsoPushed(ctx context.Context, r *RemoteSession, here, place *re
 
 // compare compares one session here with one place. The journals decide the state. Where these are
 // equal, missing checkpoints do.
-func (t *trip) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
+func (t *transfer) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
 	r := RemoteSession{Remote: t.answer.Remote, Session: session, Conflicts: []name.ID{}, LastSync: t.memory.LastSync}
 	mine, err := JournalOf(ctx, t.s, session)
 	if err != nil && excuse(err) == nil {
@@ -174,7 +174,7 @@ func stateBy(sends, fetches bool) string {
 }
 
 // count counts the checkpoints to push and to fetch, and lists the conflicts.
-func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
+func (t *transfer) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
 	session := r.Session
 	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s, there.Archive)) {
 		if err := t.readArchive(ctx, session, there); err != nil && t.once(err) {
@@ -203,7 +203,7 @@ func (t *trip) count(ctx context.Context, r *RemoteSession, here, there *remote.
 
 // stateOf compares the journals without fetching: as far as the objects and tracking refs here
 // show.
-func (t *trip) stateOf(session name.Session, mine *Joined, here, there *remote.Session) string {
+func (t *transfer) stateOf(session name.Session, mine *Joined, here, there *remote.Session) string {
 	ahead := mine != nil && there.Journal != "" && mine.log.Contains(there.Journal)
 	switch {
 	case here.Journal == there.Journal:

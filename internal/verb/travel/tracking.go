@@ -20,14 +20,14 @@ import (
 	"git-checkpoint/internal/storage/lfs"
 )
 
-func (t *trip) trackingRef(session name.Session) name.Ref {
+func (t *transfer) trackingRef(session name.Session) name.Ref {
 	return name.Ref(name.TrackingRoot + t.remote.Name + "/" + string(session) + "/journal")
 }
 
 // track updates the tracking refs of a configured remote. Addresses that were typed are not
 // tracked, nor are names that cannot be part of a ref. A lost race is ignored: the other process
 // has seen the remote at about the same time.
-func (t *trip) track(ctx context.Context, tips map[name.Session]name.OID) error {
+func (t *transfer) track(ctx context.Context, tips map[name.Session]name.OID) error {
 	if !t.remote.Configured() || len(tips) == 0 || strings.ContainsAny(t.remote.Name, " :~^?*[\\") {
 		return nil
 	}

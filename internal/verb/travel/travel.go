@@ -81,8 +81,8 @@ type Answer struct {
 	Lines  []Line
 }
 
-// trip is the state of one push, fetch or sync. Sync uses the same trip for its fetch and its push.
-type trip struct {
+// transfer is the state of one push, fetch or sync. Sync uses the same trip for its fetch and its push.
+type transfer struct {
 	s        *checkpoint.Service
 	remote   *remote.Remote
 	sessions []name.Session // empty: all sessions
@@ -117,7 +117,7 @@ type trip struct {
 }
 
 // run makes a trip, and returns what it did beside an error too.
-func run(s *checkpoint.Service, req Request, do func(*trip) error) (*Answer, error) {
+func run(s *checkpoint.Service, req Request, do func(*transfer) error) (*Answer, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
 		return nil, err
@@ -130,13 +130,13 @@ func run(s *checkpoint.Service, req Request, do func(*trip) error) (*Answer, err
 }
 
 // newTrip finds the remote and validates the request.
-func newTrip(s *checkpoint.Service, req Request) (*trip, error) {
+func newTrip(s *checkpoint.Service, req Request) (*transfer, error) {
 	r, err := remoteOf(s, req.Remote)
 	if err != nil {
 		return nil, err
 	}
 	r.MayAsk = req.Ask
-	t := &trip{
+	t := &transfer{
 		s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{},
 		ours: map[name.Session]*Joined{}, said: map[string]bool{},
 	}
@@ -186,7 +186,7 @@ func PrefixHint(prefix string) string {
 
 // here lists the refs of this repository with one call of git: checkpoints, notes and tracking
 // refs. It also reads the archives of the sessions.
-func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
+func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
 	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (t *trip) here(ctx context.Context) (*remote.Listing, error) {
 }
 
 // once reports whether err is seen for the first time on this trip, and remembers it.
-func (t *trip) once(err error) bool {
+func (t *transfer) once(err error) bool {
 	told := t.said[err.Error()]
 	t.said[err.Error()] = true
 	return !told
@@ -219,7 +219,7 @@ func (t *trip) once(err error) bool {
 // elsewhere reports whether the journal's tip was also last seen at another remote whose name sorts
 // before the name of this one. With two remotes only one may act on it. Otherwise each would undo
 // the merge of the other.
-func (t *trip) elsewhere(tip name.OID) bool {
+func (t *transfer) elsewhere(tip name.OID) bool {
 	for ref, seen := range t.tracking {
 		// The part between the root and "<session>/journal" is the name of the remote, which may
 		// contain slashes.
@@ -232,7 +232,7 @@ func (t *trip) elsewhere(tip name.OID) bool {
 }
 
 // both lists the refs here and at the remote concurrently, because the remote usually answers late.
-func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error) {
+func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err error) {
 	var far sync.WaitGroup
 	var farErr error
 	far.Go(func() { there, farErr = t.remote.List(ctx) })
@@ -257,7 +257,7 @@ func (t *trip) both(ctx context.Context) (here, there *remote.Listing, err error
 // leaveBegunAnew takes out of a listing of the remote what it has of sessions whose journal was rewritten
 // with the history, and that go on under another name here. A push refuses, because what it sends
 // would stand there beside what the rewrite took out.
-func (t *trip) leaveBegunAnew(here, there *remote.Listing) error {
+func (t *transfer) leaveBegunAnew(here, there *remote.Listing) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func (t *trip) leaveBegunAnew(here, there *remote.Listing) error {
 
 // line records what happened to a ref. A later line of the same verb about the same ref replaces
 // the earlier one, as in a push that is planned again.
-func (t *trip) line(ref name.Ref, outcome Outcome, message string) {
+func (t *transfer) line(ref name.Ref, outcome Outcome, message string) {
 	l := Line{Remote: t.answer.Remote, Ref: ref, Outcome: outcome, Message: message, Verb: t.verb}
 	if i, known := t.written[ref]; known && t.answer.Lines[i].Verb == t.verb {
 		t.answer.Lines[i] = l
@@ -297,7 +297,7 @@ func (t *trip) line(ref name.Ref, outcome Outcome, message string) {
 
 // verdict turns the lines into the error of the whole trip: a conflict counts most, then a rejected
 // ref. It is nil when every ref went well.
-func (t *trip) verdict() error {
+func (t *transfer) verdict() error {
 	var conflicts, rejected int
 	hint := ""
 	for _, l := range t.answer.Lines {
@@ -324,7 +324,7 @@ func (t *trip) verdict() error {
 }
 
 // refused reports whether a fetch rejected the ref.
-func (t *trip) refused(ref name.Ref) bool {
+func (t *transfer) refused(ref name.Ref) bool {
 	return slices.ContainsFunc(t.answer.Lines, func(l Line) bool {
 		return l.Ref == ref && l.Verb == "fetch" && l.Outcome == OutcomeRejected
 	})
@@ -359,7 +359,7 @@ func unreachable(err error) error {
 
 // journalHere returns the journal of a session in this repository, from the cache if it still has
 // this tip.
-func (t *trip) journalHere(ctx context.Context, session name.Session, tip name.OID) (*Joined, error) {
+func (t *transfer) journalHere(ctx context.Context, session name.Session, tip name.OID) (*Joined, error) {
 	if j := t.ours[session]; j != nil && j.log.Tip().OID == tip {
 		return j, nil
 	}

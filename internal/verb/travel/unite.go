@@ -17,7 +17,7 @@ import (
 // outside the transaction. build then computes the change from the journal as it is at that moment.
 // It is called again from the start whenever another writer was faster, so it resets its results.
 type union struct {
-	t       *trip
+	t       *transfer
 	session name.Session
 	tip     name.OID             // tip of the remote's journal; empty: the remote has none
 	came    map[name.ID]name.OID // checkpoints whose objects were fetched or were here already

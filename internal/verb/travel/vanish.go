@@ -17,7 +17,7 @@ import (
 // quarantine existed, and then deletes what was fetched. So if such a gc was running before or
 // after the fetch, wait for its end, check that everything is still here, and fetch again if not. A
 // gc that starts later sees the refs of the quarantine.
-func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
+func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remote.Listing) (*remote.Quarantine, error) {
 	known := t.refusedBefore(&want, there)
 	if len(want) == 0 {
 		return t.leftOut(&remote.Quarantine{Left: map[name.Ref]remote.Refusal{}}, known, there), nil
@@ -47,7 +47,7 @@ func (t *trip) bringWhole(ctx context.Context, want []name.Ref, there *remote.Li
 
 // refusedBefore takes the refs out of want of which git refused an object before, and what belongs to
 // such a journal. It returns the refs that were refused.
-func (t *trip) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
+func (t *transfer) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
 	t.memory.forget(t.s.Now())
 	known := map[name.Ref]remote.Refusal{}
 	for _, ref := range *want {
@@ -63,7 +63,7 @@ func (t *trip) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.R
 }
 
 // leftOut reports and remembers what a fetch left out, known included, and returns q.
-func (t *trip) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refusal, there *remote.Listing) *remote.Quarantine {
+func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refusal, there *remote.Listing) *remote.Quarantine {
 	if q == nil {
 		return nil
 	}
