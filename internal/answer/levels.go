@@ -50,8 +50,8 @@ func place(l rollback.UndoLevel) string {
 	return cmp.Or(l.ToLabel, string(l.To), "none")
 }
 
-// walked tells what another undo and a redo would do now.
-func (p *page) walked(r *rollback.Answer) {
+// nextUndoRedo tells what another undo and a redo would do now.
+func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+place(*next)+", before "), plain(strconv.Quote(next.What)))
 	}

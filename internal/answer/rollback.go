@@ -56,7 +56,7 @@ func (a Undone) text(p *page) {
 		verb = "Redone, at"
 	}
 	p.wentTo(verb, a.Done)
-	p.walked(a.Done)
+	p.nextUndoRedo(a.Done)
 	p.notBroughtBack(a.Done)
 }
 

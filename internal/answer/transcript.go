@@ -13,7 +13,7 @@ import (
 )
 
 // Talks is the answer of transcript: for each turn, lines of the agent's own transcript.
-type Talks []inspect.Talk
+type Talks []inspect.TranscriptPart
 
 // JSON writes an object for each turn. A line that is JSON itself is embedded as it is, any other
 // as a string.

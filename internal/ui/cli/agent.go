@@ -61,7 +61,7 @@ type AgentAddCmd struct {
 	Skill bool     `help:"Add a skill and a /checkpoint command as well, if the agent supports them."`
 	Keep  bool     `name:"transcripts" help:"Keep the agent's transcript of the conversation with each turn."`
 	scopeFlags
-	asked
+	confirmFlags
 	resultFlags
 }
 
@@ -75,7 +75,7 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 		}
 		names = []string{chosen}
 	}
-	err := connectAgents(ctx, app, s, c.asked, connect.Request{
+	err := connectAgents(ctx, app, s, c.confirmFlags, connect.Request{
 		Adds: true, Names: names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
 	})
 	if err != nil || c.DryRun || c.Yes || app.json || !app.Terminal.Interactive() {
@@ -125,18 +125,18 @@ func (c *AgentAddCmd) offer(ctx context.Context, app *App, s *checkpoint.Service
 type AgentRemoveCmd struct {
 	Names []string `arg:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows."`
 	scopeFlags
-	asked
+	confirmFlags
 	resultFlags
 }
 
 // Run takes the hooks out of the settings of the agents.
 func (c *AgentRemoveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return connectAgents(ctx, app, s, c.asked, connect.Request{Names: c.Names, Scope: c.scope()})
+	return connectAgents(ctx, app, s, c.confirmFlags, connect.Request{Names: c.Names, Scope: c.scope()})
 }
 
 // connectAgents does what add and remove have in common: it makes the plan, prints it, asks,
 // applies it and prints what was done. A plan that changes nothing is not asked about.
-func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how asked, req connect.Request) error {
+func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how confirmFlags, req connect.Request) error {
 	p, err := connect.Prepare(s, req)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type App struct {
 	dir string
 	// heed handles signals from its call on. It is nil when the caller handles signals itself: tests,
 	// and commands such as "web" that must finish what they have begun.
-	heed func()
+	installSignals func()
 	// model is the grammar that the arguments were parsed with: one command, or all of them.
 	model *kong.Application
 	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
@@ -128,8 +128,8 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.heed != nil { // before anything may be written
-		a.heed()
+	if a.installSignals != nil { // before anything may be written
+		a.installSignals()
 	}
 	a.lookConfigured(s)
 	return s, nil

@@ -16,8 +16,8 @@ type yesFlag struct {
 	Yes bool `short:"y" help:"Do it without asking."`
 }
 
-// asked holds the flags that decide how a change is carried out: only shown, asked about, or done.
-type asked struct {
+// confirmFlags holds the flags that decide how a change is carried out: only shown, asked about, or done.
+type confirmFlags struct {
 	dryRunFlag
 	yesFlag
 }
@@ -38,7 +38,7 @@ func (f filesFlag) names() answer.Files {
 // toShow returns the plan of a rollback as an answer, and prints its warnings. A plan whose digest
 // is not the given one is refused; an empty digest accepts any. A client that showed the plan of a
 // dry run to a person passes its digest, so that only what was shown is done.
-func toShow(a *App, plan *rollback.Plan, digest string, how asked) (answer.Planned, error) {
+func toShow(a *App, plan *rollback.Plan, digest string, how confirmFlags) (answer.Planned, error) {
 	shown := answer.Planned{Plan: plan.Answer()}
 	if digest != "" || how.DryRun {
 		now, err := plan.Fingerprint()
@@ -58,7 +58,7 @@ func toShow(a *App, plan *rollback.Plan, digest string, how asked) (answer.Plann
 
 // carryOut is what rollback, undo and redo have in common. It prints the plan, asks, applies the
 // plan and prints warnings that the plan did not have. The result is nil if the plan was only shown.
-func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how asked, files filesFlag) (*rollback.Answer, error) {
+func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, how confirmFlags, files filesFlag) (*rollback.Answer, error) {
 	if !a.json && !a.quiet {
 		plan.CountLines(ctx)
 	}
@@ -97,7 +97,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 
 // agreed reports whether to carry out a plan: it prints the plan, and asks unless the flags have
 // answered. With --dry-run the printed plan is all there is to do.
-func (a *App) agreed(ctx context.Context, planned answer.Answer, how asked) (bool, error) {
+func (a *App) agreed(ctx context.Context, planned answer.Answer, how confirmFlags) (bool, error) {
 	if how.DryRun {
 		return false, a.give(planned)
 	}

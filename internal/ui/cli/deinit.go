@@ -15,7 +15,7 @@ import (
 // deletes everything that checkpoints left in the repository.
 type DeinitCmd struct {
 	All bool `help:"Also delete all sessions, with their checkpoints, notes and tags."`
-	asked
+	confirmFlags
 	quietFlag
 }
 

@@ -14,7 +14,7 @@ type ExpungeCmd struct {
 	Rule    string  `placeholder:"<rule>" help:"Remove everything that this rule of the guard finds, unless it was allowed."`
 	Replace *string `placeholder:"<text>" help:"Keep the file, with this text in place of its secrets, or of its whole contents if no secret is found."`
 	Session string  `placeholder:"<name>" complete:"session" help:"Only in this session; default: in all sessions."`
-	asked
+	confirmFlags
 	resultFlags
 }
 
@@ -24,7 +24,7 @@ func (c *ExpungeCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) e
 	if err != nil {
 		return err
 	}
-	if agreed, err := app.agreed(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.asked); !agreed {
+	if agreed, err := app.agreed(ctx, answer.ToExpunge{Plan: plan.Answer()}, c.confirmFlags); !agreed {
 		return err
 	}
 	done, err := plan.Apply(ctx)

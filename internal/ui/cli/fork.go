@@ -28,7 +28,7 @@ type ForkCmd struct {
 	List        bool     `xor:"what" help:"List the attempts."`
 	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
-	asked
+	confirmFlags
 	resultFlags
 }
 
@@ -120,7 +120,7 @@ func (c *ForkCmd) remove(ctx context.Context, app *App, s *checkpoint.Service) e
 	if len(plan.Lost) > 0 && !c.Force && !c.DryRun {
 		return cmp.Or(app.give(shown), plan.Refusal())
 	}
-	if agreed, err := app.agreed(ctx, shown, c.asked); !agreed {
+	if agreed, err := app.agreed(ctx, shown, c.confirmFlags); !agreed {
 		return err
 	}
 	return app.confirmUnless(plan.Apply(ctx), answer.RemovedAttempt{Done: plan})

@@ -16,7 +16,7 @@ type LandCmd struct {
 	Each    bool   `help:"Make one commit for each milestone instead of one for all."`
 	Message string `short:"m" placeholder:"<text>" help:"Message of the commit; default: the checkpoint's."`
 	Branch  string `placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
-	asked
+	confirmFlags
 	resultFlags
 }
 
@@ -31,7 +31,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		if agreed, err := app.agreed(ctx, answer.ToLand{Plan: plan.Answer}, c.asked); !agreed {
+		if agreed, err := app.agreed(ctx, answer.ToLand{Plan: plan.Answer}, c.confirmFlags); !agreed {
 			return err
 		}
 		done, err := plan.Apply(ctx)

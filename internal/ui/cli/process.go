@@ -13,14 +13,14 @@ import (
 // args does not include the program's name.
 func (a *App) Start(args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
-	a.args, a.heed = args, func() { heed(cancel) }
+	a.args, a.installSignals = args, func() { installSignals(cancel) }
 	return a.main(ctx)
 }
 
-// heed makes Ctrl+C, SIGTERM and SIGHUP (a closed terminal) cancel the run. App.serve calls it when
+// installSignals makes Ctrl+C, SIGTERM and SIGHUP (a closed terminal) cancel the run. App.serve calls it when
 // it has opened a repository, before anything is written, so that a short command such as "version"
 // need not start the thread that signal.Notify starts.
-func heed(cancel context.CancelFunc) {
+func installSignals(cancel context.CancelFunc) {
 	// signal.Notify does not block: without a buffer a signal could be lost.
 	came := make(chan os.Signal, 1)
 	signal.Notify(came, os.Interrupt, syscall.SIGTERM)

@@ -22,7 +22,7 @@ type PromoteCmd struct {
 	Message          string   `short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
 	Reason           string   `placeholder:"<text>" help:"Reason to record in the history."`
 	Plan             string   `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	asked
+	confirmFlags
 	resultFlags
 }
 
@@ -37,11 +37,11 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		planned, err := toShow(app, p.Plan, c.Plan, c.asked)
+		planned, err := toShow(app, p.Plan, c.Plan, c.confirmFlags)
 		if err != nil {
 			return err
 		}
-		if agreed, err := app.agreed(ctx, planned, c.asked); !agreed {
+		if agreed, err := app.agreed(ctx, planned, c.confirmFlags); !agreed {
 			return err
 		}
 		done, err := p.Apply(ctx)

@@ -16,7 +16,7 @@ type PruneCmd struct {
 	OlderThan string `placeholder:"<age>" help:"Prune only what is older than this: 30d, 12h, 2w."`
 	MaxSize   string `placeholder:"<size>" help:"Prune the oldest ones until a session holds no more than this: 50m."`
 	GC        bool   `name:"gc" help:"Run git gc afterwards, and say what it freed and what still waits."`
-	asked
+	confirmFlags
 	resultFlags
 }
 

@@ -23,7 +23,7 @@ type RevertCmd struct {
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
 	Reason           string `placeholder:"<text>" help:"Reason to record in the history."`
 	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	asked
+	confirmFlags
 	filesFlag
 	resultFlags
 }
@@ -44,7 +44,7 @@ func (c *RevertCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		planned, err := toShow(app, plan.Plan, c.Plan, c.asked)
+		planned, err := toShow(app, plan.Plan, c.Plan, c.confirmFlags)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *RevertCmd) Run(ctx context.Context, app *App) error {
 		if plan.Refusal != nil {
 			return cmp.Or(app.confirmed(planned.Unconfirmed()), plan.Refusal)
 		}
-		if agreed, err := app.agreed(ctx, planned, c.asked); !agreed {
+		if agreed, err := app.agreed(ctx, planned, c.confirmFlags); !agreed {
 			return err
 		}
 		done, err := plan.Apply(ctx)

@@ -32,7 +32,7 @@ type RollbackCmd struct {
 	Plan             string  `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	Continue         bool    `xor:"end" help:"Finish a rollback that was cut off."`
 	Abort            bool    `xor:"end" help:"Take back a rollback that was cut off."`
-	asked
+	confirmFlags
 	filesFlag
 	resultFlags
 }
@@ -72,14 +72,14 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 	if err != nil {
 		return nil, s.MeantFile(ctx, c.Session, c.Ref, "restore @ -- %s", err)
 	}
-	return app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
+	return app.carryOut(ctx, plan, c.Plan, c.confirmFlags, c.filesFlag)
 }
 
 // check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {
 	switch {
 	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
-		Continue: c.Continue, Abort: c.Abort, asked: asked{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
+		Continue: c.Continue, Abort: c.Abort, confirmFlags: confirmFlags{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
 	}):
 		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:

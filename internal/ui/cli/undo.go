@@ -31,7 +31,7 @@ type walkFlags struct {
 	Force            bool   `help:"Also take commits off the branch that were made since."`
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
 	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	asked
+	confirmFlags
 	filesFlag
 	resultFlags
 }
@@ -91,7 +91,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if err != nil {
 			return err
 		}
-		done, err := app.carryOut(ctx, plan, c.Plan, c.asked, c.filesFlag)
+		done, err := app.carryOut(ctx, plan, c.Plan, c.confirmFlags, c.filesFlag)
 		if done == nil {
 			return err
 		}

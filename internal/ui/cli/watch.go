@@ -35,8 +35,8 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	mapped.Never() // this process may make checkpoints for days
-	app.heed = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
+	mapped.Never()           // this process may make checkpoints for days
+	app.installSignals = nil // Ctrl+C must end the watch, but not a checkpoint that is being made
 	var top string
 	var own *git.OwnDirs
 	var release func()

@@ -60,7 +60,7 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	app.heed = nil // Ctrl+C must end the server, but not a rollback that it has begun
+	app.installSignals = nil // Ctrl+C must end the server, but not a rollback that it has begun
 	var top string
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
 		top = s.Repo.WorkTree

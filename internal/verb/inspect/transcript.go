@@ -15,9 +15,9 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Talk is the part of an agent's transcript that one turn kept, without lines that an earlier turn
+// TranscriptPart is the part of an agent's transcript that one turn kept, without lines that an earlier turn
 // kept already.
-type Talk struct {
+type TranscriptPart struct {
 	Checkpoint name.ID
 	Label      string
 	Time       checkpoint.Time
@@ -27,7 +27,7 @@ type Talk struct {
 
 // Transcript returns what the turns of a session kept, oldest first, including discarded ones. With
 // ref it returns that checkpoint's only.
-func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]Talk, error) {
+func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]TranscriptPart, error) {
 	var entries []*journal.Entry
 	none := checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint agent add <agent> --transcripts` keeps them from then on", "no transcript is kept here")
 	if ref != "" {
@@ -44,7 +44,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		}
 		entries = st.Checkpoints()
 	}
-	var talks []Talk
+	var talks []TranscriptPart
 	// An agent may rewrite its transcript. Then it has a new file id, and its lines are not
 	// compared with the old ones.
 	type file struct{ conversation, id string }
@@ -78,7 +78,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 }
 
 // talkOf reads what a checkpoint kept; nil if it kept nothing.
-func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk, error) {
+func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*TranscriptPart, error) {
 	got, err := s.ReadStored(ctx, e)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk
 	if err != nil {
 		return nil, err
 	}
-	t := &Talk{Checkpoint: rec.ID, Label: rec.Label, Time: checkpoint.Time{Time: rec.CreatedAt}, Agent: agent}
+	t := &TranscriptPart{Checkpoint: rec.ID, Label: rec.Label, Time: checkpoint.Time{Time: rec.CreatedAt}, Agent: agent}
 	for line := range bytes.Lines(said) {
 		t.Lines = append(t.Lines, line)
 	}
@@ -101,7 +101,7 @@ func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Talk
 
 // joined removes the lines that earlier turns kept, and returns all lines of the transcript so far.
 // Lines repeat when a hook lost its notes and kept a file from the beginning again.
-func (t *Talk) joined(have [][]byte) [][]byte {
+func (t *TranscriptPart) joined(have [][]byte) [][]byte {
 	// These lines start at From. What lies beyond that in have can be a repetition.
 	from := min(t.Agent.Transcript.From, len(have))
 	again := min(len(have)-from, len(t.Lines))

@@ -48,10 +48,10 @@ type facts struct {
 	used map[string]bool
 }
 
-// learn converts a checkpoint of any workflow to facts. What every record has (files, branch,
+// factsOf converts a checkpoint of any workflow to facts. What every record has (files, branch,
 // iteration) comes from the record; the rest depends on the state of the workflow. A workflow that
 // is none of the five is treated like go-team, which has only common members.
-func learn(a *transfer.Archive, c *transfer.Archived) *facts {
+func factsOf(a *transfer.Archive, c *transfer.Archived) *facts {
 	r := c.Record
 	f := &facts{
 		topic: cmp.Or(r.Topic, a.Topic), status: r.Status, problem: r.Error, commit: string(r.Git.Head), branch: shortRef(string(r.Git.Branch)),

@@ -111,7 +111,7 @@ func newestFirst(a *transfer.Archive) []*transfer.Archived {
 // state is written as it is, with the members added that every state of go-team has.
 func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir string, w *rendering) json.RawMessage {
 	r := c.Record
-	f := learn(a, c)
+	f := factsOf(a, c)
 	state := &object{}
 	if a.Workflow == GoTeam {
 		state = members(r.State)

@@ -126,7 +126,7 @@ func (orchestrate) began(a *transfer.Archive) time.Time {
 // is the state, with missing members added. For other workflows it is composed from facts: steps
 // become phases.
 func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
-	f := learn(a, c)
+	f := factsOf(a, c)
 	doc := &object{}
 	if a.Workflow == Orchestrate {
 		doc = members(c.Record.State)
@@ -254,7 +254,7 @@ func (pipeline) id(a *transfer.Archive) string {
 // the state, with time and status brought up to date. For other workflows it is composed from
 // facts: tasks become workstreams.
 func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
-	f := learn(a, c)
+	f := factsOf(a, c)
 	if a.Workflow == Pipeline {
 		doc := members(c.Record.State)
 		renew(a, c, doc, "timestamp")

@@ -130,7 +130,7 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 // also what its row has. In a session of ultra-create the state is written as it is, except that
 // its metrics are moved to the document, where ultra-create has them.
 func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
-	r, f := c.Record, learn(a, c)
+	r, f := c.Record, factsOf(a, c)
 	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
 	if r.Message != "" {
 		o.set("description", r.Message)
