@@ -61,7 +61,7 @@ type Options struct {
 type Service struct {
 	Repo     *git.Repo
 	Store    *store.Store
-	shot     *snapshot.Shot // opened by Shot on first use
+	shot     *snapshot.Worktree // opened by Shot on first use
 	Env      []string
 	Now      func() time.Time // the current time in UTC, cut to the millisecond: records keep no finer times
 	Warn     func(string)
@@ -140,9 +140,9 @@ func (s *Service) Close() error {
 	return s.Repo.Close()
 }
 
-// Shot returns the worktree's snapshot.Shot, which takes captures. It is opened on first use,
+// Worktree returns the worktree's snapshot.Shot, which takes captures. It is opened on first use,
 // because many commands never capture. Close closes it.
-func (s *Service) Shot() (*snapshot.Shot, error) {
+func (s *Service) Worktree() (*snapshot.Worktree, error) {
 	if s.shot != nil {
 		return s.shot, nil
 	}

@@ -157,7 +157,7 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 // plan finds what is still to be done after git has written the files: exact bytes, and the
 // index.
 func plan(ctx context.Context, s *checkpoint.Service, t snapshot.Target) (*snapshot.Restore, error) {
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ import (
 // ErrMoved if another rollback moved files since the capture, and with ErrBusy if one is in
 // progress.
 func (r *Restore) Begin(meta json.RawMessage) error {
-	r.intent.Meta, r.intent.Top = meta, r.shot.tree.top
+	r.intent.Meta, r.intent.Top = meta, r.shot.files.top
 	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
 	err := linkOrCopy(r.shot.repo.IndexPath, r.intent.OldIndex)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (r *Restore) Apply(ctx context.Context) error {
 
 // moveFiles carries out the operations.
 func (r *Restore) moveFiles(ctx context.Context) error {
-	tree := r.shot.tree
+	tree := r.shot.files
 	tree.near = tree.hold()
 	defer func() {
 		tree.near.close()
@@ -122,7 +122,7 @@ func sameLinked(info, was fs.FileInfo) bool {
 
 // takeAside moves a file that is to be deleted to old/<n>.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
-	info, err := r.shot.tree.near.lstat(o.Path)
+	info, err := r.shot.files.near.lstat(o.Path)
 	if err != nil || info == nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	if r.seen[o.Path] == nil {
 		// Usually nothing is there and the directory exists: one rename does it. If it fails, the
 		// steps below find out why.
-		if r.shot.tree.placeNew(r.intent.newFile(i), o.Path) == nil {
+		if r.shot.files.renameNew(r.intent.newFile(i), o.Path) == nil {
 			r.note(i)
 			return nil
 		}
 	}
-	info, err := r.shot.tree.near.lstat(o.Path)
+	info, err := r.shot.files.near.lstat(o.Path)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	case info == nil:
 		err = r.makeParents(o.Path)
 	case info.IsDir():
-		err = r.shot.tree.removeEmpty(o.Path)
+		err = r.shot.files.removeEmpty(o.Path)
 	default:
 		return r.putOver(i, o.Path, info)
 	}
@@ -188,7 +188,7 @@ func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
 		}
 		// On a file system without hard links the file is moved instead, and the path is missing
 		// for a moment.
-		if err := r.shot.tree.keep(p, r.intent.oldFile(i)); err != nil {
+		if err := r.shot.files.linkTo(p, r.intent.oldFile(i)); err != nil {
 			if err := r.displace(i, p); err != nil {
 				return err
 			}
@@ -202,12 +202,12 @@ func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
 // putFresh puts a new file where there is none. It must not replace a file that another program
 // created in the meantime, so it fails with a ChangedError in that case.
 func (r *Restore) putFresh(i int, p string) error {
-	err := r.shot.tree.placeNew(r.intent.newFile(i), p)
+	err := r.shot.files.renameNew(r.intent.newFile(i), p)
 	switch {
 	case err == nil:
 		r.note(i)
 	case errors.Is(err, errNoSwap):
-		if err = r.shot.tree.place(r.intent.newFile(i), p); err == nil {
+		if err = r.shot.files.renameOver(r.intent.newFile(i), p); err == nil {
 			r.noteAt(i, p)
 		}
 	case errors.Is(err, fs.ErrExist):
@@ -221,7 +221,7 @@ func (r *Restore) putFresh(i int, p string) error {
 func (r *Restore) makeParents(p string) error {
 	var made []string
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
-		info, err := r.shot.tree.lstat(d)
+		info, err := r.shot.files.lstat(d)
 		if err != nil || info != nil && !info.IsDir() {
 			return errors.Join(err, &ChangedError{d})
 		}
@@ -233,13 +233,13 @@ func (r *Restore) makeParents(p string) error {
 	if len(made) == 0 {
 		return nil
 	}
-	r.shot.tree.near.close() // it knows that a directory is not there
-	if err := r.shot.tree.root.MkdirAll(path.Dir(p), 0o777); err != nil {
+	r.shot.files.near.close() // it knows that a directory is not there
+	if err := r.shot.files.root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err
 	}
 	for _, d := range made {
 		if mode, ok := r.intent.NewModes[d+"/"]; ok {
-			if err := r.shot.tree.root.Chmod(d, mode|0o300); err != nil {
+			if err := r.shot.files.root.Chmod(d, mode|0o300); err != nil {
 				return err
 			}
 		}
@@ -252,18 +252,18 @@ func (r *Restore) chmod(_ context.Context, _ int, o Op) error { return r.setMode
 
 // setMode sets the permission bits of a file, and of nothing else that may be at p by now.
 func (r *Restore) setMode(p string, perm fs.FileMode) error {
-	if info, err := r.shot.tree.lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
+	if info, err := r.shot.files.lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
 		return errors.Join(err, &ChangedError{p})
 	}
 	if r.shot.noModes {
 		return nil
 	}
-	return r.shot.tree.root.Chmod(p, perm)
+	return r.shot.files.root.Chmod(p, perm)
 }
 
 // removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
 // returns a ChangedError.
-func (w *worktree) removeEmpty(dir string) error {
+func (w *workFiles) removeEmpty(dir string) error {
 	entries, err := w.readDir(dir)
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (w *worktree) removeEmpty(dir string) error {
 }
 
 // removeDir removes an empty directory. It never removes a file that took its name.
-func (w *worktree) removeDir(dir string) error {
+func (w *workFiles) removeDir(dir string) error {
 	info, err := w.lstat(dir)
 	if err != nil || info == nil || !info.IsDir() {
 		return errors.Join(err, errNoDirectory)
@@ -297,7 +297,7 @@ func (r *Restore) removeEmptied() {
 	deepest := func(a, b string) int { return len(b) - len(a) }
 	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
 		if !r.intent.Parents[d] && !covers(d, path.Clean(r.shot.repo.Prefix)) {
-			r.shot.tree.removeDir(d) //nolint:errcheck // it is not empty
+			r.shot.files.removeDir(d) //nolint:errcheck // it is not empty
 		}
 	}
 }
@@ -331,8 +331,8 @@ func (r *Restore) Back() error {
 		}
 	}
 	for d, perm := range r.intent.Directories {
-		if info, err := r.shot.tree.lstat(d); err == nil && info != nil && info.IsDir() && info.Mode().Perm() != perm {
-			note(d, r.shot.tree.root.Chmod(d, perm))
+		if info, err := r.shot.files.lstat(d); err == nil && info != nil && info.IsDir() && info.Mode().Perm() != perm {
+			note(d, r.shot.files.root.Chmod(d, perm))
 		}
 	}
 	note("the index", r.indexBack())
@@ -356,7 +356,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
-		info, err := r.shot.tree.lstat(o.Path)
+		info, err := r.shot.files.lstat(o.Path)
 		if err != nil {
 			return err
 		}
@@ -364,7 +364,7 @@ func (r *Restore) unplace(i int, o Op) error {
 			if was := r.placed[i]; was != nil && (!sameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
-			if err := r.shot.tree.aside(o.Path, r.intent.newFile(i)); err != nil {
+			if err := r.shot.files.aside(o.Path, r.intent.newFile(i)); err != nil {
 				return err
 			}
 		}
@@ -373,7 +373,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if gone := !r.intent.Parents[d] && r.shot.tree.removeDir(d) == nil; !gone {
+		if gone := !r.intent.Parents[d] && r.shot.files.removeDir(d) == nil; !gone {
 			break // it existed before, or it is not empty
 		}
 	}

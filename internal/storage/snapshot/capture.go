@@ -1,6 +1,6 @@
 package snapshot
 
-// A capture is made in these steps (Shot.take):
+// A capture is made in these steps (Worktree.take):
 //
 // 1. Link the index under a private name, so that every git process sees the same version and
 // none writes the user's index (index.go). 2. Scan for paths that differ from the index (scan.go,
@@ -26,8 +26,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Shot captures and restores one worktree. It is the entry point of the package.
-type Shot struct {
+// Worktree captures and restores one worktree. It is the entry point of the package.
+type Worktree struct {
 	repo *git.Repo
 	// dir holds this program's own files in the git directory: caches, locks and the intent of a
 	// restore. All of them can be deleted without losing a checkpoint.
@@ -37,7 +37,7 @@ type Shot struct {
 	scratch string
 	scanner Scanner
 	disk
-	tree *worktree
+	files *workFiles
 	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
 	trackedOnly bool
 
@@ -51,7 +51,7 @@ type Shot struct {
 }
 
 // New opens the worktree of a repository for captures and restores. The caller must call Close.
-func New(repo *git.Repo) (*Shot, error) {
+func New(repo *git.Repo) (*Worktree, error) {
 	dir, err := repo.Dir()
 	scratch := dir
 	if borrowed := repo.Borrowed(); borrowed != "" {
@@ -64,11 +64,11 @@ func New(repo *git.Repo) (*Shot, error) {
 	if own != nil && slices.Contains(own.Inside, ".") {
 		return nil, fmt.Errorf("%w: the top of the worktree is the git directory itself", git.ErrUnusable)
 	}
-	w, err := openWorktree(repo.WorkTree, own)
+	w, err := openWorkFiles(repo.WorkTree, own)
 	if err != nil {
 		return nil, err
 	}
-	shot := &Shot{repo: repo, dir: dir, scratch: scratch, tree: w, trackedOnly: repo.TrackedOnly(own)}
+	shot := &Worktree{repo: repo, dir: dir, scratch: scratch, files: w, trackedOnly: repo.TrackedOnly(own)}
 	if shot.disk, err = shot.probe(); err != nil {
 		w.close()
 		return nil, err
@@ -85,7 +85,7 @@ func New(repo *git.Repo) (*Shot, error) {
 }
 
 // core returns a core.* setting, with the correction that probe found.
-func (s *Shot) core(key string, byDefault bool) (bool, error) {
+func (s *Worktree) core(key string, byDefault bool) (bool, error) {
 	for _, kv := range s.config {
 		if corrected, value, _ := strings.Cut(kv, "="); corrected == key {
 			return value == "true", nil
@@ -95,30 +95,30 @@ func (s *Shot) core(key string, byDefault bool) (bool, error) {
 }
 
 // Close releases the handles of the worktree.
-func (s *Shot) Close() { s.tree.close() }
+func (s *Worktree) Close() { s.files.close() }
 
-// take makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
-func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
+// captureOnce makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
+func (s *Worktree) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
 	private, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer private.remove()
-	if err := s.calm(private); err != nil {
+	if err := s.postdateIndex(private); err != nil {
 		return nil, err
 	}
-	scan, state, err := s.see(ctx, private)
+	scan, state, err := s.scanAndStage(ctx, private)
 	if err != nil {
 		return nil, err
 	}
-	spareMemory(len(scan.Tracked)+len(scan.Untracked), 50)
+	lowerGOGC(len(scan.Tracked)+len(scan.Untracked), 50)
 	if rules.Ready != nil {
 		if err := rules.Ready(); err != nil {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, seen: s.openSightings(began), TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	c := &Capture{Began: began, hashes: s.openHashCache(began), TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
 	files, err := s.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
@@ -126,31 +126,31 @@ func (s *Shot) take(ctx context.Context, rules Rules) (*Capture, error) {
 	if err := s.guardSize(ctx, files, rules); err != nil {
 		return nil, err
 	}
-	keep := func() error { return s.keep(ctx, private, files, c) }
+	keep := func() error { return s.writeTree(ctx, private, files, c) }
 	unseen := 0
 	for _, f := range files {
 		if f.seen.oid == "" {
 			unseen++
 		}
 	}
-	spareMemory(unseen, 20)
+	lowerGOGC(unseen, 20)
 	if unseen >= packFrom {
 		err = s.repo.InPacks(ctx, keep)
 	} else {
 		err = keep()
 	}
 	if err == nil {
-		c.seen.save()
+		c.hashes.save()
 	}
 	return c, err
 }
 
-// keep writes the files and the tree of the capture.
+// writeTree writes the files and the tree of the capture.
 //
 // keepUnchanged must come after hash, because only then does the private index have the
 // .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
 // keeps them alive.
-func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+func (s *Worktree) writeTree(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
 	converts := s.mayConvert(private, files)
 	var err error
 	if converts {
@@ -190,8 +190,8 @@ func (s *Shot) keep(ctx context.Context, private *privateIndex, files []candidat
 	return nil
 }
 
-// see runs the scan and, at the same time, finds the tree of what is staged.
-func (s *Shot) see(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
+// scanAndStage runs the scan and, at the same time, finds the tree of what is staged.
+func (s *Worktree) scanAndStage(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
 	staged := make(chan error, 1)
 	state := private.state
 	state.Sparse = s.isSparse()
@@ -222,7 +222,7 @@ type candidate struct {
 	gone   bool        // there is no file; mode is zero then
 	dir    bool        // there is a directory instead; gone is true then
 	inOnly bool        // git converts only line endings, and only from the file to the blob
-	seen   sighting    // what the previous capture read in this version of the file, or zero
+	seen   cachedHash  // what the previous capture read in this version of the file, or zero
 	info   fs.FileInfo // of the file; nil if there is none
 }
 
@@ -231,7 +231,7 @@ type candidate struct {
 //
 // Files in Rules.Force are handled after the other untracked files, with those of
 // Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
-func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
+func (s *Worktree) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
 	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (s *Shot) choose(ctx context.Context, private *privateIndex, scan Scan, rul
 		return err
 	})
 	if err == nil {
-		err = s.settle(ctx, private, c.withoutReplaced(open, found), c)
+		err = s.skipUnstaged(ctx, private, c.withoutReplaced(open, found), c)
 	}
 	for i, f := range found {
 		if f.mode != 0 {
@@ -305,7 +305,7 @@ func (c *Capture) cannotTake(scan Scan) {
 }
 
 // left returns the path in Leave that is p or a directory above p, and "" if there is none.
-func (s *Shot) left(p string) string {
+func (s *Worktree) left(p string) string {
 	for _, l := range s.Leave {
 		if p == l || strings.HasPrefix(p, l+"/") {
 			return l
@@ -317,7 +317,7 @@ func (s *Shot) left(p string) string {
 // leaveMirrors removes the paths below Leave from the scan, and lists each path of Leave in
 // c.Skipped at most once, whatever the number of files below it. Tracked files are left to
 // chooseTracked.
-func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
+func (s *Worktree) leaveMirrors(scan *Scan, c *Capture) {
 	listed := map[string]bool{}
 	keep := func(paths []string) []string {
 		return slices.DeleteFunc(paths, func(p string) bool {
@@ -341,9 +341,9 @@ func (s *Shot) leaveMirrors(scan *Scan, c *Capture) {
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
 // leaves out is returned in open instead of being skipped at once: settle checks whether its
 // content is what is staged, in which case the tree has it after all.
-func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
+func (s *Worktree) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
-		info, err := s.tree.lstat(p)
+		info, err := s.files.lstat(p)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", p, err)
 		}
@@ -355,7 +355,7 @@ func (s *Shot) chooseTracked(ctx context.Context, private *privateIndex, tracked
 		return nil
 	}
 	for _, t := range tracked {
-		if s.tree.inGit(path.Dir(t.Path)) {
+		if s.files.inGit(path.Dir(t.Path)) {
 			continue // `git add` took files of the git directory: what is staged counts
 		}
 		c.Touched[t.Path] = true
@@ -398,12 +398,12 @@ func (c *Capture) skip(left Skip) {
 // run for several at a time. It lists a skipped file in
 // c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
 // to be unchanged.
-func (s *Shot) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
+func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
 	}
-	info, err := s.tree.lstat(p)
+	info, err := s.files.lstat(p)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)
@@ -424,9 +424,9 @@ func (s *Shot) consider(p string, staged git.Mode, rules Rules, c *Capture) (can
 		return candidate{path: p, size: info.Size(), large: true}, nil
 	}
 	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
-	if seen, known := c.seen.find(p, info); known {
+	if seen, known := c.hashes.find(p, info); known {
 		found.seen = seen
-	} else if !symlink && !s.tree.readable(p) {
+	} else if !symlink && !s.files.readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if bits, has := s.unusualBits(info); has {

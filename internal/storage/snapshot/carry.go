@@ -138,7 +138,7 @@ func leaveOut(all []carried) {
 // carry returns the index that has upon the HEAD after what index has upon the HEAD of heads.Then.
 // now is the index as it is. If all is the same, the result is index itself, with a nil Carried. The
 // index is nil if something cannot be read, and Carried says so.
-func (s *Shot) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
+func (s *Worktree) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
 	if h.Then == h.After {
 		return index, nil, nil
 	}
@@ -217,7 +217,7 @@ func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
 }
 
 // indexNow returns the state of the user's index.
-func (s *Shot) indexNow(ctx context.Context) (*IndexState, error) {
+func (s *Worktree) indexNow(ctx context.Context) (*IndexState, error) {
 	p, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (s *Shot) indexNow(ctx context.Context) (*IndexState, error) {
 }
 
 // treeAt returns the tree of a commit, and an empty one for none.
-func (s *Shot) treeAt(ctx context.Context, commit name.OID) (name.OID, error) {
+func (s *Worktree) treeAt(ctx context.Context, commit name.OID) (name.OID, error) {
 	if commit == "" {
 		return "", nil
 	}
@@ -241,7 +241,7 @@ type three [3]git.Entry
 
 // carryFrom calls carryStaged with the files of three trees. Only directories that differ are read,
 // and none of HEAD if nothing was staged.
-func (s *Shot) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
+func (s *Worktree) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
 	staged, err := s.repo.DiffTrees(ctx, then, index.Tree)
 	if err != nil || len(staged)+len(index.Unmerged)+len(index.IntentToAdd) == 0 {
 		return nil, err
@@ -269,7 +269,7 @@ var unknown = git.Entry{Mode: 1}
 
 // carryListed is carryFrom for a HEAD that cannot be read: all that is known of it are the paths at
 // which the index differed from it.
-func (s *Shot) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
+func (s *Worktree) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
 	changes, err := s.repo.DiffTrees(ctx, index.Tree, after)
 	if err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func carryAll(at map[string]three, index *IndexState) []carried {
 
 // carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has the
 // flags that the entry has now, and one of then those of then.
-func (s *Shot) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
+func (s *Worktree) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
 	said, ours, edits := &Carried{}, map[string]bool{}, map[string]git.Entry{}
 	out := &IndexState{Unmerged: index.Unmerged}
 	for _, e := range all {

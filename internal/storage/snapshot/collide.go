@@ -11,8 +11,8 @@ import (
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
-func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
-	f := &finder{shot: s, near: s.tree.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
+func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
+	f := &finder{shot: s, near: s.files.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
 			f.going[o.Path] = true
@@ -34,7 +34,7 @@ func (s *Shot) findCollisions(ctx context.Context, p *Plan) error {
 
 // finder carries the state of findCollisions.
 type finder struct {
-	shot  *Shot
+	shot  *Worktree
 	near  *held
 	plan  *Plan
 	going map[string]bool   // paths that the plan replaces or deletes
@@ -61,7 +61,7 @@ func (f *finder) parents(o Op) error {
 		if f.dirs[dir] {
 			continue
 		}
-		info, err := f.shot.tree.lstat(dir)
+		info, err := f.shot.files.lstat(dir)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", dir, err)
 		}
@@ -76,7 +76,7 @@ func (f *finder) parents(o Op) error {
 			}
 			return nil
 		}
-		if nested, err := f.shot.tree.nestedAt(dir); err != nil || nested {
+		if nested, err := f.shot.files.nestedAt(dir); err != nil || nested {
 			f.add(dir, ReasonNested)
 			return nil //nolint:nilerr // what cannot be looked into is in the way
 		}
@@ -100,7 +100,7 @@ func (f *finder) at(o Op) error {
 		}
 		f.walk(o.Path)
 		return nil
-	case o.Old.Mode == 0 && f.going[f.shot.tree.spelling(o.Path)]:
+	case o.Old.Mode == 0 && f.going[f.shot.files.spelling(o.Path)]:
 		f.plan.seen[o.Path] = nil // it goes under the other spelling first
 	case o.Old.Mode == 0:
 		f.add(o.Path, "exists and is not captured")
@@ -114,7 +114,7 @@ func (f *finder) at(o Op) error {
 func (f *finder) locked(o Op) {
 	dir := path.Dir(o.Path)
 	for ; dir != "."; dir = path.Dir(dir) {
-		if info, err := f.shot.tree.lstat(dir); err == nil && info != nil && info.IsDir() {
+		if info, err := f.shot.files.lstat(dir); err == nil && info != nil && info.IsDir() {
 			break
 		}
 	}
@@ -124,12 +124,12 @@ func (f *finder) locked(o Op) {
 	}
 	reason, known := f.locks[dir]
 	if !known && o.kind() != OpMode {
-		reason = f.shot.tree.lockOf(dir)
+		reason = f.shot.files.lockOf(dir)
 		f.locks[dir] = reason
 	}
 	at := dir + "/"
 	if reason == "" && info != nil {
-		at, reason = o.Path, f.shot.tree.heldBy(o.Path)
+		at, reason = o.Path, f.shot.files.heldBy(o.Path)
 	}
 	if reason != "" && !f.found[at] {
 		f.found[at] = true
@@ -139,11 +139,11 @@ func (f *finder) locked(o Op) {
 
 // walk checks a directory in whose place a file is to be written. Everything in it must be going.
 func (f *finder) walk(dir string) {
-	if f.shot.tree.isGit(dir) {
+	if f.shot.files.isGit(dir) {
 		f.add(dir, "is the git directory")
 		return
 	}
-	entries, err := f.shot.tree.readDir(dir)
+	entries, err := f.shot.files.readDir(dir)
 	if err != nil {
 		f.add(dir, ReasonUnreadable)
 		return
@@ -151,7 +151,7 @@ func (f *finder) walk(dir string) {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git" && !f.shot.tree.isGit(p):
+		case e.Name() == ".git" && !f.shot.files.isGit(p):
 			f.add(dir, ReasonNested)
 		case e.IsDir():
 			f.walk(p)

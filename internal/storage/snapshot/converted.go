@@ -1,7 +1,7 @@
 package snapshot
 
 // A file that git converts is given to its filter and read again, and checked out for a comparison.
-// That takes long for large files, so what came out is remembered among the sightings, as for other
+// That takes long for large files, so what came out is remembered among the hashCache, as for other
 // files: by path and stat data, and by everything else that decides about a conversion.
 
 import (
@@ -12,14 +12,14 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// conversions are the sightings of converted files in one capture.
+// conversions are the hashCache of converted files in one capture.
 type conversions struct {
-	shot   *Shot
+	shot   *Worktree
 	c      *Capture
 	digest string // of settings and attributes, see conversionDigest
 }
 
-func (s *Shot) conversions(private *privateIndex, c *Capture) *conversions {
+func (s *Worktree) conversions(private *privateIndex, c *Capture) *conversions {
 	return &conversions{s, c, fmt.Sprintf("%x", s.conversionDigest(private, c))}
 }
 
@@ -32,14 +32,14 @@ func (m *conversions) raw(f candidate) string { return "raw " + m.blob(f) }
 
 // recall records those of files that are converted and known, and returns the others.
 func (m *conversions) recall(ctx context.Context, files []candidate, converted map[string]filtered) ([]candidate, error) {
-	known, raw := map[string]git.Entry{}, map[string]sighting{}
+	known, raw := map[string]git.Entry{}, map[string]cachedHash{}
 	for _, f := range files {
 		if _, is := converted[f.path]; !is || f.info == nil {
 			continue
 		}
-		made, ok := m.c.seen.find(m.blob(f), f.info)
+		made, ok := m.c.hashes.find(m.blob(f), f.info)
 		if ok && made.cr {
-			raw[f.path], ok = m.c.seen.find(m.raw(f), f.info)
+			raw[f.path], ok = m.c.hashes.find(m.raw(f), f.info)
 			ok = ok && m.shot.repo.Batch().Has(raw[f.path].oid)
 		}
 		if ok && m.shot.repo.Batch().Has(made.oid) {
@@ -63,9 +63,9 @@ func (m *conversions) recall(ctx context.Context, files []candidate, converted m
 		if has {
 			m.c.Raw[f.path] = bytes.oid
 			m.c.New = append(m.c.New, bytes.oid)
-			m.c.seen.add(m.raw(f), f.info, bytes)
+			m.c.hashes.add(m.raw(f), f.info, bytes)
 		}
-		m.c.seen.add(m.blob(f), f.info, sighting{e.OID, has})
+		m.c.hashes.add(m.blob(f), f.info, cachedHash{e.OID, has})
 		return true
 	}), err
 }
@@ -78,14 +78,14 @@ func (m *conversions) remember(files []candidate, entries map[string]git.Entry) 
 	}
 	for _, f := range files {
 		e := entries[f.path]
-		now, err := m.shot.tree.lstat(f.path)
+		now, err := m.shot.files.lstat(f.path)
 		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !same(now, f.info) {
 			continue
 		}
 		raw, has := m.c.Raw[f.path]
 		if has {
-			m.c.seen.add(m.raw(f), f.info, sighting{oid: raw})
+			m.c.hashes.add(m.raw(f), f.info, cachedHash{oid: raw})
 		}
-		m.c.seen.add(m.blob(f), f.info, sighting{e.OID, has})
+		m.c.hashes.add(m.blob(f), f.info, cachedHash{e.OID, has})
 	}
 }

@@ -25,7 +25,7 @@ type disk struct {
 }
 
 // probe finds out what the file system can do.
-func (s *Shot) probe() (d disk, err error) {
+func (s *Worktree) probe() (d disk, err error) {
 	var ignoreCase, fileMode, symlinks bool
 	for key, to := range map[string]*bool{"core.ignoreCase": &ignoreCase, "core.fileMode": &fileMode, "core.symlinks": &symlinks} {
 		if *to, err = s.repo.Config.Bool(key, key != "core.ignoreCase"); err != nil {
@@ -70,11 +70,11 @@ func (s *Shot) probe() (d disk, err error) {
 
 // probeDir returns a directory for test files on the file system of the worktree. Where the git
 // directory is on another one, it is a new directory (apart), or "" if none can be made.
-func (s *Shot) probeDir() (dir string, apart bool, err error) {
+func (s *Worktree) probeDir() (dir string, apart bool, err error) {
 	if apart, err = s.isApart(); err != nil || !apart {
 		return s.scratch, false, err
 	}
-	dir = filepath.Join(s.tree.top, stagingPrefix+randomHex())
+	dir = filepath.Join(s.files.top, stagingPrefix+randomHex())
 	if os.Mkdir(dir, 0o700) != nil {
 		dir = ""
 	}

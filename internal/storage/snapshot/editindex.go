@@ -85,7 +85,7 @@ func (x *IndexState) Plain() bool {
 
 // keepsModes reports whether git takes modes and links from the file system, so that the mode of
 // a file is the mode of its entry.
-func (s *Shot) keepsModes() bool {
+func (s *Worktree) keepsModes() bool {
 	for _, key := range []string{"core.fileMode", "core.symlinks"} {
 		if on, err := s.core(key, true); err != nil || !on {
 			return false
@@ -114,7 +114,7 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 // not what git checks out for its blob (raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
-	near := r.shot.tree.hold()
+	near := r.shot.files.hold()
 	defer near.close()
 	for i, o := range r.intent.Ops {
 		was := r.staged[i]
@@ -153,7 +153,7 @@ func (r *Restore) read(p string) (written, bool) {
 	if !ok || h.info == nil || h.info.ModTime().Unix() >= r.cur.Began.Unix() {
 		return written{}, false
 	}
-	now, err := r.shot.tree.lstat(p)
+	now, err := r.shot.files.lstat(p)
 	if err != nil || now == nil || !same(now, h.info) {
 		return written{}, false
 	}

@@ -23,11 +23,11 @@ import (
 // keepUnchanged checks the files that the index calls unchanged, and adds those to c.Raw that git
 // would not check out byte for byte. Take calls it only if git may convert content here, or once
 // did.
-func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
-	known := s.openVerdicts(private, c)
+func (s *Worktree) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
+	known := s.openExactFiles(private, c)
 	var open []candidate
 	entries := map[string]git.Entry{}
-	keys := map[string]verdictKey{}
+	keys := map[string]versionKey{}
 	present := setOf(private.state.SparsePresent)
 	for _, e := range private.entries {
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
@@ -76,7 +76,7 @@ func (s *Shot) keepUnchanged(ctx context.Context, private *privateIndex, c *Capt
 // convertedBefore reports whether there is a cache of verdicts, which means that git once
 // converted content here. A file that was converted by attributes that are now gone still counts
 // as unchanged.
-func (s *Shot) convertedBefore() bool {
+func (s *Worktree) convertedBefore() bool {
 	_, err := os.Lstat(filepath.Join(s.dir, "exact"))
 	return err == nil
 }
@@ -101,7 +101,7 @@ func unaffected(files []candidate, affected []filtered) []filtered {
 // doubtful returns the files whose bytes must be compared. If the only conversion is from CRLF to
 // LF on the way into the repository, every converted line makes the blob smaller, so a file that
 // has the size of its blob was not converted.
-func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry) ([]filtered, error) {
+func (s *Worktree) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry) ([]filtered, error) {
 	var out, plain []filtered
 	for _, f := range files {
 		if f.inOnly {
@@ -123,44 +123,44 @@ func (s *Shot) doubtful(ctx context.Context, files []filtered, entries map[strin
 	return out, err
 }
 
-// verdictKey identifies one version of a file by its index entry: path, blob, mode and stat data.
+// versionKey identifies one version of a file by its index entry: path, blob, mode and stat data.
 // It is the first half of a SHA-256 hash.
-type verdictKey [16]byte
+type versionKey [16]byte
 
-func keyOf(e git.IndexEntry) verdictKey {
+func keyOf(e git.IndexEntry) versionKey {
 	b := []byte(e.Path + "\x00" + string(e.OID))
 	for _, v := range []uint32{uint32(e.Mode), e.Size, e.MtimeSec, e.MtimeNsec, e.CtimeSec, e.CtimeNsec, e.Inode} {
 		b = binary.BigEndian.AppendUint32(b, v)
 	}
 	sum := sha256.Sum256(b)
-	return verdictKey(sum[:16])
+	return versionKey(sum[:16])
 }
 
-// verdicts is the set of file versions that git checks out exactly. It is valid for the
+// exactFiles is the set of file versions that git checks out exactly. It is valid for the
 // attributes and the configuration that digest was computed from. On disk it is the digest (32
 // bytes) followed by the keys (16 bytes each). It is only a cache: if the file does not look
 // right, it is ignored and every file is compared again.
-type verdicts struct {
+type exactFiles struct {
 	path   string
 	perm   fs.FileMode
 	digest [32]byte
-	exact  map[verdictKey]bool
+	exact  map[versionKey]bool
 	fresh  bool // something was added, so that save has work to do
 }
 
-// openVerdicts reads the cache. The result is empty if the cache was made under other
+// openExactFiles reads the cache. The result is empty if the cache was made under other
 // conversions.
-func (s *Shot) openVerdicts(private *privateIndex, c *Capture) *verdicts {
-	v := &verdicts{path: filepath.Join(s.dir, "exact"), perm: s.repo.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[verdictKey]bool{}}
+func (s *Worktree) openExactFiles(private *privateIndex, c *Capture) *exactFiles {
+	v := &exactFiles{path: filepath.Join(s.dir, "exact"), perm: s.repo.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[versionKey]bool{}}
 	same := func([]byte) [32]byte { return v.digest }
-	for key := range slices.Chunk(readCache(v.path, len(verdictKey{}), same), len(verdictKey{})) {
-		v.exact[verdictKey(key)] = true
+	for key := range slices.Chunk(readCache(v.path, len(versionKey{}), same), len(versionKey{})) {
+		v.exact[versionKey(key)] = true
 	}
 	return v
 }
 
 // save writes the cache. If that fails, the next capture compares the files again.
-func (v *verdicts) save() {
+func (v *exactFiles) save() {
 	if !v.fresh {
 		return
 	}
@@ -173,7 +173,7 @@ func (v *verdicts) save() {
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,
 // and the content of all attributes files, in the worktree and outside of it.
-func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
+func (s *Worktree) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
 	h := sha256.New()
 	for _, key := range []string{"core.autocrlf", "core.eol", "core.attributesFile", "core.checkRoundtripEncoding"} {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
@@ -197,7 +197,7 @@ func (s *Shot) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte
 	}
 	slices.Sort(files)
 	for _, p := range slices.Compact(files) {
-		data, info, err := s.tree.readWhole(p)
+		data, info, err := s.files.readWhole(p)
 		fmt.Fprintf(h, "%s %v %v %x\n", p, info != nil, err, sha256.Sum256(data))
 	}
 	h.Sum(sum[:0])

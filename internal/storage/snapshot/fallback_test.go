@@ -46,7 +46,7 @@ func TestEditedWithoutExchange(t *testing.T) {
 	defer shot.Close()
 	file := filepath.Join(shot.repo.WorkTree, "file")
 	put(t, file, "old\n")
-	info, err := shot.tree.lstat("file")
+	info, err := shot.files.lstat("file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestEditedWithoutExchange(t *testing.T) {
 	}
 	put(t, r.intent.newFile(0), "new\n")
 	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
-	shot.tree.near = shot.tree.hold()
-	defer shot.tree.near.close()
+	shot.files.near = shot.files.hold()
+	defer shot.files.near.close()
 	if err := r.put(t.Context(), 0, o); err != nil {
 		t.Fatal(err)
 	}

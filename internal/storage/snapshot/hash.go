@@ -23,10 +23,10 @@ const largeFile = 4 << 20
 // loose object for each.
 const packFrom = 500
 
-// spareMemory has the heap collected when it has grown by so many percent, if many files change. The
+// lowerGOGC has the heap collected when it has grown by so many percent, if many files change. The
 // heap grows with their number and keeps what it grows by until the end, so that costs little then
 // and keeps the peak low. For a few files it costs half of the time.
-func spareMemory(files, percent int) {
+func lowerGOGC(files, percent int) {
 	if files >= 10_000 {
 		debug.SetGCPercent(percent)
 	}
@@ -35,7 +35,7 @@ func spareMemory(files, percent int) {
 // hashPlain writes the content of files as blobs without conversions, several at a time, and adds
 // their entries to c.edits. It returns the files that are marked inOnly and that git may convert all
 // the same; it has not hashed these.
-func (s *Shot) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
+func (s *Worktree) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
 	hashed := make([]hashedFile, len(files))
 	remember := len(files) <= maxHashed
 	err = git.Each(len(files), func(i int) (err error) {
@@ -86,7 +86,7 @@ func (c *Capture) record(p string, e git.Entry) {
 }
 
 // hashOne hashes one file in this process, without conversions.
-func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture) error {
+func (s *Worktree) hashOne(ctx context.Context, f candidate, c *Capture) error {
 	h, err := s.hashFile(ctx, f, c)
 	if err == nil {
 		c.record(f.path, h.entry)
@@ -101,22 +101,22 @@ func (s *Shot) hashOne(ctx context.Context, f candidate, c *Capture) error {
 //
 // After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
 // not compared with the stored blob then, just as when the stat data match.
-func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
+func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
 	if s.knows(f) {
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
 		}
-		c.seen.add(f.path, f.info, f.seen)
+		c.hashes.add(f.path, f.info, f.seen)
 		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
 	}
 	var data []byte
 	var oid name.OID
 	var large bool
-	info, err := s.tree.steady(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+	info, err := s.files.readStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
 		large = before.Mode().IsRegular() && before.Size() >= largeFile
 		switch {
 		case !large:
-			data, after, err = s.tree.read(f.path, before)
+			data, after, err = s.files.read(f.path, before)
 		case f.inOnly:
 			after = before // it is left to git
 		default:
@@ -147,14 +147,14 @@ func (s *Shot) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFil
 	if c.look != nil && mode != git.ModeSymlink {
 		c.look(f.path, oid, data)
 	}
-	c.seen.add(f.path, info, sighting{oid, cr})
+	c.hashes.add(f.path, info, cachedHash{oid, cr})
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
 // streamBlob has git write the content of a large file as a blob. after is what the file was once git
 // had read it.
-func (s *Shot) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
-	f, err := s.tree.open(p)
+func (s *Worktree) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
+	f, err := s.files.open(p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -171,7 +171,7 @@ func (s *Shot) streamBlob(ctx context.Context, p string) (oid name.OID, after fs
 
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
-func (s *Shot) knows(f candidate) bool {
+func (s *Worktree) knows(f candidate) bool {
 	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
 }
 
@@ -180,7 +180,7 @@ func (s *Shot) knows(f candidate) bool {
 //
 // Attributes files go first and through git, even if they are not converted: with them in the index
 // git applies them to the other files.
-func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+func (s *Worktree) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
 	index, err := s.conversionIndex(ctx, private, files, c)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *Shot) hashConverting(ctx context.Context, private *privateIndex, files 
 // because a file that is staged with CRLF keeps its line endings. The entries have no stat data, so
 // git takes every file for changed and hashes it. The private index of a large worktree would take
 // each git process longer to read than the rest of its work.
-func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
+func (s *Worktree) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
 	wanted := setOf(private.attrs)
 	for p, e := range c.edits {
 		if e.Mode == 0 {
@@ -267,7 +267,7 @@ func (s *Shot) conversionIndex(ctx context.Context, private *privateIndex, files
 }
 
 // renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
-func (s *Shot) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
+func (s *Worktree) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
 	attrs := map[string]git.Entry{}
 	for p, e := range c.edits {
 		if holdsAttributes(p) {
@@ -282,14 +282,14 @@ func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 
 // update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
 // index.
-func (s *Shot) update(ctx context.Context, index, paths string) error {
+func (s *Worktree) update(ctx context.Context, index, paths string) error {
 	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 
 // clean has git convert and hash files by adding them to the index, and records their entries. It
 // returns the entries of the files that git accepted, by path.
-func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
+func (s *Worktree) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -317,7 +317,7 @@ func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Ca
 				e.Mode = f.mode // git may believe a disk that shows 0777
 			}
 			entries[f.path] = e
-		} else if info, err := s.tree.lstat(f.path); err != nil || info != nil && !info.IsDir() {
+		} else if info, err := s.files.lstat(f.path); err != nil || info != nil && !info.IsDir() {
 			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)
 		}
 		c.record(f.path, e)
@@ -331,7 +331,7 @@ func (s *Shot) clean(ctx context.Context, index string, files []candidate, c *Ca
 // cleanAll adds files to the index. If git fails for one of them, that file is handled apart and the
 // rest is tried again: a file whose required filter fails is skipped, and a file that is not in the
 // encoding that its attributes claim is kept as it is. It returns the files that git accepted.
-func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
+func (s *Worktree) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
 	for {
 		var in strings.Builder
 		for _, f := range files {
@@ -363,7 +363,7 @@ func (s *Shot) cleanAll(ctx context.Context, index string, files []candidate, c 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
 // that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
 // the index, too: if it is an attributes file, a checkout of the tree will obey it.
-func (s *Shot) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
+func (s *Worktree) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
 	if err := s.hashOne(ctx, f, c); err != nil {
 		return err
 	}
@@ -399,7 +399,7 @@ var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes"
 // mayConvert reports whether git might convert the content of any of files. It returns true in
 // case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
 // private may be nil; then only the disk and the configuration are checked.
-func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
+func (s *Worktree) mayConvert(private *privateIndex, files []candidate) bool {
 	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
 		return true
 	}
@@ -411,7 +411,7 @@ func (s *Shot) mayConvert(private *privateIndex, files []candidate) bool {
 		addAbove(dirs, f.path)
 	}
 	for dir := range dirs {
-		if info, err := s.tree.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+		if info, err := s.files.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // renames that directory in the middle of the loop, the rest of the loop follows it. A held is for one
 // goroutine, which must close it. A nil held holds nothing.
 type held struct {
-	tree  *worktree
+	tree  *workFiles
 	dir   string   // of the last path
 	tried bool     // to open dir, which is done at the second path in it
 	gone  bool     // it was not there then
@@ -20,7 +20,7 @@ type held struct {
 }
 
 // hold returns a held without a directory.
-func (w *worktree) hold() *held { return &held{tree: w} }
+func (w *workFiles) hold() *held { return &held{tree: w} }
 
 // close closes the directory, and forgets what was found out about it.
 func (h *held) close() {

@@ -25,7 +25,7 @@ func TestHeld(t *testing.T) {
 			t.Skip("there are no symbolic links here")
 		}
 	}
-	w, err := openWorktree(top, nil)
+	w, err := openWorkFiles(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func TestHeld(t *testing.T) {
 // A file is never put behind a link, also if the directory was one a moment ago.
 func TestHeldPlacesNothingBehindALink(t *testing.T) {
 	top, stage := t.TempDir(), t.TempDir()
-	w, err := openWorktree(top, nil)
+	w, err := openWorkFiles(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.close()
-	if errors.Is(w.placeNew(filepath.Join(stage, "none"), "none"), errNoSwap) {
+	if errors.Is(w.renameNew(filepath.Join(stage, "none"), "none"), errNoSwap) {
 		t.Skip("this system cannot rename without replacing")
 	}
 	w.near = w.hold()
@@ -61,7 +61,7 @@ func TestHeldPlacesNothingBehindALink(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(stage, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return w.placeNew(filepath.Join(stage, name), p)
+		return w.renameNew(filepath.Join(stage, name), p)
 	}
 	if err := put("1", "d/1"); err == nil {
 		t.Fatal("placed in a directory that is not there")

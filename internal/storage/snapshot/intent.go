@@ -36,7 +36,7 @@ type Intent struct {
 	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
 	Parents     map[string]bool        // directories that new files go into and that exist already
 	HasIndex    bool                   // there was an index, and OldIndex holds it
-	OldIndex    string                 // absolute, in Shot.dir
+	OldIndex    string                 // absolute, in Worktree.dir
 }
 
 // IntentError says that an interrupted rollback can neither be finished nor taken back. Err says
@@ -59,7 +59,7 @@ func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("the rollback was cut off in another worktree, %q", e.Top)
 }
 
-// intentPath returns the intent's file in a directory of disposable files (Shot.dir).
+// intentPath returns the intent's file in a directory of disposable files (Worktree.dir).
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
 // save writes the intent before the first file moves. It is linked to its name when it is
@@ -98,7 +98,7 @@ func (r *Restore) save() error {
 // Unfinished returns the restore that was interrupted in this worktree, or nil. This process
 // becomes its owner; the result is ErrBusy if the process that began it, or another one, is still
 // at work.
-func (s *Shot) Unfinished() (*Restore, error) {
+func (s *Worktree) Unfinished() (*Restore, error) {
 	if in, err := ReadIntent(s.dir); in == nil {
 		return nil, err
 	}
@@ -120,20 +120,20 @@ func (s *Shot) Unfinished() (*Restore, error) {
 // locate changes the paths of an intent to where the repository is now. It may be a copy, or was
 // moved, and the files at the old paths are not ours: they belong to the rollback of the original.
 // It fails if the intent is that of another worktree, or if the files that were put aside are gone.
-func (s *Shot) locate(in *Intent) error {
+func (s *Worktree) locate(in *Intent) error {
 	if filepath.Dir(in.OldIndex) != s.dir {
 		// A copy of the lock has another inode, and that number may be any file's here.
 		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0
 	} else {
 		began, err := os.Stat(in.Top)
-		here, hereErr := os.Stat(s.tree.top)
+		here, hereErr := os.Stat(s.files.top)
 		if err == nil && hereErr == nil && !os.SameFile(began, here) {
 			return &ElsewhereError{in.Top}
 		}
 	}
 	in.OldIndex = filepath.Join(s.dir, filepath.Base(in.OldIndex))
 	if at := filepath.Base(in.Stage); IsStaging(at) {
-		in.Stage = filepath.Join(s.tree.top, at)
+		in.Stage = filepath.Join(s.files.top, at)
 	} else {
 		in.Stage = filepath.Join(s.dir, at)
 	}
@@ -182,7 +182,7 @@ func (r *Restore) PathsBack(kind OpKind) []string {
 func (r *Restore) kindBack(i int, o Op) OpKind {
 	switch o.kind() {
 	case OpMode:
-		info, err := r.shot.tree.lstat(o.Path)
+		info, err := r.shot.files.lstat(o.Path)
 		if perm, known := r.intent.OldModes[o.Path]; known && err == nil && info != nil && info.Mode().Perm() != perm {
 			return OpMode
 		}
@@ -231,7 +231,7 @@ func (r *Restore) parents() map[string]bool {
 		addAbove(out, p)
 	}
 	maps.DeleteFunc(out, func(d string, _ bool) bool {
-		info, err := r.shot.tree.lstat(d)
+		info, err := r.shot.files.lstat(d)
 		return err != nil || info == nil || !info.IsDir()
 	})
 	return out

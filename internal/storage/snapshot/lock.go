@@ -83,7 +83,7 @@ func (r *Restore) holds() (bool, error) {
 // links it to the name of the lock, so that a kill at any time leaves no lock without a note. On
 // a file system without links, the lock is created first and the note is written after it. The
 // error is fs.ErrExist if there is a lock.
-func (s *Shot) makeLock(path string) (fs.FileInfo, error) {
+func (s *Worktree) makeLock(path string) (fs.FileInfo, error) {
 	temp := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	defer os.Remove(temp) //nolint:errcheck // disposable, swept by age
 	info, err := s.ownLock(temp)
@@ -100,7 +100,7 @@ func (s *Shot) makeLock(path string) (fs.FileInfo, error) {
 }
 
 // ownLock creates an empty file at path and notes that it is a lock of this process.
-func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
+func (s *Worktree) ownLock(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Shot) ownLock(path string) (fs.FileInfo, error) {
 // ProcessNote), the mtime of the lock in nanoseconds, and a token. The inode alone is not enough:
 // file systems give the inode of a removed file to the next one. The token is also the content of
 // the lock, by which the lock is known in a copy of the repository.
-func (s *Shot) lockNote() string { return filepath.Join(s.dir, "index-lock") }
+func (s *Worktree) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
 // hasToken reports whether the lock holds the token of a note, its last field. A lock of an older
 // version is empty.
@@ -132,7 +132,7 @@ func hasToken(lock string, note []byte) bool {
 }
 
 // abandoned reports whether a lock was made by a process of this program that no longer runs.
-func (s *Shot) abandoned(lock string) bool {
+func (s *Worktree) abandoned(lock string) bool {
 	data, err := os.ReadFile(s.lockNote())
 	if err != nil {
 		return false
@@ -160,7 +160,7 @@ func (s *Shot) abandoned(lock string) bool {
 // dropLock removes an abandoned lock. Between the check and the removal another process may have
 // replaced it with its own, so the lock is first moved away, checked again, and put back if it is
 // not the abandoned one.
-func (s *Shot) dropLock(path string) error {
+func (s *Worktree) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	err := os.Rename(path, away)
 	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
@@ -182,7 +182,7 @@ func (s *Shot) dropLock(path string) error {
 // AbandonedLock returns the path of an index lock that a killed rollback left, or "". If there is
 // no intent either, the rollback was killed before it moved anything, and the lock may be
 // removed.
-func (s *Shot) AbandonedLock() string {
+func (s *Worktree) AbandonedLock() string {
 	if path := s.repo.IndexPath + ".lock"; s.abandoned(path) {
 		return path
 	}

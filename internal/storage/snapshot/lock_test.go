@@ -122,7 +122,7 @@ func endedProcess(t *testing.T) string {
 }
 
 // forgeNote changes one field of the note beside the index lock.
-func forgeNote(t *testing.T, shot *Shot, field int, value string) {
+func forgeNote(t *testing.T, shot *Worktree, field int, value string) {
 	t.Helper()
 	note, err := os.ReadFile(shot.lockNote())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // lockOf says why no name in a directory can be replaced or removed; "" if it can, or if the system
 // does not tell.
-func (w *worktree) lockOf(dir string) string {
+func (w *workFiles) lockOf(dir string) string {
 	f, err := w.openDir(dir)
 	if err != nil {
 		return ""
@@ -21,7 +21,7 @@ func (w *worktree) lockOf(dir string) string {
 }
 
 // heldBy says which attribute keeps a file from being replaced or removed; "" for none.
-func (w *worktree) heldBy(p string) string {
+func (w *workFiles) heldBy(p string) string {
 	f, err := w.openDir(path.Dir(p))
 	if err != nil {
 		return ""

@@ -11,10 +11,10 @@ import (
 // There is no such flag here; lstat comes before every open.
 const openNoFollow = 0
 
-func (w *worktree) aside(p, to string) error   { return os.Rename(w.abs(p), to) }
-func (w *worktree) keep(p, to string) error    { return os.Link(w.abs(p), to) }
-func (w *worktree) place(from, p string) error { return os.Rename(from, w.abs(p)) }
-func (w *worktree) drop(dir string) error      { return w.root.Remove(dir) }
+func (w *workFiles) aside(p, to string) error        { return os.Rename(w.abs(p), to) }
+func (w *workFiles) linkTo(p, to string) error       { return os.Link(w.abs(p), to) }
+func (w *workFiles) renameOver(from, p string) error { return os.Rename(from, w.abs(p)) }
+func (w *workFiles) drop(dir string) error           { return w.root.Remove(dir) }
 
 func createFile(file string) (*os.File, error) {
 	return os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)

@@ -21,7 +21,7 @@ const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 // in calls do with the open directory that holds p and the name of p in it, for a call that renames,
 // links or removes p. It fails if that directory is reached through a symbolic link. An error of do
 // gets the operation and the path.
-func (w *worktree) in(op, p string, do func(dir int, leaf string) error) error {
+func (w *workFiles) in(op, p string, do func(dir int, leaf string) error) error {
 	w.moved()
 	dir := w.near.has(path.Dir(p))
 	if dir == nil {
@@ -38,13 +38,13 @@ func (w *worktree) in(op, p string, do func(dir int, leaf string) error) error {
 }
 
 // drop removes an empty directory.
-func (w *worktree) drop(dir string) error {
+func (w *workFiles) drop(dir string) error {
 	return w.in("rmdir", dir, func(parent int, leaf string) error { return unix.Unlinkat(parent, leaf, unix.AT_REMOVEDIR) })
 }
 
 // aside renames p to the absolute path to. If something is mounted inside the worktree, p may be
 // on another file system; then it is copied and removed.
-func (w *worktree) aside(p, to string) error {
+func (w *workFiles) aside(p, to string) error {
 	return w.in("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(dir, leaf, unix.AT_FDCWD, to)
 		if errors.Is(err, unix.EXDEV) {
@@ -56,9 +56,9 @@ func (w *worktree) aside(p, to string) error {
 	})
 }
 
-// keep links p to the absolute path to, so that p can be replaced in one rename and still be
+// linkTo links p to the absolute path to, so that p can be replaced in one rename and still be
 // there. On another file system it makes a copy. It fails where there are no hard links.
-func (w *worktree) keep(p, to string) error {
+func (w *workFiles) linkTo(p, to string) error {
 	return w.in("link", p, func(dir int, leaf string) error {
 		err := unix.Linkat(dir, leaf, unix.AT_FDCWD, to, 0)
 		if errors.Is(err, unix.EXDEV) {
@@ -68,9 +68,9 @@ func (w *worktree) keep(p, to string) error {
 	})
 }
 
-// place renames the absolute path from to p and replaces a file that is there. From another file
+// renameOver renames the absolute path from to p and replaces a file that is there. From another file
 // system the content is first copied next to p, so that p still changes in one rename.
-func (w *worktree) place(from, p string) error {
+func (w *workFiles) renameOver(from, p string) error {
 	return w.in("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(unix.AT_FDCWD, from, dir, leaf)
 		if !errors.Is(err, unix.EXDEV) {

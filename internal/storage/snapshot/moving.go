@@ -21,17 +21,17 @@ import (
 var ErrMoved = errors.New("another rollback ran in this worktree in the meantime")
 
 // markPath is the file with the mark: a random text that every rollback replaces.
-func (s *Shot) markPath() string { return filepath.Join(s.dir, "moved") }
+func (s *Worktree) markPath() string { return filepath.Join(s.dir, "moved") }
 
 // mark reads the mark; it is "" before the first rollback.
-func (s *Shot) mark() string {
+func (s *Worktree) mark() string {
 	data, _ := os.ReadFile(s.markPath()) //nolint:errcheck // none yet
 	return string(data)
 }
 
 // moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
 // restore that was killed.
-func (s *Shot) moveOn() error {
+func (s *Worktree) moveOn() error {
 	perm := s.repo.PrivateMode()
 	err := os.WriteFile(s.markPath(), []byte(randomHex()), perm)
 	if err == nil {
@@ -53,7 +53,7 @@ const (
 
 // settled waits until no running process moves files in this worktree. It does not wait for one
 // that was killed. If files are still being moved after settleTime it fails with ErrBusy.
-func (s *Shot) settled(ctx context.Context) error {
+func (s *Worktree) settled(ctx context.Context) error {
 	for end := time.Now().Add(settleTime); Moving(s.dir); {
 		if time.Now().After(end) {
 			return fmt.Errorf("capture the worktree: %w", ErrBusy)
@@ -68,7 +68,7 @@ func (s *Shot) settled(ctx context.Context) error {
 }
 
 // cutOff reports whether a rollback was cut off here that this process does not own.
-func (s *Shot) cutOff() bool {
+func (s *Worktree) cutOff() bool {
 	if _, err := os.Lstat(intentPath(s.dir)); err != nil {
 		return false
 	}
@@ -77,7 +77,7 @@ func (s *Shot) cutOff() bool {
 
 // Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
 // file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
-func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
+func (s *Worktree) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	for tries := 0; ; tries++ {
 		// The mark is read first: a rollback that begins after this line changes it or is seen by
 		// Moving.
@@ -86,7 +86,7 @@ func (s *Shot) Take(ctx context.Context, rules Rules) (*Capture, error) {
 			return nil, err
 		}
 		half := s.cutOff()
-		c, err := s.take(ctx, rules)
+		c, err := s.captureOnce(ctx, rules)
 		if !Moving(s.dir) && s.mark() == mark {
 			if c != nil {
 				c.mark, c.Half = mark, half || s.cutOff()

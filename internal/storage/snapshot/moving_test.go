@@ -10,7 +10,7 @@ import (
 )
 
 // othersRollback makes it look as if another process, which runs, moves files in this worktree.
-func othersRollback(t *testing.T, shot *Shot) {
+func othersRollback(t *testing.T, shot *Worktree) {
 	t.Helper()
 	other := exec.Command("sleep", "600") //nolint:noctx // it is killed below
 	if err := other.Start(); err != nil {

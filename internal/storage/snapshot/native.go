@@ -37,7 +37,7 @@ func newNative(g *gitScanner) Scanner {
 // Scan implements Scanner.
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
 	w := &walk{
-		tree: s.git.tree, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: setOf(p.state.SparsePresent),
+		tree: s.git.files, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: setOf(p.state.SparsePresent),
 		scan:    Scan{Modes: map[string]fs.FileMode{}},
 		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		buffers: sync.Pool{New: func() any { return new(direntBuffer) }},
@@ -67,7 +67,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 // and then goes through the range: an entry that was not met is deleted, a file is compared, and
 // a subdirectory is walked in turn.
 type walk struct {
-	tree    *worktree
+	tree    *workFiles
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
 	present map[string]bool // skip-worktree entries whose file exists all the same
@@ -337,7 +337,7 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 	}
 	if len(w.names) > 0 {
 		sort.Strings(w.names)
-		if err := s.git.untracked(ctx, p.path, &w.scan, asked(w.names)); err != nil {
+		if err := s.git.untracked(ctx, p.path, &w.scan, pathArguments(w.names)); err != nil {
 			return err
 		}
 	}
@@ -356,7 +356,7 @@ func (s *nativeScanner) submodules(ctx context.Context, p *privateIndex, scan *S
 	if len(p.links) == 0 {
 		return nil
 	}
-	changed, unreadable, err := s.git.tracked(ctx, p.path, asked(p.links)...)
+	changed, unreadable, err := s.git.tracked(ctx, p.path, pathArguments(p.links)...)
 	for _, t := range changed {
 		if t.Mode == git.ModeGitlink { // others, if all were asked for, are known
 			scan.Tracked = append(scan.Tracked, t)
@@ -366,10 +366,10 @@ func (s *nativeScanner) submodules(ctx context.Context, p *privateIndex, scan *S
 	return err
 }
 
-// asked returns names as arguments for git, or nil if there are too many: git then lists
+// pathArguments returns names as arguments for git, or nil if there are too many: git then lists
 // everything. The final slash is removed: with it git does not list a repository inside another
 // repository whose files are tracked here.
-func asked(names []string) []string {
+func pathArguments(names []string) []string {
 	total := 0
 	out := make([]string, len(names))
 	for i, n := range names {

@@ -145,10 +145,10 @@ func TestScannersAgree(t *testing.T) {
 
 // told returns what both scanners must agree on. They may differ in which files may have changed,
 // since a capture compares the content of these.
-func told(shot *Shot, s Scan) string {
+func told(shot *Worktree, s Scan) string {
 	var out []string
 	for _, t := range s.Tracked {
-		info, err := shot.tree.lstat(t.Path)
+		info, err := shot.files.lstat(t.Path)
 		switch {
 		case err == nil && info == nil:
 			out = append(out, "deleted "+t.Path)

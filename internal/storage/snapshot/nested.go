@@ -13,12 +13,12 @@ import (
 // gone records that a tracked file is gone, and the repository that may stand in its place. The
 // scan does not find that one: git does not list a directory as untracked while the index has a
 // file of that name.
-func (s *Shot) gone(ctx context.Context, f candidate, c *Capture) error {
+func (s *Worktree) gone(ctx context.Context, f candidate, c *Capture) error {
 	c.edits[f.path] = git.Entry{}
 	if !f.dir {
 		return nil
 	}
-	if nested, err := s.tree.nestedAt(f.path); err != nil || !nested {
+	if nested, err := s.files.nestedAt(f.path); err != nil || !nested {
 		return err
 	}
 	return s.nested(ctx, f.path, c)
@@ -26,7 +26,7 @@ func (s *Shot) gone(ctx context.Context, f candidate, c *Capture) error {
 
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
 // they are the business of that repository.
-func (s *Shot) nested(ctx context.Context, dir string, c *Capture) error {
+func (s *Worktree) nested(ctx context.Context, dir string, c *Capture) error {
 	if git.RefusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
@@ -40,8 +40,8 @@ func (s *Shot) nested(ctx context.Context, dir string, c *Capture) error {
 
 // link records the commit that a repository inside is at, if a tree here can name it. It returns the
 // reason for which the files in it are left out.
-func (s *Shot) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
-	head, err := s.repo.HeadOf(ctx, s.tree.abs(dir))
+func (s *Worktree) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
+	head, err := s.repo.HeadOf(ctx, s.files.abs(dir))
 	switch {
 	case err != nil:
 		return "", err
@@ -56,8 +56,8 @@ func (s *Shot) link(ctx context.Context, dir string, c *Capture) (reason string,
 
 // submodule records the commit that a changed submodule is at. Changes inside the submodule are
 // not captured, so the path is also listed as skipped.
-func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture) error {
-	info, err := s.tree.lstat(t.Path)
+func (s *Worktree) submodule(ctx context.Context, t Tracked, c *Capture) error {
+	info, err := s.files.lstat(t.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", t.Path, err)
 	}
@@ -82,13 +82,13 @@ func (s *Shot) submodule(ctx context.Context, t Tracked, c *Capture) error {
 // becomeNested lists the gitlinks of the target at which a repository is now. Its files were
 // captured one by one if the index has a file below the gitlink, because git then takes the
 // directory for an ordinary one. They still belong to that repository.
-func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
+func (s *Worktree) becomeNested(changes []git.Change) ([]string, error) {
 	var out []string
 	for _, c := range changes {
 		if c.New.Mode != git.ModeGitlink {
 			continue
 		}
-		nested, err := s.tree.nestedAt(c.Path)
+		nested, err := s.files.nestedAt(c.Path)
 		if err != nil {
 			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
 		}
@@ -100,7 +100,7 @@ func (s *Shot) becomeNested(changes []git.Change) ([]string, error) {
 }
 
 // leave leaves a path as it is, or says that it is in the way of what the target has there.
-func (s *Shot) leave(p *Plan, c git.Change) {
+func (s *Worktree) leave(p *Plan, c git.Change) {
 	if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
 		p.blocked(c)
 	} else {

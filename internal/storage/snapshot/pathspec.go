@@ -13,7 +13,7 @@ import (
 
 // matching returns the tracked and untracked paths that match one of pathspecs, except for those in
 // not.
-func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
+func (s *Worktree) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
 	if len(pathspecs) == 0 {
 		return nil, nil
 	}
@@ -32,16 +32,16 @@ func (s *Shot) matching(ctx context.Context, private *privateIndex, pathspecs, n
 // ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
 // and those that match IncludeIgnored. Files inside nested repositories are left out. other are those
 // that match only Include.
-func (s *Shot) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
-	if asked, err = s.asked(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
+func (s *Worktree) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
+	if asked, err = s.listForced(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
 		return asked, nil, err
 	}
 	other, err = s.listIgnored(ctx, private, rules.Include)
-	return asked, without(s.tree.withoutGit(other), asked), err
+	return asked, without(s.files.withoutGit(other), asked), err
 }
 
-// asked is ignored for what is asked for by name.
-func (s *Shot) asked(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
+// listForced is ignored for what is asked for by name.
+func (s *Worktree) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {
 		tracked[e.Path] = true
@@ -54,14 +54,14 @@ func (s *Shot) asked(ctx context.Context, private *privateIndex, rules Rules, ne
 		}
 	}
 	if len(rules.IncludeIgnored) == 0 {
-		return s.tree.withoutGit(out), nil
+		return s.files.withoutGit(out), nil
 	}
 	paths, err := s.listIgnored(ctx, private, rules.IncludeIgnored)
-	return s.tree.withoutGit(append(out, paths...)), err
+	return s.files.withoutGit(append(out, paths...)), err
 }
 
 // listIgnored lists the ignored files that match pathspecs.
-func (s *Shot) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
+func (s *Worktree) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
 	paths, err := s.listBelow(ctx, private, args, pathspecs)
 	// ls-files prints a nested repository as a directory.
@@ -80,10 +80,10 @@ func (e *PathspecError) Unwrap() error { return e.Err }
 // listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
 // that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
 // and the error is a PathspecError.
-func (s *Shot) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
+func (s *Worktree) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
 	run := func(args []string) (git.Result, error) {
 		return s.repo.Run(ctx, git.Cmd{
-			Args: args, Config: s.config, Dir: s.tree.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+			Args: args, Config: s.config, Dir: s.files.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
 		})
 	}
 	res, err := run(slices.Concat(args, pathspecs))

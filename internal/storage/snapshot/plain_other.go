@@ -22,15 +22,15 @@ func fileStat(fs.FileInfo) (git.FileStat, bool) { return git.FileStat{}, false }
 // errSlow says that a path must be checked one component at a time, which is always so here.
 var errSlow = errors.New("one component at a time")
 
-func (w *worktree) reach(string, uint64) (*os.File, error) { return nil, errSlow }
-func (w *worktree) glance(string) (fs.FileInfo, error)     { return nil, errSlow }
-func (w *worktree) enter(string) (*os.File, error)         { return nil, errSlow }
+func (w *workFiles) reach(string, uint64) (*os.File, error) { return nil, errSlow }
+func (w *workFiles) fastLstat(string) (fs.FileInfo, error)  { return nil, errSlow }
+func (w *workFiles) enter(string) (*os.File, error)         { return nil, errSlow }
 
-func (w *worktree) swap(string, string) error     { return errNoSwap }
-func (w *worktree) placeNew(string, string) error { return errNoSwap }
+func (w *workFiles) swap(string, string) error      { return errNoSwap }
+func (w *workFiles) renameNew(string, string) error { return errNoSwap }
 
-func (w *worktree) lockOf(string) string { return "" }
-func (w *worktree) heldBy(string) string { return "" }
+func (w *workFiles) lockOf(string) string { return "" }
+func (w *workFiles) heldBy(string) string { return "" }
 
 // bornAt returns "", and ended false: start times are not looked up, and a zombie counts as running.
 func bornAt(int) string { return "" }

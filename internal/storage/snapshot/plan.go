@@ -150,7 +150,7 @@ func pathsTo(ops []Op, kind OpKind) []string {
 // Plan compares the capture cur with the target. It fails with a MissingError or a HostileError
 // if the target cannot be restored. Files in the way are no error; they are listed in
 // Plan.Collisions.
-func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
+func (s *Worktree) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
 	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 	if err := s.addOps(ctx, p, changes); err != nil {
 		return nil, err
 	}
-	if err := s.spareIgnored(ctx, p, changes); err != nil {
+	if err := s.keepIgnored(ctx, p, changes); err != nil {
 		return nil, err
 	}
 	if err := s.refuseTwins(ctx, p); err != nil {
@@ -186,13 +186,13 @@ func (s *Shot) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*
 // addOps turns the differences between the trees into operations. Gitlinks and paths that either
 // side left out stay as they are, unless the target wants a file where something uncaptured is;
 // then blocked decides. The operations are sorted by path.
-func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
+func (s *Worktree) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
 	changes, err := s.sparseChanges(ctx, p, changes)
 	if err != nil {
 		return err
 	}
 	// An older version of this program may have captured files of the git directory.
-	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return s.tree.inGit(path.Dir(c.Path)) })
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return s.files.inGit(path.Dir(c.Path)) })
 	nested, err := s.becomeNested(changes)
 	if err != nil {
 		return err
@@ -235,13 +235,13 @@ func (s *Shot) addOps(ctx context.Context, p *Plan, changes []git.Change) error 
 }
 
 // splitLinked sets Split for files whose mode changes and that have more than one name.
-func (s *Shot) splitLinked(p *Plan) error {
+func (s *Worktree) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if o.kind() != OpMode {
 			continue
 		}
-		info, err := s.tree.lstat(o.Path)
+		info, err := s.files.lstat(o.Path)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", o.Path, err)
 		}
@@ -252,7 +252,7 @@ func (s *Shot) splitLinked(p *Plan) error {
 
 // addRaw adds operations for files that have the same blob on both sides but different exact
 // bytes, for example because only their line endings differ.
-func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
+func (s *Worktree) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
 	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
 		for path := range raw {
 			if at[path] || p.Cur.Raw[path] == p.Target.Raw[path] || p.Scope.Only != nil && !p.Scope.Only(path) || untouched(path) {
@@ -274,7 +274,7 @@ func (s *Shot) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouche
 // addSkipped finds files that the target has and that cannot be captured now, for example because
 // they are too large. In the tree of the capture the staged version stands for such a file, so
 // the trees may be equal although the file differs. It would be lost, so it is a collision.
-func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
+func (s *Worktree) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
 	then := map[string]bool{}
 	for _, sk := range p.Target.Skipped {
 		then[strings.TrimSuffix(sk, "/")] = true
@@ -301,11 +301,11 @@ func (s *Shot) addSkipped(ctx context.Context, p *Plan, at map[string]bool) erro
 
 // holds reports whether a file already is what the target wants. Then it does not matter that no
 // capture holds it.
-func (s *Shot) holds(file string, want git.Entry, raw name.OID) bool {
-	if info, err := s.tree.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
+func (s *Worktree) holds(file string, want git.Entry, raw name.OID) bool {
+	if info, err := s.files.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
 		return false
 	}
-	got, _, err := s.tree.hashWhole(s.repo.Format, file)
+	got, _, err := s.files.hashWhole(s.repo.Format, file)
 	return err == nil && (got == raw || raw == "" && got == want.OID)
 }
 
@@ -372,7 +372,7 @@ func (o Op) content() name.OID {
 // permissions sets Perm for each file to write. The target's bits are used if they are known;
 // next the bits that the file has now, if they are usual or nothing is known about the target;
 // and those of a new file otherwise.
-func (s *Shot) permissions(p *Plan) error {
+func (s *Worktree) permissions(p *Plan) error {
 	usual, err := s.usualModes()
 	if err != nil {
 		return err
@@ -401,7 +401,7 @@ func (s *Shot) permissions(p *Plan) error {
 
 // findRisks lists the paths that the restore changes and that no checkpoint can bring back
 // exactly.
-func (s *Shot) findRisks(ctx context.Context, p *Plan) error {
+func (s *Worktree) findRisks(ctx context.Context, p *Plan) error {
 	atRisk := map[string]string{}
 	outside, err := s.outsideRisks(ctx, p)
 	maps.Copy(atRisk, outside)
@@ -422,7 +422,7 @@ func (s *Shot) findRisks(ctx context.Context, p *Plan) error {
 // planIndex computes what will be staged. If HEAD has another tree than when the target was recorded,
 // it carries the staged entries over (carry.go). If only some paths are restored, it is the current
 // index with the entries of these paths exchanged.
-func (s *Shot) planIndex(ctx context.Context, p *Plan) (err error) {
+func (s *Worktree) planIndex(ctx context.Context, p *Plan) (err error) {
 	now, then := &p.Cur.Index, p.Target.Index
 	if p.Scope.SkipIndex {
 		then = nil
@@ -465,7 +465,7 @@ func (s *Shot) planIndex(ctx context.Context, p *Plan) (err error) {
 
 // mixIndex plans an index that has the entries of then where the scope says so, and those of now
 // elsewhere.
-func (s *Shot) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
+func (s *Worktree) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
 	p.Index = mixed(*now, *then, p.Scope.Only)
 	changes, err := s.repo.DiffTrees(ctx, now.Tree, then.Tree)
 	if err != nil {

@@ -47,13 +47,13 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	}
 	r.unlock()
 	r.trace("index")
-	return s.holdTrees(ctx, r.intent.IndexTree)
+	return s.rewritePrunedTrees(ctx, r.intent.IndexTree)
 }
 
-// holdTrees writes the trees again that the cache tree of the new index names, if a gc has
+// rewritePrunedTrees writes the trees again that the cache tree of the new index names, if a gc has
 // deleted them before the index named them; a later gc would fail at a missing one. The index is
 // complete without them, so an error does not fail the restore.
-func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
+func (s *Worktree) rewritePrunedTrees(ctx context.Context, tree name.OID) error {
 	if err := s.repo.AwaitGC(ctx); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Shot) holdTrees(ctx context.Context, tree name.OID) error {
 }
 
 // fillIndex changes the private index p, with git, into the one that the restore wants.
-func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
+func (s *Worktree) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
 	want := r.intent.Index
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
 		// read-tree refuses if the file of a skip-worktree entry is not as the entry says. And it
@@ -92,7 +92,7 @@ func (s *Shot) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error
 }
 
 // restoreFlags adds conflict stages and intent-to-add entries, and sets the two flag bits.
-func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexState) error {
+func (s *Worktree) restoreFlags(ctx context.Context, p *privateIndex, want IndexState) error {
 	var in strings.Builder
 	in.WriteString(s.removals(want.unmerged()))
 	for _, u := range want.Unmerged {
@@ -112,7 +112,7 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 		return err
 	}
 	p.index, p.state = index, IndexState{}
-	if err := p.readState(s.tree); err != nil {
+	if err := p.readState(s.files); err != nil {
 		return err
 	}
 	there := map[string]bool{}
@@ -139,13 +139,13 @@ func (s *Shot) restoreFlags(ctx context.Context, p *privateIndex, want IndexStat
 
 // intendToAdd adds paths as intent-to-add. `git add -N` looks at the files, which may not exist,
 // so it runs in a scratch worktree that has an empty file for each path.
-func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
+func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
 	dir, err := os.MkdirTemp(s.dir, "tmp-intent-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	scratch, err := openWorktree(dir, nil)
+	scratch, err := openWorkFiles(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 		if err := scratch.root.MkdirAll(path.Dir(file), 0o777); err != nil {
 			return err
 		}
-		if err := s.likeness(scratch, file); err != nil {
+		if err := s.placeholderFile(scratch, file); err != nil {
 			return err
 		}
 	}
@@ -166,11 +166,11 @@ func (s *Shot) intendToAdd(ctx context.Context, p *privateIndex, paths []string)
 	return err
 }
 
-// likeness creates a file in the scratch worktree from which git takes the mode of an entry. It
+// placeholderFile creates a file in the scratch worktree from which git takes the mode of an entry. It
 // has the type and the executable bit of the real file, which is back in place by now, as far as
 // git trusts these on this file system.
-func (s *Shot) likeness(scratch *worktree, path string) error {
-	info, err := s.tree.lstat(path)
+func (s *Worktree) placeholderFile(scratch *workFiles, path string) error {
+	info, err := s.files.lstat(path)
 	if err != nil {
 		return err
 	}

@@ -24,26 +24,26 @@ import (
 
 // convertsOutside reports whether git may convert content because of settings, or because of
 // attributes that are outside of any tree. It returns true if it cannot tell.
-func (s *Shot) convertsOutside() bool {
+func (s *Worktree) convertsOutside() bool {
 	return s.autocrlf() || s.attributesUnknown() || exists(s.attributesOutside())
 }
 
 // autocrlf reports whether core.autocrlf is on, or is "input", which is no boolean.
-func (s *Shot) autocrlf() bool {
+func (s *Worktree) autocrlf() bool {
 	on, err := s.repo.Config.Bool("core.autocrlf", false)
 	return on || err != nil
 }
 
 // attributesUnknown reports whether core.attributesFile begins with "~user/" or "%(prefix)/",
 // which git expands to places that are not known here.
-func (s *Shot) attributesUnknown() bool {
+func (s *Worktree) attributesUnknown() bool {
 	v, _ := s.repo.Config.Get("core.attributesFile")
 	return strings.HasPrefix(v, "~") && !strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "%(prefix)/")
 }
 
 // attributesOutside lists the places where git looks for attributes outside of trees: the
 // system's, the repository's info/attributes, and the user's. The files need not exist.
-func (s *Shot) attributesOutside() []string {
+func (s *Worktree) attributesOutside() []string {
 	files := append(append([]string(nil), attributesFiles[:]...), filepath.Join(s.repo.CommonDir, "info", "attributes"))
 	if v, ok := s.repo.Config.Get("core.attributesFile"); ok {
 		if rest, home := strings.CutPrefix(v, "~/"); home {
@@ -52,7 +52,7 @@ func (s *Shot) attributesOutside() []string {
 			}
 		}
 		if !filepath.IsAbs(v) && v != "" {
-			v = filepath.Join(s.tree.top, v) // where git runs
+			v = filepath.Join(s.files.top, v) // where git runs
 		}
 		return append(files, v)
 	}
@@ -76,7 +76,7 @@ func exists(files []string) bool {
 // keepRawOf compares files that git converts with what git would check out for them, and adds
 // those that differ to c.Raw. index is a private index that has entries, the entries of these files;
 // files without one are left out.
-func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
+func (s *Worktree) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	affected = slices.DeleteFunc(affected, func(f filtered) bool { return entries[f.path].Mode == 0 })
 	if len(affected) == 0 {
 		return nil
@@ -101,8 +101,8 @@ func (s *Shot) keepRawOf(ctx context.Context, index string, affected []filtered,
 // compareSmudged compares one file with its checkout in a temporary file, which is "" if there is none.
 // If they are equal, and the blob has the same bytes too, an external filter did nothing. A pointer
 // whose content is not here is then listed as at risk.
-func (s *Shot) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
-	data, info, err := s.tree.readWhole(f.path)
+func (s *Worktree) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
+	data, info, err := s.files.readWhole(f.path)
 	if err != nil || info == nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func pathsOf(files []filtered) []string {
 // git takes attributes from the disk when it adds a file, and from the index when it checks one
 // out. The two can only differ in meaning if an attributes file is itself encoded or filtered; then
 // both count.
-func (s *Shot) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
+func (s *Worktree) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
 	var asked []filtered
 	at := map[string]int{}
 	for _, f := range files {
@@ -170,7 +170,7 @@ func (s *Shot) affected(ctx context.Context, index string, attrs []string, files
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.judge(asked, at, answer)
+	out, err := s.filterConverted(asked, at, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *Shot) affected(ctx context.Context, index string, attrs []string, files
 		if err != nil {
 			return nil, err
 		}
-		if out, err = s.judge(asked, at, answer, cached); err != nil {
+		if out, err = s.filterConverted(asked, at, answer, cached); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Shot) affected(ctx context.Context, index string, attrs []string, files
 
 // checkAttr asks git check-attr for the attributes that convert content. The answer is a sequence
 // of path, attribute and value. index is the place of attributes that are not on disk.
-func (s *Shot) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
+func (s *Worktree) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
 	args := slices.Concat([]string{"check-attr", "-z", "--stdin"}, flags, []string{"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"})
 	res, err := s.onIndex(ctx, index, joined(pathsOf(files)), args...)
 	if err != nil {
@@ -197,10 +197,10 @@ func (s *Shot) checkAttr(ctx context.Context, index string, files []filtered, fl
 	return strings.Split(string(res.Stdout), "\x00"), nil
 }
 
-// judge evaluates answers of checkAttr, and returns the files that any of them converts. at maps a
+// filterConverted evaluates answers of checkAttr, and returns the files that any of them converts. at maps a
 // path to its place in files. With core.autocrlf a file is converted even if it has no attributes,
 // unless `-text` (binary) is set.
-func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
+func (s *Worktree) filterConverted(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
 	out := slices.Clone(files)
 	sums := make([]struct {
 		converts, both bool
@@ -243,7 +243,7 @@ func (s *Shot) judge(files []filtered, at map[string]int, answers ...[]string) (
 
 // writesCRLF reports whether the configuration or the platform makes git write CRLF on checkout,
 // so that line endings are converted in both directions.
-func (s *Shot) writesCRLF() bool {
+func (s *Worktree) writesCRLF() bool {
 	auto, _ := s.repo.Config.Get("core.autocrlf")
 	eol, _ := s.repo.Config.Get("core.eol")
 	return s.autocrlf() && !strings.EqualFold(auto, "input") || strings.EqualFold(eol, "crlf") || runtime.GOOS == "windows"
@@ -253,7 +253,7 @@ func (s *Shot) writesCRLF() bool {
 // git applies the attributes in that index: GIT_WORK_TREE is dir, so that no attributes file of the
 // real worktree has a say. A path for which git fails is missing from the result.
 // said is what filters wrote to standard error.
-func (s *Shot) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
+func (s *Worktree) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
 		Stdin: strings.NewReader(joined(paths)), Config: s.config,

@@ -10,7 +10,7 @@ import (
 )
 
 // configured opens the repository again with one more setting.
-func configured(t *testing.T, repo *git.Repo, key, value string) *Shot {
+func configured(t *testing.T, repo *git.Repo, key, value string) *Worktree {
 	t.Helper()
 	env := append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	cmd := exec.Command("git", "-C", repo.WorkTree, "config", key, value)

@@ -15,7 +15,7 @@ import (
 // link; and a path that is too long for the system is reached all the same.
 func TestReach(t *testing.T) {
 	top, out := t.TempDir(), t.TempDir()
-	w, err := openWorktree(top, nil)
+	w, err := openWorkFiles(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

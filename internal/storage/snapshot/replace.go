@@ -23,13 +23,13 @@ var errNoSwap = errors.New("this file system cannot exchange two names")
 // replace another one, in Back.
 func (r *Restore) displace(i int, p string) error {
 	old := r.intent.oldFile(i)
-	if err := r.shot.tree.aside(p, old); err != nil {
+	if err := r.shot.files.aside(p, old); err != nil {
 		return err
 	}
 	if r.kept(i, p) {
 		return nil
 	}
-	if err := r.shot.tree.placeNew(old, p); err != nil && !errors.Is(err, errNoSwap) {
+	if err := r.shot.files.renameNew(old, p); err != nil && !errors.Is(err, errNoSwap) {
 		return err
 	}
 	return &ChangedError{p}
@@ -41,9 +41,9 @@ func (r *Restore) displace(i int, p string) error {
 // exchanged, a plain rename replaces the old file.
 func (r *Restore) replace(i int, p string) error {
 	next, old := r.intent.newFile(i), r.intent.oldFile(i)
-	switch err := r.shot.tree.swap(next, p); {
+	switch err := r.shot.files.swap(next, p); {
 	case errors.Is(err, errNoSwap):
-		if err := r.shot.tree.place(next, p); err != nil {
+		if err := r.shot.files.renameOver(next, p); err != nil {
 			return err
 		}
 		r.noteAt(i, p)
@@ -57,7 +57,7 @@ func (r *Restore) replace(i int, p string) error {
 	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
 		return os.Remove(next)
 	}
-	if err := r.shot.tree.swap(next, p); err != nil {
+	if err := r.shot.files.swap(next, p); err != nil {
 		return err
 	}
 	return errors.Join(&ChangedError{p}, os.Remove(old))
@@ -73,7 +73,7 @@ func (r *Restore) note(i int) {
 
 // noteAt is note for a file that may be a copy of new/<n>, made on another file system.
 func (r *Restore) noteAt(i int, p string) {
-	if info, err := r.shot.tree.lstat(p); err == nil && info != nil && !r.resumed() {
+	if info, err := r.shot.files.lstat(p); err == nil && info != nil && !r.resumed() {
 		r.placed[i] = info
 	}
 }
@@ -84,17 +84,17 @@ func (r *Restore) noteAt(i int, p string) {
 func (r *Restore) giveBack(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if r.resumed() {
-		return r.shot.tree.place(old, p)
+		return r.shot.files.renameOver(old, p)
 	}
-	err := r.shot.tree.placeNew(old, p)
+	err := r.shot.files.renameNew(old, p)
 	switch {
 	case errors.Is(err, errNoSwap):
-		return r.shot.tree.place(old, p)
+		return r.shot.files.renameOver(old, p)
 	case !errors.Is(err, fs.ErrExist):
 		return err
 	}
 	// The old file was linked to old/<n> but never left p.
-	if lockfile.Same(old, r.shot.tree.abs(p)) {
+	if lockfile.Same(old, r.shot.files.abs(p)) {
 		return os.Remove(old)
 	}
 	return &ChangedError{p}
@@ -117,7 +117,7 @@ func (r *Restore) swapped(i int) (bool, error) {
 
 // copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
 func (r *Restore) copied(i int) (bool, error) {
-	stage, err := openWorktree(r.intent.Stage, nil)
+	stage, err := openWorkFiles(r.intent.Stage, nil)
 	if err != nil {
 		return false, err
 	}

@@ -39,7 +39,7 @@ type Tracked struct {
 
 // gitScanner scans with git: diff-files for tracked files and ls-files for untracked ones, at the
 // same time. Both work on the private index, and neither writes it.
-type gitScanner struct{ *Shot }
+type gitScanner struct{ *Worktree }
 
 // Scan implements Scanner. What git does not report is added afterwards: files that changed
 // without a visible change of their stat data (addDoubtful), and special files (findSpecial).
@@ -81,7 +81,7 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	for _, t := range scan.Tracked {
 		listed[t.Path] = true
 	}
-	looks := make([]look, len(private.entries))
+	looks := make([]lstatResult, len(private.entries))
 	err := git.Each(len(private.entries), func(i int) error {
 		e := private.entries[i]
 		if e.Stage == 0 && regular(e.Mode) && !e.IntentToAdd && !e.SkipWorktree && !listed[e.Path] {
@@ -100,21 +100,21 @@ func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
 	return err
 }
 
-// look is what lstat says about a file that git did not list.
-type look struct {
+// lstatResult is what lstat says about a file that git did not list.
+type lstatResult struct {
 	differs bool        // it is gone, or its content may not be that of the entry
 	bits    fs.FileMode // permission bits
 	unusual bool        // a record has to keep them
 }
 
 // unseen looks at the file of an entry that git takes for unchanged.
-func (s *Shot) unseen(e git.IndexEntry, private *privateIndex) (l look) {
-	info, err := s.tree.lstat(e.Path)
+func (s *Worktree) unseen(e git.IndexEntry, private *privateIndex) (l lstatResult) {
+	info, err := s.files.lstat(e.Path)
 	switch {
 	case err != nil:
 		return l // git reports these errors itself
 	case info == nil, private.doubtful(e):
-		return look{differs: true}
+		return lstatResult{differs: true}
 	}
 	l.bits, l.unusual = s.unusualBits(info)
 	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond())
@@ -163,8 +163,8 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return nil
 	}
 	args := []string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard"}
-	if s.tree.own != nil {
-		for _, dir := range s.tree.own.Inside { // git need not read it, while others write there
+	if s.files.own != nil {
+		for _, dir := range s.files.own.Inside { // git need not read it, while others write there
 			args = append(args, "--exclude=/"+plainPattern.Replace(dir)+"/")
 		}
 	}
@@ -181,7 +181,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return err
 	}
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
-	for _, p := range s.tree.withoutGit(splitPaths(res.Stdout)) {
+	for _, p := range s.files.withoutGit(splitPaths(res.Stdout)) {
 		switch {
 		case inStaging(p):
 		case strings.HasSuffix(p, "/"):

@@ -30,7 +30,7 @@ func (e *ChangedError) Error() string {
 //
 // It returns the permission bits of files that are not those of a new file, and of directories
 // that may go, for the safety checkpoint; the names of directories end in "/".
-func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
+func (s *Worktree) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
 	modes := map[string]fs.FileMode{}
 	usual, err := s.usualModes()
 	if err != nil {
@@ -72,14 +72,14 @@ func (s *Shot) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, err
 }
 
 // emptied returns the directories that deletions may leave empty, with their permission bits.
-func (s *Shot) emptied(ops []Op) map[string]fs.FileMode {
+func (s *Worktree) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
 	for _, p := range pathsTo(ops, OpDelete) {
 		addAbove(dirs, p)
 	}
 	delete(dirs, ".")
 	for d := range dirs {
-		if info, err := s.tree.lstat(d); err == nil && info != nil && info.IsDir() {
+		if info, err := s.files.lstat(d); err == nil && info != nil && info.IsDir() {
 			out[d] = info.Mode().Perm()
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Shot) emptied(ops []Op) map[string]fs.FileMode {
 
 // secureConverted is the comparison where git may convert files. Those that a checkout converts are
 // compared with their checkout, the others by hash.
-func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
+func (s *Worktree) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
 	index, err := s.listIndex(ctx, entries, attrs)
 	if err != nil {
 		return err
@@ -117,9 +117,9 @@ func (s *Shot) secureConverted(ctx context.Context, p *Plan, files []candidate, 
 //
 // If it is not, there are two explanations. It was converted once, by attributes that are gone;
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
-func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
+func (s *Worktree) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
-		got, info, err := s.tree.hashWhole(s.repo.Format, f.path)
+		got, info, err := s.files.hashWhole(s.repo.Format, f.path)
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
@@ -147,7 +147,7 @@ func (s *Shot) compareHashes(ctx context.Context, p *Plan, files []candidate, en
 
 // attributes returns the .gitattributes files of a tree that apply to any of paths: those in
 // their directories and all directories above.
-func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
+func (s *Worktree) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
 	out := map[string]git.Entry{}
 	dirs := map[string]bool{}
 	for p := range paths {
@@ -168,7 +168,7 @@ func (s *Shot) attributes(ctx context.Context, tree name.OID, paths map[string]g
 
 // listIndex makes a private index that holds exactly these entries, and returns its path. The
 // caller must remove it.
-func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
+func (s *Worktree) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
 	all := map[string]git.Entry{}
 	for _, list := range lists {
 		maps.Copy(all, list)
@@ -178,7 +178,7 @@ func (s *Shot) listIndex(ctx context.Context, lists ...map[string]git.Entry) (st
 
 // scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
 // remove it.
-func (s *Shot) scratchIndex(ctx context.Context, lines string) (string, error) {
+func (s *Worktree) scratchIndex(ctx context.Context, lines string) (string, error) {
 	index := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
 	if err := s.putInfo(ctx, index, lines); err != nil {
 		return "", fmt.Errorf("make a private index: %w", err)
@@ -188,7 +188,7 @@ func (s *Shot) scratchIndex(ctx context.Context, lines string) (string, error) {
 
 // entryLines returns lines for putInfo that set entries. Those with mode 0 are removed first, since a
 // directory may be in the place of such a file.
-func (s *Shot) entryLines(entries map[string]git.Entry) string {
+func (s *Worktree) entryLines(entries map[string]git.Entry) string {
 	var gone []string
 	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
@@ -203,7 +203,7 @@ func (s *Shot) entryLines(entries map[string]git.Entry) string {
 
 // AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of
 // group and others that the umask and core.sharedRepository leave.
-func (s *Shot) AllowedBits() (fs.FileMode, error) {
+func (s *Worktree) AllowedBits() (fs.FileMode, error) {
 	usual, err := s.usualModes()
 	if err != nil {
 		return 0, err
@@ -213,7 +213,7 @@ func (s *Shot) AllowedBits() (fs.FileMode, error) {
 
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
 // a file to find out, as reading the umask would have to change it for a moment.
-func (s *Shot) usualModes() (func(git.Mode) fs.FileMode, error) {
+func (s *Worktree) usualModes() (func(git.Mode) fs.FileMode, error) {
 	name := s.scratch + "/tmp-mode-" + randomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	var info fs.FileInfo

@@ -2,7 +2,7 @@ package snapshot
 
 // git's index remembers which content a tracked file had when git last looked at it. Of untracked
 // files, and of tracked ones that differ from the index, it remembers nothing, so a capture would have
-// to read all of them each time. sightings remembers what the previous capture read in them.
+// to read all of them each time. hashCache remembers what the previous capture read in them.
 
 import (
 	"crypto/sha256"
@@ -19,50 +19,50 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// sighting is what a capture read in one version of a file.
-type sighting struct {
+// cachedHash is what a capture read in one version of a file.
+type cachedHash struct {
 	oid name.OID // of the content, without conversions
 	cr  bool     // the content may have CR characters
 }
 
-// sightings are versions of files by path and stat data, as in an index. On disk they are the
+// hashCache are versions of files by path and stat data, as in an index. On disk they are the
 // SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id. It
 // is only a cache: if the file does not look right, all files are read again.
-type sightings struct {
+type hashCache struct {
 	path     string
 	perm     fs.FileMode
 	tick     time.Time // start of the clock tick in which the capture began
 	hashLen  int       // bytes of a binary id
-	previous map[verdictKey]sighting
+	previous map[versionKey]cachedHash
 
 	mu  sync.Mutex // protects now
-	now map[verdictKey]sighting
+	now map[versionKey]cachedHash
 }
 
-// openSightings reads what the previous capture saw.
-func (s *Shot) openSightings(began time.Time) *sightings {
-	v := &sightings{
+// openHashCache reads what the previous capture saw.
+func (s *Worktree) openHashCache(began time.Time) *hashCache {
+	v := &hashCache{
 		path: filepath.Join(s.dir, "seen"), perm: s.repo.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
-		previous: map[verdictKey]sighting{}, now: map[verdictKey]sighting{},
+		previous: map[versionKey]cachedHash{}, now: map[versionKey]cachedHash{},
 	}
 	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {
-		v.previous[verdictKey(r[:16])] = sighting{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
+		v.previous[versionKey(r[:16])] = cachedHash{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
 	}
 	return v
 }
 
 // size returns the bytes of a version on disk.
-func (v *sightings) size() int { return len(verdictKey{}) + 1 + v.hashLen }
+func (v *hashCache) size() int { return len(versionKey{}) + 1 + v.hashLen }
 
 // clockTick is the coarsest time stamp of a file system: FAT keeps even seconds.
 const clockTick = 2 * time.Second
 
 // key returns the key of a version of a file, and false if the version may still change without a
 // sign: it was written in the clock tick in which the capture began, or later.
-func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
+func (v *hashCache) key(path string, info fs.FileInfo) (versionKey, bool) {
 	st, ok := fileStat(info)
 	if !ok || !info.ModTime().Before(v.tick) || !changeTime(info).Before(v.tick) {
-		return verdictKey{}, false
+		return versionKey{}, false
 	}
 	return keyOf(git.IndexEntry{
 		Path: path, Mode: modeOf(info), Size: st.Size, Inode: st.Inode,
@@ -71,14 +71,14 @@ func (v *sightings) key(path string, info fs.FileInfo) (verdictKey, bool) {
 }
 
 // find returns what the previous capture read in this version of a file.
-func (v *sightings) find(path string, info fs.FileInfo) (sighting, bool) {
+func (v *hashCache) find(path string, info fs.FileInfo) (cachedHash, bool) {
 	key, settled := v.key(path, info)
 	seen, ok := v.previous[key]
 	return seen, ok && settled
 }
 
 // add remembers a version of a file for the next capture.
-func (v *sightings) add(path string, info fs.FileInfo, s sighting) {
+func (v *hashCache) add(path string, info fs.FileInfo, s cachedHash) {
 	if key, settled := v.key(path, info); settled {
 		v.mu.Lock()
 		v.now[key] = s
@@ -86,8 +86,8 @@ func (v *sightings) add(path string, info fs.FileInfo, s sighting) {
 	}
 }
 
-// save writes the sightings of this capture. If that fails, the next one reads the files again.
-func (v *sightings) save() {
+// save writes the hashCache of this capture. If that fails, the next one reads the files again.
+func (v *hashCache) save() {
 	if maps.Equal(v.now, v.previous) {
 		return
 	}

@@ -21,9 +21,9 @@ const SightGone = "gone"
 // a directory, which is a repository inside of the worktree, by those of the files in it without
 // .git. No content is read. The text is empty if it is not known, as for a directory with too many
 // names.
-func (s *Shot) Sight(p string) string {
+func (s *Worktree) Sight(p string) string {
 	p = strings.TrimSuffix(p, "/")
-	info, err := s.tree.lstat(p)
+	info, err := s.files.lstat(p)
 	switch {
 	case err != nil:
 		return ""
@@ -42,8 +42,8 @@ func (s *Shot) Sight(p string) string {
 }
 
 // sightBelow adds the files below a directory to h. It reports whether it could read them all.
-func (s *Shot) sightBelow(dir string, h hash.Hash, left *int) bool {
-	entries, err := s.tree.readDir(dir)
+func (s *Worktree) sightBelow(dir string, h hash.Hash, left *int) bool {
+	entries, err := s.files.readDir(dir)
 	if *left -= len(entries); err != nil || *left < 0 {
 		return false
 	}
@@ -51,13 +51,13 @@ func (s *Shot) sightBelow(dir string, h hash.Hash, left *int) bool {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git", e.IsDir() && s.tree.isGit(p):
+		case e.Name() == ".git", e.IsDir() && s.files.isGit(p):
 		case e.IsDir():
 			if !s.sightBelow(p, h, left) {
 				return false
 			}
 		default:
-			info, err := s.tree.lstat(p)
+			info, err := s.files.lstat(p)
 			if err != nil || info == nil {
 				return false
 			}

@@ -2,16 +2,16 @@
 // (restore). It owns the rules that leave paths out of a capture and the checks that make a
 // restore refuse. It writes objects, but no refs and no commits.
 //
-// Everything starts with New, which opens a Shot for one worktree. Shot.Take returns a Capture:
+// Everything starts with New, which opens a Worktree for one worktree. Worktree.Take returns a Capture:
 // the tree of all files, what was staged, and a list of what was left out. Taking a capture
 // changes no file, and neither HEAD nor the index nor the configuration.
 //
-// A restore has four stages. Shot.Plan compares a Capture with a Target and returns a Plan
-// without writing anything. Shot.Secure keeps the exact bytes of every file that the plan
-// replaces, so that the restore can be undone. Shot.Stage locks the index and writes the new
+// A restore has four stages. Worktree.Plan compares a Capture with a Target and returns a Plan
+// without writing anything. Worktree.Secure keeps the exact bytes of every file that the plan
+// replaces, so that the restore can be undone. Worktree.Stage locks the index and writes the new
 // content next to the worktree; it returns a Restore. Restore.Begin writes the intent file, Apply
 // moves the files and the index into place, and Finish removes the intent. Back undoes Apply at
-// any point, also in another process after a kill (Shot.Unfinished).
+// any point, also in another process after a kill (Worktree.Unfinished).
 //
 // Start with capture.go and scan.go for captures, and with plan.go, stage.go and apply.go for
 // restores.
@@ -31,7 +31,7 @@ type Skip struct {
 	Path   string // a directory ends in "/"
 	Reason string
 	Size   int64  // bytes; 0 when not known
-	Sight  string // of a path in Capture.Skipped: Shot.Sight
+	Sight  string // of a path in Capture.Skipped: Worktree.Sight
 	Said   string // what its filter said when it failed, safe for a terminal
 }
 
@@ -82,7 +82,7 @@ func (x *IndexState) unmerged() []string {
 	return out
 }
 
-// Capture is the worktree at one moment. Shot.Take makes it; Shot.Plan and Shot.Secure compare it
+// Capture is the worktree at one moment. Worktree.Take makes it; Worktree.Plan and Worktree.Secure compare it
 // with the files again later and refuse if they differ.
 type Capture struct {
 	Tree    name.OID
@@ -113,13 +113,13 @@ type Capture struct {
 	Half bool
 
 	mu    sync.Mutex  // protects Skipped and Modes while untracked files are considered
-	mark  string      // Shot.mark at the time of the capture; see moving.go
+	mark  string      // Worktree.mark at the time of the capture; see moving.go
 	index fs.FileInfo // the index that was read; nil if there was none
 	// hashed has the files whose content was read, by path, so that a restore can write their
 	// index entries without reading them again. It is nil if there were more than maxHashed of
 	// them.
 	hashed map[string]hashedFile
-	seen   *sightings // what the previous capture read, and what this one did
+	hashes *hashCache // what the previous capture read, and what this one did
 	// look is Rules.Look.
 	look func(string, name.OID, []byte)
 	// edits are the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion.

@@ -3,7 +3,7 @@ package snapshot
 // Ignore rules can differ between the two sides of a restore. A file that the target's rules
 // ignore and the current ones do not was captured now but not then, so it looks like a file that
 // was made since and is to be deleted. The same is true of an ignored file that was captured on
-// request. Both may be older than the target, so a restore leaves them alone (spareIgnored). git
+// request. Both may be older than the target, so a restore leaves them alone (keepIgnored). git
 // evaluates the rules of each side, in a scratch worktree that has only the files with rules.
 
 import (
@@ -24,11 +24,11 @@ import (
 // reasonRules is why an ignored file is a collision although it was captured.
 const reasonRules = "ignored by the rules of one side"
 
-// spareIgnored takes deletions out of the plan: of files that no index tracks and that are
+// keepIgnored takes deletions out of the plan: of files that no index tracks and that are
 // ignored by the rules of now or by those of the target. Files in Target.Wrote are still deleted
 // if they have the content that the rollback wrote. changes are the differences between the two
 // trees.
-func (s *Shot) spareIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
+func (s *Worktree) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
 	forced := setOf(p.Cur.Ignored)
@@ -106,7 +106,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 // undo passes it as Target.Wrote. In a restore of some paths only, an undo could not tell these
 // files from ignored files that were there before. Where only tracked files are captured, it returns
 // all that no index will track.
-func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
+func (s *Worktree) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 	index := p.Index
 	if index == nil {
 		index = &p.Cur.Index
@@ -143,7 +143,7 @@ func (s *Shot) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 }
 
 // tracked reports whether one of the indexes has path p, at any stage.
-func (s *Shot) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
+func (s *Worktree) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
 	for _, x := range indexes {
 		if x == nil {
 			continue
@@ -166,15 +166,15 @@ func (s *Shot) tracked(ctx context.Context, p string, indexes ...*IndexState) (b
 // same on both sides.
 type ruleFiles struct{ excludes string }
 
-func (s *Shot) ruleFiles() ruleFiles {
+func (s *Worktree) ruleFiles() ruleFiles {
 	file, ok := s.repo.Config.Get("core.excludesFile")
 	if !ok || file == "" || strings.HasPrefix(file, "~") {
 		return ruleFiles{}
 	}
 	if !filepath.IsAbs(file) { // git takes it from the top of the worktree, where it runs
-		file = filepath.Join(s.tree.top, file)
+		file = filepath.Join(s.files.top, file)
 	}
-	rel, err := filepath.Rel(s.tree.top, file)
+	rel, err := filepath.Rel(s.files.top, file)
 	if err != nil || !filepath.IsLocal(rel) {
 		return ruleFiles{}
 	}
@@ -189,7 +189,7 @@ type ruleSource func(file string) ([]byte, error)
 
 // rulesNow returns the rules in force now: those on the disk, and those in the captured tree for
 // a skip-worktree file, which git reads from the index.
-func (s *Shot) rulesNow(ctx context.Context, p *Plan) ruleSource {
+func (s *Worktree) rulesNow(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, there, err := s.ruleOnDisk(file); there || err != nil {
 			return data, err
@@ -200,7 +200,7 @@ func (s *Shot) rulesNow(ctx context.Context, p *Plan) ruleSource {
 
 // rulesThen returns the rules after the restore: those of the target's tree, and those of a file
 // on the disk that neither side captured, because it stays.
-func (s *Shot) rulesThen(ctx context.Context, p *Plan) ruleSource {
+func (s *Worktree) rulesThen(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, err := s.ruleIn(ctx, p.Target.Tree, file); data != nil || err != nil {
 			return data, err
@@ -214,7 +214,7 @@ func (s *Shot) rulesThen(ctx context.Context, p *Plan) ruleSource {
 }
 
 // ruleIn reads a file with rules from a tree.
-func (s *Shot) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
+func (s *Worktree) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
 	e, ok, err := s.repo.Lookup(ctx, tree, file)
 	if !ok || err != nil || !regular(e.Mode) {
 		return nil, err
@@ -225,21 +225,21 @@ func (s *Shot) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, 
 
 // ruleOnDisk reads a file with rules from the worktree. there is true without data for something
 // that git does not read, such as a symbolic link.
-func (s *Shot) ruleOnDisk(file string) (data []byte, there bool, err error) {
-	info, err := s.tree.lstat(file)
+func (s *Worktree) ruleOnDisk(file string) (data []byte, there bool, err error) {
+	info, err := s.files.lstat(file)
 	if err != nil || info == nil {
 		return nil, false, err
 	}
-	if !info.Mode().IsRegular() || !s.tree.readable(file) {
+	if !info.Mode().IsRegular() || !s.files.readable(file) {
 		return nil, true, nil
 	}
-	data, _, err = s.tree.read(file, info)
+	data, _, err = s.files.read(file, info)
 	return data, true, err
 }
 
 // ignoredBy returns those of paths that the rules of one side ignore. It runs git check-ignore in
 // a scratch worktree that holds the files with rules and nothing else.
-func (s *Shot) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
+func (s *Worktree) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return map[string]bool{}, nil
 	}

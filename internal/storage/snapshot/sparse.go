@@ -16,7 +16,7 @@ import (
 )
 
 // isSparse reports whether a sparse checkout is in force.
-func (s *Shot) isSparse() bool {
+func (s *Worktree) isSparse() bool {
 	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
 	return on && err == nil
 }
@@ -24,7 +24,7 @@ func (s *Shot) isSparse() bool {
 // forgetSparse takes the bits that a sparse checkout had set off the target, if none is in force now:
 // git would take the files for unchanged that are missing. It returns the paths that were absent for
 // that reason alone. The restore leaves these files alone.
-func (s *Shot) forgetSparse(t *Target) map[string]bool {
+func (s *Worktree) forgetSparse(t *Target) map[string]bool {
 	if t.Index == nil || !t.Index.Sparse || s.isSparse() {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (s *Shot) forgetSparse(t *Target) map[string]bool {
 // sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
 // exists, each time it reads the index. A capture does not record such bits: if a restore put one
 // back after the checkout is no longer sparse, it would hide the file from git.
-func (s *Shot) sparseInForce() bool {
+func (s *Worktree) sparseInForce() bool {
 	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
 	return s.isSparse() && !expects
 }
@@ -46,7 +46,7 @@ func (s *Shot) sparseInForce() bool {
 // existing returns those of paths, which are sorted, where something is. There may be a million
 // files that a sparse checkout keeps off the disk, so it does not look for them in a directory that
 // is not there either.
-func (w *worktree) existing(paths []string) (out []string, err error) {
+func (w *workFiles) existing(paths []string) (out []string, err error) {
 	missing, dir := "", "."
 	for _, p := range paths {
 		if missing != "" && strings.HasPrefix(p, missing) {
@@ -73,7 +73,7 @@ func (w *worktree) existing(paths []string) (out []string, err error) {
 
 // missing returns the topmost of dir and the directories above it that does not exist, with a slash
 // at its end, or "" if dir exists.
-func (w *worktree) missing(dir string) (string, error) {
+func (w *workFiles) missing(dir string) (string, error) {
 	missing := ""
 	for ; dir != "."; dir = path.Dir(dir) {
 		info, err := w.lstat(dir)
@@ -125,7 +125,7 @@ func (p *Plan) absentThen() map[string]bool {
 // disk on either side. A file that was absent on one side is removed from that side; a file that
 // is the same in both trees but was absent on one side becomes a change. A file that was absent in
 // the target because of a sparse checkout that is switched off since is no change.
-func (s *Shot) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
+func (s *Worktree) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
 	alone := s.forgetSparse(&p.Target)
 	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return alone[c.Path] })
 	now, then := absentPaths(&p.Cur.Index), p.absentThen()

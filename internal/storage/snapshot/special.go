@@ -37,7 +37,7 @@ type specialFinder struct {
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.IndexEntry, dirs, found []string) error {
 	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: setOf(scan.Nested), tracked: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
-		f.ignores = s.tree.plainIgnores()
+		f.ignores = s.files.plainIgnores()
 	}
 	for _, e := range entries {
 		addAbove(f.holds, e.Path)
@@ -52,9 +52,9 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 		}
 	}
 	for _, d := range dirs {
-		f.look(strings.TrimSuffix(d, "/"))
+		f.search(strings.TrimSuffix(d, "/"))
 	}
-	if err := f.lookWide(ctx); err != nil || len(f.found) == 0 {
+	if err := f.searchWide(ctx); err != nil || len(f.found) == 0 {
 		return err
 	}
 	ignored, err := Ignored(ctx, s.repo, s.config, f.found)
@@ -66,8 +66,8 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 	return err
 }
 
-// look reads a directory as far down as git knows something, and takes a short look at the rest.
-func (f *specialFinder) look(dir string) {
+// search reads a directory as far down as git knows something, and takes a short look at the rest.
+func (f *specialFinder) search(dir string) {
 	switch {
 	case f.nested[dir], !f.holds[dir] && f.ignored(dir):
 		return
@@ -81,7 +81,7 @@ func (f *specialFinder) look(dir string) {
 	}
 	for _, e := range f.read(dir) {
 		if p := path.Join(dir, e.Name()); e.IsDir() {
-			f.look(p)
+			f.search(p)
 		} else if special(e.Type()) && !f.tracked[p] {
 			f.found = append(f.found, p)
 		}
@@ -112,9 +112,9 @@ func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 	return found, left
 }
 
-// lookWide asks git which of the wide directories are ignored, and which directories directly in
+// searchWide asks git which of the wide directories are ignored, and which directories directly in
 // them, and reads the others completely.
-func (f *specialFinder) lookWide(ctx context.Context) error {
+func (f *specialFinder) searchWide(ctx context.Context) error {
 	if len(f.wide) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (f *specialFinder) lookWide(ctx context.Context) error {
 // other than a final one, as in "node_modules/". Directories of these names are ignored for sure,
 // which saves a git process. If there is a negated rule it returns nil, as then only git can
 // tell.
-func (w *worktree) plainIgnores() map[string]bool {
+func (w *workFiles) plainIgnores() map[string]bool {
 	info, err := w.lstat(".gitignore")
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
@@ -182,7 +182,7 @@ func (f *specialFinder) ignored(dir string) bool {
 		return false
 	}
 	for d := path.Dir(dir); d != "."; d = path.Dir(d) {
-		if info, err := f.git.tree.lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
+		if info, err := f.git.files.lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
 			return false
 		}
 	}
@@ -192,9 +192,9 @@ func (f *specialFinder) ignored(dir string) bool {
 // read lists a directory without what is never captured. It ignores errors: git reports a
 // directory that cannot be read.
 func (f *specialFinder) read(dir string) []fs.DirEntry {
-	entries, _ := f.git.tree.readDir(dir) //nolint:errcheck // as said
+	entries, _ := f.git.files.readDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.tree.isGit(path.Join(dir, e.Name()))
+		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.files.isGit(path.Join(dir, e.Name()))
 	})
 }
 

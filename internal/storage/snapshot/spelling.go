@@ -36,7 +36,7 @@ func hasEntry(dir, name string) bool {
 
 // spelling returns the path of what is at p as the directories list it. It is p itself, except on a
 // disk that finds it under another spelling.
-func (w *worktree) spelling(p string) string {
+func (w *workFiles) spelling(p string) string {
 	if p == "." {
 		return p
 	}
@@ -72,7 +72,7 @@ func (e *TwinsError) Error() string {
 
 // refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
 // disk does not tell apart.
-func (s *Shot) refuseTwins(ctx context.Context, p *Plan) error {
+func (s *Worktree) refuseTwins(ctx context.Context, p *Plan) error {
 	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
 		return nil
 	}

@@ -23,7 +23,7 @@ import (
 // is locked. It ends with Cancel if Begin was not called; otherwise with Finish, after Apply or
 // after Back.
 type Restore struct {
-	shot   *Shot
+	shot   *Worktree
 	intent Intent
 	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
 	// the caller has then captured the files again, and they are not checked one by one.
@@ -47,7 +47,7 @@ func (r *Restore) resumed() bool { return r.seen == nil }
 // any file of the user is touched. It fails with a LockedError if another process holds the
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
-func (s *Shot) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
+func (s *Worktree) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
@@ -89,7 +89,7 @@ func (r *Restore) makeStage() error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.shot.tree.top, stagingPrefix+randomHex())
+	dir := filepath.Join(r.shot.files.top, stagingPrefix+randomHex())
 	if apart {
 		err = os.Mkdir(dir, 0o700)
 	} else {
@@ -109,9 +109,9 @@ func (r *Restore) makeStage() error {
 	return nil
 }
 
-// isApart reports whether Shot.dir is on another file system than the worktree.
-func (s *Shot) isApart() (bool, error) {
-	top, err := os.Stat(s.tree.top)
+// isApart reports whether Worktree.dir is on another file system than the worktree.
+func (s *Worktree) isApart() (bool, error) {
+	top, err := os.Stat(s.files.top)
 	if err != nil {
 		return false, err
 	}
@@ -128,7 +128,7 @@ func (s *Shot) isApart() (bool, error) {
 // directories in the worktree whose mtime is older than age. If the git directory is on the file
 // system of the worktree, no staging directory is ever made there, and the worktree is not
 // searched.
-func (s *Shot) Sweep(age time.Duration) error {
+func (s *Worktree) Sweep(age time.Duration) error {
 	if lock := s.AbandonedLock(); lock != "" {
 		if err := s.dropLock(lock); err != nil {
 			return fmt.Errorf("remove a lock that was left behind: %w", err)
@@ -137,7 +137,7 @@ func (s *Shot) Sweep(age time.Duration) error {
 	if apart, err := s.isApart(); err != nil || !apart {
 		return err
 	}
-	entries, err := s.tree.readDir(".")
+	entries, err := s.files.readDir(".")
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (s *Shot) Sweep(age time.Duration) error {
 		if !IsStaging(e.Name()) {
 			continue
 		}
-		if info, err := s.tree.lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
-			if err := s.tree.root.RemoveAll(e.Name()); err != nil {
+		if info, err := s.files.lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
+			if err := s.files.root.RemoveAll(e.Name()); err != nil {
 				return err
 			}
 		}
@@ -274,7 +274,7 @@ func (r *Restore) stream(ctx context.Context, i int) error {
 
 // makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
 // git writes a file that holds the target.
-func (s *Shot) makesLinks() bool {
+func (s *Worktree) makesLinks() bool {
 	on, err := s.core("core.symlinks", true)
 	return on || err != nil
 }
@@ -328,7 +328,7 @@ func (r *Restore) spareEqual() error {
 		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
 			continue
 		}
-		data, info, err := r.shot.tree.readWhole(o.Path)
+		data, info, err := r.shot.files.readWhole(o.Path)
 		if err != nil || info == nil || !same(info, now) {
 			continue // Apply reports the change
 		}

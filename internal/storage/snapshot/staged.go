@@ -37,11 +37,11 @@ func (c *Capture) withoutReplaced(open []leftOut, found []candidate) []leftOut {
 	})
 }
 
-// settle adds the files of open to c.Skipped, except those whose content is what is staged.
+// skipUnstaged adds the files of open to c.Skipped, except those whose content is what is staged.
 // Without this check, whether such a file is reported as skipped would depend on whether it was
 // staged in the same second as the index was written. Only files whose mode and size match the
 // entry are read; size 0 in an entry means that git has no stat data of the file.
-func (s *Shot) settle(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
+func (s *Worktree) skipUnstaged(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func content(info fs.FileInfo) bool {
 
 // cleaned returns the blob id that git would give each file, after conversions, without writing
 // objects. The id is empty for a file that could not be read or filtered.
-func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
+func (s *Worktree) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
 	out := make([]name.OID, len(files))
 	var in strings.Builder
 	var asked []int
@@ -91,7 +91,7 @@ func (s *Shot) cleaned(ctx context.Context, private *privateIndex, files []leftO
 		if f.info.Mode()&fs.ModeSymlink == 0 {
 			in.WriteString(quotePath(f.Path) + "\n")
 			asked = append(asked, i)
-		} else if data, info, err := s.tree.readWhole(f.Path); err == nil && info != nil {
+		} else if data, info, err := s.files.readWhole(f.Path); err == nil && info != nil {
 			out[i] = git.HashObject(s.repo.Format, "blob", data)
 		}
 	}

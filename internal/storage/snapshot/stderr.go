@@ -21,7 +21,7 @@ import (
 // for directories that cannot be read and removes the messages about them from the text.
 func (s *gitScanner) unreadable(stderr []byte) ([]string, error) {
 	out, err := classify(stderr)
-	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.tree.denies(p) }) {
+	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.files.denies(p) }) {
 		return out, nil
 	}
 	text := string(stderr)
@@ -59,7 +59,7 @@ func withoutFilesOf(dir, text string) string {
 }
 
 // denies reports whether p exists and cannot be read. The path of a directory ends in "/".
-func (w *worktree) denies(p string) bool {
+func (w *workFiles) denies(p string) bool {
 	if dir, ok := strings.CutSuffix(p, "/"); ok {
 		_, err := w.readDir(dir)
 		return errors.Is(err, fs.ErrPermission)
@@ -70,12 +70,12 @@ func (w *worktree) denies(p string) bool {
 
 // deniedDirs returns the directories that cannot be read, dir included, at any depth.
 func (s *gitScanner) deniedDirs(dir string) (out []string) {
-	entries, err := s.tree.readDir(dir)
+	entries, err := s.files.readDir(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		return []string{dir}
 	}
 	for _, e := range entries {
-		if p := path.Join(dir, e.Name()); e.IsDir() && e.Name() != ".git" && !s.tree.isGit(p) {
+		if p := path.Join(dir, e.Name()); e.IsDir() && e.Name() != ".git" && !s.files.isGit(p) {
 			out = append(out, s.deniedDirs(p)...)
 		}
 	}

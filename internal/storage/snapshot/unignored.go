@@ -21,7 +21,7 @@ type Unignored struct {
 
 // Unignored returns what is ignored now and will not be after the restore, because it changes files
 // with ignore rules. It costs nothing if the plan changes none.
-func (s *Shot) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) {
+func (s *Worktree) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) {
 	files, changed := s.ruleFiles(), map[string]bool{}
 	for _, o := range p.Ops {
 		if files.has(o.Path) {
@@ -81,9 +81,9 @@ func groupOf(groups []string, q string) string {
 }
 
 // ignoredNow lists the untracked files that are ignored now, sorted.
-func (s *Shot) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
+func (s *Worktree) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}, flags...)
-	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.tree.top})
+	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.files.top})
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
@@ -101,7 +101,7 @@ type Before struct {
 
 // chooseUnignored finds the untracked files that were ignored at the last checkpoint. It lists them in c,
 // and returns the files to capture: without these if the rules say so.
-func (s *Shot) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) ([]string, error) {
+func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) ([]string, error) {
 	if rules.Before == nil || len(untracked) == 0 {
 		return untracked, nil
 	}
@@ -147,7 +147,7 @@ func (s *Shot) chooseUnignored(ctx context.Context, rules Rules, untracked []str
 
 // rulesDiffer reports whether a file with ignore rules that apply to any of paths is not on the disk as it
 // was then.
-func (s *Shot) rulesDiffer(files ruleFiles, then ruleSource, paths []string) (bool, error) {
+func (s *Worktree) rulesDiffer(files ruleFiles, then ruleSource, paths []string) (bool, error) {
 	dirs := map[string]bool{}
 	for _, p := range paths {
 		addAbove(dirs, p)

@@ -22,14 +22,14 @@ import (
 // into place only within one file system. A capture never takes such a directory.
 const stagingPrefix = ".git-checkpoint-staging-"
 
-// worktree gives access to the files below the top of a worktree. Paths are relative, with
+// workFiles gives access to the files below the top of a worktree. Paths are relative, with
 // slashes.
 //
 // It never follows a symbolic link on the way to a file. A tracked directory may have been
 // replaced by a link to somewhere else, and a restore must not write through it. It also reaches
 // paths that are longer than PATH_MAX. On Linux one openat2 call does both (reach_linux.go);
 // where that is not possible, the path is checked one component at a time (realDir).
-type worktree struct {
+type workFiles struct {
 	root *os.Root
 	dir  *os.File // the top, for openat2
 	top  string
@@ -41,9 +41,9 @@ type worktree struct {
 	gits map[string]bool // what inGit found out about directories; cleared at the same time
 }
 
-// openWorktree opens the directory top, which is absolute. own are the git directories that may be
+// openWorkFiles opens the directory top, which is absolute. own are the git directories that may be
 // below it. The caller must close the result.
-func openWorktree(top string, own *git.OwnDirs) (*worktree, error) {
+func openWorkFiles(top string, own *git.OwnDirs) (*workFiles, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, fmt.Errorf("%w: open the worktree: %w", git.ErrUnusable, err)
@@ -53,18 +53,18 @@ func openWorktree(top string, own *git.OwnDirs) (*worktree, error) {
 		root.Close() //nolint:errcheck // only a directory handle
 		return nil, fmt.Errorf("open the worktree: %w", err)
 	}
-	return &worktree{root: root, dir: dir, top: top, own: own, real: map[string]bool{}, gits: map[string]bool{}}, nil
+	return &workFiles{root: root, dir: dir, top: top, own: own, real: map[string]bool{}, gits: map[string]bool{}}, nil
 }
 
-func (w *worktree) close() {
+func (w *workFiles) close() {
 	w.dir.Close()  //nolint:errcheck // only a directory handle
 	w.root.Close() //nolint:errcheck // only a directory handle
 }
 
 // lstat returns information about p without following a link. It returns nil and no error if
 // nothing is at p, including the case that a parent of p is a file or a symbolic link.
-func (w *worktree) lstat(p string) (fs.FileInfo, error) {
-	if info, err := w.glance(p); absent(err) {
+func (w *workFiles) lstat(p string) (fs.FileInfo, error) {
+	if info, err := w.fastLstat(p); absent(err) {
 		return nil, nil
 	} else if !errors.Is(err, errSlow) {
 		return info, err
@@ -81,7 +81,7 @@ func (w *worktree) lstat(p string) (fs.FileInfo, error) {
 
 // realDir reports whether dir and every directory above it are real directories. A path behind a
 // symbolic link is not part of the worktree, and git does not look there either.
-func (w *worktree) realDir(dir string) (bool, error) {
+func (w *workFiles) realDir(dir string) (bool, error) {
 	if dir == "." {
 		return true, nil
 	}
@@ -109,7 +109,7 @@ func (w *worktree) realDir(dir string) (bool, error) {
 
 // moved forgets which directories are real. It is called when something is about to be renamed or
 // removed, because a link may then take the place of a directory.
-func (w *worktree) moved() {
+func (w *workFiles) moved() {
 	w.mu.Lock()
 	clear(w.real)
 	clear(w.gits)
@@ -118,7 +118,7 @@ func (w *worktree) moved() {
 
 // isGit reports whether a directory is the git directory or the common directory of this repository.
 // The .git at the top of an ordinary one is left out by its name.
-func (w *worktree) isGit(dir string) bool {
+func (w *workFiles) isGit(dir string) bool {
 	if w.own == nil {
 		return false
 	}
@@ -127,7 +127,7 @@ func (w *worktree) isGit(dir string) bool {
 }
 
 // inGit reports whether a directory is one of these or lies in one.
-func (w *worktree) inGit(dir string) bool {
+func (w *workFiles) inGit(dir string) bool {
 	if w.own == nil || dir == "." {
 		return false
 	}
@@ -144,7 +144,7 @@ func (w *worktree) inGit(dir string) bool {
 }
 
 // withoutGit removes what lies in the git directory from paths. A directory may end in a slash.
-func (w *worktree) withoutGit(paths []string) []string {
+func (w *workFiles) withoutGit(paths []string) []string {
 	if w.own == nil {
 		return paths
 	}
@@ -152,7 +152,7 @@ func (w *worktree) withoutGit(paths []string) []string {
 }
 
 // nestedAt reports whether a directory is the top of another repository, or may be.
-func (w *worktree) nestedAt(dir string) (bool, error) {
+func (w *workFiles) nestedAt(dir string) (bool, error) {
 	info, err := w.lstat(path.Join(dir, ".git"))
 	return info != nil && !w.own.Has(info), err
 }
@@ -164,7 +164,7 @@ func absent(err error) bool {
 }
 
 // open opens something for reading that lstat has just found to be a file.
-func (w *worktree) open(p string) (*os.File, error) {
+func (w *workFiles) open(p string) (*os.File, error) {
 	f, err := w.reach(p, openNoFollow)
 	if errors.Is(err, errSlow) {
 		return w.root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
@@ -174,7 +174,7 @@ func (w *worktree) open(p string) (*os.File, error) {
 
 // read returns the content of a file, or the target of a symbolic link, as git would hash it. before
 // is what lstat returned for p. after is the same once it was read, or nil if it is gone.
-func (w *worktree) read(p string, before fs.FileInfo) (data []byte, after fs.FileInfo, err error) {
+func (w *workFiles) read(p string, before fs.FileInfo) (data []byte, after fs.FileInfo, err error) {
 	if before.Mode()&fs.ModeSymlink != 0 {
 		target, err := w.root.Readlink(p)
 		if err == nil {
@@ -195,11 +195,11 @@ func (w *worktree) read(p string, before fs.FileInfo) (data []byte, after fs.Fil
 	return content.Bytes(), after, err
 }
 
-// steady has read look at a file that another program may be writing to. It is called again, three
+// readStable has read look at a file that another program may be writing to. It is called again, three
 // times at most, until size and times are the same before and after. If the file never holds still,
 // the last version that could be read counts. The info is nil if nothing is at p, and that of a
 // directory if there is one; what read has found is then of no use.
-func (w *worktree) steady(p string, read func(before fs.FileInfo) (after fs.FileInfo, err error)) (info fs.FileInfo, err error) {
+func (w *workFiles) readStable(p string, read func(before fs.FileInfo) (after fs.FileInfo, err error)) (info fs.FileInfo, err error) {
 	for range 3 {
 		if info, err = w.lstat(p); err != nil || info == nil || info.IsDir() {
 			return info, err
@@ -215,9 +215,9 @@ func (w *worktree) steady(p string, read func(before fs.FileInfo) (after fs.File
 	return info, err
 }
 
-// readWhole reads a file as steady does. data is nil if there is no file.
-func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
-	info, err = w.steady(p, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+// readWhole reads a file as readStable does. data is nil if there is no file.
+func (w *workFiles) readWhole(p string) (data []byte, info fs.FileInfo, err error) {
+	info, err = w.readStable(p, func(before fs.FileInfo) (after fs.FileInfo, err error) {
 		data, after, err = w.read(p, before)
 		return after, err
 	})
@@ -227,10 +227,10 @@ func (w *worktree) readWhole(p string) (data []byte, info fs.FileInfo, err error
 	return data, info, err
 }
 
-// hashWhole returns the blob id of a file's content, or of a link's target, as steady reads it. A
+// hashWhole returns the blob id of a file's content, or of a link's target, as readStable reads it. A
 // large file is streamed, so that it is not held in memory.
-func (w *worktree) hashWhole(format, p string) (oid name.OID, info fs.FileInfo, err error) {
-	info, err = w.steady(p, func(before fs.FileInfo) (fs.FileInfo, error) {
+func (w *workFiles) hashWhole(format, p string) (oid name.OID, info fs.FileInfo, err error) {
+	info, err = w.readStable(p, func(before fs.FileInfo) (fs.FileInfo, error) {
 		if before.Size() < largeFile || !before.Mode().IsRegular() {
 			data, after, err := w.read(p, before)
 			oid = git.HashObject(format, "blob", data)
@@ -256,7 +256,7 @@ func same(a, b fs.FileInfo) bool {
 }
 
 // readable reports whether a regular file can be opened for reading.
-func (w *worktree) readable(p string) bool {
+func (w *workFiles) readable(p string) bool {
 	f, err := w.open(p)
 	if err != nil {
 		return false
@@ -277,7 +277,7 @@ func modeOf(info fs.FileInfo) git.Mode {
 }
 
 // openDir opens a directory for reading. It fails if dir is a symbolic link or is reached through one.
-func (w *worktree) openDir(dir string) (*os.File, error) {
+func (w *workFiles) openDir(dir string) (*os.File, error) {
 	f, err := w.enter(dir)
 	if !errors.Is(err, errSlow) {
 		return f, err
@@ -294,7 +294,7 @@ func (w *worktree) openDir(dir string) (*os.File, error) {
 
 // readDir lists a directory, as openDir opens it. The entries know their types, but Info must not be
 // called.
-func (w *worktree) readDir(dir string) ([]fs.DirEntry, error) {
+func (w *workFiles) readDir(dir string) ([]fs.DirEntry, error) {
 	f, err := w.openDir(dir)
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func addAbove(dirs map[string]bool, p string) {
 }
 
 // abs returns p as an absolute path. It may be longer than the system accepts.
-func (w *worktree) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
+func (w *workFiles) abs(p string) string { return filepath.Join(w.top, filepath.FromSlash(p)) }
 
 // IsStaging reports whether name is that of a staging directory made by this program: the prefix
 // and twelve hexadecimal digits. Other names with the prefix belong to the user.

@@ -23,7 +23,7 @@ func AllowedBits(s *checkpoint.Service, r *record.Record) (fs.FileMode, error) {
 	if _, err := s.Recall(checkpoint.BitsFile, &open); err == nil && slices.Contains(open, r.Checksum) {
 		return 0o777, nil
 	}
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return 0, err
 	}

@@ -231,8 +231,8 @@ func sweep(s *checkpoint.Service) {
 	}
 	_, err := s.Store.Sweep(SweepAge)
 	if err == nil {
-		var shot *snapshot.Shot
-		if shot, err = s.Shot(); err == nil {
+		var shot *snapshot.Worktree
+		if shot, err = s.Worktree(); err == nil {
 			err = shot.Sweep(SweepAge)
 		}
 	}

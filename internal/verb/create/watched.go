@@ -38,7 +38,7 @@ func (c *request) captureWatched(ctx context.Context, definition definition) (go
 // has the latter, or a file that no create takes would count as changed forever. A pathspec that git
 // refuses is a usage error: it stands in an option, in checkpoint.exclude or in checkpoint.include.
 func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*snapshot.Capture, error) {
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return nil, err
 	}

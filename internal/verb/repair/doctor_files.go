@@ -183,7 +183,7 @@ func indexLock(s *checkpoint.Service) *Problem {
 		return nil
 	}
 	// AbandonedLock can tell our lock from one of git.
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 // applyFiles carries out a plan that moves files.
 func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 	r.s.Trace("planned")
-	shot, err := r.s.Shot()
+	shot, err := r.s.Worktree()
 	if err != nil {
 		return err
 	}
@@ -426,7 +426,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 // worktree as it is now, because the user may have gone on working in it. The state is that of the
 // session before this checkpoint.
 func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore, meta checkpoint.Intent, _ *journal.State, err error) {
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return nil, meta, nil, err
 	}
@@ -483,7 +483,7 @@ func refuseSkipped(cur *snapshot.Capture, paths []string) error {
 
 // nothingUnfinished returns the answer to --continue and --abort when no file was moved. A rollback
 // that was killed before that may have left the lock of the index, which the Sweep removes.
-func nothingUnfinished(shot *snapshot.Shot) error {
+func nothingUnfinished(shot *snapshot.Worktree) error {
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: "there is no unfinished rollback in this worktree"}
 	left := shot.AbandonedLock() != ""
 	if err := shot.Sweep(create.SweepAge); err != nil {

@@ -149,7 +149,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	// Ignored files that the target captured, and those that a rollback wrote, are captured
 	// although they are ignored. Otherwise they would look like files that no checkpoint has.
 	force := slices.AppendSeq(inspect.IgnoredOf(r.record), maps.Keys(target.Wrote))
-	shot, err := r.s.Shot()
+	shot, err := r.s.Worktree()
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 	if len(r.req.Paths) == 0 && !r.stays && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
 		return nil, nil
 	}
-	shot, err := r.s.Shot()
+	shot, err := r.s.Worktree()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (r *fileMoves) leftOut(ctx context.Context) ([]inspect.LeftOut, error) {
 	if r.promote != nil || r.filesStay || r.record.Snapshot.Tree == "" {
 		return nil, nil
 	}
-	shot, err := r.s.Shot()
+	shot, err := r.s.Worktree()
 	if err != nil {
 		return nil, err
 	}

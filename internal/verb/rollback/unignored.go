@@ -16,7 +16,7 @@ type Unignored struct {
 // unignored lists what the ignore rules of the target no longer match. The next checkpoint
 // would take it.
 func unignored(ctx context.Context, s *checkpoint.Service, plan *snapshot.Plan) (list []Unignored, err error) {
-	shot, err := s.Shot()
+	shot, err := s.Worktree()
 	if err != nil {
 		return nil, err
 	}
