@@ -328,16 +328,16 @@ func startsGit(call *ast.CallExpr) bool {
 // others is listed with the one that it asks, and nobody else has the means.
 func TestGuarded(t *testing.T) {
 	gates := map[string]string{ // the function: what it has to call
-		"verb/travel/trip.pushOnce": "mayBeSent", "verb/travel/consignment.mayBeSent": "MayLeave", // push, sync and the push in the background
-		"verb/transfer/packOnce": "mayLeave", "verb/transfer/parcel.mayLeave": "MayLeave", // bundle, tar, JSON lines
+		"verb/travel/transfer.pushOnce": "mayBeSent", "verb/travel/pushRound.mayBeSent": "MayLeave", // push, sync and the push in the background
+		"verb/transfer/packOnce": "mayLeave", "verb/transfer/exportBundle.mayLeave": "MayLeave", // bundle, tar, JSON lines
 		"verb/transfer/ArchiveToWrite": "MayLeave", "verb/interop/mirror": "ArchiveToWrite", "verb/interop/archives": "ArchiveToWrite", // layouts, mirrors
 		"verb/land/Plan.Apply": "MayLeave", "ui/cli/WebCmd.write": "MayLeave", // land, web --output
 	}
 	means := map[string][]string{ // the means: who may use it
-		"remote.Push":      {"verb/travel/consignment.sendTogether", "verb/travel/consignment.sendEach"},
-		"remote.PushLFS":   {"verb/travel/consignment.sendOutside"},
+		"remote.Push":      {"verb/travel/pushRound.sendTogether", "verb/travel/pushRound.sendEach"},
+		"remote.PushLFS":   {"verb/travel/pushRound.sendOutside"},
 		"ReadArchive":      {"verb/transfer/ArchiveToWrite", "verb/interop/know"},
-		`"pack-objects"`:   {"verb/transfer/parcel.write"},
+		`"pack-objects"`:   {"verb/transfer/exportBundle.write"},
 		"server.WriteFile": {"ui/cli/WebCmd.write"},
 	}
 	calls := sourceCalls(t)

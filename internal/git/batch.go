@@ -46,7 +46,7 @@ type Batch struct {
 	objects *objects
 
 	known     sync.Mutex
-	kept      map[name.OID]Object // small objects that were read or written here, see keep
+	kept      map[name.OID]Object // small objects that were read or written here, see remember
 	keptBytes int64
 
 	mu             sync.Mutex

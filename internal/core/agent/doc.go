@@ -5,7 +5,7 @@
 // Definition (definition.go) is such a file. Definition.Add and Remove (install.go) plan
 // edits of the settings, Change.Apply (write.go) carries them out, and Settings
 // (settings.go) edits JSON in place without touching other bytes. Definition.Read
-// (payload.go) parses an event into a Happening, and Definition.Write (answer.go) formats
+// (payload.go) parses an event into an Event, and Definition.Write (answer.go) formats
 // an Answer.
 //
 // The package works on files and bytes only. It starts no process, opens no repository and

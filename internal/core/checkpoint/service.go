@@ -61,7 +61,7 @@ type Options struct {
 type Service struct {
 	Repo     *git.Repo
 	Store    *store.Store
-	shot     *snapshot.Worktree // opened by Shot on first use
+	worktree *snapshot.Worktree // opened by Worktree on first use
 	Env      []string
 	Now      func() time.Time // the current time in UTC, cut to the millisecond: records keep no finer times
 	Warn     func(string)
@@ -132,27 +132,27 @@ func (s *Service) TagsPrivate() bool {
 	return err == nil && private
 }
 
-// Close ends the git processes that the Service kept running and closes its Shot.
+// Close ends the git processes that the Service kept running and closes its Worktree.
 func (s *Service) Close() error {
-	if s.shot != nil {
-		s.shot.Close()
+	if s.worktree != nil {
+		s.worktree.Close()
 	}
 	return s.Repo.Close()
 }
 
-// Worktree returns the worktree's snapshot.Shot, which takes captures. It is opened on first use,
+// Worktree returns the worktree's snapshot.Worktree, which takes captures. It is opened on first use,
 // because many commands never capture. Close closes it.
 func (s *Service) Worktree() (*snapshot.Worktree, error) {
-	if s.shot != nil {
-		return s.shot, nil
+	if s.worktree != nil {
+		return s.worktree, nil
 	}
-	shot, err := snapshot.New(s.Repo)
+	worktree, err := snapshot.New(s.Repo)
 	if err != nil {
 		return nil, err
 	}
-	shot.Leave, shot.LargestCopy = s.mirrored(), largestCopy(s)
-	s.shot = shot
-	return shot, nil
+	worktree.Leave, worktree.LargestCopy = s.mirrored(), largestCopy(s)
+	s.worktree = worktree
+	return worktree, nil
 }
 
 // RetryBorrowed runs do, which must be an operation that only compares: it writes objects, but no
@@ -163,10 +163,10 @@ func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
 	if !git.Unwritable(err) || s.Repo.Borrowed() != "" || s.Repo.Borrow() != nil {
 		return got, err
 	}
-	// The Shot writes to the repository's own object directory, so it has to be opened again.
-	if s.shot != nil {
-		s.shot.Close()
-		s.shot = nil
+	// The Worktree writes to the repository's own object directory, so it has to be opened again.
+	if s.worktree != nil {
+		s.worktree.Close()
+		s.worktree = nil
 	}
 	return do()
 }

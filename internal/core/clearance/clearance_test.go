@@ -18,7 +18,7 @@ import (
 
 const token = "AKIAQYLPMN5HHHFPZAM2"
 
-// bench is a repository and a desk in it.
+// bench is a repository and a scanner of it.
 type bench struct {
 	t    *testing.T
 	dir  string

@@ -3,13 +3,13 @@ package journal
 // The fold turns the events of a journal into a State. Its input is a set of events, so that all
 // clones get the same State, whatever merges they have. Log.Fold takes these steps:
 //
-//   - tell collects facts about the session, and name numbers the checkpoints in the order in which
-//     events introduce them (entries).
+//   - collectFacts collects facts about the session, and name numbers the checkpoints in the order
+//     in which events introduce them (entries).
 //   - compile reduces the events that change what is live or current to steps, with entries for
 //     ids, and settles which ids of a rollback's lists its writer knew (replay.go).
 //   - replay applies the steps in order: what is live, what is current.
-//   - bury finds what is dead or pinned (bury.go), and judge combines everything into one mark per
-//     checkpoint.
+//   - applyTombstones finds what is dead or pinned (tombstones.go), and markCheckpoints combines
+//     everything into one mark per checkpoint.
 
 import (
 	"fmt"

@@ -2,7 +2,7 @@
 // the mapping of ref names, the meaning of git's answers, and the decision what one push sends. It
 // reads no journal and knows nothing about checkpoints but their refs. Package travel builds on it.
 //
-// Remote is the address with its options. Remote.List returns a Listing, Remote.Bring fetches into
+// Remote is the address with its options. Remote.List returns a Listing, Remote.Fetch fetches into
 // a Quarantine, and Remote.Push sends Updates. PlanPush is a pure function that compares two
 // Listings.
 //

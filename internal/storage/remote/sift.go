@@ -68,14 +68,14 @@ func refused(err error) error {
 	return err
 }
 
-// maxTries bounds how often one Bring connects to the remote. The search for sessions leaves some of
+// maxTries bounds how often one Fetch connects to the remote. The search for sessions leaves some of
 // them to the search in the sessions that it finds.
 const (
 	maxTries     = 20
 	sessionTries = 17
 )
 
-// sifting is one Bring that may have to leave something out.
+// sifting is one Fetch that may have to leave something out.
 type sifting struct {
 	remote *Remote
 	got    *Quarantine

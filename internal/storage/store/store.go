@@ -42,7 +42,7 @@ type Store struct {
 	patience time.Duration // how long a transaction waits for a lock before it gives up
 
 	mu   sync.Mutex              // protects the maps below
-	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see take and give
+	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see takeCache and giveCache
 
 	whole    int                               // how many of the newest checkpoints Listed reads completely each time
 	written  map[name.Session]bool             // sessions that this Store has changed

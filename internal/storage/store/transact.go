@@ -14,9 +14,9 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// conflictCheckAfter is the number of lost races after which an attempt lists the refs (checkConflicts). A foreign
-// ref in the place of a directory, or the reverse, looks like a lost race each time, so the
-// transaction would never succeed without a look at what is in the way.
+// conflictCheckAfter is the number of lost races after which an attempt lists the refs
+// (checkConflicts). A foreign ref in the place of a directory, or the reverse, looks like a lost
+// race each time, so the transaction would never succeed without a look at what is in the way.
 const conflictCheckAfter = 3
 
 // Transact changes a session: it updates the refs of checkpoints, the journal, archive, notes and

@@ -36,7 +36,7 @@ type App struct {
 	args []string
 	// dir is where the search for the repository starts; empty means the working directory.
 	dir string
-	// heed handles signals from its call on. It is nil when the caller handles signals itself: tests,
+	// installSignals handles signals from its call on. It is nil when the caller handles signals itself: tests,
 	// and commands such as "web" that must finish what they have begun.
 	installSignals func()
 	// model is the grammar that the arguments were parsed with: one command, or all of them.

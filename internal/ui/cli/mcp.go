@@ -38,7 +38,7 @@ func within(a *App) mcp.Command {
 	return func(ctx context.Context, dir string, args []string, stdin []byte) mcp.Result {
 		var out bytes.Buffer
 		// No stream is a terminal, so nothing is asked and answers are plain. ProgressAfter keeps
-		// progress bars out of the error output. heed stays nil: ctx is cancelled by the outer run.
+		// progress bars out of the error output. installSignals stays nil: ctx is cancelled by the outer run.
 		inner := &App{
 			Terminal: &term.Terminal{In: bytes.NewReader(stdin), Out: &out, Err: io.Discard, Environ: environ, ProgressAfter: time.Hour},
 			Version:  a.Version, args: args, dir: dir,

@@ -203,7 +203,7 @@ func (c *draft) composeFiles(ctx context.Context) error {
 	return c.composeStaged(ctx)
 }
 
-// memberSight is a member of a path in snapshot.skipped: Shot.Sight when the checkpoint was made.
+// memberSight is a member of a path in snapshot.skipped: Worktree.Sight when the checkpoint was made.
 const memberSight record.Member[string] = "sight"
 
 // SkippedOf returns what a capture left out, as a record has it.
@@ -218,7 +218,7 @@ func SkippedOf(c *snapshot.Capture) (out []record.Skipped) {
 	return out
 }
 
-// SightOf returns Shot.Sight of a path as it was when the checkpoint was made; empty: not known.
+// SightOf returns Worktree.Sight of a path as it was when the checkpoint was made; empty: not known.
 func SightOf(sk record.Skipped) string {
 	sight, _ := memberSight.Of(sk.Extra)
 	return sight

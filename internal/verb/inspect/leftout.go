@@ -33,7 +33,7 @@ type Moved struct {
 	Files bool            `json:"files"` // files in it changed
 }
 
-// LeftOutOf returns what a record left out, mirrors of checkpoints apart. sight is Shot.Sight of
+// LeftOutOf returns what a record left out, mirrors of checkpoints apart. sight is Worktree.Sight of
 // now.
 func LeftOutOf(s *checkpoint.Service, r *record.Record, sight func(string) string) (out []LeftOut) {
 	for _, sk := range r.Snapshot.Skipped {

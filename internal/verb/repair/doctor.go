@@ -7,7 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 )
 
-// Level says how serious an ailment is.
+// Level says how serious a problem is.
 type Level string
 
 // The levels. Only an unfixed problem makes `doctor` fail.
@@ -31,9 +31,9 @@ type Problem struct {
 	fix fix // zero: only the user can do something
 }
 
-// fix is what --fix does about an ailment. Without do there is nothing that is safe to do.
+// fix is what --fix does about a problem. Without do there is nothing that is safe to do.
 type fix struct {
-	done string // for Ailment.Done
+	done string // for Problem.Done
 	do   func(context.Context) error
 }
 
@@ -64,7 +64,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 			found = append(found, Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
 		}
 		for _, a := range found {
-			// A cure that fails leaves the line as a problem, with the reason.
+			// A fix that fails leaves the line as a problem, with the reason.
 			if a.fix.do != nil && req.Fix {
 				if err := a.fix.do(ctx); err != nil {
 					a.Message += fmt.Sprintf("; it could not be fixed: %v", err)

@@ -103,7 +103,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	return out, err
 }
 
-// dropping returns the cure that deletes refs, provided that they have not changed since they were
+// dropping returns the fix that deletes refs, provided that they have not changed since they were
 // found.
 func dropping(s *checkpoint.Service, refs ...git.Update) fix {
 	return fix{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}

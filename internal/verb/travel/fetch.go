@@ -59,7 +59,7 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 			return nil, err
 		}
 		digest := "fetch " + here.Digest() + " " + there.Digest()
-		// This pair of listings was seen before, after a trip that left nothing to do.
+		// This pair of listings was seen before, after a transfer that left nothing to do.
 		if t.memory.settled(digest) {
 			return there, t.memory.synced(t.s, digest)
 		}

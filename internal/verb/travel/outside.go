@@ -53,7 +53,7 @@ func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, 
 	}), nil
 }
 
-// sendOutside hands files to git-lfs. A failure is told at the end of the trip: the refs go all the
+// sendOutside hands files to git-lfs. A failure is told at the end of the transfer: the refs go all the
 // same.
 func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 	if !lfs.Open(c.s.Repo).InUse() {

@@ -1,6 +1,6 @@
 package travel
 
-// Two kinds of memory make the next trip short. The tracking refs hold each remote's journals as
+// Two kinds of memory make the next transfer short. The tracking refs hold each remote's journals as
 // they were last seen, like git's remote-tracking branches. A small JSON file per remote holds the
 // time of the last synchronisation and the states in which nothing was left to do. Both can be lost
 // safely.
@@ -117,7 +117,7 @@ func (m *memory) forget(now time.Time) {
 	}
 }
 
-// synced stores the time of a successful trip. digest is the state in which it left nothing to do,
+// synced stores the time of a successful transfer. digest is the state in which it left nothing to do,
 // or "".
 func (m *memory) synced(s *checkpoint.Service, digest string) error {
 	now := s.Now()

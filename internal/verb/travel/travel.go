@@ -1,7 +1,7 @@
 // Package travel moves checkpoints between repositories: push, fetch, sync and bundles. Journals
 // are merged in both directions, so neither side loses an event of the other.
 //
-// A trip (this file) is one run of push, fetch or sync against one remote. Both verbs list the refs
+// A transfer (this file) is one run of push, fetch or sync against one remote. Both verbs list the refs
 // here and at the remote first, then decide per session what has to move:
 //
 //	push.go, send.go    plan what the remote lacks and send it in a safe order
@@ -10,7 +10,7 @@
 //	arrival.go          verify one checkpoint that came from elsewhere
 //	expunged.go         remove expunged content from the remote; learn what others expunged
 //	bundle.go           import a bundle file with the same verification as a fetch
-//	tracking.go         remember what a remote had, so that the next trip can be short
+//	tracking.go         remember what a remote had, so that the next transfer can be short
 //
 // The decisions about single refs are pure and live in package remote (remote.PlanPush). Start
 // reading with Push and Fetch.
@@ -81,7 +81,7 @@ type Answer struct {
 	Lines  []Line
 }
 
-// transfer is the state of one push, fetch or sync. Sync uses the same trip for its fetch and its push.
+// transfer is the state of one push, fetch or sync. Sync uses the same one for its fetch and its push.
 type transfer struct {
 	s        *checkpoint.Service
 	remote   *remote.Remote
@@ -116,7 +116,7 @@ type transfer struct {
 	unsent []string
 }
 
-// run makes a trip, and returns what it did beside an error too.
+// run makes a transfer, and returns what it did beside an error too.
 func run(s *checkpoint.Service, req Request, do func(*transfer) error) (*Answer, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -209,7 +209,7 @@ func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
 	return l, nil
 }
 
-// once reports whether err is seen for the first time on this trip, and remembers it.
+// once reports whether err is seen for the first time in this transfer, and remembers it.
 func (t *transfer) once(err error) bool {
 	told := t.said[err.Error()]
 	t.said[err.Error()] = true
@@ -295,7 +295,7 @@ func (t *transfer) line(ref name.Ref, outcome Outcome, message string) {
 	t.answer.Lines = append(t.answer.Lines, l)
 }
 
-// verdict turns the lines into the error of the whole trip: a conflict counts most, then a rejected
+// verdict turns the lines into the error of the whole transfer: a conflict counts most, then a rejected
 // ref. It is nil when every ref went well.
 func (t *transfer) verdict() error {
 	var conflicts, rejected int

@@ -216,8 +216,8 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 	}
 }
 
-// excuse returns err if it concerns one session only, so that the trip can go on with the others,
-// and nil if the error has to end the trip.
+// excuse returns err if it concerns one session only, so that the transfer can go on with the others,
+// and nil if the error has to end the transfer.
 func excuse(err error) error {
 	var damaged *store.DamagedError
 	var later *store.ReadOnlyError
