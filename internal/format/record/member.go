@@ -41,7 +41,7 @@ const (
 	memberAgent    Member[Agent]    = "agent"           // see SetAgent
 	RebuiltMissing Member[[]string] = "rebuilt_missing" // what a rebuild could not recover
 	// Outside is true if no agent made the checkpoint, and none was at work in its worktree since the
-	// one before.
+	// one before. It is false if one was at work, and missing if nobody looked.
 	Outside Member[bool] = "outside"
 )
 

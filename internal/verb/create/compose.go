@@ -273,9 +273,8 @@ func (c *draft) composeAuthors(changes []git.Change) error {
 	if c.prev.record != nil {
 		since = c.prev.record.CreatedAt
 	}
-	if author.Load(c.s.Repo.GitDir).Idle(c.session, since) {
-		record.Outside.Set(&c.record.Extra, true)
-	}
+	// Older versions say nothing, which is not the same as false.
+	record.Outside.Set(&c.record.Extra, author.Load(c.s.Repo.GitDir).Idle(c.session, since))
 	return nil
 }
 

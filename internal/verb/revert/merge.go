@@ -276,14 +276,12 @@ func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *differ
 		return ctx.Err()
 	}
 	unsure := Unknown
-	if _, agent := rec.Agent(); !agent {
-		busy, err := r.busy(ctx, &checkpoint.Found{Session: r.into.Session, State: r.into.State, Entry: e}, did.Base)
-		if err != nil {
-			return err
-		}
-		if !busy { // somebody saved it
-			unsure = Outside
-		}
+	whole, err := r.whole(ctx, &checkpoint.Found{Session: r.into.Session, State: r.into.State, Entry: e}, rec, did.Base)
+	switch {
+	case err != nil:
+		return err
+	case whole: // somebody saved it
+		unsure = Outside
 	}
 	for _, c := range changes {
 		isTaken := taken != nil && slices.ContainsFunc(taken.changes, func(t threeway.Change) bool { return t.Path == c.Path })

@@ -324,17 +324,12 @@ func nameOf(who author.Who) string {
 }
 
 // own returns a function that reports whether what somebody did in a checkpoint's difference is taken
-// back. A checkpoint that no agent made stands for its whole difference, unless another session worked
-// in this worktree meanwhile.
+// back.
 func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
 	_, agent := rec.Agent()
-	whole := false
-	if !agent {
-		busy, err := r.busy(ctx, f, did.Base)
-		if err != nil {
-			return nil, err
-		}
-		whole = !busy
+	whole, err := r.whole(ctx, f, rec, did.Base)
+	if err != nil {
+		return nil, err
 	}
 	return func(who author.Who) bool {
 		byAgent := who.By == author.Agent || who.By == author.During
@@ -348,6 +343,17 @@ func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Re
 		}
 		return string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By || whole && string(f.Session) == r.req.By
 	}, nil
+}
+
+// whole reports whether a checkpoint stands for its whole difference: no agent made it or was at work
+// meanwhile, and no other session worked in this worktree.
+func (r *reverting) whole(ctx context.Context, f *checkpoint.Found, rec *record.Record, base *journal.Entry) (bool, error) {
+	_, agent := rec.Agent()
+	if outside, said := record.Outside.Of(rec.Extra); agent || said && !outside {
+		return false, nil
+	}
+	busy, err := r.busy(ctx, f, base)
+	return !busy && err == nil, err
 }
 
 // busy reports whether another session made a checkpoint in the same worktree between two of a session.
