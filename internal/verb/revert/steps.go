@@ -179,8 +179,8 @@ func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Foun
 }
 
 // ofStep returns the checkpoints that make up a step, the newest first. The step of a prompt has those
-// that the agent's tools made; one that somebody saved has those that the watcher made since the step
-// before.
+// that the agent's tools made, also before somebody saved a step in the middle of it; one that somebody
+// saved has those that the watcher made since the step before.
 func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if f.Entry.Safety {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` goes back to it", f.Entry.Label), "%s was made by a rollback, not as a step", f.Entry.Label)
@@ -189,17 +189,20 @@ func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if !f.Entry.Milestone {
 		return found, nil
 	}
-	parts := []string{"watch", "user_interrupt", "session_end"}
-	if f.Entry.Event().Trigger == journal.TriggerTurn {
+	parts, turn := []string{"watch", "user_interrupt", "session_end"}, f.Entry.Event().Trigger == journal.TriggerTurn
+	if turn {
 		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent"}
 	}
 	for e := range f.State.LineTo(f.Entry) {
+		trigger := e.Event().Trigger
 		switch {
 		case e == f.Entry:
-		case e.Milestone || !slices.Contains(parts, e.Event().Trigger):
+		case !e.Milestone && slices.Contains(parts, trigger):
+			if !e.Dead {
+				found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
+			}
+		case !turn || trigger == journal.TriggerTurn || trigger == journal.TriggerPrompt:
 			return found, nil
-		case !e.Dead:
-			found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
 		}
 	}
 	return found, nil
