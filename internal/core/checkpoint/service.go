@@ -176,7 +176,7 @@ func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
-	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "finished",
+	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "then", "finished",
 	// Steps of package snapshot while it moves files, and of package rollback after that.
 	"doomed", "dropped", // delete and prune
 	"arrived", "fetched", "united", // fetch

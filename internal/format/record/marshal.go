@@ -29,6 +29,15 @@ func (r *Record) Marshal(limits Limits) ([]byte, error) {
 // MarshalJSON is Marshal for a record that is part of an answer: compact and without a size limit.
 func (r *Record) MarshalJSON() ([]byte, error) { return r.compact() }
 
+// UnmarshalJSON is Parse.
+func (r *Record) UnmarshalJSON(data []byte) error {
+	parsed, err := Parse(data)
+	if err == nil {
+		*r = *parsed
+	}
+	return err
+}
+
 // Seal sets the checksum of r and returns the bytes to store. r must not change afterwards.
 func Seal(r *Record, limits Limits) ([]byte, error) {
 	r.Checksum = ""

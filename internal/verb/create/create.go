@@ -100,8 +100,10 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 	if req.DryRun {
 		return checkpoint.RetryBorrowed(s, func() (*checkpoint.Detail, error) { return createNow(ctx, s, req) })
 	}
-	if err := s.RefuseHalfRolledBack(); err != nil {
-		return nil, err
+	if !req.Moving {
+		if err := s.RefuseHalfRolledBack(); err != nil {
+			return nil, err
+		}
 	}
 	return createNow(ctx, s, req)
 }

@@ -86,6 +86,9 @@ type Request struct {
 	// out, since nobody sees that the checkpoint takes it.
 	Automatic bool `json:"-"`
 
+	// Moving says that a move of this process is in progress, and that all its files are there.
+	Moving bool `json:"-"`
+
 	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
 	// else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`

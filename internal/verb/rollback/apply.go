@@ -1,7 +1,8 @@
 package rollback
 
 // This file carries a plan out, and finishes or reverts a rollback that was killed half-way. The
-// intent file is the state that they share: it exists from Restore.Begin until Restore.Finish.
+// intent file is the state that they share: it exists from Restore.Begin until Restore.Finish. The
+// checkpoint of a promotion is made in between.
 
 import (
 	"context"
@@ -49,16 +50,14 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	default:
 		err = r.applyFiles(ctx, &done)
 	}
+	if unmade, is := errors.AsType[*unmadeError](err); is {
+		err = unmade.takeBack(ctx, r.s)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if r.isUndo() {
 		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
-	}
-	if r.promote != nil && r.promote.Then != nil {
-		if err := then(ctx, r.s, r.promote.Then, &done); err != nil {
-			return nil, err
-		}
 	}
 	done.Said = r.saidOf("rolled_back", &done)
 	return &done, nil
@@ -141,7 +140,10 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	if err == nil {
 		// The event is written, so the rollback is done even if cleaning up fails.
 		answer.DryRun, answer.Safety = false, meta.Safety
-		err = staged.Finish(ctx)
+		// The intent goes last: until then --continue makes the checkpoint of a promotion.
+		err = then(ctx, s, meta, answer)
+		s.Trace("then")
+		err = errors.Join(err, staged.Finish(ctx))
 		s.Trace("finished")
 		return err
 	}
@@ -315,7 +317,10 @@ func (r *Plan) applyState(ctx context.Context, done *Answer) error {
 		done.From, err = recordMove(ctx, r.s, meta)
 	}
 	done.DryRun, done.Safety = false, meta.Safety
-	return err
+	if err != nil {
+		return err
+	}
+	return then(ctx, r.s, meta, done)
 }
 
 // Continue finishes a rollback whose process was killed. If the event was written before, only the
@@ -335,10 +340,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
 		answer.Plan.Discard = discardedSince(st, meta.Safety)
-		if err := staged.Finish(ctx); err != nil {
-			return answer, err
-		}
-		return answer, thenAgain(ctx, s, meta, answer)
+		return answer, errors.Join(thenAgain(ctx, s, st, meta, answer), staged.Finish(ctx))
 	}
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
@@ -366,7 +368,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	answer.Plan.Discard = discardedSince(st, meta.Safety)
-	return answer, thenAgain(ctx, s, meta, answer)
+	return answer, nil
 }
 
 // isWritten reports whether the process was killed after it had written the event.
@@ -396,7 +398,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if isWritten(st, meta) {
-		if err := staged.Finish(ctx); err != nil {
+		if err := errors.Join(thenAgain(ctx, s, st, meta, &Answer{}), staged.Finish(ctx)); err != nil {
 			return nil, err
 		}
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
@@ -70,33 +71,56 @@ func (r *Reverted) leave(paths []checkpoint.Path) {
 	}
 }
 
-// then makes the checkpoint that records a promotion. If that fails, the files are restored by an undo.
-func then(ctx context.Context, s *checkpoint.Service, request *create.Request, done *Answer) error {
-	// The context may be cancelled by now, and half a promotion must not stay.
-	ctx = context.WithoutCancel(ctx)
-	var err error
-	if done.Created, err = create.Checkpoint(ctx, s, *request); err == nil {
-		return nil
-	}
-	undo, undoErr := PrepareUndo(ctx, s, UndoRequest{})
-	if undoErr == nil {
-		_, undoErr = undo.Apply(ctx)
-	}
-	return errors.Join(err, undoErr)
-}
-
-// thenAgain is then for a promotion that was cut off before it could make its checkpoint. What it
-// brought stays if the checkpoint cannot be made.
-func thenAgain(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, answer *Answer) error {
+// then makes the checkpoint that records a promotion, if this is one. The error is an *unmadeError.
+func then(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, answer *Answer) error {
 	if len(meta.Then) == 0 {
 		return nil
 	}
 	var request create.Request
 	err := json.Unmarshal(meta.Then, &request)
 	if err == nil {
-		answer.Created, err = create.Checkpoint(ctx, s, request)
+		request.Moving = true
+		// The context may be cancelled by now, and half a promotion must not stay.
+		answer.Created, err = create.Checkpoint(context.WithoutCancel(ctx), s, request)
 	}
-	return err
+	if err != nil {
+		return &unmadeError{err}
+	}
+	return nil
+}
+
+// thenAgain is then for a promotion whose event was written before it was cut off. Its checkpoint may
+// have been made. st is the session's state.
+func thenAgain(ctx context.Context, s *checkpoint.Service, st *journal.State, meta checkpoint.Intent, answer *Answer) error {
+	var request create.Request
+	if len(meta.Then) == 0 || json.Unmarshal(meta.Then, &request) != nil {
+		return nil
+	}
+	for e := range st.LineTo(st.CurrentEntry()) {
+		if e.Checkpoint == meta.Event.From {
+			break
+		}
+		if made := e.Event(); made.Trigger == request.Trigger && made.Previous == meta.Event.From {
+			return nil
+		}
+	}
+	return then(ctx, s, meta, answer)
+}
+
+// unmadeError says that a promotion was carried out but for its checkpoint.
+type unmadeError struct{ error }
+
+// Unwrap returns why the checkpoint could not be made.
+func (e *unmadeError) Unwrap() error { return e.error }
+
+// takeBack restores the files by an undo.
+func (e *unmadeError) takeBack(ctx context.Context, s *checkpoint.Service) error {
+	ctx = context.WithoutCancel(ctx)
+	undo, err := PrepareUndo(ctx, s, UndoRequest{})
+	if err == nil {
+		_, err = undo.Apply(ctx)
+	}
+	return errors.Join(e.error, err)
 }
 
 // PreparePromotion plans a promotion, as Prepare plans a rollback.
