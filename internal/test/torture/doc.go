@@ -9,6 +9,7 @@
 //	moment.go                                     read a worktree, and what a capture has to hold
 //	predict.go                                    the model: the disk after a rollback
 //	check.go, compare.go, index.go, staged.go     compare with the model
+//	shared.go, shareddraw.go, sharedcheck.go      agents and a person at the same time, and reverts
 //	shrink.go, script.go                          reduce a failure and print it as a shell script
 //
 // The model is written from the design alone and imports nothing of the program. The

@@ -20,6 +20,10 @@ func Draw(name string, seed uint64) (*Case, error) {
 	// The name is part of the seed, so that kinds do not repeat each other's cases.
 	g := &gen{Rand: rand.New(rand.NewPCG(seed, h.Sum64())), kind: k}
 	cs := &Case{Kind: name, Seed: seed, Setup: k.setup(g)}
+	if k.together {
+		cs.Ops = g.together()
+		return cs, nil
+	}
 	var made []string // the worktree of each checkpoint
 	last := "create"
 	// A case has some ten commands, or as many as the kind says.

@@ -32,6 +32,7 @@ type kind struct {
 	across   bool
 	kills    bool // commands are killed
 	attempts bool // steps are forked, promoted and landed
+	together bool // agents and a person work in it at the same time
 	// Length of a long walk, of which only the disk is checked; 0: everything is.
 	steps int
 }
@@ -114,5 +115,5 @@ func kinds() []kind {
 		{name: "special", setup: func(g *gen) []string { return start(g) }, paths: plain, edits: specials()},
 		{name: "large", setup: func(g *gen) []string { return append(start(g), "git config checkpoint.maxFileSize 100") }, paths: plain, limit: 100, edits: large()},
 	}
-	return slices.Concat(all, []kind{walking(), killing(), attempting()}, flips(), field(), exotic())
+	return slices.Concat(all, []kind{walking(), killing(), attempting(), sharing()}, flips(), field(), exotic())
 }

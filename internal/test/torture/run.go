@@ -29,6 +29,7 @@ type Op struct {
 	Kill int
 	// How to end a killed rollback: --abort or --continue.
 	Mend string
+	Deed *deed // in a shared world
 
 	// The inherited index, for the script.
 	index string
@@ -82,6 +83,8 @@ type run struct {
 	back, forth map[string][]stepOfWalk
 	disks       map[string]string
 	forked      int
+
+	shared *gathering // of a shared world
 }
 
 // saved is a moment that a checkpoint holds.
@@ -265,6 +268,9 @@ func (c *run) step(ops []Op) (int, error) {
 			lines = append(lines, ops[n].Line)
 		}
 		return n, c.host.shell(op.Tree, lines)
+	}
+	if c.kind.together {
+		return 1, c.share(op)
 	}
 	if c.kind.steps > 0 {
 		return 1, c.strollThrough(op)

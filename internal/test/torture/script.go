@@ -37,7 +37,7 @@ cat >home/.gitconfig <<'EOF'
 // script returns the shell lines of one operation.
 func (o Op) script() string {
 	at := `"$root/"` + words(o.Tree)
-	if o.Verb == "sh" {
+	if o.Verb == "sh" || o.Verb == "share" {
 		return "cd " + at + "; " + o.Line + "\n"
 	}
 	if o.In != "" {
@@ -54,6 +54,8 @@ func (o Op) script() string {
 	}
 	args := words(o.Args...)
 	switch o.Verb {
+	case "revert":
+		return at + "; git-checkpoint revert " + o.Line + " -y\n"
 	case "promote":
 		return fmt.Sprintf(`%s; git-checkpoint fork $cp%d "$root/try" --name try; (cd "$root/try"; %s
 git-checkpoint create --always); %s -y try; git-checkpoint fork --remove try -y --force; git-checkpoint prune --session try --all -y`, at, o.Slot, o.Line, run) + "\n"

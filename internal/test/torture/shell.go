@@ -73,6 +73,16 @@ rewrite() { # path: the commits of HEAD are made anew without it
 }
 fifo() { room "$1"; rm -f -- "./$1"; mkfifo -- "./$1"; } # path
 socket() { room "$1"; rm -f -- "./$1"; stand-in socket "./$1"; } # path
+hook() { # conversation event members: a hook of an agent
+	printf '{"session_id":"%s","cwd":"%s",%s}' "$1" "$PWD" "$3" | git-checkpoint hook claude "$2"
+}
+session() { # conversation: its session
+	sed -n "s/.*\"id\":\"$1\",\"session\":\"\([^\"]*\)\".*/\1/p" .git/checkpoint/agents/claude-*.json
+}
+step() { # conversation turn: the number of its step
+	git-checkpoint list --session "$(session "$1")" --json |
+		sed -n "s/.*\"step\":\([0-9]*\),.*\"milestone\":true,.*\"message\":\"turn $1 $2\..*/\1/p" | tail -n 1
+}
 nest() { # dir commits: a repository of its own
 	room "$1"; rm -f -- "./$1"; git init -q -- "./$1"; printf nested >"./$1/inner"
 	if [ "$2" != 0 ]; then git -C "./$1" add inner; git -C "./$1" commit -qm nested; fi
