@@ -94,13 +94,20 @@ func (c *run) leaves() (leaves, error) {
 }
 
 // after returns the files after all deeds, without the changes that are left out: their numbers are
-// their places in all effects.
+// their places in all effects. Where a move is left out, what was done to the new path is done to the old.
 func (g *gathering) after(without map[int]bool) leaves {
-	files, n := maps.Clone(g.first), 0
+	files, stayed, n := maps.Clone(g.first), map[string]string{}, 0
 	for _, d := range g.deeds {
-		for i := range d.effects {
-			if !without[n] {
-				d.effects[i].apply(files)
+		for _, ch := range d.effects {
+			_, there := files[ch.path]
+			if at := stayed[ch.path]; at != "" && !there {
+				ch.path = at
+			}
+			switch {
+			case !without[n]:
+				ch.apply(files)
+			case ch.does == "move":
+				stayed[ch.to] = ch.path
 			}
 			n++
 		}

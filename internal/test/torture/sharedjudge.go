@@ -72,7 +72,7 @@ func (g *gathering) fits(name string, group map[string]string, gone map[int]bool
 			except[p] = true
 		}
 	}
-	var first []string
+	var nearest []string
 	for choice := range 1 << len(maybes) {
 		without := maps.Clone(gone)
 		for i, n := range maybes {
@@ -84,11 +84,11 @@ func (g *gathering) fits(name string, group map[string]string, gone map[int]bool
 		if len(wrong) == 0 {
 			return nil
 		}
-		if choice == 0 {
-			first = wrong
+		if choice == 0 || len(wrong) < len(nearest) {
+			nearest = wrong
 		}
 	}
-	return fmt.Errorf("%d choices, and none fits: %s", 1<<len(maybes), strings.Join(first, "; "))
+	return fmt.Errorf("%d choices, and none fits: %s", 1<<len(maybes), strings.Join(nearest, "; "))
 }
 
 // groups returns a name for each path, the same for those between which files were moved.
