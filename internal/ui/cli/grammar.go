@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // Some tags are not kong's but ours:
 //
 //   - whole: narrowed must not parse this command without the others, because it needs to know them
-//     all, or because its name differs from its field.
+//     all.
 //   - complete: what kind of values the shell completes: file, command, agent, format, or a kind of
 //     setup.Candidates.
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
@@ -77,7 +78,7 @@ type grammar struct {
 
 	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check workflow definitions."`
 	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt becomes a step."`
-	AgentHook  AgentHookCmd  `cmd:"" whole:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
+	AgentHook  AgentHookCmd  `cmd:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
 	MCP        MCPCmd        `cmd:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
 	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run a command that was typed into an agent's chat."`
 	Init       InitCmd       `cmd:"" group:"setup" help:"Set up this repository (optional)."`
@@ -86,7 +87,7 @@ type grammar struct {
 	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
 	Completion CompletionCmd `cmd:"" group:"setup" help:"Print a completion script for a shell."`
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
-	Hook       HookCmd       `cmd:"" whole:"" name:"__hook" hidden:"" help:"Run as a git hook."`
+	Hook       HookCmd       `cmd:"" name:"__hook" hidden:"" help:"Run as a git hook."`
 	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Run as the packing that a create starts in the background."`
 	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
@@ -145,7 +146,7 @@ func narrowed(args []string) any {
 			continue
 		}
 		_, whole := field.Tag.Lookup("whole")
-		names := append(strings.Split(field.Tag.Get("aliases"), ","), strings.ToLower(field.Name))
+		names := append(strings.Split(field.Tag.Get("aliases"), ","), cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)))
 		if args[0] != "" && !whole && slices.Contains(names, args[0]) {
 			kept, found = append(kept, field), true
 		}

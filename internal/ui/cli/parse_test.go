@@ -220,6 +220,11 @@ func TestNarrowed(t *testing.T) {
 			}
 		}
 	}
+	for _, often := range []string{"hook", "__hook"} { // programs wait for these
+		if narrowed([]string{often, "claude", "PreToolUse"}) == nil {
+			t.Errorf("%s is read with the whole grammar", often)
+		}
+	}
 	for _, args := range [][]string{nil, {""}, {"lsit"}, {"-h"}, {"--color=never", "list"}, {"help"}} {
 		if narrowed(args) != nil {
 			t.Errorf("%q needs the whole grammar", args)
