@@ -180,7 +180,7 @@ func (j *evidence) during() bool {
 }
 
 // outside reports whether no tool that is known was at work since the session saw the worktree; or since
-// another session did, if the path had not changed by then.
+// another session did, if until then the path had not changed, or only outside as others captured it.
 func (j *evidence) outside(c Change) bool {
 	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
 		return false
@@ -192,7 +192,7 @@ func (j *evidence) outside(c Change) bool {
 		return false
 	}
 	then, ok := j.look.In(j.latest.Tree, c.Path)
-	return ok && then == c.From
+	return ok && (then == c.From || j.passedOn(Change{Path: c.Path, From: c.From, To: then}) == record.OutsideAgents)
 }
 
 // ContentIn returns a function for Look.In.
