@@ -5,7 +5,6 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 )
 
@@ -49,16 +48,17 @@ func (who Who) Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry
 	return nil, nil //nolint:nilnil // see above
 }
 
-// Words returns what stands for a checkpoint that an agent's tool made: the words of the prompt on which
-// the agent worked, as the checkpoint that ends the turn has them, or message if there is none.
-func Words(st *journal.State, e *journal.Entry, message func(name.ID) string) string {
+// Speaker returns the checkpoint whose message stands for one: for what an agent's tool made that is the
+// one that ends the turn, with the words of the prompt on which the agent worked. Without it, it is the
+// checkpoint itself.
+func Speaker(st *journal.State, e *journal.Entry) *journal.Entry {
 	if e.Event().Trigger != journal.TriggerTool {
-		return message(e.Checkpoint)
+		return e
 	}
 	for i := e.Place + 1; i < st.Len(); i++ {
 		if later := st.At(i); later.Event().Trigger == journal.TriggerTurn && !later.Dead {
-			return message(later.Checkpoint)
+			return later
 		}
 	}
-	return message(e.Checkpoint)
+	return e
 }

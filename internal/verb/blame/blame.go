@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,10 +68,30 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		made[links[i].Commit] = &links[i]
 	}
 	lines := parse(out.String(), made)
-	if err := attribute(ctx, s, found.State, lines); err != nil {
+	used := usedBy(lines)
+	if slices.ContainsFunc(used, func(l *link) bool { return !l.sound(ctx, s) }) {
+		if err := s.Forget(memoryOf(found.Session)); err != nil {
+			return nil, err
+		}
+		return Blame(ctx, s, req)
+	}
+	if err := attribute(ctx, s, found.State, lines, used); err != nil {
 		return nil, err
 	}
 	return lines, beyond(ctx, s, found, req, lines)
+}
+
+// usedBy returns the links that wrote lines, in the order of the journal.
+func usedBy(lines []Line) (used []*link) {
+	met := map[*link]bool{}
+	for i := range lines {
+		if l := lines[i].link; l != nil && !met[l] {
+			met[l] = true
+			used = append(used, l)
+		}
+	}
+	slices.SortFunc(used, func(a, b *link) int { return a.entry.Place - b.entry.Place })
+	return used
 }
 
 // Porcelain lets git print its own porcelain format. The commits in it are those of the
@@ -167,7 +188,6 @@ func parse(text string, made map[name.OID]*link) []Line {
 			if m := made[l.Commit]; m != nil {
 				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
 				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
-				l.Message, _, _ = strings.Cut(m.message, "\n")
 				l.link = m
 			}
 			lines = append(lines, l)

@@ -3,10 +3,15 @@ package blame
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -98,5 +103,50 @@ func TestLog(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "third") || !strings.Contains(lines[1], "first") {
 		t.Errorf("log: %q", lines)
+	}
+}
+
+// What is remembered of the chain may have been changed by somebody: no line gets another checkpoint by that.
+func TestChainIsProven(t *testing.T) {
+	w := newWorld(t)
+	text := ""
+	for _, line := range []string{"a", "b", "c"} {
+		text += line + "\n"
+		w.Write("file", text)
+		w.Save(line)
+	}
+	ask := func() string { return strings.Join(w.blame(Request{Ref: "@", File: "file"}), ",") }
+	const want = "cp-01,cp-02,cp-03"
+	if got := ask(); got != want {
+		t.Fatalf("lines are of %s", got)
+	}
+	memory := filepath.Join(w.Dir, ".git", "checkpoint", "blame-main.json")
+	sound := w.Read(filepath.Join(".git", "checkpoint", "blame-main.json"))
+	var links []link
+	if err := json.Unmarshal([]byte(sound), &links); err != nil || len(links) != 3 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	head := name.OID(w.Git("rev-parse", "HEAD"))
+	for what, change := range map[string]func(l []link){
+		"the end is another commit": func(l []link) { l[2].Commit = l[1].Commit },
+		"the end is HEAD":           func(l []link) { l[2].Commit, l[2].Before = head, l[1].Commit },
+		"two are exchanged": func(l []link) {
+			l[0].Commit, l[1].Commit, l[1].Before, l[2].Before = l[1].Commit, l[0].Commit, l[1].Commit, l[0].Commit
+		},
+		"the first is HEAD": func(l []link) { l[0].Commit, l[1].Before = head, head },
+		"there is no HEAD":  func(l []link) { l[0].Head, l[1].Head, l[2].Head = "", "", "" },
+	} {
+		changed := slices.Clone(links)
+		change(changed)
+		data, err := json.Marshal(changed)
+		if err == nil {
+			err = os.WriteFile(memory, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); got != want {
+			t.Errorf("%s: lines are of %s, not %s", what, got, want)
+		}
 	}
 }

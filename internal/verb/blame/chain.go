@@ -38,53 +38,96 @@ type link struct {
 // link is used again if its object exists and it has the same predecessor.
 func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]link, error) {
 	entries := lineTo(to)
-	ids := make([]name.ID, len(entries))
-	for i, e := range entries {
-		ids[i] = e.Checkpoint
-	}
-	said, err := s.Store.Listed(ctx, to.Session, ids)
-	if err != nil {
-		return nil, err
-	}
 	known, err := remembered(ctx, s, to.Session)
 	if err != nil {
 		return nil, err
 	}
-	links := make([]link, 0, len(entries))
-	fresh := false
-	// A long session makes many commits, so they go into a pack.
-	err = s.Repo.InPacks(ctx, func() error {
-		var before *link
-		for _, e := range entries {
-			l := link{ID: e.Checkpoint, entry: e}
-			if sum := said[e.Checkpoint]; sum != nil {
-				l.message = sum.Message
-			}
-			if before != nil {
-				l.Before = before.Commit
-			}
-			if old, ok := known[e.Checkpoint]; ok && old.Before == l.Before {
-				l.Commit, l.Head = old.Commit, old.Head
-			} else if err := l.make(ctx, s, before, restoredFrom(ctx, s, to.State, e, links)); err != nil {
-				return err
-			} else {
-				fresh = true
-			}
-			links = append(links, l)
-			before = &links[len(links)-1]
+	links := make([]link, len(entries))
+	old := 0 // how many are remembered
+	for i, e := range entries {
+		links[i] = link{ID: e.Checkpoint, entry: e}
+		if l, is := known[e.Checkpoint]; is && old == i && (i == 0 && l.Before == "" || i > 0 && l.Before == links[i-1].Commit) {
+			links[i].Commit, links[i].Before, links[i].Head = l.Commit, l.Before, l.Head
+			old++
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	// Git follows the chain from the newest link, so that one has to be what it is said to be.
+	if old > 0 && !links[old-1].sound(ctx, s) {
+		old = 0
+	}
+	if old == len(links) {
+		return links, nil
+	}
+	if err := grow(ctx, s, to, links, old); err != nil {
 		return nil, err
 	}
-	if fresh {
-		if err := s.Remember(memoryOf(to.Session), links); err != nil {
-			s.Warn(err.Error()) // they are made again next time
-		}
+	if err := s.Remember(memoryOf(to.Session), links); err != nil {
+		s.Warn(err.Error()) // they are made again next time
 	}
 	return links, nil
 }
+
+// grow makes the links behind the first ones.
+func grow(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found, links []link, old int) error {
+	fresh := make([]*link, 0, len(links)-old)
+	for i := old; i < len(links); i++ {
+		fresh = append(fresh, &links[i])
+	}
+	if err := readMessages(ctx, s, to.Session, fresh); err != nil {
+		return err
+	}
+	// A long session makes many commits, so they go into a pack.
+	return s.Repo.InPacks(ctx, func() error {
+		for i := old; i < len(links); i++ {
+			var before *link
+			if i > 0 {
+				before = &links[i-1]
+			}
+			if err := links[i].make(ctx, s, before, restoredFrom(ctx, s, to.State, links[i].entry, links[:i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readMessages fills in the users' messages. The links are in the order of the journal.
+func readMessages(ctx context.Context, s *checkpoint.Service, session name.Session, links []*link) error {
+	ids := make([]name.ID, len(links))
+	for i, l := range links {
+		ids[i] = l.ID
+	}
+	said, err := s.Store.Listed(ctx, session, ids)
+	for _, l := range links {
+		if sum := said[l.ID]; sum != nil {
+			l.message = sum.Message
+		}
+	}
+	return err
+}
+
+// sound reports whether the commit of a link is the one that make writes for it: the file that
+// remembers it may have been changed.
+func (l *link) sound(ctx context.Context, s *checkpoint.Service) bool {
+	made, err := s.Repo.ReadCommit(ctx, string(l.Commit))
+	if err != nil {
+		return false
+	}
+	of, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
+	return err == nil && made.Tree == of.Tree && l.Head == headOf(of) && strings.HasSuffix(made.Message, trailer(l.ID)) &&
+		(l.Before == "" || len(made.Parents) > 0 && made.Parents[0] == l.Before)
+}
+
+// headOf returns the commit on which a checkpoint was made. The last parent is the record commit.
+func headOf(c git.Commit) name.OID {
+	if len(c.Parents) > 1 {
+		return c.Parents[0]
+	}
+	return ""
+}
+
+// trailer is the end of a link's message.
+func trailer(id name.ID) string { return "\n\nCheckpoint-Id: " + string(id) + "\n" }
 
 // lineTo returns the checkpoints that lead to one, oldest first, without dead and safety
 // checkpoints.
@@ -107,12 +150,10 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, re
 	if err != nil {
 		return checkpoint.DamagedError(l.entry, err)
 	}
-	// The last parent is the record commit.
-	if len(c.Parents) > 1 {
-		l.Head = c.Parents[0]
-	}
-	made := git.Commit{Tree: c.Tree, Author: c.Author, Committer: c.Committer, Message: subject(l) + "\n\nCheckpoint-Id: " + string(l.ID) + "\n"}
-	if before != nil {
+	l.Head = headOf(c)
+	made := git.Commit{Tree: c.Tree, Author: c.Author, Committer: c.Committer, Message: subject(l) + trailer(l.ID)}
+	if l.Before = ""; before != nil {
+		l.Before = before.Commit
 		made.Parents = append(made.Parents, before.Commit)
 	}
 	if l.Head != "" && (before == nil || before.Head != l.Head) {

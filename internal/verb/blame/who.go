@@ -2,6 +2,7 @@ package blame
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,13 +15,17 @@ import (
 )
 
 // attribute says of each line who made it. What a session took over from another one is that one's, and
-// what a tool made in a turn has the words of the prompt.
-func attribute(ctx context.Context, s *checkpoint.Service, st *journal.State, lines []Line) error {
+// what a tool made in a turn has the words of the prompt. used has the links of the lines.
+func attribute(ctx context.Context, s *checkpoint.Service, st *journal.State, lines []Line, used []*link) error {
+	if err := readMessages(ctx, s, st.Session, used); err != nil {
+		return err
+	}
 	type change struct {
 		id   name.ID
 		path string
 	}
-	origins := map[change]*author.Origin{}
+	origins := map[change]*told{}
+	said := sayings{}
 	for i := range lines {
 		l := &lines[i]
 		if l.link == nil {
@@ -32,10 +37,57 @@ func attribute(ctx context.Context, s *checkpoint.Service, st *journal.State, li
 			if err != nil {
 				return err
 			}
-			origins[at] = origin
+			origins[at] = &told{origin, author.Speaker(origin.State, origin.Entry)}
+			said.add(origins[at])
 		}
-		if err := l.tell(ctx, s, origins[at]); err != nil {
+	}
+	if err := said.read(ctx, s); err != nil {
+		return err
+	}
+	for i := range lines {
+		if l := &lines[i]; l.link != nil {
+			l.tell(origins[change{l.link.ID, l.path}], said)
+		}
+	}
+	return nil
+}
+
+// told is an origin, and the checkpoint whose message stands for it.
+type told struct {
+	*author.Origin
+	speaker *journal.Entry
+}
+
+// sayings has the messages that stand for checkpoints. They are read together, session by session.
+type sayings map[name.Session]map[*journal.Entry]string
+
+func (said sayings) add(o *told) {
+	if said[o.State.Session] == nil {
+		said[o.State.Session] = map[*journal.Entry]string{}
+	}
+	said[o.State.Session][o.speaker] = ""
+}
+
+func (said sayings) of(o *told) string {
+	first, _, _ := strings.Cut(said[o.State.Session][o.speaker], "\n")
+	return first
+}
+
+func (said sayings) read(ctx context.Context, s *checkpoint.Service) error {
+	for session, words := range said {
+		entries := slices.SortedFunc(maps.Keys(words), func(a, b *journal.Entry) int { return a.Place - b.Place })
+		ids := make([]name.ID, len(entries))
+		for i, e := range entries {
+			ids[i] = e.Checkpoint
+		}
+		listed, err := s.Store.Listed(ctx, session, ids)
+		if err != nil {
 			return err
+		}
+		for _, e := range entries {
+			if sum := listed[e.Checkpoint]; sum != nil {
+				words[e] = sum.Message
+			}
 		}
 	}
 	return nil
@@ -60,27 +112,18 @@ func originOf(ctx context.Context, s *checkpoint.Service, st *journal.State, l *
 }
 
 // tell writes into the line what is known of its origin.
-func (l *Line) tell(ctx context.Context, s *checkpoint.Service, o *author.Origin) error {
+func (l *Line) tell(o *told, said sayings) {
 	e := o.Entry
 	l.Session, l.By, l.Agent = o.State.Session, o.Who.By, o.Who.Agent
 	if l.By != author.Agent && l.By != author.During {
 		if o.Who.Session != "" {
 			l.Session = o.Who.Session
 		}
-		return nil
+		l.Message, _, _ = strings.Cut(l.link.message, "\n")
+		return
 	}
 	l.ID, l.Label, l.Step, l.Commit = e.Checkpoint, e.Label, e.Step, e.Event().Commit
-	l.Time = checkpoint.Time{Time: e.Event().Time}
-	var err error
-	words := author.Words(o.State, e, func(id name.ID) string {
-		said, wrong := s.Store.Listed(ctx, o.State.Session, []name.ID{id})
-		if err = wrong; said[id] == nil {
-			return ""
-		}
-		return said[id].Message
-	})
-	l.Message, _, _ = strings.Cut(words, "\n")
-	return err
+	l.Time, l.Message = checkpoint.Time{Time: e.Event().Time}, said.of(o)
 }
 
 // beyond goes on through the commits that lines came with, to steps of any session.
