@@ -150,6 +150,12 @@ func open(repo *git.Repo, allowed []string, keyFile, command string) (*Scanner, 
 	return d, nil
 }
 
+// Key returns the repository's key, which it creates on first use. What is derived and kept in a file is
+// sealed with it, so that nobody else's file is taken for our own.
+func Key(repo *git.Repo) ([]byte, error) {
+	return keyIn(filepath.Join(repo.CommonDir, "checkpoint", "guard-key"))
+}
+
 // keySize is the length of a key for fingerprints in bytes.
 const keySize = 32
 

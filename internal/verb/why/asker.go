@@ -26,10 +26,15 @@ type asker struct {
 	tips     map[string]name.OID
 	halves   map[[2]string]bool
 	texts    map[name.OID]content
+	lines    numbering
 	matches  map[[2]name.OID][]int
 	files    map[fileOf]git.Entry
 	chains   map[int32][]int32
-	origins  map[origin]*walk
+	walks    map[origin]*walk
+	having   map[entry][]entry
+	sessions map[entry][]bool
+	feeds    [][]int // by session: those that checkpoints of it have their files from
+	trunk    *trunk
 	authored map[authoring]Claim
 	aims     map[name.OID]*aim
 	diffs    int // how many were made
@@ -71,7 +76,8 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 	a := &asker{
 		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, states: map[name.Session]*journal.State{},
 		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
-		matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, origins: map[origin]*walk{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
+		matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
+		having: map[entry][]entry{}, sessions: map[entry][]bool{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
 	}
 	a.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	for i := range x.Checkpoints {
@@ -84,14 +90,16 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 }
 
 // sessionOf returns the session of a checkpoint.
-func (a *asker) sessionOf(point int32) *session {
+func (a *asker) sessionOf(point int32) *session { return &a.x.Sessions[a.sessionAt(point)] }
+
+func (a *asker) sessionAt(point int32) int {
 	at, _ := slices.BinarySearchFunc(a.x.Sessions, point, func(s session, p int32) int {
 		if s.To <= p {
 			return -1
 		}
 		return 1
 	})
-	return &a.x.Sessions[at]
+	return at
 }
 
 // sessionNamed returns a session, or nil.
@@ -117,14 +125,32 @@ func (a *asker) read(ctx context.Context, e git.Entry) content {
 	c, known := a.texts[e.OID]
 	if !known {
 		c = readLines(ctx, a.s.Repo, e)
-		if a.loose {
-			for i, line := range c.text {
-				c.text[i] = bare(line)
-			}
-		}
-		a.texts[e.OID] = c
+		c = a.note(e.OID, c)
 	}
 	return c
+}
+
+// note remembers a file. Without regard to white space, its lines have none.
+func (a *asker) note(oid name.OID, c content) content {
+	if a.loose {
+		for i, line := range c.text {
+			c.text[i] = bare(line)
+		}
+	}
+	c.numbers = a.lines.numbers(c.text)
+	a.texts[oid] = c
+	return c
+}
+
+// once reports whether a file has line i only once.
+func (a *asker) once(ctx context.Context, e git.Entry, i int) bool {
+	numbers, n := a.read(ctx, e).numbers, 0
+	for _, id := range numbers {
+		if id == numbers[i] {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // mostDiffs bounds the work of one command. Beyond it, lines that occur several times are unknown.
@@ -137,7 +163,14 @@ func (a *asker) matched(ctx context.Context, from, to git.Entry) []int {
 		return known
 	}
 	a.diffs++
-	m := match(a.content(ctx, from), a.content(ctx, to))
+	var before, after []int32
+	if isFile(from) {
+		before = a.read(ctx, from).numbers
+	}
+	if isFile(to) {
+		after = a.read(ctx, to).numbers
+	}
+	m := a.lines.match(before, after)
 	if isFile(from) && !a.read(ctx, from).known {
 		for i := range m {
 			m[i] = doubtful
@@ -160,9 +193,13 @@ func (a *asker) file(ctx context.Context, tree name.OID, path string) git.Entry 
 
 // entriesOf returns the entries of the index that have line i of a text. Of a line that is everywhere
 // only those with the same lines around it.
-func (a *asker) entriesOf(t text, i int) (out []entry) {
+func (a *asker) entriesOf(t text, i int) []entry {
 	const many = 2000
 	want := t.entryOf(i)
+	if known, is := a.having[want]; is {
+		return known
+	}
+	var out []entry
 	from, to := a.x.with(want.key)
 	for at := from; at < to; at++ {
 		e := a.x.at(at)
@@ -170,7 +207,46 @@ func (a *asker) entriesOf(t text, i int) (out []entry) {
 			out = append(out, e)
 		}
 	}
+	a.having[want] = out
 	return out
+}
+
+// adding returns by session whether line i of a text can be one that the session added, or one from which it
+// has its files.
+func (a *asker) adding(t text, i int) []bool {
+	want := t.entryOf(i)
+	if known, is := a.sessions[want]; is {
+		return known
+	}
+	out, any := make([]bool, len(a.x.Sessions)), false
+	for _, e := range a.entriesOf(t, i) {
+		out[a.sessionAt(a.x.change(e.change).point)], any = true, true
+	}
+	for more := any; more; {
+		more = false
+		for n, from := range a.sources() {
+			if !out[n] && slices.ContainsFunc(from, func(other int) bool { return out[other] }) {
+				out[n], more = true, true
+			}
+		}
+	}
+	a.sessions[want] = out
+	return out
+}
+
+// sources returns by session the others that its checkpoints have their files from.
+func (a *asker) sources() [][]int {
+	if a.feeds == nil {
+		a.feeds = make([][]int, len(a.x.Sessions))
+		for n, of := range a.x.Sessions {
+			for _, p := range a.x.Checkpoints[of.From:of.To] {
+				if p.Via >= 0 {
+					a.feeds[n] = append(a.feeds[n], a.sessionAt(p.Via))
+				}
+			}
+		}
+	}
+	return a.feeds
 }
 
 // chain returns a checkpoint and those that it was made on top of, newest first.

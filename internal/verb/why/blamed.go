@@ -198,13 +198,7 @@ func Unquoted(path string) string {
 
 // setHere notes all lines of a file as git sees it in the worktree.
 func (a *asker) setHere(path string, whole text) {
-	whole = append(text{}, whole...)
-	if a.loose {
-		for i, line := range whole {
-			whole[i] = bare(line)
-		}
-	}
-	a.texts[hereOID(path)] = content{whole, true}
+	a.note(hereOID(path), content{text: append(text{}, whole...), known: true})
 }
 
 // hereOID is an id that stands for a file of the worktree.

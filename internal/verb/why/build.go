@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -60,7 +61,7 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	if err != nil {
 		return nil, err
 	}
-	b := &build{s: s, progress: progress, old: load(s.Repo.CommonDir), x: &index{byPath: map[string]int32{}}, known: map[place]int32{}}
+	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{byPath: map[string]int32{}}, known: map[place]int32{}}
 	for i, of := range sessions {
 		if tip := tips[refs[i]]; tip != "" {
 			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
@@ -83,12 +84,19 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 // write keeps the index for the next time. In a repository that cannot be written to it is made again
 // each time.
 func (b *build) write() {
+	dir := filepath.Join(b.s.Repo.CommonDir, "checkpoint")
+	if os.MkdirAll(dir, 0o777) != nil { //nolint:gosec // as git makes directories
+		return
+	}
 	data, err := b.x.encode()
 	if err != nil {
 		return
 	}
-	dir := filepath.Join(b.s.Repo.CommonDir, "checkpoint")
-	if os.MkdirAll(dir, 0o777) == nil { //nolint:gosec // as git makes directories
+	key, err := clearance.Key(b.s.Repo)
+	if err != nil {
+		return
+	}
+	if data, err = sealed(data, key); err == nil {
 		_ = wholefile.Write(filepath.Join(dir, indexFile), 0o600|b.s.Repo.SharedBits()&0o066, func(w io.Writer) error { //nolint:errcheck // see above
 			_, err := io.Copy(w, bytes.NewReader(data))
 			return err

@@ -56,7 +56,10 @@ func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i 
 	if i >= len(t) || len(a.entriesOf(t, i)) == 0 {
 		return nil
 	}
-	for n := range a.x.Sessions {
+	for n, can := range a.adding(t, i) {
+		if !can {
+			continue
+		}
 		of := &a.x.Sessions[n]
 		for _, from := range a.standings(ctx, of, c) {
 			if claim, is := a.claim(ctx, of, from, c, path, e, i); is {
@@ -76,7 +79,7 @@ func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i in
 	if i >= len(t) {
 		return false
 	}
-	if once(t, i) {
+	if a.once(ctx, e, i) {
 		return true
 	}
 	st := a.state(ctx, claim.Session)
@@ -126,7 +129,7 @@ func settle(all []Claim) []Claim {
 // claim returns the claim of one session from one of its standings.
 func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, path string, e git.Entry, i int) (Claim, bool) {
 	p := a.x.Checkpoints[from.point]
-	if p.Tree == "" || !c.here && !c.people[p.Mail] || c.here && p.Worktree != a.worktree {
+	if p.Tree == "" || !c.here && !c.people[p.Mail] || c.here && p.Worktree != a.worktree || a.landed(ctx, &p, c) {
 		return Claim{}, false
 	}
 	file, line := a.place(ctx, from.point, c, path, e, i)

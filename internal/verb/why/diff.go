@@ -3,6 +3,7 @@ package why
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // text is a file as lines. Files of more than maxLines lines or maxBytes bytes, and those that are not
@@ -19,9 +20,10 @@ func linesOf(data []byte) text {
 	if len(data) > maxBytes || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 || bytes.Count(data, []byte("\n")) > maxLines {
 		return nil
 	}
-	var t text
-	for line := range bytes.Lines(data) {
-		t = append(t, string(bytes.TrimSuffix(line, []byte("\n"))))
+	t := make(text, 0, bytes.Count(data, []byte("\n"))+1)
+	for rest := string(data); rest != ""; { // one copy, of which the lines are parts
+		line, after, _ := strings.Cut(rest, "\n")
+		t, rest = append(t, line), after
 	}
 	return t
 }
@@ -38,23 +40,53 @@ const (
 
 // match returns for each line of b the number of its partner in a, or one of the values above.
 func match(a, b text) []int {
-	ids := map[string]int32{}
-	number := func(t text) []int32 {
-		out := make([]int32, len(t))
-		for i, line := range t {
-			id, known := ids[line]
-			if !known {
-				id = int32(len(ids)) //nolint:gosec // bounded by maxLines
-				ids[line] = id
-			}
-			out[i] = id
-		}
-		return out
+	n := numbering{}
+	return n.match(n.numbers(a), n.numbers(b))
+}
+
+// numbering gives equal lines the same number, so that texts are compared fast.
+type numbering struct {
+	of       map[string]int32
+	inA, inB []int32 // how often the texts of a match have each line; all 0 between matches
+}
+
+func (n *numbering) numbers(t text) []int32 {
+	if n.of == nil {
+		n.of = map[string]int32{}
 	}
-	m := matching{a: number(a), b: number(b), to: make([]int, len(b))}
+	out := make([]int32, len(t))
+	for i, line := range t {
+		id, known := n.of[line]
+		if !known {
+			id = int32(len(n.of)) //nolint:gosec // bounded by what one command reads
+			n.of[line] = id
+		}
+		out[i] = id
+	}
+	return out
+}
+
+// match is match for lines as numbers.
+func (n *numbering) match(a, b []int32) []int {
+	if more := len(n.of) - len(n.inA); more > 0 {
+		n.inA, n.inB = append(n.inA, make([]int32, more)...), append(n.inB, make([]int32, more)...)
+	}
+	m := matching{a: a, b: b, to: make([]int, len(b)), inA: n.inA, inB: n.inB}
 	m.between(0, len(a), 0, len(b))
 	m.settle()
-	m.doubt(len(ids))
+	for _, id := range a {
+		m.inA[id]++
+	}
+	for _, id := range b {
+		m.inB[id]++
+	}
+	m.doubt()
+	for _, id := range a {
+		m.inA[id] = 0
+	}
+	for _, id := range b {
+		m.inB[id] = 0
+	}
 	return m.to
 }
 
@@ -62,38 +94,31 @@ func match(a, b text) []int {
 // more often or less often than a, or elsewhere: it cannot be told which of them is the one that was there.
 // It can where all lines of a stay in front and those behind them are only added or only removed, and one of
 // them is in one text only: a function comes or goes, and slide says where it is.
-func (m *matching) doubt(ids int) {
-	inA, inB := make([]int, ids), make([]int, ids)
-	for _, id := range m.a {
-		inA[id]++
-	}
-	for _, id := range m.b {
-		inB[id]++
-	}
+func (m *matching) doubt() {
 	i, k := 0, 0
 	for l := 0; l <= len(m.b); l++ {
-		if l < len(m.b) && (m.to[l] < 0 || inA[m.b[l]] != 1 || inB[m.b[l]] != 1) {
+		if l < len(m.b) && (m.to[l] < 0 || m.inA[m.b[l]] != 1 || m.inB[m.b[l]] != 1) {
 			continue
 		}
 		j := len(m.a)
 		if l < len(m.b) {
 			j = m.to[l]
 		}
-		m.doubtIn(i, j, k, l, inA, inB)
+		m.doubtIn(i, j, k, l)
 		i, k = j+1, l+1
 	}
 }
 
 // hasOther reports whether one of these lines is not in the other text at all.
-func hasOther(lines []int32, other []int) bool {
+func hasOther(lines, other []int32) bool {
 	return slices.ContainsFunc(lines, func(id int32) bool { return other[id] == 0 })
 }
 
-// doubtIn is doubt for a[i:j] and b[k:l]. inA and inB say how often the texts have each line.
-func (m *matching) doubtIn(i, j, k, l int, inA, inB []int) {
+// doubtIn is doubt for a[i:j] and b[k:l].
+func (m *matching) doubtIn(i, j, k, l int) {
 	from, to := ends(m.a[i:j], m.b[k:l])
 	if added, removed := m.b[k+from:l-to], m.a[i+from:j-to]; len(added)+len(removed) == 0 ||
-		from == j-i && hasOther(added, inA) || from == l-k && hasOther(removed, inB) {
+		from == j-i && hasOther(added, m.inA) || from == l-k && hasOther(removed, m.inB) {
 		return
 	}
 	left := map[int32]int{} // how many more a has
@@ -181,8 +206,9 @@ func slide(t []int32, to []int) {
 
 // matching is one comparison, with lines as numbers.
 type matching struct {
-	a, b []int32
-	to   []int
+	a, b     []int32
+	to       []int
+	inA, inB []int32 // how often the texts have each line, for doubt
 }
 
 // between matches a[i:j] with b[k:l].

@@ -95,8 +95,9 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []
 
 // content is a file of a tree. It is not known if it is no text, too large, or cannot be read.
 type content struct {
-	text  text
-	known bool
+	text    text
+	numbers []int32 // of the lines, where an asker read it
+	known   bool
 }
 
 // readLines reads a file of a tree. What is no file has no lines.
@@ -109,7 +110,7 @@ func readLines(ctx context.Context, r *git.Repo, e git.Entry) content {
 		return content{}
 	}
 	t := linesOf(o.Data)
-	return content{t, t != nil || len(o.Data) == 0}
+	return content{text: t, known: t != nil || len(o.Data) == 0}
 }
 
 // isFile reports whether an entry is a regular file.

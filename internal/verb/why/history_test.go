@@ -158,7 +158,7 @@ func (h *history) edit(by *name.ID) string {
 		return path
 	case kind == 6 && h.random.IntN(3) == 0 && len(lines) > 0: // one of several equal lines changes, and an equal one comes elsewhere
 		i := h.random.IntN(len(lines))
-		if once(texts(lines), i) {
+		if slices.Index(texts(lines), lines[i].text) == i && !slices.Contains(texts(lines)[i+1:], lines[i].text) {
 			break // nobody could tell that from an insertion
 		}
 		was := lines[i].text

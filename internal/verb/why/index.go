@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/mapped"
 )
 
@@ -19,7 +20,7 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy01\n"
+const magic = "gcwhy02\n"
 
 // Limits of the index. What lies beyond has no lines in it, so that nothing is claimed of it.
 const (
@@ -28,7 +29,7 @@ const (
 )
 
 // index knows which line each checkpoint added. The file has the magic, the length of the head (8 bytes),
-// the head as JSON, the changes and the entries, each sorted, and a checksum of all that (4 bytes).
+// the head as JSON, the points (points.go), the changes and the entries, each sorted, and a seal (seal.go).
 type index struct {
 	head
 	changes []byte // changeSize each, by checkpoint and path
@@ -41,8 +42,12 @@ type index struct {
 // head is the beginning of the file.
 type head struct {
 	Sessions    []session
-	Checkpoints []point
+	Checkpoints []point  `json:"-"`
 	Paths       [][]byte // as bytes: they need not be UTF-8
+	Words       []string // of the points: commits, mail addresses, ids of worktrees
+	Hash        int      // bytes of an object id
+	Points      int
+	Names       int // bytes of the IDs of all points
 	Changes     int
 	Entries     int
 }
@@ -55,28 +60,6 @@ type session struct {
 	Incomplete  bool     `json:",omitempty"` // objects are missing
 	OriginIn    name.Session
 	OriginPoint name.ID
-}
-
-// point is a checkpoint that is not dead.
-type point struct {
-	ID       name.ID
-	Tree     name.OID
-	Head     name.OID `json:",omitempty"` // HEAD when it was made
-	At       int64    // seconds since 1970
-	Mail     string   `json:",omitempty"` // of its author
-	Worktree string   `json:",omitempty"` // id of the worktree
-	Promoted bool     `json:",omitempty"` // it has the files of an attempt
-	Base     int32    // the checkpoint before in its session; -1: none
-	Via      int32    // the one of another session that it has its files from; -1: none
-}
-
-// base returns the checkpoint that the difference of another one starts from; -1: it starts from HEAD.
-func (x *index) base(i int32) int32 {
-	p := &x.Checkpoints[i]
-	if p.Via >= 0 {
-		return p.Via
-	}
-	return p.Base
 }
 
 // A change is a path of a checkpoint's own difference: checkpoint, path, and the path that it was renamed
@@ -187,44 +170,58 @@ func (x *index) path(p string) int32 {
 	return -1
 }
 
-// encode returns the file.
+// encode returns the file without its seal.
 func (x *index) encode() ([]byte, error) {
+	ids, rows := x.encodePoints()
 	h, err := json.Marshal(x.head)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(magic)+8+len(h)+len(x.changes)+len(x.entries)+4)
+	out := make([]byte, 0, len(magic)+8+len(h)+len(ids)+len(rows)+len(x.changes)+len(x.entries)+sealSize)
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(h)))
-	out = append(append(append(out, h...), x.changes...), x.entries...)
-	return binary.LittleEndian.AppendUint32(out, checksum(out)), nil
+	for _, part := range [][]byte{h, ids, rows, x.changes, x.entries} {
+		out = append(out, part...)
+	}
+	return out, nil
 }
 
-func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
-
-// decode reads a file. It returns nil for one that is damaged or has another format.
+// decode reads what encode wrote. It returns nil for what is damaged or has another format.
 func decode(data []byte) *index {
-	const least = len(magic) + 8 + 4
-	if len(data) < least || !bytes.HasPrefix(data, []byte(magic)) || binary.LittleEndian.Uint32(data[len(data)-4:]) != checksum(data[:len(data)-4]) {
+	const least = len(magic) + 8
+	if len(data) < least || !bytes.HasPrefix(data, []byte(magic)) {
 		return nil
 	}
 	x := &index{}
-	n, rest := binary.LittleEndian.Uint64(data[len(magic):]), data[len(magic)+8:len(data)-4]
+	n, rest := binary.LittleEndian.Uint64(data[len(magic):]), data[least:]
 	if n > uint64(len(rest)) || json.Unmarshal(rest[:n], &x.head) != nil {
 		return nil
 	}
 	rest = rest[n:]
-	if x.Changes < 0 || x.Entries < 0 || len(rest) != x.Changes*changeSize+x.Entries*entrySize {
+	rows := x.Points * (x.Hash + rowSize)
+	if min(x.Names, x.Points, x.Changes, x.Entries) < 0 || x.Hash != 20 && x.Hash != 32 || len(rest) != x.Names+rows+x.Changes*changeSize+x.Entries*entrySize {
 		return nil
 	}
+	ids, rest := rest[:x.Names], rest[x.Names:]
+	if !x.decodePoints(ids, rest[:rows]) {
+		return nil
+	}
+	rest = rest[rows:]
 	x.changes, x.entries = rest[:x.Changes*changeSize], rest[x.Changes*changeSize:]
 	return x
 }
 
 // load maps the index of a repository; nil if there is none that can be used.
-func load(commonDir string) *index {
-	data, err := mapped.Path(filepath.Join(commonDir, "checkpoint", indexFile))
+func load(r *git.Repo) *index {
+	data, err := mapped.Path(filepath.Join(r.CommonDir, "checkpoint", indexFile))
 	if err != nil {
+		return nil
+	}
+	key, err := clearance.Key(r)
+	if err != nil {
+		return nil
+	}
+	if data, err = opened(data, key); err != nil {
 		return nil
 	}
 	return decode(data)

@@ -16,8 +16,7 @@ type origin struct {
 // walk is what is known of the lines of one file of a checkpoint.
 type walk struct {
 	versions []version
-	of       map[int]origin // by line, if all was walked
-	walked   bool
+	of       map[int]origin // by line
 }
 
 // version is a checkpoint that changed the file.
@@ -40,39 +39,21 @@ func (a *asker) origin(ctx context.Context, point int32, path string, i int) ori
 		return none
 	}
 	key := origin{point, path}
-	w := a.origins[key]
+	w := a.walks[key]
 	if w == nil {
-		w = &walk{versions: a.versions(point, path)}
-		a.origins[key] = w
+		w = &walk{versions: a.versions(point, path), of: map[int]origin{}}
+		a.walks[key] = w
 	}
-	if o, known := w.of[i]; known || w.walked {
-		if !known {
-			return none
+	o, known := w.of[i]
+	if !known {
+		if a.once(ctx, e, i) {
+			o = a.indexed(ctx, w, t, i)
+		} else {
+			o = a.walk(ctx, w, e, i)
 		}
-		return o
+		w.of[i] = o
 	}
-	if once(t, i) {
-		if o := a.indexed(ctx, w, t, i); o.point >= 0 {
-			return o
-		}
-		return none
-	}
-	a.walk(ctx, w, e)
-	if o, known := w.of[i]; known {
-		return o
-	}
-	return none
-}
-
-// once reports whether a text has line i only once.
-func once(t text, i int) bool {
-	n := 0
-	for _, line := range t {
-		if line == t[i] {
-			n++
-		}
-	}
-	return n == 1
+	return o
 }
 
 // versions returns the checkpoints on the chain of one that changed a path, newest first. It follows
@@ -83,25 +64,32 @@ func (a *asker) versions(point int32, path string) (out []version) {
 		return nil
 	}
 	chain := a.chain(point)
-	place := make(map[int32]int, len(chain)) // of the checkpoints on it
+	first, last := slices.Min(chain), slices.Max(chain)
+	places := make([]int, last-first+1) // of the checkpoints on it, from 1
 	for i, p := range chain {
-		place[p] = i
+		places[p-first] = i + 1
 	}
+	place := func(c int32) int { return places[a.x.change(c).point-first] - 1 }
 	least := 0 // nothing newer than this counts
 	for number >= 0 {
 		renamed := int32(-1)
 		var on []int32
-		for _, c := range a.x.changesOf(number) {
-			if at, is := place[a.x.change(c).point]; is && at >= least {
+		all := a.x.changesOf(number)
+		from, _ := slices.BinarySearchFunc(all, first, func(c, p int32) int { return int(a.x.change(c).point - p) })
+		for _, c := range all[from:] {
+			if a.x.change(c).point > last {
+				break
+			}
+			if at := place(c); at >= least {
 				on = append(on, c)
 			}
 		}
-		slices.SortFunc(on, func(c, d int32) int { return place[a.x.change(c).point] - place[a.x.change(d).point] })
+		slices.SortFunc(on, func(c, d int32) int { return place(c) - place(d) })
 		for _, c := range on {
 			change := a.x.change(c)
 			out = append(out, version{change: c, point: change.point, path: string(a.x.Paths[change.path])})
 			if change.from >= 0 {
-				renamed, least = change.from, place[change.point]+1
+				renamed, least = change.from, place(c)+1
 				break
 			}
 		}
@@ -161,43 +149,31 @@ func (a *asker) indexed(ctx context.Context, w *walk, t text, i int) origin {
 // mostVersions is how many versions of a file are compared with one another.
 const mostVersions = 400
 
-// walk compares the versions of a file, newest first, and notes the origin of each line.
-func (a *asker) walk(ctx context.Context, w *walk, e git.Entry) {
-	w.walked, w.of = true, map[int]origin{}
-	t := a.content(ctx, e)
-	line := make([]int, len(t)) // of each line of t, its number in the version that is looked at; -1: it is done
-	for i := range line {
-		line[i] = i
-	}
-	follow := func(to []int, origin func(int) bool) {
-		for i, at := range line {
-			if at < 0 {
-				continue
-			}
-			if to[at] == alone && origin(i) || to[at] < 0 {
-				line[i] = -1
-			} else {
-				line[i] = to[at]
-			}
-		}
-	}
+// walk follows line i of a file through its versions, newest first, to the one that added it.
+func (a *asker) walk(ctx context.Context, w *walk, e git.Entry, i int) origin {
+	none := origin{point: -1}
 	for n := range min(len(w.versions), mostVersions) {
 		if a.diffs > mostDiffs || ctx.Err() != nil {
-			return
+			return none
 		}
 		v := a.fill(ctx, w, n)
 		if v.now.OID != e.OID { // a commit changed it in between
 			if !isFile(v.now) {
-				return
+				return none
 			}
-			follow(a.matched(ctx, v.now, e), func(int) bool { return true })
+			if i = a.matched(ctx, v.now, e)[i]; i < 0 {
+				return none
+			}
 		}
-		follow(a.matched(ctx, v.was, v.now), func(i int) bool {
-			w.of[i] = origin{v.point, v.path}
-			return true
-		})
-		if e = v.was; !isFile(e) || !slices.ContainsFunc(line, func(at int) bool { return at >= 0 }) {
-			return
+		switch i = a.matched(ctx, v.was, v.now)[i]; {
+		case i == alone:
+			return origin{v.point, v.path}
+		case i < 0:
+			return none
+		}
+		if e = v.was; !isFile(e) {
+			return none
 		}
 	}
+	return none
 }
