@@ -15,6 +15,8 @@ type Effort struct {
 	// Objects of the large repository; 0: leave it out.
 	Packed int
 	Day    int // checkpoints of an agent's day
+	// Checkpoints of the sessions whose lines why and blame are asked about.
+	Origins int
 	// Checkpoints over which bytes are counted.
 	Counted int
 }
@@ -23,7 +25,7 @@ type Effort struct {
 func Full() Effort {
 	return Effort{
 		Name: "full", Sizes: []int{1000, 20000, 100000}, Rounds: 25, Starts: 60,
-		Lengths: []int{10, 1000, 10000}, Long: 100_000, Packed: 2_000_000, Day: 2000, Counted: 100,
+		Lengths: []int{10, 1000, 10000}, Long: 100_000, Packed: 2_000_000, Day: 2000, Origins: 10_000, Counted: 100,
 	}
 }
 
@@ -31,7 +33,7 @@ func Full() Effort {
 func Quick() Effort {
 	return Effort{
 		Name: "quick", Sizes: []int{1000, 20000}, Rounds: 7, Starts: 20,
-		Lengths: []int{10, 200}, Day: 100, Counted: 20,
+		Lengths: []int{10, 200}, Day: 100, Origins: 500, Counted: 20,
 	}
 }
 
