@@ -141,7 +141,7 @@ func beyond(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found,
 	for i := range lines {
 		if l := &lines[i]; l.link == nil {
 			of = append(of, l)
-			places = append(places, why.Place{Commit: l.Commit, Path: l.path, From: l.from, Line: l.Line})
+			places = append(places, why.Place{Commit: l.Commit, Path: l.path, From: l.from, Line: l.Line, Text: l.Content})
 		}
 	}
 	claims, err := why.Beyond(ctx, s, c.Tree, path, places, slices.Contains(req.Options, "-w"))

@@ -142,6 +142,15 @@ func (a *asker) note(oid name.OID, c content) content {
 	return c
 }
 
+// has reports whether line i of a file is this text: git may have shown another text than the file has.
+func (a *asker) has(ctx context.Context, e git.Entry, i int, line string) bool {
+	if a.loose {
+		line = bare(line)
+	}
+	t := a.content(ctx, e)
+	return i >= 0 && i < len(t) && t[i] == line
+}
+
 // once reports whether a file has line i only once.
 func (a *asker) once(ctx context.Context, e git.Entry, i int) bool {
 	numbers, n := a.read(ctx, e).numbers, 0

@@ -39,8 +39,10 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 		return untracked(s, req, path, said)
 	}
 	lines, some := parseBlame(out), false
+	raw, _ := linesAt(s, path)
 	for _, l := range lines {
-		some = some || l.commit == ""
+		// Git may see other text than the file has: other line ends, another encoding.
+		some = some || l.commit == "" || l.line <= len(raw) && raw[l.line-1] != l.text
 	}
 	if some {
 		// All lines, but no history.
@@ -56,7 +58,7 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 
 // blame runs git blame. said is why it refused.
 func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out string, err error) {
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain"}, args...)})
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain", "--no-textconv"}, args...)})
 	if git.ExitCode(err) > 0 {
 		_, failed, _ := strings.Cut(err.Error(), "fatal: ")
 		return cmp.Or(strings.TrimSpace(failed), err.Error()), "", nil

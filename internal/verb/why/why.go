@@ -50,7 +50,7 @@ func (l Line) Claim() Claim {
 	return Claim{By: author.Unknown, Since: l.Time}
 }
 
-// Lines says what is behind lines of a file of the worktree, or of HEAD where there is no worktree.
+// Lines says what is behind lines of a file of the worktree.
 func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	path, err := s.Repo.Below(req.File)
 	if err != nil {
@@ -73,6 +73,9 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
 		c, e := a.aimAt(ctx, b, path)
 		if c != nil {
+			if !a.has(ctx, e, b.from-1, b.text) {
+				e = git.Entry{}
+			}
 			l.Claims = slices.DeleteFunc(a.claims(ctx, c, b.path, e, b.from-1), func(claim Claim) bool {
 				return !a.confirmed(ctx, []string{path, b.path}, a.hereAt(path), b.line-1, claim)
 			})
@@ -92,6 +95,7 @@ type Place struct {
 	Commit     name.OID
 	Path       string
 	From, Line int
+	Text       string // of the line
 }
 
 // Beyond says what is behind lines that came with commits to the file at a path of a tree; loose: white
@@ -108,7 +112,7 @@ func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path stri
 	a.loose = loose
 	for i, at := range places {
 		c, e := a.aimAt(ctx, blamedLine{commit: at.Commit, path: at.Path}, path)
-		if c == nil || c.here {
+		if c == nil || c.here || !a.has(ctx, e, at.From-1, at.Text) {
 			continue
 		}
 		claims := a.claims(ctx, c, at.Path, e, at.From-1)
