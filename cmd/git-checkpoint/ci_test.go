@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,4 +44,25 @@ func commandsOf(job string) (found []string) {
 		}
 	}
 	return found
+}
+
+// The recipes of docs/report.md have the commands that report_recipes.txtar runs, in that order.
+func TestReportRecipes(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(string(data)), " ")
+	_, files := script(t, "report_recipes.txtar")
+	for _, file := range []string{"github.sh", "gitlab.sh"} {
+		at := 0
+		for line := range strings.Lines(files[file]) {
+			line = strings.Join(strings.Fields(line), " ")
+			next := strings.Index(page[at:], line)
+			if next < 0 {
+				t.Fatalf("docs/report.md has no %q where %s has it", line, file)
+			}
+			at += next
+		}
+	}
 }
