@@ -3,7 +3,7 @@
 // pages into a single HTML file that needs no server.
 //
 // A request passes guarded (who may ask), Server.page (which opens the repository and draws the
-// answer) and one function per page: timeline, step, compare, attempts, metrics, sessions, find,
+// answer) and one function per page: timeline, step, compare, attempts, metrics, sessions, find, lines,
 // plan, do. Each reads with the verb packages, fills a struct such as stepPage, and names the
 // template in templates/ that draws it. Pages work without JavaScript; live.go tells the script
 // when something has changed.
@@ -136,6 +136,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /metrics", s.page(s.metrics))
 	mux.HandleFunc("GET /sessions", s.page(s.sessions))
 	mux.HandleFunc("GET /find", s.page(s.find))
+	mux.HandleFunc("GET /lines", s.page(s.lines))
 	mux.HandleFunc("GET /blob", s.blob)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /static/{name}", static)
