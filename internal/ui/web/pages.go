@@ -305,7 +305,10 @@ func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *h
 type findPage struct {
 	Text, Where string
 	Found       []found
-	// Cut is set if there are more than Found shows.
+	// Everywhere is set if the text is looked for in all that sessions keep; Said has where it is then.
+	Everywhere bool
+	Said       []inspect.Found
+	// Cut is set if there are more than Found or Said shows.
 	Cut bool
 	// Searched is how many records were read for their paths.
 	Searched int
@@ -326,7 +329,7 @@ const (
 
 // find searches by the expression of the request, else by its text.
 func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
-	p := &findPage{Text: r.FormValue("q"), Where: r.FormValue("where")}
+	p := &findPage{Text: r.FormValue("q"), Where: r.FormValue("where"), Everywhere: r.FormValue("everywhere") != ""}
 	v := view{Name: "find", Title: "Find", Data: p}
 	if p.Where != "" {
 		listed, err := inspect.List(ctx, service, inspect.ListRequest{Session: r.FormValue("session"), Where: p.Where})
@@ -338,6 +341,14 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 				p.Found = append(p.Found, found{Item: item})
 			}
 		}
+	} else if p.Everywhere && strings.TrimSpace(p.Text) != "" {
+		said, err := inspect.Search(ctx, service, "", []string{p.Text})
+		if err != nil {
+			return view{}, err
+		}
+		slices.Reverse(said)
+		p.Cut, p.Said = len(said) > mostFound, said[:min(len(said), mostFound)]
+		return v, nil
 	} else if p.Text != "" {
 		t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
 		if err != nil {
