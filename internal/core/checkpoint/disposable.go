@@ -24,11 +24,12 @@ func (s *Service) Forget(files ...string) error {
 // The names of the disposable files in <git dir>/checkpoint of the worktree. Each holds one JSON
 // value that has to be kept from one command to the next. Losing any of them loses no checkpoint.
 const (
-	ChatFile    = "chat.json"    // what chat commands remember between two lines
-	FailedFile  = "failed.json"  // the session in which a create failed last
-	BitsFile    = "bits.json"    // the records made here that open files to more people than the umask does
-	PrivateFile = "private.json" // whether it was said that others can read private files
-	chosenFile  = "chosen.json"  // the session that a user chose, see Choose
+	ChatFile    = "chat.json"          // what chat commands remember between two lines
+	FailedFile  = "failed.json"        // the session in which a create failed last
+	BitsFile    = "bits.json"          // the records made here that open files to more people than the umask does
+	OutsideFile = "outside-rules.json" // the ignore rules outside of the worktree at the last checkpoints
+	PrivateFile = "private.json"       // whether it was said that others can read private files
+	chosenFile  = "chosen.json"        // the session that a user chose, see Choose
 
 	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed
 )

@@ -102,6 +102,7 @@ type Capture struct {
 
 	Ignored   []string // captured although the ignore rules match them
 	Unignored []string // captured although the rules of the last checkpoint matched them
+	Outside   *string  // the ignore rules outside of any tree, in git's syntax; nil: nobody asked
 	// Untracked are the captured files that the index does not have, ignored ones included.
 	Untracked []string
 

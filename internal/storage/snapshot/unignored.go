@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -92,75 +93,96 @@ func (s *Worktree) ignoredNow(ctx context.Context, flags ...string) ([]string, e
 	return list, nil
 }
 
-// Before is what the last checkpoint says of ignored files: its tree has its rules, and Left are the files
-// that it left out because they were ignored until then.
+// Before is what the last checkpoints say of ignored files.
 type Before struct {
-	Tree name.OID
-	Left []string
+	// Trees hold the rules: of the last safety checkpoint if it is the newest, because a rollback may
+	// take rules away, and of the newest other checkpoint. What the last of them holds was taken knowingly.
+	Trees []name.OID
+	// Outside are the rules outside of any tree as they were at the last checkpoint; see Capture.Outside.
+	Outside string
+	Left    []string // the files that were left out because they were ignored until then
 }
 
 // chooseUnignored finds the untracked files that were ignored at the last checkpoint. It lists them in c,
 // and returns the files to capture: without these if the rules say so.
-func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) ([]string, error) {
-	if rules.Before == nil || len(untracked) == 0 {
+func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) (_ []string, err error) {
+	if rules.Before == nil {
 		return untracked, nil
+	}
+	now, err := s.outsideRules(ctx)
+	if c.Outside = &now; err != nil || len(untracked) == 0 {
+		return untracked, err
 	}
 	before := rules.Before()
-	if before.Tree == "" {
-		return untracked, nil
+	left, ask := setOf(before.Left), []string(nil)
+	differ := before.Outside != now
+	for _, tree := range before.Trees {
+		if differ = differ || err != nil; !differ {
+			differ, err = s.rulesDiffer(ctx, tree, untracked)
+		}
 	}
-	then := func(file string) ([]byte, error) { return s.ruleIn(ctx, before.Tree, file) }
-	files, left, ask := s.ruleFiles(), setOf(before.Left), []string(nil)
-	differ, err := s.rulesDiffer(files, then, untracked)
-	if err != nil {
-		return nil, err
+	if len(before.Trees) == 0 || err != nil {
+		return untracked, err
 	}
 	for _, p := range untracked {
 		if !differ && !left[p] {
 			continue
 		}
-		if _, had, err := s.repo.Lookup(ctx, before.Tree, p); err != nil {
+		if _, had, err := s.repo.Lookup(ctx, before.Trees[len(before.Trees)-1], p); err != nil {
 			return nil, err
 		} else if !had || left[p] {
 			ask = append(ask, p)
 		}
 	}
-	ignored, err := s.ignoredBy(ctx, files, then, slices.DeleteFunc(slices.Clone(ask), func(p string) bool { return left[p] }))
-	if err != nil {
-		return nil, err
+	if differ {
+		for _, tree := range before.Trees {
+			ignored, err := s.ignoredIn(ctx, func(file string) ([]byte, error) { return s.ruleIn(ctx, tree, file) }, before.Outside, ask)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(left, ignored)
+		}
 	}
-	for _, p := range ask {
+	kept := make([]string, 0, len(untracked))
+	for _, p := range untracked {
 		switch {
-		case !ignored[p] && !left[p]:
+		case !left[p]:
 		case rules.LeaveUnignored:
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonUnignored})
+			continue
 		default:
 			c.Unignored = append(c.Unignored, p)
 		}
+		kept = append(kept, p)
 	}
-	if !rules.LeaveUnignored {
-		return untracked, nil
-	}
-	asked := setOf(ask)
-	return slices.DeleteFunc(slices.Clone(untracked), func(p string) bool { return asked[p] && (ignored[p] || left[p]) }), nil
+	return kept, nil
 }
 
-// rulesDiffer reports whether a file with ignore rules that apply to any of paths is not on the disk as it
-// was then.
-func (s *Worktree) rulesDiffer(files ruleFiles, then ruleSource, paths []string) (bool, error) {
+// LeaveOut takes files that are no longer ignored out of a capture, as if a rule had left them out.
+func (s *Worktree) LeaveOut(ctx context.Context, c *Capture, paths []string) (err error) {
+	edits := map[string]git.Entry{}
+	for _, p := range paths {
+		edits[p] = git.Entry{}
+		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonUnignored})
+		delete(c.Raw, p)
+		delete(c.Modes, p)
+	}
+	in := setOf(paths)
+	c.AtRisk = slices.DeleteFunc(c.AtRisk, func(sk Skip) bool { return in[sk.Path] })
+	c.Tree, err = s.repo.EditTree(ctx, c.Tree, edits)
+	return err
+}
+
+// rulesDiffer reports whether a .gitignore file that applies to any of paths is not on the disk as it is
+// in a tree.
+func (s *Worktree) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
 	dirs := map[string]bool{}
 	for _, p := range paths {
 		addAbove(dirs, p)
 	}
-	var all []string
 	for d := range dirs {
-		all = append(all, path.Join(d, ".gitignore"))
-	}
-	if files.excludes != "" {
-		all = append(all, files.excludes)
-	}
-	for _, file := range all {
-		was, err := then(file)
+		file := path.Join(d, ".gitignore")
+		was, err := s.ruleIn(ctx, tree, file)
 		if err != nil {
 			return false, err
 		}

@@ -184,6 +184,9 @@ func (c *captured) transact(ctx context.Context) (*draft, store.Result, error) {
 	}
 	if err == nil {
 		rememberBits(c.s, d.record, c.capture.Modes, c.move.Modes)
+		if !c.safety { // a rollback names no file that it leaves alone
+			rememberOutside(c.s, c.session, c.capture.Outside)
+		}
 		checkpoint.KeepOutside(ctx, c.s, c.capture.Tree, d.written.RecordCommit)
 		if len(d.pruned) > 0 {
 			checkpoint.SweepOutside(ctx, c.s)
@@ -299,7 +302,8 @@ func (c *request) look(ctx context.Context, definition definition) (*captured, e
 // capture captures the worktree by the configured rules.
 func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
 	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, req.Exclude
-	rules.Before, rules.LeaveUnignored = func() snapshot.Before { return lastIgnored(ctx, s, session) }, req.Automatic
+	rules.LeaveUnignored = req.Automatic
+	WatchIgnored(ctx, s, session, &rules)
 	if !req.Large {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		var err error
@@ -477,7 +481,7 @@ func (c *draft) detail() *checkpoint.Detail {
 		d.Warnings = append(d.Warnings, snapshot.OnlyTracked)
 	}
 	d.Unignored = ToPaths(c.capture.Unignored)
-	d.Warnings = append(d.Warnings, sayUnignored(c.capture.Unignored)...)
+	d.Warnings = append(d.Warnings, SayUnignored(c.capture.Unignored)...)
 	d.Warnings = append(d.Warnings, c.unlanded...)
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {

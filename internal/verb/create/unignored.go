@@ -9,9 +9,14 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 )
 
-// lastIgnored returns what the newest checkpoint of the session says of ignored files. A safety checkpoint
-// counts for the rules, because a rollback may take them away. In a session without checkpoints it is the newest
-// of the session that changed last.
+// WatchIgnored has a capture list what was ignored at the newest checkpoint of the session and is not any
+// more.
+func WatchIgnored(ctx context.Context, s *checkpoint.Service, session name.Session, rules *snapshot.Rules) {
+	rules.Before = func() snapshot.Before { return lastIgnored(ctx, s, session) }
+}
+
+// lastIgnored returns what the newest checkpoints of the session say of ignored files. In a session without
+// checkpoints they are those of the session that changed last.
 func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Session) snapshot.Before {
 	st, err := s.Store.State(ctx, session)
 	if err != nil || st.Len() == 0 {
@@ -25,36 +30,63 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if st == nil {
 		return snapshot.Before{}
 	}
-	var before snapshot.Before
+	before := snapshot.Before{Outside: outsideBefore(s, st.Session)}
 	for i, c := range st.Backward() {
-		if c.Dead {
+		if c.Dead || c.Safety && len(before.Trees) > 0 {
 			continue
 		}
 		rec, err := s.ReadRecord(ctx, st.At(i))
 		if err != nil {
 			return before
 		}
-		if before.Tree == "" {
-			before.Tree = rec.Snapshot.Tree
-		}
-		if c.Safety { // it holds what is there, and nobody was told of that
-			continue
-		}
+		before.Trees = append(before.Trees, rec.Snapshot.Tree)
 		for _, sk := range rec.Snapshot.Skipped {
 			if sk.Reason == snapshot.ReasonUnignored {
 				before.Left = append(before.Left, string(sk.Path))
 			}
 		}
-		return before
+		if !c.Safety {
+			return before
+		}
 	}
 	return before
+}
+
+// outsideRules are the ignore rules outside of any tree at the last checkpoint of each session that was
+// made in this worktree. They stay on this machine, because they may name what is private.
+type outsideRules map[name.Session]string
+
+// mostOutside is how many sessions outsideRules has.
+const mostOutside = 50
+
+// outsideBefore returns the rules at the last checkpoint of a session, and "" if they are not known.
+func outsideBefore(s *checkpoint.Service, session name.Session) string {
+	var known outsideRules
+	s.Recall(checkpoint.OutsideFile, &known) //nolint:errcheck // a convenience
+	return known[session]
+}
+
+// rememberOutside keeps the rules at the checkpoint that was made.
+func rememberOutside(s *checkpoint.Service, session name.Session, rules *string) {
+	if rules == nil {
+		return
+	}
+	var known outsideRules
+	if _, err := s.Recall(checkpoint.OutsideFile, &known); err != nil || known[session] == *rules {
+		return
+	}
+	if known == nil || len(known) >= mostOutside {
+		known = outsideRules{}
+	}
+	known[session] = *rules
+	s.Remember(checkpoint.OutsideFile, known) //nolint:errcheck // a convenience
 }
 
 // mostUnignored is how many paths a warning for each names.
 const mostUnignored = 10
 
-// sayUnignored names the files that a checkpoint took and that were ignored at the last one.
-func sayUnignored(paths []string) (said []string) {
+// SayUnignored names the files that a checkpoint took and that were ignored at the last one.
+func SayUnignored(paths []string) (said []string) {
 	for i, p := range paths {
 		if i == mostUnignored {
 			return append(said, fmt.Sprintf("no longer ignored, and captured: %d more", len(paths)-i))

@@ -304,7 +304,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
 func (r *Plan) applyState(ctx context.Context, done *Answer) error {
-	is, err := look(ctx, r.s, nil)
+	is, err := look(ctx, r.s, r.to.Session, nil)
 	if err != nil {
 		return err
 	}
@@ -448,7 +448,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	// Also what is ignored or excluded by now: it is moved again.
-	is, err := look(ctx, s, staged.Paths(), staged.Paths()...)
+	is, err := look(ctx, s, meta.Session, staged.Paths(), staged.Paths()...)
 	if err != nil {
 		return nil, meta, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -27,5 +28,39 @@ func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*recor
 	default:
 		req.Message = "before the rollback to " + r.answer.ToLabel
 	}
+	if err := r.leaveUnignored(ctx, req.Capture); err != nil {
+		return nil, err
+	}
 	return create.Safety(ctx, r.s, req)
+}
+
+// leaveUnignored takes files out of a capture that were ignored at the last checkpoint and are not any
+// more, as a hook leaves them out: nobody asked for a checkpoint of them. Those that the move replaces or
+// deletes stay in it and are named, because it would lose them otherwise.
+func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
+	moved := map[string]bool{}
+	if r.plan != nil {
+		for _, o := range r.plan.Ops {
+			moved[o.Path] = true
+		}
+	}
+	var leave, keep []string
+	for _, p := range c.Unignored {
+		// What the target has as well would look as if the move had written it.
+		if _, has, err := r.s.Repo.Lookup(ctx, r.record.Snapshot.Tree, p); err != nil {
+			return err
+		} else if moved[p] {
+			keep = append(keep, p)
+		} else if !has {
+			leave = append(leave, p)
+		}
+	}
+	for _, said := range create.SayUnignored(keep) {
+		r.s.Warn(said)
+	}
+	shot, err := r.s.Shot()
+	if err == nil && len(leave) > 0 {
+		err = shot.LeaveOut(ctx, c, leave)
+	}
+	return err
 }
