@@ -318,7 +318,7 @@ func (c *run) walked(op Op, left *saved) {
 }
 
 // compareHead requires that HEAD moved if it had to, and only then, and that after an undo
-// the same checkpoint is current as before the rollback.
+// the same checkpoint is current as before the rollback. That of a restore of some paths moves none.
 func (c *run) compareHead(m *move) error {
 	want := m.now
 	if c.moves(m) {
@@ -329,6 +329,9 @@ func (c *run) compareHead(m *move) error {
 	}
 	// If that checkpoint was deleted, another one is current.
 	was := m.to.then.current
+	if m.to.only != nil {
+		was = m.now.current
+	}
 	if !m.op.walks() || c.deleted(was) {
 		return nil
 	}

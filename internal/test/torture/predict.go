@@ -63,9 +63,10 @@ func predict(then, now *moment, w wish) *forecast {
 	// What is not captured now, by a rule, is never deleted.
 	for p := range have {
 		_, wanted := then.files[p]
-		if inScope(p) && !wanted && !now.rules(p) && !then.rules(p) && !w.spared[p] {
+		if inScope(p) && !wanted && !now.rules(p) && !then.rules(p) && !w.spared[p] && !then.hidden(p, now) {
 			delete(f.stays, p)
 			f.gone[p] = true
+			f.owned(now, p)
 		}
 	}
 	for p, n := range then.files {
@@ -105,6 +106,13 @@ func (m *moment) tagged(p string) bool {
 	return false
 }
 
+// hidden reports whether p was absent only because of a sparse checkout that is switched off now. It is
+// left alone then.
+func (m *moment) hidden(p string, now *moment) bool {
+	_, absent := m.sparse[p]
+	return absent && m.sparsed && !now.sparsed
+}
+
 // rules reports whether p is left out of a capture by a rule, or is inside of something
 // that is.
 func (m *moment) rules(p string) bool {
@@ -130,11 +138,8 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 		if o, there := f.stays[d]; there && !o.Type.IsDir() {
 			f.obstacle(now, d, o, have, w)
 		}
-		// Tracked files in what has become a repository.
-		if _, nested := now.disk[path.Join(d, ".git")]; nested {
-			f.blocked = append(f.blocked, d)
-		}
 	}
+	f.owned(now, p)
 	old, there := f.stays[p]
 	switch {
 	case !there:
@@ -148,6 +153,16 @@ func (f *forecast) place(now *moment, p string, n node, have map[string]node, w 
 		}
 	}
 	f.files[p] = n
+}
+
+// owned records the repositories that p is in: files that were tracked before, or that git lists because
+// others beside them were. Nothing in another repository is written or deleted.
+func (f *forecast) owned(now *moment, p string) {
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if _, nested := now.disk[path.Join(d, ".git")]; nested {
+			f.blocked = append(f.blocked, d)
+		}
+	}
 }
 
 // replaceDirectory forecasts a file in the place of a directory.
