@@ -57,6 +57,12 @@ func RewriteTrace(repo *git.Repo) string {
 			return filepath.Join(repo.CommonDir, trace)
 		}
 	}
+	// BFG writes its report beside the repository.
+	for _, top := range []string{repo.WorkTree, repo.CommonDir} {
+		if _, err := os.Lstat(top + ".bfg-report"); err == nil && top != "" {
+			return top + ".bfg-report"
+		}
+	}
 	return ""
 }
 

@@ -83,11 +83,22 @@ func ParseMessage(message string) (Summary, error) {
 
 // cutTrailers splits the last paragraph off a message.
 func cutTrailers(message string) (body, block string) {
-	message = strings.TrimRight(message, "\n")
+	message = withoutFooter(strings.TrimRight(message, "\n"))
 	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
 		return message[:i], message[i+2:]
 	}
 	return message, ""
+}
+
+// withoutFooter removes the paragraph that BFG adds to each commit that it makes anew.
+func withoutFooter(message string) string {
+	i := strings.LastIndex(message, "\n\n")
+	for line := range strings.Lines(message[i+1:]) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Former-commit-id: ") {
+			return message
+		}
+	}
+	return strings.TrimRight(message[:max(i, 0)], "\n")
 }
 
 // summarize parses the trailers. Numbers have the same limits as in a record.
