@@ -47,7 +47,7 @@ func (p *page) saved(d *checkpoint.Detail) {
 	p.line(append(append(said, mention(checkpoint.MentionOf(d.Record))...), plain(": "+holds(d)))...)
 	about := d.Left
 	if d.Record.Previous == "" {
-		about = when(about == "", "new session") + when(about != "", "new; "+about)
+		about = when(about == "", "new session"+ofBranch(d)) + when(about != "", "new; "+about)
 	}
 	if about != "" {
 		p.line(plain("In " + string(d.Record.Session) + " (" + about + ")"))

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/session"
@@ -41,6 +42,18 @@ func (a Session) text(p *page) {
 	}))
 }
 
+// marksOf returns the marks of a session in a list. A name with the digits of a clone has its branch beside it.
+func marksOf(m session.Manifest) (spans []render.Span) {
+	if m.Active {
+		spans = append(spans, render.Span{Role: render.Success, Text: "active"})
+	}
+	branch := name.Ref(m.Branch).Short()
+	if checkpoint.IsOfClone(m.Session, name.SessionFromBranch(branch)) {
+		spans = append(spans, render.Span{Role: render.Dim, Text: "of " + branch})
+	}
+	return spans
+}
+
 // Sessions is the answer of session list.
 type Sessions []session.Manifest
 
@@ -62,7 +75,7 @@ func (a Sessions) text(p *page) {
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, string(m.Session)), say(m.Status),
 			say(strconv.Itoa(len(m.Checkpoints))), say(p.view.Time(m.UpdatedAt.Time)),
-			say(m.Workflow), say(m.Topic), cell(render.Success, when(m.Active, "active")),
+			say(m.Workflow), say(m.Topic), spaced(marksOf(m)),
 		})
 	}
 	p.table(t.Columns, t.Rows)
@@ -73,4 +86,10 @@ func (a Sessions) text(p *page) {
 	case empty > 0:
 		p.line(dim(render.Count(empty, "session", "sessions") + " without checkpoints not shown"))
 	}
+}
+
+// ofBranch says the branch of a new session whose name has the digits of the clone.
+func ofBranch(d *checkpoint.Detail) string {
+	branch := name.Ref(d.Record.Git.Branch).Short()
+	return when(checkpoint.IsOfClone(d.Record.Session, name.SessionFromBranch(branch)), " of "+branch)
 }

@@ -58,6 +58,9 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 	} else if err != nil {
 		return base, false, err
 	}
+	if base, err = s.newDefault(ctx, base); err != nil {
+		return base, false, err
+	}
 	for n := 1; ; n++ {
 		session := base
 		if n > 1 {
@@ -79,14 +82,18 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 	}
 }
 
-// hasNumber reports whether a session has the name base, or that with a number after it.
+// hasNumber reports whether a session has the name base, or that with the digits of a clone, a number, or
+// both after it.
 func hasNumber(session, base name.Session) bool {
 	rest, ok := strings.CutPrefix(string(session), string(base))
-	if number, numbered := strings.CutPrefix(rest, "-"); ok && numbered {
-		_, err := strconv.ParseUint(number, 10, 32)
-		return err == nil
+	if !ok || rest == "" {
+		return ok
 	}
-	return ok && rest == ""
+	numbers := strings.Split(rest, "-")
+	return numbers[0] == "" && len(numbers) <= 3 && !slices.ContainsFunc(numbers[1:], func(n string) bool {
+		_, err := strconv.ParseUint(n, 10, 32)
+		return err != nil
+	})
 }
 
 // isDefault reports whether nobody gave a session its name or a workflow: it was begun by a checkpoint.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"git-checkpoint/internal/format/name"
 )
 
 var (
@@ -52,11 +51,9 @@ func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path s
 	if !ok || ref == "refs" || strings.HasPrefix(ref, "refs/") {
 		return typed, "", false
 	}
-	if in, err := name.ParseSession(ref); err == nil {
-		if _, err := s.Store.State(ctx, in); err == nil {
-			inner, path, ok := strings.Cut(path, ":")
-			return ref + ":" + inner, path, ok
-		}
+	if in, err := s.SessionCalled(ctx, ref); err != nil || in != "" {
+		inner, path, ok := strings.Cut(path, ":")
+		return ref + ":" + inner, path, ok
 	}
 	// A discarded checkpoint also counts: the caller reports that error better than "no such
 	// checkpoint".

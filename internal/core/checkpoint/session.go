@@ -64,12 +64,10 @@ func (s *Service) NamedSession(ctx context.Context, request string) (name.Sessio
 	if request == "" {
 		return "", nil
 	}
-	session, err := name.ParseSession(request)
-	if err == nil {
-		if _, missing := s.Store.State(ctx, session); !errors.Is(missing, store.ErrNoSession) {
-			return session, nil
-		}
+	if called, err := s.SessionCalled(ctx, request); err != nil || called != "" {
+		return called, err
 	}
+	session, err := name.ParseSession(request)
 	if own := s.agentSession(ctx, request); own != "" {
 		return own, nil
 	}

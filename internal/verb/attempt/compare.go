@@ -22,7 +22,6 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -200,13 +199,11 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 			return rowOfAttempt(ctx, s, a)
 		}
 	}
-	if other, err := name.ParseSession(typed); err == nil {
-		// A session with the name goes before a checkpoint of this session.
-		if _, err := s.Store.State(ctx, other); err == nil {
-			return rowOf(ctx, s, typed, typed+":@")
-		} else if !errors.Is(err, store.ErrNoSession) {
-			return Compared{}, err
-		}
+	// A session with the name goes before a checkpoint of this session.
+	if other, err := s.SessionCalled(ctx, typed); err != nil {
+		return Compared{}, err
+	} else if other != "" {
+		return rowOf(ctx, s, typed, typed+":@")
 	}
 	if session != "" {
 		typed = session + ":" + typed

@@ -28,7 +28,9 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 		if req.Type != "" || req.Match != "" {
 			return nil, checkpoint.Usage("", "a name and --type or --match cannot be used together")
 		}
-		if session, err := name.ParseSession(req.Target); err == nil {
+		if session, err := s.SessionCalled(ctx, req.Target); err != nil {
+			return nil, err
+		} else if session != "" {
 			if st, err := s.Store.State(ctx, session); err == nil {
 				return currentOf(st)
 			}

@@ -249,6 +249,11 @@ func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) er
 // the listings if all went well, so that the next fetch in the same state can return at once.
 func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
 	tips := map[name.Session]name.OID{}
+	for _, l := range t.answer.Lines {
+		if session, _, _ := name.SplitCheckpointRef(l.Ref); l.Outcome == OutcomeCreated && l.Ref == name.JournalRef(session) {
+			t.s.SayBeside(ctx, session)
+		}
+	}
 	for session, at := range there.Sessions {
 		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s, at.Journal) {
 			tips[session] = at.Journal

@@ -103,7 +103,8 @@ func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
 // known returns an error for a requested session that exists neither here nor at the remote.
 func (t *transfer) known(ctx context.Context, here, there *remote.Listing) error {
 	for _, session := range t.sessions {
-		if here.Sessions[session] == nil && there.Sessions[session] == nil {
+		ofClone := func(other name.Session) bool { return checkpoint.IsOfClone(other, session) }
+		if here.Sessions[session] == nil && there.Sessions[session] == nil && !slices.ContainsFunc(t.sessions, ofClone) {
 			return t.s.UnknownSessionError(ctx, session)
 		}
 	}

@@ -200,6 +200,7 @@ func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
 			l.Add(r.Ref, r.OID)
 		}
 	}
+	t.clones(l)
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
 		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
@@ -250,8 +251,24 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 	if prefix := there.Elsewhere(); prefix != "" && len(there.Sessions) == 0 {
 		t.s.Warn(t.answer.Remote + " has checkpoints below " + prefix + ", where nothing looks for them here; " + PrefixHint(prefix))
 	}
+	t.clones(there)
 	there.Keep(t.sessions)
 	return here, there, nil
+}
+
+// clones adds the sessions that the request calls by their branch alone, main for main-4821. Those of
+// several clones all travel.
+func (t *trip) clones(l *remote.Listing) {
+	for _, called := range t.sessions {
+		if l.Sessions[called] != nil {
+			continue
+		}
+		for session := range l.Sessions {
+			if checkpoint.IsOfClone(session, called) && !slices.Contains(t.sessions, session) {
+				t.sessions = append(t.sessions, session)
+			}
+		}
+	}
 }
 
 // leaveBegunAnew takes out of a listing of the remote what it has of sessions whose journal was rewritten

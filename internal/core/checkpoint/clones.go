@@ -1,0 +1,126 @@
+package checkpoint
+
+// A default session that is begun in a clone which has a remote is named after the branch and the clone,
+// main-4821: two clones that both began "main" would otherwise mix two jobs in one session when they sync.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
+)
+
+// cloneDigits is how many digits of the clone the name of a session ends in.
+const cloneDigits = 4
+
+// newDefault returns the name of a default session that is begun here: base, with the digits of the clone
+// where another clone may have begun one of that name, too.
+func (s *Service) newDefault(ctx context.Context, base name.Session) (name.Session, error) {
+	clone, err := s.isClone(ctx)
+	if clone {
+		base += "-" + name.Session(s.Store.CloneDigits())
+	}
+	return base, err
+}
+
+// isClone reports whether the repository has a remote, and got something from there. One whose branches
+// only went there began what is in the remote: every clone of that has digits, so nothing meets its session.
+func (s *Service) isClone(ctx context.Context) (bool, error) {
+	config := s.Repo.Config
+	has := false
+	for _, key := range config.Keys("remote.") {
+		if remote, is := strings.CutSuffix(key, ".url"); is {
+			// What git clone --bare makes has nothing to fetch branches into, so nothing tells.
+			if _, fetches := config.Get(remote + ".fetch"); !fetches {
+				return true, nil
+			}
+			has = true
+		}
+	}
+	if !has {
+		return false, nil
+	}
+	seen, err := s.Repo.Refs(ctx, "refs/remotes/")
+	for _, r := range seen {
+		if strings.HasSuffix(string(r.Ref), "/HEAD") {
+			continue
+		}
+		log, err := s.Repo.Output(ctx, "log", "--walk-reflogs", "--format=%gs", string(r.Ref), "--")
+		first := strings.TrimSpace(log[strings.LastIndex(strings.TrimSpace(log), "\n")+1:])
+		if err != nil || first != "update by push" {
+			return true, nil //nolint:nilerr // without a log nothing tells
+		}
+	}
+	if len(seen) > 0 || err != nil {
+		return false, err
+	}
+	for _, key := range config.Keys("branch.") { // of a clone of an empty repository
+		if of, _ := config.Get(key); strings.HasSuffix(key, ".remote") && of != "." {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// IsOfClone reports whether a session has the name base and the digits of a clone after it.
+func IsOfClone(session, base name.Session) bool {
+	rest, ok := strings.CutPrefix(string(session), string(base)+"-")
+	return ok && len(rest) == cloneDigits && strings.Trim(rest, "0123456789") == ""
+}
+
+// SessionCalled returns the session that a person calls so: by its name, or a default one of a clone by its
+// branch alone, main for main-4821. It is "" if there is none, and KindUsage if several fit.
+func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session, error) {
+	called, err := name.ParseSession(text)
+	if err != nil {
+		return "", nil //nolint:nilerr // no session has such a name
+	}
+	if _, missing := s.Store.State(ctx, called); !errors.Is(missing, store.ErrNoSession) {
+		return called, nil
+	}
+	sessions, err := SessionNames(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	var found []name.Session
+	for _, session := range sessions {
+		if !IsOfClone(session, called) {
+			continue
+		}
+		if st, err := s.Store.State(ctx, session); err == nil && isDefault(st) && name.SessionFromBranch(name.Ref(st.Started.Branch).Short()) == called {
+			found = append(found, session)
+		}
+	}
+	if len(found) > 1 {
+		e := Failure(KindUsage, "", "%q is ambiguous: %d clones have a session of it", called, len(found))
+		for _, session := range found {
+			e.Hints = append(e.Hints, s.Steps(ctx, session))
+		}
+		return "", e
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	return found[0], nil
+}
+
+// SayBeside warns of a session that came from elsewhere, where this repository has a default session of the
+// same branch: both go on beside each other.
+func (s *Service) SayBeside(ctx context.Context, came name.Session) {
+	st, err := s.Store.State(ctx, came)
+	if err != nil || !isDefault(st) {
+		return
+	}
+	own, err := s.lastUsed(ctx, nil, func(other *journal.State) bool {
+		return other.Session != came && isDefault(other) && other.Branch == st.Branch
+	})
+	if err != nil || own == nil {
+		return
+	}
+	s.Warn(fmt.Sprintf("%s: another session of %s, beside %s; `git checkpoint session switch %s` goes on there",
+		s.Steps(ctx, came), name.Ref(st.Branch).Short(), own.Session, came))
+}
