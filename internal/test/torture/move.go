@@ -135,7 +135,12 @@ func (c *run) takesOff(m *move) bool {
 // the exit code of a wrong command line unless something else is in the way as well.
 func (c *run) aimless(m *move, reason string) (bool, error) {
 	switch {
-	case m.to.dead || m.op.walks() || !c.nowhere(m):
+	case m.to.dead || m.op.walks():
+		return false, nil
+	// Only what a rollback leaves alone is there, such as a repository that was made since.
+	case m.result.code == 129 && len(m.forecast.files)+len(m.forecast.gone) == 0 && c.nowhere(m, m.to.then):
+		return true, c.unmoved(m.op.Verb+" of a path that the checkpoint lacks", m.before, m.after)
+	case !c.nowhere(m, m.now, m.to.then):
 		return false, nil
 	case m.result.code == 129:
 		return true, c.unmoved(m.op.Verb+" of a path that is nowhere", m.before, m.after)
@@ -145,13 +150,13 @@ func (c *run) aimless(m *move, reason string) (bool, error) {
 	return false, nil
 }
 
-// nowhere reports whether neither side has anything at the requested paths: captured,
+// nowhere reports whether none of sides has anything at the requested paths: captured,
 // staged, or left out by a rule.
-func (c *run) nowhere(m *move) bool {
+func (c *run) nowhere(m *move, sides ...*moment) bool {
 	if m.wish.only == nil {
 		return false
 	}
-	for _, side := range []*moment{m.now, m.to.then} {
+	for _, side := range sides {
 		for _, held := range []iter.Seq[string]{
 			maps.Keys(side.files), maps.Keys(side.links), maps.Keys(side.sparse), maps.Keys(side.tracked), maps.Keys(side.intents), maps.Keys(side.frozen),
 		} {
