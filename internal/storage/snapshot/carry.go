@@ -346,28 +346,42 @@ func (s *Worktree) carriedIndex(ctx context.Context, all []carried, index, now *
 	if out.Tree, err = s.repo.EditTree(ctx, after, edits); err != nil {
 		return nil, nil, err
 	}
-	gone := map[string]bool{}
+	gone, absent := map[string]bool{}, absentPaths(index)
 	if len(now.AssumeUnchanged)+len(now.SkipWorktree) > 0 {
-		changes, err := s.repo.DiffTrees(ctx, now.Tree, out.Tree)
+		if gone, err = s.lacking(ctx, now.Tree, out.Tree); err != nil {
+			return nil, nil, err
+		}
+	}
+	// A file that the restore leaves off the disk keeps the bit of then: git would call it deleted.
+	if len(absent) > 0 {
+		without, err := s.lacking(ctx, index.Tree, out.Tree)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, c := range changes {
-			gone[c.Path] = c.New.Mode == 0
-		}
+		maps.DeleteFunc(absent, func(p string, _ bool) bool { return without[p] })
 	}
-	flags := func(then, now []string) []string {
-		kept := slices.DeleteFunc(slices.Clone(then), func(p string) bool { return !ours[p] })
-		kept = slices.AppendSeq(kept, func(yield func(string) bool) {
-			for _, p := range now {
-				if !ours[p] && !gone[p] && !yield(p) {
-					return
-				}
+	flags := func(then, now []string, also map[string]bool) []string {
+		kept := slices.DeleteFunc(slices.Clone(then), func(p string) bool { return !ours[p] && !also[p] })
+		for _, p := range now {
+			if !ours[p] && !gone[p] && !also[p] {
+				kept = append(kept, p)
 			}
-		})
+		}
 		slices.Sort(kept)
 		return kept
 	}
-	out.AssumeUnchanged, out.SkipWorktree = flags(index.AssumeUnchanged, now.AssumeUnchanged), flags(index.SkipWorktree, now.SkipWorktree)
+	out.AssumeUnchanged, out.SkipWorktree = flags(index.AssumeUnchanged, now.AssumeUnchanged, nil), flags(index.SkipWorktree, now.SkipWorktree, absent)
 	return out, said, nil
+}
+
+// lacking returns the paths of tree that other does not have.
+func (s *Shot) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
+	changes, err := s.repo.DiffTrees(ctx, tree, other)
+	gone := map[string]bool{}
+	for _, c := range changes {
+		if c.New.Mode == 0 {
+			gone[c.Path] = true
+		}
+	}
+	return gone, err
 }
