@@ -84,6 +84,9 @@ func (c *run) carried(top string, from, now, after *moment) (stagedIndex, error)
 	for p, f := range follows {
 		mode, oid, _ := strings.Cut(f, " ")
 		tag := tags[p]
+		if _, absent := from.sparse[p]; absent { // it goes off the disk again, and git has to know why
+			tag = "S"
+		}
 		if tag == "" {
 			tag = "H"
 		}
