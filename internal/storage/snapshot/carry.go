@@ -375,7 +375,7 @@ func (s *Worktree) carriedIndex(ctx context.Context, all []carried, index, now *
 }
 
 // lacking returns the paths of tree that other does not have.
-func (s *Shot) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
+func (s *Worktree) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
 	changes, err := s.repo.DiffTrees(ctx, tree, other)
 	gone := map[string]bool{}
 	for _, c := range changes {
