@@ -161,7 +161,7 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	case info == nil:
 		err = r.makeParents(o.Path)
 	case info.IsDir():
-		err = r.shot.files.removeEmpty(o.Path)
+		err = r.removeEmpty(o.Path)
 	default:
 		return r.putOver(i, o.Path, info)
 	}
@@ -263,8 +263,8 @@ func (r *Restore) setMode(p string, perm fs.FileMode) error {
 
 // removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
 // returns a ChangedError.
-func (w *workFiles) removeEmpty(dir string) error {
-	entries, err := w.readDir(dir)
+func (r *Restore) removeEmpty(dir string) error {
+	entries, err := r.shot.files.readDir(dir)
 	if err != nil {
 		return err
 	}
@@ -272,24 +272,12 @@ func (w *workFiles) removeEmpty(dir string) error {
 		if !e.IsDir() {
 			return &ChangedError{path.Join(dir, e.Name())}
 		}
-		if err := w.removeEmpty(path.Join(dir, e.Name())); err != nil {
+		if err := r.removeEmpty(path.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
-	return w.drop(dir)
+	return r.shot.files.drop(dir)
 }
-
-// removeDir removes an empty directory. It never removes a file that took its name.
-func (w *workFiles) removeDir(dir string) error {
-	info, err := w.lstat(dir)
-	if err != nil || info == nil || !info.IsDir() {
-		return errors.Join(err, errNoDirectory)
-	}
-	w.moved()
-	return w.drop(dir)
-}
-
-var errNoDirectory = errors.New("not a directory")
 
 // removeEmptied removes the directories that the deletions left empty, as git does, the deepest
 // first. It keeps those that new files go into, and the user's working directory.

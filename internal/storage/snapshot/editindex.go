@@ -7,8 +7,6 @@ package snapshot
 
 import (
 	"context"
-	"io/fs"
-	"os"
 
 	"git-checkpoint/internal/git"
 )
@@ -159,10 +157,4 @@ func (r *Restore) read(p string) (written, bool) {
 	}
 	stat, ok := fileStat(now)
 	return written{h.entry, stat}, ok
-}
-
-// sameContent reports whether a file was not written to. It may have been renamed or have other
-// permissions, as those do not change the mtime.
-func sameContent(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -15,10 +15,6 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// largeFile is the size in bytes from which git streams content, so that it is not held in
-// memory.
-const largeFile = 4 << 20
-
 // packFrom is the number of changed files from which a capture writes one pack instead of a
 // loose object for each.
 const packFrom = 500

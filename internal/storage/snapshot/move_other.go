@@ -26,15 +26,5 @@ func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 // inode returns false: there are no inode numbers to compare.
 func inode(fs.FileInfo) (dev, ino uint64, ok bool) { return 0, 0, false }
 
-// running reports whether a process exists. On Windows, FindProcess fails if it does not.
-func running(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	p.Release() //nolint:errcheck // it was only looked for
-	return true
-}
-
 // links returns 1: a file is never known to have further names.
 func links(fs.FileInfo) uint64 { return 1 }

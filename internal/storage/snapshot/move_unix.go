@@ -157,12 +157,6 @@ func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	return uint64(st.Dev), st.Ino, true //nolint:unconvert // the type of Dev differs between systems
 }
 
-// running reports whether a process exists. EPERM means that it belongs to another user.
-func running(pid int) bool {
-	err := unix.Kill(pid, 0)
-	return err == nil || err == unix.EPERM
-}
-
 // links returns how many names (hard links) a file has.
 func links(info fs.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -14,10 +14,6 @@ import (
 	"git-checkpoint/internal/sys/lockfile"
 )
 
-// errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
-// name is free.
-var errNoSwap = errors.New("this file system cannot exchange two names")
-
 // displace moves the file at p to old/<n>. If it turns out to be another version than the
 // captured one, the result is a ChangedError, and the file goes back at once or, where that could
 // replace another one, in Back.

@@ -7,10 +7,7 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/git"
 )
@@ -41,51 +38,6 @@ func (s *Worktree) forgetSparse(t *Target) map[string]bool {
 func (s *Worktree) sparseInForce() bool {
 	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
 	return s.isSparse() && !expects
-}
-
-// existing returns those of paths, which are sorted, where something is. There may be a million
-// files that a sparse checkout keeps off the disk, so it does not look for them in a directory that
-// is not there either.
-func (w *workFiles) existing(paths []string) (out []string, err error) {
-	missing, dir := "", "."
-	for _, p := range paths {
-		if missing != "" && strings.HasPrefix(p, missing) {
-			continue
-		}
-		if d := path.Dir(p); d != dir {
-			if missing, err = w.missing(d); err != nil {
-				return nil, err
-			}
-			if dir = d; missing != "" {
-				continue
-			}
-		}
-		info, err := w.lstat(p)
-		if err != nil {
-			return nil, fmt.Errorf("look at %q: %w", p, err)
-		}
-		if info != nil {
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
-// missing returns the topmost of dir and the directories above it that does not exist, with a slash
-// at its end, or "" if dir exists.
-func (w *workFiles) missing(dir string) (string, error) {
-	missing := ""
-	for ; dir != "."; dir = path.Dir(dir) {
-		info, err := w.lstat(dir)
-		if err != nil {
-			return "", fmt.Errorf("look at %q: %w", dir, err)
-		}
-		if info != nil && info.IsDir() {
-			break
-		}
-		missing = dir + "/"
-	}
-	return missing, nil
 }
 
 // absentPaths returns the files of an index that a sparse checkout left off the disk. The

@@ -37,7 +37,7 @@ type specialFinder struct {
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.IndexEntry, dirs, found []string) error {
 	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: setOf(scan.Nested), tracked: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
-		f.ignores = s.files.plainIgnores()
+		f.ignores = s.plainIgnores()
 	}
 	for _, e := range entries {
 		addAbove(f.holds, e.Path)
@@ -151,12 +151,12 @@ func (f *specialFinder) searchWide(ctx context.Context) error {
 // other than a final one, as in "node_modules/". Directories of these names are ignored for sure,
 // which saves a git process. If there is a negated rule it returns nil, as then only git can
 // tell.
-func (w *workFiles) plainIgnores() map[string]bool {
-	info, err := w.lstat(".gitignore")
+func (s *Worktree) plainIgnores() map[string]bool {
+	info, err := s.files.lstat(".gitignore")
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
-	data, _, err := w.read(".gitignore", info)
+	data, _, err := s.files.read(".gitignore", info)
 	if err != nil {
 		return nil
 	}

@@ -34,34 +34,6 @@ func hasEntry(dir, name string) bool {
 	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
 }
 
-// spelling returns the path of what is at p as the directories list it. It is p itself, except on a
-// disk that finds it under another spelling.
-func (w *workFiles) spelling(p string) string {
-	if p == "." {
-		return p
-	}
-	dir, name := w.spelling(path.Dir(p)), path.Base(p)
-	entries, err := w.readDir(dir)
-	found := path.Join(dir, name)
-	info, infoErr := w.lstat(found)
-	if err != nil || infoErr != nil || info == nil {
-		return found
-	}
-	other := ""
-	for _, e := range entries {
-		if e.Name() == name {
-			return found
-		}
-		if is, err := w.lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
-			other = e.Name()
-		}
-	}
-	if other == "" {
-		return found
-	}
-	return path.Join(dir, other)
-}
-
 // TwinsError says that the target has two paths that this disk holds as one file. Such a checkpoint
 // comes from another disk.
 type TwinsError struct{ A, B string }

@@ -3,8 +3,6 @@ package snapshot
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,13 +150,6 @@ func (s *Worktree) Sweep(age time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// randomHex returns twelve hexadecimal digits. IsStaging relies on that length.
-func randomHex() string {
-	var b [6]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // newFile is where the new content of operation i is staged. oldFile is where the file that it

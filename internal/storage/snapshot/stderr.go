@@ -58,16 +58,6 @@ func withoutFilesOf(dir, text string) string {
 	return text
 }
 
-// denies reports whether p exists and cannot be read. The path of a directory ends in "/".
-func (w *workFiles) denies(p string) bool {
-	if dir, ok := strings.CutSuffix(p, "/"); ok {
-		_, err := w.readDir(dir)
-		return errors.Is(err, fs.ErrPermission)
-	}
-	info, err := w.lstat(p)
-	return errors.Is(err, fs.ErrPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
-}
-
 // deniedDirs returns the directories that cannot be read, dir included, at any depth.
 func (s *gitScanner) deniedDirs(dir string) (out []string) {
 	entries, err := s.files.readDir(dir)

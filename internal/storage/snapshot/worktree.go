@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +23,14 @@ import (
 // happens there only if the git directory is on another file system, because files can be renamed
 // into place only within one file system. A capture never takes such a directory.
 const stagingPrefix = ".git-checkpoint-staging-"
+
+// largeFile is the size in bytes from which git streams content, so that it is not held in
+// memory.
+const largeFile = 4 << 20
+
+// errNoSwap says that the system cannot exchange two names, and cannot rename only if the new
+// name is free.
+var errNoSwap = errors.New("this file system cannot exchange two names")
 
 // workFiles gives access to the files below the top of a worktree. Paths are relative, with
 // slashes.
@@ -255,6 +265,12 @@ func same(a, b fs.FileInfo) bool {
 	return sameContent(a, b) && a.Mode() == b.Mode() && changeTime(a).Equal(changeTime(b))
 }
 
+// sameContent reports whether a file was not written to. It may have been renamed or have other
+// permissions, as those do not change the mtime.
+func sameContent(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
 // readable reports whether a regular file can be opened for reading.
 func (w *workFiles) readable(p string) bool {
 	f, err := w.open(p)
@@ -318,6 +334,13 @@ func (w *workFiles) abs(p string) string { return filepath.Join(w.top, filepath.
 func IsStaging(name string) bool {
 	random, ours := strings.CutPrefix(name, stagingPrefix)
 	return ours && len(random) == len(randomHex()) && strings.Trim(random, "0123456789abcdef") == ""
+}
+
+// randomHex returns twelve hexadecimal digits. IsStaging relies on that length.
+func randomHex() string {
+	var b [6]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // inStaging reports whether p is a staging directory or lies in one.

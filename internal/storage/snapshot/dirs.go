@@ -1,0 +1,105 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// removeDir removes an empty directory. It never removes a file that took its name.
+func (w *workFiles) removeDir(dir string) error {
+	info, err := w.lstat(dir)
+	if err != nil || info == nil || !info.IsDir() {
+		return errors.Join(err, errNoDirectory)
+	}
+	w.moved()
+	return w.drop(dir)
+}
+
+var errNoDirectory = errors.New("not a directory")
+
+// existing returns those of paths, which are sorted, where something is. There may be a million
+// files that a sparse checkout keeps off the disk, so it does not look for them in a directory that
+// is not there either.
+func (w *workFiles) existing(paths []string) (out []string, err error) {
+	missing, dir := "", "."
+	for _, p := range paths {
+		if missing != "" && strings.HasPrefix(p, missing) {
+			continue
+		}
+		if d := path.Dir(p); d != dir {
+			if missing, err = w.missing(d); err != nil {
+				return nil, err
+			}
+			if dir = d; missing != "" {
+				continue
+			}
+		}
+		info, err := w.lstat(p)
+		if err != nil {
+			return nil, fmt.Errorf("look at %q: %w", p, err)
+		}
+		if info != nil {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// missing returns the topmost of dir and the directories above it that does not exist, with a slash
+// at its end, or "" if dir exists.
+func (w *workFiles) missing(dir string) (string, error) {
+	missing := ""
+	for ; dir != "."; dir = path.Dir(dir) {
+		info, err := w.lstat(dir)
+		if err != nil {
+			return "", fmt.Errorf("look at %q: %w", dir, err)
+		}
+		if info != nil && info.IsDir() {
+			break
+		}
+		missing = dir + "/"
+	}
+	return missing, nil
+}
+
+// spelling returns the path of what is at p as the directories list it. It is p itself, except on a
+// disk that finds it under another spelling.
+func (w *workFiles) spelling(p string) string {
+	if p == "." {
+		return p
+	}
+	dir, name := w.spelling(path.Dir(p)), path.Base(p)
+	entries, err := w.readDir(dir)
+	found := path.Join(dir, name)
+	info, infoErr := w.lstat(found)
+	if err != nil || infoErr != nil || info == nil {
+		return found
+	}
+	other := ""
+	for _, e := range entries {
+		if e.Name() == name {
+			return found
+		}
+		if is, err := w.lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
+			other = e.Name()
+		}
+	}
+	if other == "" {
+		return found
+	}
+	return path.Join(dir, other)
+}
+
+// denies reports whether p exists and cannot be read. The path of a directory ends in "/".
+func (w *workFiles) denies(p string) bool {
+	if dir, ok := strings.CutSuffix(p, "/"); ok {
+		_, err := w.readDir(dir)
+		return errors.Is(err, fs.ErrPermission)
+	}
+	info, err := w.lstat(p)
+	return errors.Is(err, fs.ErrPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
+}
