@@ -31,24 +31,24 @@ import (
 // ErrMoved if another rollback moved files since the capture, and with ErrBusy if one is in
 // progress.
 func (r *Restore) Begin(meta json.RawMessage) error {
-	r.intent.Meta, r.intent.Top = meta, r.shot.files.top
-	r.intent.OldIndex = filepath.Join(r.shot.dir, "tmp-old-index-"+randomHex())
-	err := linkOrCopy(r.shot.repo.IndexPath, r.intent.OldIndex)
+	r.intent.Meta, r.intent.Top = meta, r.worktree.files.Top
+	r.intent.OldIndex = filepath.Join(r.worktree.dir, "tmp-old-index-"+RandomHex())
+	err := linkOrCopy(r.worktree.repo.IndexPath, r.intent.OldIndex)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
 	}
 	r.intent.HasIndex = err == nil
-	if err := r.shot.own(); err != nil {
+	if err := r.worktree.own(); err != nil {
 		return err
 	}
-	if r.shot.mark() != r.cur.mark {
+	if r.worktree.mark() != r.cur.mark {
 		return ErrMoved
 	}
 	if err := r.save(); err != nil {
 		return err
 	}
-	if err := r.shot.moveOn(); err != nil {
-		return errors.Join(err, os.Remove(intentPath(r.shot.dir)))
+	if err := r.worktree.moveOn(); err != nil {
+		return errors.Join(err, os.Remove(intentPath(r.worktree.dir)))
 	}
 	return nil
 }
@@ -68,11 +68,11 @@ func (r *Restore) Apply(ctx context.Context) error {
 
 // moveFiles carries out the operations.
 func (r *Restore) moveFiles(ctx context.Context) error {
-	tree := r.shot.files
-	tree.near = tree.hold()
+	tree := r.worktree.files
+	tree.Near = tree.Hold()
 	defer func() {
-		tree.near.close()
-		tree.near = nil
+		tree.Near.Close()
+		tree.Near = nil
 	}()
 	for _, step := range []struct {
 		name string
@@ -111,18 +111,18 @@ func (r *Restore) trace(step string) {
 // After a kill it cannot tell and returns true: the caller has captured all files again before.
 func (r *Restore) same(p string, info fs.FileInfo) bool {
 	was := r.seen[p]
-	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (same(info, was) || sameLinked(info, was))
+	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (Same(info, was) || sameLinked(info, was))
 }
 
 // sameLinked is the weaker form of same for a file with several hard links: moving or linking one
 // of the names changes the ctime of all.
 func sameLinked(info, was fs.FileInfo) bool {
-	return info.Mode().IsRegular() && links(was) > 1 && info.Mode() == was.Mode() && sameContent(info, was)
+	return info.Mode().IsRegular() && Links(was) > 1 && info.Mode() == was.Mode() && SameContent(info, was)
 }
 
 // takeAside moves a file that is to be deleted to old/<n>.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
-	info, err := r.shot.files.near.lstat(o.Path)
+	info, err := r.worktree.files.Near.Lstat(o.Path)
 	if err != nil || info == nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func (r *Restore) put(_ context.Context, i int, o Op) error {
 	if r.seen[o.Path] == nil {
 		// Usually nothing is there and the directory exists: one rename does it. If it fails, the
 		// steps below find out why.
-		if r.shot.files.renameNew(r.intent.newFile(i), o.Path) == nil {
+		if r.worktree.files.RenameNew(r.intent.newFile(i), o.Path) == nil {
 			r.note(i)
 			return nil
 		}
 	}
-	info, err := r.shot.files.near.lstat(o.Path)
+	info, err := r.worktree.files.Near.Lstat(o.Path)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
 		}
 		// On a file system without hard links the file is moved instead, and the path is missing
 		// for a moment.
-		if err := r.shot.files.linkTo(p, r.intent.oldFile(i)); err != nil {
+		if err := r.worktree.files.LinkTo(p, r.intent.oldFile(i)); err != nil {
 			if err := r.displace(i, p); err != nil {
 				return err
 			}
@@ -202,12 +202,12 @@ func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
 // putFresh puts a new file where there is none. It must not replace a file that another program
 // created in the meantime, so it fails with a ChangedError in that case.
 func (r *Restore) putFresh(i int, p string) error {
-	err := r.shot.files.renameNew(r.intent.newFile(i), p)
+	err := r.worktree.files.RenameNew(r.intent.newFile(i), p)
 	switch {
 	case err == nil:
 		r.note(i)
-	case errors.Is(err, errNoSwap):
-		if err = r.shot.files.renameOver(r.intent.newFile(i), p); err == nil {
+	case errors.Is(err, ErrNoSwap):
+		if err = r.worktree.files.RenameOver(r.intent.newFile(i), p); err == nil {
 			r.noteAt(i, p)
 		}
 	case errors.Is(err, fs.ErrExist):
@@ -221,7 +221,7 @@ func (r *Restore) putFresh(i int, p string) error {
 func (r *Restore) makeParents(p string) error {
 	var made []string
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
-		info, err := r.shot.files.lstat(d)
+		info, err := r.worktree.files.Lstat(d)
 		if err != nil || info != nil && !info.IsDir() {
 			return errors.Join(err, &ChangedError{d})
 		}
@@ -233,13 +233,13 @@ func (r *Restore) makeParents(p string) error {
 	if len(made) == 0 {
 		return nil
 	}
-	r.shot.files.near.close() // it knows that a directory is not there
-	if err := r.shot.files.root.MkdirAll(path.Dir(p), 0o777); err != nil {
+	r.worktree.files.Near.Close() // it knows that a directory is not there
+	if err := r.worktree.files.Root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err
 	}
 	for _, d := range made {
 		if mode, ok := r.intent.NewModes[d+"/"]; ok {
-			if err := r.shot.files.root.Chmod(d, mode|0o300); err != nil {
+			if err := r.worktree.files.Root.Chmod(d, mode|0o300); err != nil {
 				return err
 			}
 		}
@@ -252,19 +252,19 @@ func (r *Restore) chmod(_ context.Context, _ int, o Op) error { return r.setMode
 
 // setMode sets the permission bits of a file, and of nothing else that may be at p by now.
 func (r *Restore) setMode(p string, perm fs.FileMode) error {
-	if info, err := r.shot.files.lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
+	if info, err := r.worktree.files.Lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
 		return errors.Join(err, &ChangedError{p})
 	}
-	if r.shot.noModes {
+	if r.worktree.noModes {
 		return nil
 	}
-	return r.shot.files.root.Chmod(p, perm)
+	return r.worktree.files.Root.Chmod(p, perm)
 }
 
 // removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
 // returns a ChangedError.
 func (r *Restore) removeEmpty(dir string) error {
-	entries, err := r.shot.files.readDir(dir)
+	entries, err := r.worktree.files.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (r *Restore) removeEmpty(dir string) error {
 			return err
 		}
 	}
-	return r.shot.files.drop(dir)
+	return r.worktree.files.Rmdir(dir)
 }
 
 // removeEmptied removes the directories that the deletions left empty, as git does, the deepest
@@ -284,8 +284,8 @@ func (r *Restore) removeEmpty(dir string) error {
 func (r *Restore) removeEmptied() {
 	deepest := func(a, b string) int { return len(b) - len(a) }
 	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
-		if !r.intent.Parents[d] && !covers(d, path.Clean(r.shot.repo.Prefix)) {
-			r.shot.files.removeDir(d) //nolint:errcheck // it is not empty
+		if !r.intent.Parents[d] && !covers(d, path.Clean(r.worktree.repo.Prefix)) {
+			r.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty
 		}
 	}
 }
@@ -294,7 +294,7 @@ func (r *Restore) removeEmptied() {
 // tries everything even if something fails, returns all errors together, and can be called again
 // until Finish.
 func (r *Restore) Back() error {
-	r.shot.moveOn() //nolint:errcheck // going back is more important
+	r.worktree.moveOn() //nolint:errcheck // going back is more important
 	var problems []error
 	note := func(p string, err error) {
 		if err != nil {
@@ -319,8 +319,8 @@ func (r *Restore) Back() error {
 		}
 	}
 	for d, perm := range r.intent.Directories {
-		if info, err := r.shot.files.lstat(d); err == nil && info != nil && info.IsDir() && info.Mode().Perm() != perm {
-			note(d, r.shot.files.root.Chmod(d, perm))
+		if info, err := r.worktree.files.Lstat(d); err == nil && info != nil && info.IsDir() && info.Mode().Perm() != perm {
+			note(d, r.worktree.files.Root.Chmod(d, perm))
 		}
 	}
 	note("the index", r.indexBack())
@@ -344,15 +344,15 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
-		info, err := r.shot.files.lstat(o.Path)
+		info, err := r.worktree.files.Lstat(o.Path)
 		if err != nil {
 			return err
 		}
 		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
-			if was := r.placed[i]; was != nil && (!sameContent(info, was) || info.Mode() != was.Mode()) {
+			if was := r.placed[i]; was != nil && (!SameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
-			if err := r.shot.files.aside(o.Path, r.intent.newFile(i)); err != nil {
+			if err := r.worktree.files.MoveOut(o.Path, r.intent.newFile(i)); err != nil {
 				return err
 			}
 		}
@@ -361,7 +361,7 @@ func (r *Restore) unplace(i int, o Op) error {
 		return err
 	}
 	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if gone := !r.intent.Parents[d] && r.shot.files.removeDir(d) == nil; !gone {
+		if gone := !r.intent.Parents[d] && r.worktree.files.RemoveDir(d) == nil; !gone {
 			break // it existed before, or it is not empty
 		}
 	}

@@ -37,7 +37,7 @@ type Worktree struct {
 	scratch string
 	scanner Scanner
 	disk
-	files *workFiles
+	files *Files
 	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
 	trackedOnly bool
 
@@ -64,13 +64,13 @@ func New(repo *git.Repo) (*Worktree, error) {
 	if own != nil && slices.Contains(own.Inside, ".") {
 		return nil, fmt.Errorf("%w: the top of the worktree is the git directory itself", git.ErrUnusable)
 	}
-	w, err := openWorkFiles(repo.WorkTree, own)
+	w, err := Open(repo.WorkTree, own)
 	if err != nil {
 		return nil, err
 	}
 	shot := &Worktree{repo: repo, dir: dir, scratch: scratch, files: w, trackedOnly: repo.TrackedOnly(own)}
 	if shot.disk, err = shot.probe(); err != nil {
-		w.close()
+		w.Close()
 		return nil, err
 	}
 	plain := &gitScanner{shot}
@@ -95,7 +95,7 @@ func (s *Worktree) core(key string, byDefault bool) (bool, error) {
 }
 
 // Close releases the handles of the worktree.
-func (s *Worktree) Close() { s.files.close() }
+func (s *Worktree) Close() { s.files.Close() }
 
 // captureOnce makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
 func (s *Worktree) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
@@ -343,7 +343,7 @@ func (s *Worktree) leaveMirrors(scan *Scan, c *Capture) {
 // content is what is staged, in which case the tree has it after all.
 func (s *Worktree) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
-		info, err := s.files.lstat(p)
+		info, err := s.files.Lstat(p)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", p, err)
 		}
@@ -355,7 +355,7 @@ func (s *Worktree) chooseTracked(ctx context.Context, private *privateIndex, tra
 		return nil
 	}
 	for _, t := range tracked {
-		if s.files.inGit(path.Dir(t.Path)) {
+		if s.files.InGit(path.Dir(t.Path)) {
 			continue // `git add` took files of the git directory: what is staged counts
 		}
 		c.Touched[t.Path] = true
@@ -403,7 +403,7 @@ func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) 
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
 	}
-	info, err := s.files.lstat(p)
+	info, err := s.files.Lstat(p)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)
@@ -412,7 +412,7 @@ func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) 
 	case info == nil:
 		return candidate{path: p, gone: true}, nil
 	}
-	symlink := modeOf(info) == git.ModeSymlink
+	symlink := ModeOf(info) == git.ModeSymlink
 	switch {
 	case info.IsDir():
 		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own
@@ -426,7 +426,7 @@ func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) 
 	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
 	if seen, known := c.hashes.find(p, info); known {
 		found.seen = seen
-	} else if !symlink && !s.files.readable(p) {
+	} else if !symlink && !s.files.Readable(p) {
 		return skip(ReasonUnreadable, info.Size())
 	}
 	if bits, has := s.unusualBits(info); has {

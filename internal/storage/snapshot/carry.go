@@ -115,7 +115,7 @@ func leaveOut(all []carried) {
 	for _, e := range all {
 		if !e.staged && e.file.Mode != 0 {
 			files[e.path] = true
-			addAbove(dirs, e.path)
+			AddAbove(dirs, e.path)
 		}
 	}
 	for n := range all {
@@ -124,7 +124,7 @@ func leaveOut(all []carried) {
 			continue
 		}
 		above := map[string]bool{}
-		addAbove(above, e.path)
+		AddAbove(above, e.path)
 		blocked := dirs[e.path]
 		for d := range above {
 			blocked = blocked || files[d]
@@ -181,11 +181,11 @@ func (r *Restore) Carry(ctx context.Context, recorded name.OID, h Heads) (string
 	if r.intent.IndexTree != recorded || r.intent.Index.Tree != recorded {
 		return "", nil
 	}
-	now, err := r.shot.indexNow(ctx)
+	now, err := r.worktree.indexNow(ctx)
 	if err != nil {
 		return "", err
 	}
-	index, said, err := r.shot.carry(ctx, r.intent.Index, now, h)
+	index, said, err := r.worktree.carry(ctx, r.intent.Index, now, h)
 	switch {
 	case err != nil:
 		return "", err
@@ -204,11 +204,11 @@ func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
 	if then == after || !r.replaced {
 		return nil
 	}
-	now, err := r.shot.indexNow(ctx)
+	now, err := r.worktree.indexNow(ctx)
 	if err != nil {
 		return err
 	}
-	index, said, err := r.shot.carry(ctx, now, now, Heads{Then: then, After: after})
+	index, said, err := r.worktree.carry(ctx, now, now, Heads{Then: then, After: after})
 	if err != nil || index == nil || said == nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
 func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
-	f := &finder{shot: s, near: s.files.hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
+	f := &finder{shot: s, near: s.files.Hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
 			f.going[o.Path] = true
 		}
 	}
-	defer f.near.close()
+	defer f.near.Close()
 	for _, o := range p.Ops {
 		err := f.parents(o)
 		if err == nil {
@@ -35,12 +35,12 @@ func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
 // finder carries the state of findCollisions.
 type finder struct {
 	shot  *Worktree
-	near  *held
+	near  *Held
 	plan  *Plan
 	going map[string]bool   // paths that the plan replaces or deletes
 	dirs  map[string]bool   // parents that were checked already
 	found map[string]bool   // paths that are in Plan.Collisions or Plan.Locked
-	locks map[string]string // what lockOf said of directories
+	locks map[string]string // what LockOf said of directories
 }
 
 // add records a collision once.
@@ -61,7 +61,7 @@ func (f *finder) parents(o Op) error {
 		if f.dirs[dir] {
 			continue
 		}
-		info, err := f.shot.files.lstat(dir)
+		info, err := f.shot.files.Lstat(dir)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", dir, err)
 		}
@@ -76,7 +76,7 @@ func (f *finder) parents(o Op) error {
 			}
 			return nil
 		}
-		if nested, err := f.shot.files.nestedAt(dir); err != nil || nested {
+		if nested, err := f.shot.files.NestedAt(dir); err != nil || nested {
 			f.add(dir, ReasonNested)
 			return nil //nolint:nilerr // what cannot be looked into is in the way
 		}
@@ -86,7 +86,7 @@ func (f *finder) parents(o Op) error {
 
 // at checks the path itself. A file that the capture has is replaced without further questions.
 func (f *finder) at(o Op) error {
-	info, err := f.near.lstat(o.Path)
+	info, err := f.near.Lstat(o.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", o.Path, err)
 	}
@@ -100,7 +100,7 @@ func (f *finder) at(o Op) error {
 		}
 		f.walk(o.Path)
 		return nil
-	case o.Old.Mode == 0 && f.going[f.shot.files.spelling(o.Path)]:
+	case o.Old.Mode == 0 && f.going[f.shot.files.Spelling(o.Path)]:
 		f.plan.seen[o.Path] = nil // it goes under the other spelling first
 	case o.Old.Mode == 0:
 		f.add(o.Path, "exists and is not captured")
@@ -114,7 +114,7 @@ func (f *finder) at(o Op) error {
 func (f *finder) locked(o Op) {
 	dir := path.Dir(o.Path)
 	for ; dir != "."; dir = path.Dir(dir) {
-		if info, err := f.shot.files.lstat(dir); err == nil && info != nil && info.IsDir() {
+		if info, err := f.shot.files.Lstat(dir); err == nil && info != nil && info.IsDir() {
 			break
 		}
 	}
@@ -124,12 +124,12 @@ func (f *finder) locked(o Op) {
 	}
 	reason, known := f.locks[dir]
 	if !known && o.kind() != OpMode {
-		reason = f.shot.files.lockOf(dir)
+		reason = f.shot.files.LockOf(dir)
 		f.locks[dir] = reason
 	}
 	at := dir + "/"
 	if reason == "" && info != nil {
-		at, reason = o.Path, f.shot.files.heldBy(o.Path)
+		at, reason = o.Path, f.shot.files.HeldBy(o.Path)
 	}
 	if reason != "" && !f.found[at] {
 		f.found[at] = true
@@ -139,11 +139,11 @@ func (f *finder) locked(o Op) {
 
 // walk checks a directory in whose place a file is to be written. Everything in it must be going.
 func (f *finder) walk(dir string) {
-	if f.shot.files.isGit(dir) {
+	if f.shot.files.IsGit(dir) {
 		f.add(dir, "is the git directory")
 		return
 	}
-	entries, err := f.shot.files.readDir(dir)
+	entries, err := f.shot.files.ReadDir(dir)
 	if err != nil {
 		f.add(dir, ReasonUnreadable)
 		return
@@ -151,7 +151,7 @@ func (f *finder) walk(dir string) {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git" && !f.shot.files.isGit(p):
+		case e.Name() == ".git" && !f.shot.files.IsGit(p):
 			f.add(dir, ReasonNested)
 		case e.IsDir():
 			f.walk(p)

@@ -78,8 +78,8 @@ func (m *conversions) remember(files []candidate, entries map[string]git.Entry) 
 	}
 	for _, f := range files {
 		e := entries[f.path]
-		now, err := m.shot.files.lstat(f.path)
-		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !same(now, f.info) {
+		now, err := m.shot.files.Lstat(f.path)
+		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !Same(now, f.info) {
 			continue
 		}
 		raw, has := m.c.Raw[f.path]

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// removeDir removes an empty directory. It never removes a file that took its name.
-func (w *workFiles) removeDir(dir string) error {
-	info, err := w.lstat(dir)
+// RemoveDir removes an empty directory. It never removes a file that took its name.
+func (w *Files) RemoveDir(dir string) error {
+	info, err := w.Lstat(dir)
 	if err != nil || info == nil || !info.IsDir() {
-		return errors.Join(err, errNoDirectory)
+		return errors.Join(err, ErrNoDirectory)
 	}
-	w.moved()
-	return w.drop(dir)
+	w.Moved()
+	return w.Rmdir(dir)
 }
 
-var errNoDirectory = errors.New("not a directory")
+var ErrNoDirectory = errors.New("not a directory")
 
-// existing returns those of paths, which are sorted, where something is. There may be a million
+// Existing returns those of paths, which are sorted, where something is. There may be a million
 // files that a sparse checkout keeps off the disk, so it does not look for them in a directory that
 // is not there either.
-func (w *workFiles) existing(paths []string) (out []string, err error) {
+func (w *Files) Existing(paths []string) (out []string, err error) {
 	missing, dir := "", "."
 	for _, p := range paths {
 		if missing != "" && strings.HasPrefix(p, missing) {
@@ -38,7 +38,7 @@ func (w *workFiles) existing(paths []string) (out []string, err error) {
 				continue
 			}
 		}
-		info, err := w.lstat(p)
+		info, err := w.Lstat(p)
 		if err != nil {
 			return nil, fmt.Errorf("look at %q: %w", p, err)
 		}
@@ -51,10 +51,10 @@ func (w *workFiles) existing(paths []string) (out []string, err error) {
 
 // missing returns the topmost of dir and the directories above it that does not exist, with a slash
 // at its end, or "" if dir exists.
-func (w *workFiles) missing(dir string) (string, error) {
+func (w *Files) missing(dir string) (string, error) {
 	missing := ""
 	for ; dir != "."; dir = path.Dir(dir) {
-		info, err := w.lstat(dir)
+		info, err := w.Lstat(dir)
 		if err != nil {
 			return "", fmt.Errorf("look at %q: %w", dir, err)
 		}
@@ -66,16 +66,16 @@ func (w *workFiles) missing(dir string) (string, error) {
 	return missing, nil
 }
 
-// spelling returns the path of what is at p as the directories list it. It is p itself, except on a
+// Spelling returns the path of what is at p as the directories list it. It is p itself, except on a
 // disk that finds it under another spelling.
-func (w *workFiles) spelling(p string) string {
+func (w *Files) Spelling(p string) string {
 	if p == "." {
 		return p
 	}
-	dir, name := w.spelling(path.Dir(p)), path.Base(p)
-	entries, err := w.readDir(dir)
+	dir, name := w.Spelling(path.Dir(p)), path.Base(p)
+	entries, err := w.ReadDir(dir)
 	found := path.Join(dir, name)
-	info, infoErr := w.lstat(found)
+	info, infoErr := w.Lstat(found)
 	if err != nil || infoErr != nil || info == nil {
 		return found
 	}
@@ -84,7 +84,7 @@ func (w *workFiles) spelling(p string) string {
 		if e.Name() == name {
 			return found
 		}
-		if is, err := w.lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
+		if is, err := w.Lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
 			other = e.Name()
 		}
 	}
@@ -94,12 +94,12 @@ func (w *workFiles) spelling(p string) string {
 	return path.Join(dir, other)
 }
 
-// denies reports whether p exists and cannot be read. The path of a directory ends in "/".
-func (w *workFiles) denies(p string) bool {
+// Denies reports whether p exists and cannot be read. The path of a directory ends in "/".
+func (w *Files) Denies(p string) bool {
 	if dir, ok := strings.CutSuffix(p, "/"); ok {
-		_, err := w.readDir(dir)
+		_, err := w.ReadDir(dir)
 		return errors.Is(err, fs.ErrPermission)
 	}
-	info, err := w.lstat(p)
-	return errors.Is(err, fs.ErrPermission) || info != nil && info.Mode().IsRegular() && !w.readable(p)
+	info, err := w.Lstat(p)
+	return errors.Is(err, fs.ErrPermission) || info != nil && info.Mode().IsRegular() && !w.Readable(p)
 }

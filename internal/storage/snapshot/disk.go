@@ -74,7 +74,7 @@ func (s *Worktree) probeDir() (dir string, apart bool, err error) {
 	if apart, err = s.isApart(); err != nil || !apart {
 		return s.scratch, false, err
 	}
-	dir = filepath.Join(s.files.top, stagingPrefix+randomHex())
+	dir = filepath.Join(s.files.Top, StagingPrefix+RandomHex())
 	if os.Mkdir(dir, 0o700) != nil {
 		dir = ""
 	}
@@ -98,7 +98,7 @@ func keepsMode(path string) bool {
 // modeOf returns the mode that a tree gets for a file. Where the file says nothing about it, as on
 // a disk without modes, it is that of the index entry: staged, or 0 if there is none.
 func (d disk) modeOf(info fs.FileInfo, staged git.Mode) git.Mode {
-	mode := modeOf(info)
+	mode := ModeOf(info)
 	switch {
 	case mode == git.ModeSymlink:
 		return mode

@@ -15,15 +15,15 @@ import (
 // false if git is needed: the user's index changed since the capture, it has flags or conflicts,
 // or there is an entry whose file this restore neither wrote nor read.
 func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool) {
-	if r.cur == nil || r.cur.index == nil || p.was == nil || !sameContent(p.was, r.cur.index) ||
-		!r.intent.Index.Plain() || !p.index.Editable() || !r.shot.keepsModes() {
+	if r.cur == nil || r.cur.index == nil || p.was == nil || !SameContent(p.was, r.cur.index) ||
+		!r.intent.Index.Plain() || !p.index.Editable() || !r.worktree.keepsModes() {
 		return nil, false
 	}
 	wrote, ok := r.wrote()
 	if !ok {
 		return nil, false
 	}
-	changes, err := r.shot.repo.DiffTrees(ctx, r.cur.Index.Tree, r.intent.IndexTree)
+	changes, err := r.worktree.repo.DiffTrees(ctx, r.cur.Index.Tree, r.intent.IndexTree)
 	if err != nil {
 		return nil, false // git says what is wrong
 	}
@@ -42,7 +42,7 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 	if !r.editUnchanged(p, wrote, edits) {
 		return nil, false
 	}
-	data, err := r.shot.repo.EditIndex(ctx, p.index, edits, r.intent.IndexTree)
+	data, err := r.worktree.repo.EditIndex(ctx, p.index, edits, r.intent.IndexTree)
 	return data, err == nil
 }
 
@@ -112,8 +112,8 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 // not what git checks out for its blob (raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
-	near := r.shot.files.hold()
-	defer near.close()
+	near := r.worktree.files.Hold()
+	defer near.Close()
 	for i, o := range r.intent.Ops {
 		was := r.staged[i]
 		switch o.kind() {
@@ -131,8 +131,8 @@ func (r *Restore) wrote() (map[string]written, bool) {
 		default:
 			return nil, false
 		}
-		now, err := near.lstat(o.Path)
-		if err != nil || now == nil || !sameContent(now, was) || modeOf(now) != o.New.Mode {
+		now, err := near.Lstat(o.Path)
+		if err != nil || now == nil || !SameContent(now, was) || ModeOf(now) != o.New.Mode {
 			return nil, false
 		}
 		stat, ok := fileStat(now)
@@ -151,8 +151,8 @@ func (r *Restore) read(p string) (written, bool) {
 	if !ok || h.info == nil || h.info.ModTime().Unix() >= r.cur.Began.Unix() {
 		return written{}, false
 	}
-	now, err := r.shot.files.lstat(p)
-	if err != nil || now == nil || !same(now, h.info) {
+	now, err := r.worktree.files.Lstat(p)
+	if err != nil || now == nil || !Same(now, h.info) {
 		return written{}, false
 	}
 	stat, ok := fileStat(now)

@@ -182,7 +182,7 @@ func (s *Worktree) conversionDigest(private *privateIndex, c *Capture) (sum [32]
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
 	}
 	if s.attributesUnknown() {
-		fmt.Fprintln(h, randomHex()) // equal to no other digest
+		fmt.Fprintln(h, RandomHex()) // equal to no other digest
 	}
 	for _, file := range s.attributesOutside() {
 		if data, err := os.ReadFile(file); err == nil {
@@ -197,7 +197,7 @@ func (s *Worktree) conversionDigest(private *privateIndex, c *Capture) (sum [32]
 	}
 	slices.Sort(files)
 	for _, p := range slices.Compact(files) {
-		data, info, err := s.files.readWhole(p)
+		data, info, err := s.files.ReadWhole(p)
 		fmt.Fprintf(h, "%s %v %v %x\n", p, info != nil, err, sha256.Sum256(data))
 	}
 	h.Sum(sum[:0])

@@ -29,8 +29,8 @@ func farAway(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, _ := inode(far)
-	if b, _, _ := inode(near); a == b {
+	a, _, _ := Inode(far)
+	if b, _, _ := Inode(near); a == b {
 		t.Skip("there is only one file system here")
 	}
 	return dir
@@ -46,11 +46,11 @@ func TestEditedWithoutExchange(t *testing.T) {
 	defer shot.Close()
 	file := filepath.Join(shot.repo.WorkTree, "file")
 	put(t, file, "old\n")
-	info, err := shot.files.lstat("file")
+	info, err := shot.files.Lstat("file")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Restore{shot: shot, seen: map[string]fs.FileInfo{"file": info}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{worktree: shot, seen: map[string]fs.FileInfo{"file": info}, placed: map[int]fs.FileInfo{}}
 	r.intent.Stage = farAway(t)
 	for _, dir := range []string{"new", "old"} {
 		if err := os.Mkdir(filepath.Join(r.intent.Stage, dir), 0o700); err != nil {
@@ -59,8 +59,8 @@ func TestEditedWithoutExchange(t *testing.T) {
 	}
 	put(t, r.intent.newFile(0), "new\n")
 	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
-	shot.files.near = shot.files.hold()
-	defer shot.files.near.close()
+	shot.files.Near = shot.files.Hold()
+	defer shot.files.Near.Close()
 	if err := r.put(t.Context(), 0, o); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestIndexElsewhere(t *testing.T) {
 	}
 	defer shot.Close()
 	put(t, repo.IndexPath, "old\n")
-	r := &Restore{shot: shot, cur: &Capture{}}
+	r := &Restore{worktree: shot, cur: &Capture{}}
 	if err := r.Begin([]byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}

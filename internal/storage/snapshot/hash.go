@@ -108,11 +108,11 @@ func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashe
 	var data []byte
 	var oid name.OID
 	var large bool
-	info, err := s.files.readStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
-		large = before.Mode().IsRegular() && before.Size() >= largeFile
+	info, err := s.files.ReadStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+		large = before.Mode().IsRegular() && before.Size() >= LargeFile
 		switch {
 		case !large:
-			data, after, err = s.files.read(f.path, before)
+			data, after, err = s.files.Read(f.path, before)
 		case f.inOnly:
 			after = before // it is left to git
 		default:
@@ -150,7 +150,7 @@ func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashe
 // streamBlob has git write the content of a large file as a blob. after is what the file was once git
 // had read it.
 func (s *Worktree) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
-	f, err := s.files.open(p)
+	f, err := s.files.Open(p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -313,7 +313,7 @@ func (s *Worktree) clean(ctx context.Context, index string, files []candidate, c
 				e.Mode = f.mode // git may believe a disk that shows 0777
 			}
 			entries[f.path] = e
-		} else if info, err := s.files.lstat(f.path); err != nil || info != nil && !info.IsDir() {
+		} else if info, err := s.files.Lstat(f.path); err != nil || info != nil && !info.IsDir() {
 			return nil, fmt.Errorf("keep %q: git silently left it out", f.path)
 		}
 		c.record(f.path, e)
@@ -404,10 +404,10 @@ func (s *Worktree) mayConvert(private *privateIndex, files []candidate) bool {
 		if holdsAttributes(f.path) {
 			return true
 		}
-		addAbove(dirs, f.path)
+		AddAbove(dirs, f.path)
 	}
 	for dir := range dirs {
-		if info, err := s.files.lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+		if info, err := s.files.Lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "script"), []byte("text\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(top, "large"), make([]byte, largeFile), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(top, "large"), make([]byte, LargeFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var looked []string

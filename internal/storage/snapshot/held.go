@@ -6,12 +6,12 @@ import (
 	"path"
 )
 
-// held keeps a directory of the worktree open, for a loop over sorted paths: a directory with many of
+// Held keeps a directory of the worktree open, for a loop over sorted paths: a directory with many of
 // the paths is then opened and checked for links once, and not once for each. If another program
 // renames that directory in the middle of the loop, the rest of the loop follows it. A held is for one
 // goroutine, which must close it. A nil held holds nothing.
-type held struct {
-	tree  *workFiles
+type Held struct {
+	tree  *Files
 	dir   string   // of the last path
 	tried bool     // to open dir, which is done at the second path in it
 	gone  bool     // it was not there then
@@ -19,11 +19,11 @@ type held struct {
 	root  *os.Root // the same directory, for lstat
 }
 
-// hold returns a held without a directory.
-func (w *workFiles) hold() *held { return &held{tree: w} }
+// Hold returns a held without a directory.
+func (w *Files) Hold() *Held { return &Held{tree: w} }
 
-// close closes the directory, and forgets what was found out about it.
-func (h *held) close() {
+// Close closes the directory, and forgets what was found out about it.
+func (h *Held) Close() {
 	if h == nil {
 		return
 	}
@@ -31,16 +31,16 @@ func (h *held) close() {
 		h.file.Close() //nolint:errcheck // only a directory handle
 		h.root.Close() //nolint:errcheck // only a directory handle
 	}
-	*h = held{tree: h.tree}
+	*h = Held{tree: h.tree}
 }
 
 // has returns dir if it is open, else nil.
-func (h *held) has(dir string) *os.File {
+func (h *Held) has(dir string) *os.File {
 	switch {
 	case h == nil:
 		return nil
 	case dir != h.dir:
-		h.close()
+		h.Close()
 		h.dir = dir
 	case !h.tried && dir != ".":
 		h.tried = true
@@ -51,13 +51,13 @@ func (h *held) has(dir string) *os.File {
 
 // open opens dir twice: without following links, and as an os.Root, which follows those that stay in
 // the worktree. Only if both are the same directory, no link is on the way.
-func (h *held) open() {
-	file, err := h.tree.openDir(h.dir)
+func (h *Held) open() {
+	file, err := h.tree.OpenDir(h.dir)
 	if err != nil {
-		h.gone = absent(err)
+		h.gone = Absent(err)
 		return
 	}
-	root, err := h.tree.root.OpenRoot(h.dir)
+	root, err := h.tree.Root.OpenRoot(h.dir)
 	if err != nil {
 		file.Close() //nolint:errcheck // only a directory handle
 		return
@@ -66,21 +66,21 @@ func (h *held) open() {
 	b, err2 := root.Stat(".")
 	h.file, h.root = file, root
 	if err != nil || err2 != nil || !os.SameFile(a, b) {
-		h.close()
+		h.Close()
 	}
 }
 
-// lstat is lstat of the worktree.
-func (h *held) lstat(p string) (fs.FileInfo, error) {
+// Lstat is lstat of the worktree.
+func (h *Held) Lstat(p string) (fs.FileInfo, error) {
 	switch {
 	case h.has(path.Dir(p)) != nil:
 		info, err := h.root.Lstat(path.Base(p))
-		if absent(err) {
+		if Absent(err) {
 			return nil, nil
 		}
 		return info, err
 	case h.gone:
 		return nil, nil
 	}
-	return h.tree.lstat(p)
+	return h.tree.Lstat(p)
 }

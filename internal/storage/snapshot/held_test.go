@@ -25,20 +25,20 @@ func TestHeld(t *testing.T) {
 			t.Skip("there are no symbolic links here")
 		}
 	}
-	w, err := openWorkFiles(top, nil)
+	w, err := Open(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
-	h := w.hold()
-	defer h.close()
+	defer w.Close()
+	h := w.Hold()
+	defer h.Close()
 	for _, p := range []string{
 		"a/1", "a/2", "a/3", "a/4", "a/in", "a/in/1", "a/in/2", "a/in/3", "a/up", "a/up/file", "a/up/a", "a/up/gone",
 		"file", "file/1", "file/2", "gone/1", "gone/2", "gone/3", "link", "link/1", "link/2", "link/3", "link/in/1", "link/in/2", "out/1", "out/2",
 	} {
-		want, wantErr := w.lstat(p)
-		got, err := h.lstat(p)
-		if (want == nil) != (got == nil) || (wantErr == nil) != (err == nil) || want != nil && !same(got, want) {
+		want, wantErr := w.Lstat(p)
+		got, err := h.Lstat(p)
+		if (want == nil) != (got == nil) || (wantErr == nil) != (err == nil) || want != nil && !Same(got, want) {
 			t.Errorf("%s: %v, %v; lstat says %v, %v", p, got, err, want, wantErr)
 		}
 	}
@@ -47,21 +47,21 @@ func TestHeld(t *testing.T) {
 // A file is never put behind a link, also if the directory was one a moment ago.
 func TestHeldPlacesNothingBehindALink(t *testing.T) {
 	top, stage := t.TempDir(), t.TempDir()
-	w, err := openWorkFiles(top, nil)
+	w, err := Open(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
-	if errors.Is(w.renameNew(filepath.Join(stage, "none"), "none"), errNoSwap) {
+	defer w.Close()
+	if errors.Is(w.RenameNew(filepath.Join(stage, "none"), "none"), ErrNoSwap) {
 		t.Skip("this system cannot rename without replacing")
 	}
-	w.near = w.hold()
-	defer w.near.close()
+	w.Near = w.Hold()
+	defer w.Near.Close()
 	put := func(name, p string) error {
 		if err := os.WriteFile(filepath.Join(stage, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return w.renameNew(filepath.Join(stage, name), p)
+		return w.RenameNew(filepath.Join(stage, name), p)
 	}
 	if err := put("1", "d/1"); err == nil {
 		t.Fatal("placed in a directory that is not there")

@@ -260,7 +260,7 @@ func (s *Worktree) normalise(ctx context.Context, p *privateIndex) error {
 
 // readState fills state with what a tree cannot say about the index, and notes whether there are
 // attributes files and submodules.
-func (p *privateIndex) readState(w *workFiles) error {
+func (p *privateIndex) readState(w *Files) error {
 	var err error
 	if p.entries, err = p.index.Entries(); err != nil {
 		return err
@@ -285,7 +285,7 @@ func (p *privateIndex) readState(w *workFiles) error {
 			p.state.SkipWorktree = append(p.state.SkipWorktree, e.Path)
 		}
 	}
-	p.state.SparsePresent, err = w.existing(p.state.SkipWorktree)
+	p.state.SparsePresent, err = w.Existing(p.state.SkipWorktree)
 	return err
 }
 

@@ -71,19 +71,19 @@ func (r *Restore) save() error {
 	if err != nil {
 		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
-	f, err := os.CreateTemp(r.shot.dir, "tmp-intent-")
+	f, err := os.CreateTemp(r.worktree.dir, "tmp-intent-")
 	if err != nil {
 		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
 	_, err = f.Write(data)
-	if err == nil && r.shot.repo.Syncs() {
+	if err == nil && r.worktree.repo.Syncs() {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = lockfile.Claim(f.Name(), intentPath(r.shot.dir))
+		err = lockfile.Claim(f.Name(), intentPath(r.worktree.dir))
 	}
 	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
 	if errors.Is(err, fs.ErrExist) {
@@ -114,7 +114,7 @@ func (s *Worktree) Unfinished() (*Restore, error) {
 		s.disown()
 		return nil, err
 	}
-	return &Restore{shot: s, intent: *in}, nil
+	return &Restore{worktree: s, intent: *in}, nil
 }
 
 // locate changes the paths of an intent to where the repository is now. It may be a copy, or was
@@ -126,14 +126,14 @@ func (s *Worktree) locate(in *Intent) error {
 		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0
 	} else {
 		began, err := os.Stat(in.Top)
-		here, hereErr := os.Stat(s.files.top)
+		here, hereErr := os.Stat(s.files.Top)
 		if err == nil && hereErr == nil && !os.SameFile(began, here) {
 			return &ElsewhereError{in.Top}
 		}
 	}
 	in.OldIndex = filepath.Join(s.dir, filepath.Base(in.OldIndex))
 	if at := filepath.Base(in.Stage); IsStaging(at) {
-		in.Stage = filepath.Join(s.files.top, at)
+		in.Stage = filepath.Join(s.files.Top, at)
 	} else {
 		in.Stage = filepath.Join(s.dir, at)
 	}
@@ -182,7 +182,7 @@ func (r *Restore) PathsBack(kind OpKind) []string {
 func (r *Restore) kindBack(i int, o Op) OpKind {
 	switch o.kind() {
 	case OpMode:
-		info, err := r.shot.files.lstat(o.Path)
+		info, err := r.worktree.files.Lstat(o.Path)
 		if perm, known := r.intent.OldModes[o.Path]; known && err == nil && info != nil && info.Mode().Perm() != perm {
 			return OpMode
 		}
@@ -228,10 +228,10 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 func (r *Restore) parents() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range r.PathsTo(OpWrite) {
-		addAbove(out, p)
+		AddAbove(out, p)
 	}
 	maps.DeleteFunc(out, func(d string, _ bool) bool {
-		info, err := r.shot.files.lstat(d)
+		info, err := r.worktree.files.Lstat(d)
 		return err != nil || info == nil || !info.IsDir()
 	})
 	return out
@@ -241,7 +241,7 @@ func (r *Restore) parents() map[string]bool {
 // worktree's files: the old index and the staging directory with the old files.
 func (r *Restore) discard() {
 	r.unlock()
-	r.shot.disown()
+	r.worktree.disown()
 	if r.intent.OldIndex != "" {
 		os.Remove(r.intent.OldIndex) //nolint:errcheck // disposable, swept by age
 	}
@@ -255,7 +255,7 @@ func (r *Restore) discard() {
 // Finish ends a restore after Apply, or after Back. The old files are deleted and it cannot be
 // taken back any more. A cancelled context does not stop it.
 func (r *Restore) Finish(ctx context.Context) error {
-	err := os.Remove(intentPath(r.shot.dir))
+	err := os.Remove(intentPath(r.worktree.dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the description of the rollback: %w", err)
 	}
@@ -263,7 +263,7 @@ func (r *Restore) Finish(ctx context.Context) error {
 	r.discard()
 	// Only stat data are at stake, so an error is ignored: the restore is done.
 	if linked && r.intent.Index != nil {
-		_, _ = r.shot.repo.Run(context.WithoutCancel(ctx), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.shot.config}) //nolint:errcheck // see above
+		_, _ = r.worktree.repo.Run(context.WithoutCancel(ctx), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.worktree.config}) //nolint:errcheck // see above
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (r *Restore) linked() bool {
 	old, _ := os.ReadDir(filepath.Join(r.intent.Stage, "old")) //nolint:errcheck // stat data, as above
 	return slices.ContainsFunc(old, func(e fs.DirEntry) bool {
 		info, err := e.Info()
-		return err == nil && info.Mode().IsRegular() && links(info) > 1
+		return err == nil && info.Mode().IsRegular() && Links(info) > 1
 	})
 }
 

@@ -28,19 +28,19 @@ func (e *LockedError) Error() string {
 // another process holds it, the result is a LockedError.
 func (r *Restore) lock() error {
 	// In a hook of `git commit -a` or `git commit <path>` the index is git's own lock file.
-	if own := filepath.Join(r.shot.repo.GitDir, "index.lock"); r.shot.repo.IndexPath == own {
+	if own := filepath.Join(r.worktree.repo.GitDir, "index.lock"); r.worktree.repo.IndexPath == own {
 		return &LockedError{own}
 	}
-	path := r.shot.repo.IndexPath + ".lock"
+	path := r.worktree.repo.IndexPath + ".lock"
 	if _, err := os.Lstat(path); err == nil {
-		if !r.shot.abandoned(path) {
+		if !r.worktree.abandoned(path) {
 			return &LockedError{path}
 		}
-		if err := r.shot.dropLock(path); err != nil {
+		if err := r.worktree.dropLock(path); err != nil {
 			return fmt.Errorf("take over a lock that was left behind: %w", err)
 		}
 	}
-	info, err := r.shot.makeLock(path)
+	info, err := r.worktree.makeLock(path)
 	if errors.Is(err, fs.ErrExist) {
 		return &LockedError{path}
 	}
@@ -48,7 +48,7 @@ func (r *Restore) lock() error {
 		return fmt.Errorf("lock the index: %w", err)
 	}
 	r.intent.Lock = path
-	_, r.intent.LockInode, _ = inode(info)
+	_, r.intent.LockInode, _ = Inode(info)
 	return nil
 }
 
@@ -72,10 +72,10 @@ func (r *Restore) holds() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, number, _ := inode(info); number == r.intent.LockInode && number != 0 {
+	if _, number, _ := Inode(info); number == r.intent.LockInode && number != 0 {
 		return true, nil
 	}
-	note, err := os.ReadFile(r.shot.lockNote())
+	note, err := os.ReadFile(r.worktree.lockNote())
 	return err == nil && hasToken(r.intent.Lock, note), nil
 }
 
@@ -114,7 +114,7 @@ func (s *Worktree) ownLock(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, number, _ := inode(info)
+	_, number, _ := Inode(info)
 	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d %s\n", number, ProcessNote(), info.ModTime().UnixNano(), token), 0o666)
 }
 
@@ -153,7 +153,7 @@ func (s *Worktree) abandoned(lock string) bool {
 	if fields := strings.Fields(process); len(fields) > 2 && fields[2] != strconv.FormatInt(info.ModTime().UnixNano(), 10) {
 		return false // older versions did not note the time
 	}
-	_, got, ok := inode(info)
+	_, got, ok := Inode(info)
 	return ok && got == want
 }
 
@@ -164,7 +164,7 @@ func (s *Worktree) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	err := os.Rename(path, away)
 	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
-		away = path + ".tmp-" + randomHex()
+		away = path + ".tmp-" + RandomHex()
 		err = os.Rename(path, away)
 	}
 	if err != nil {
@@ -197,5 +197,5 @@ func (r *Restore) unlock() {
 	if mine, err := r.holds(); err != nil || mine && os.Remove(r.intent.Lock) != nil {
 		return // with the note the next process knows whose it is
 	}
-	os.Remove(r.shot.lockNote()) //nolint:errcheck // disposable
+	os.Remove(r.worktree.lockNote()) //nolint:errcheck // disposable
 }

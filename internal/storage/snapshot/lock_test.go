@@ -20,7 +20,7 @@ func TestIndexLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	first, second := &Restore{shot: shot}, &Restore{shot: shot}
+	first, second := &Restore{worktree: shot}, &Restore{worktree: shot}
 	if err := first.lock(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestIndexLockStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	r := &Restore{shot: shot}
+	r := &Restore{worktree: shot}
 	if err := r.lock(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestIndexLockStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.intent.Lock = full
-	_, r.intent.LockInode, _ = inode(info)
+	_, r.intent.LockInode, _ = Inode(info)
 	r.unlock()
 	if _, err := os.Lstat(shot.lockNote()); err != nil {
 		t.Errorf("the note is gone, and the lock is not: %v", err)
@@ -100,7 +100,7 @@ func TestIndexLockOfEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, number, _ := inode(info)
+	_, number, _ := Inode(info)
 	put(t, shot.lockNote(), fmt.Sprintf("%d %s 1 %d\n", number, endedProcess(t), info.ModTime().UnixNano()))
 	if got := shot.AbandonedLock(); got != lock {
 		t.Errorf("abandoned is %q", got)

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockOf says why no name in a directory can be replaced or removed; "" if it can, or if the system
+// LockOf says why no name in a directory can be replaced or removed; "" if it can, or if the system
 // does not tell.
-func (w *workFiles) lockOf(dir string) string {
-	f, err := w.openDir(dir)
+func (w *Files) LockOf(dir string) string {
+	f, err := w.OpenDir(dir)
 	if err != nil {
 		return ""
 	}
@@ -20,9 +20,9 @@ func (w *workFiles) lockOf(dir string) string {
 	return attribute(int(f.Fd()), ".")
 }
 
-// heldBy says which attribute keeps a file from being replaced or removed; "" for none.
-func (w *workFiles) heldBy(p string) string {
-	f, err := w.openDir(path.Dir(p))
+// HeldBy says which attribute keeps a file from being replaced or removed; "" for none.
+func (w *Files) HeldBy(p string) string {
+	f, err := w.OpenDir(path.Dir(p))
 	if err != nil {
 		return ""
 	}

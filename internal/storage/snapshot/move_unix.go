@@ -21,12 +21,12 @@ const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 // in calls do with the open directory that holds p and the name of p in it, for a call that renames,
 // links or removes p. It fails if that directory is reached through a symbolic link. An error of do
 // gets the operation and the path.
-func (w *workFiles) in(op, p string, do func(dir int, leaf string) error) error {
-	w.moved()
-	dir := w.near.has(path.Dir(p))
+func (w *Files) in(op, p string, do func(dir int, leaf string) error) error {
+	w.Moved()
+	dir := w.Near.has(path.Dir(p))
 	if dir == nil {
 		var err error
-		if dir, err = w.openDir(path.Dir(p)); err != nil {
+		if dir, err = w.OpenDir(path.Dir(p)); err != nil {
 			return err
 		}
 		defer dir.Close() //nolint:errcheck // only a directory handle
@@ -37,14 +37,14 @@ func (w *workFiles) in(op, p string, do func(dir int, leaf string) error) error 
 	return nil
 }
 
-// drop removes an empty directory.
-func (w *workFiles) drop(dir string) error {
+// Rmdir removes an empty directory.
+func (w *Files) Rmdir(dir string) error {
 	return w.in("rmdir", dir, func(parent int, leaf string) error { return unix.Unlinkat(parent, leaf, unix.AT_REMOVEDIR) })
 }
 
-// aside renames p to the absolute path to. If something is mounted inside the worktree, p may be
+// MoveOut renames p to the absolute path to. If something is mounted inside the worktree, p may be
 // on another file system; then it is copied and removed.
-func (w *workFiles) aside(p, to string) error {
+func (w *Files) MoveOut(p, to string) error {
 	return w.in("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(dir, leaf, unix.AT_FDCWD, to)
 		if errors.Is(err, unix.EXDEV) {
@@ -56,9 +56,9 @@ func (w *workFiles) aside(p, to string) error {
 	})
 }
 
-// linkTo links p to the absolute path to, so that p can be replaced in one rename and still be
+// LinkTo links p to the absolute path to, so that p can be replaced in one rename and still be
 // there. On another file system it makes a copy. It fails where there are no hard links.
-func (w *workFiles) linkTo(p, to string) error {
+func (w *Files) LinkTo(p, to string) error {
 	return w.in("link", p, func(dir int, leaf string) error {
 		err := unix.Linkat(dir, leaf, unix.AT_FDCWD, to, 0)
 		if errors.Is(err, unix.EXDEV) {
@@ -68,15 +68,15 @@ func (w *workFiles) linkTo(p, to string) error {
 	})
 }
 
-// renameOver renames the absolute path from to p and replaces a file that is there. From another file
+// RenameOver renames the absolute path from to p and replaces a file that is there. From another file
 // system the content is first copied next to p, so that p still changes in one rename.
-func (w *workFiles) renameOver(from, p string) error {
+func (w *Files) RenameOver(from, p string) error {
 	return w.in("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(unix.AT_FDCWD, from, dir, leaf)
 		if !errors.Is(err, unix.EXDEV) {
 			return err
 		}
-		near := stagingPrefix + randomHex()
+		near := StagingPrefix + RandomHex()
 		if err := copyAt(unix.AT_FDCWD, from, dir, near); err != nil {
 			return err
 		}
@@ -88,9 +88,9 @@ func (w *workFiles) renameOver(from, p string) error {
 	})
 }
 
-// createFile makes a regular file for writing. os.OpenFile first tries whether it could wait for the
+// CreateFile makes a regular file for writing. os.OpenFile first tries whether it could wait for the
 // file, which takes five system calls.
-func createFile(file string) (*os.File, error) {
+func CreateFile(file string) (*os.File, error) {
 	for {
 		fd, err := unix.Open(file, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
 		switch {
@@ -140,16 +140,16 @@ func copyAt(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// changeTime returns the ctime of a file: when its content or metadata last changed.
-func changeTime(info fs.FileInfo) time.Time {
+// ChangeTime returns the ctime of a file: when its content or metadata last changed.
+func ChangeTime(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return ctimeOf(st)
 	}
 	return info.ModTime()
 }
 
-// inode returns the numbers that identify a file. ok is false if the system has none.
-func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
+// Inode returns the numbers that identify a file. ok is false if the system has none.
+func Inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0, 0, false
@@ -157,8 +157,8 @@ func inode(info fs.FileInfo) (dev, ino uint64, ok bool) {
 	return uint64(st.Dev), st.Ino, true //nolint:unconvert // the type of Dev differs between systems
 }
 
-// links returns how many names (hard links) a file has.
-func links(info fs.FileInfo) uint64 {
+// Links returns how many names (hard links) a file has.
+func Links(info fs.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 1

@@ -33,7 +33,7 @@ func (s *Worktree) mark() string {
 // restore that was killed.
 func (s *Worktree) moveOn() error {
 	perm := s.repo.PrivateMode()
-	err := os.WriteFile(s.markPath(), []byte(randomHex()), perm)
+	err := os.WriteFile(s.markPath(), []byte(RandomHex()), perm)
 	if err == nil {
 		err = os.Chmod(s.markPath(), perm) // an earlier version gave everybody the right to read it
 	}

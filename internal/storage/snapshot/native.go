@@ -67,7 +67,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 // and then goes through the range: an entry that was not met is deleted, a file is compared, and
 // a subdirectory is walked in turn.
 type walk struct {
-	tree    *workFiles
+	tree    *Files
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
 	present map[string]bool // skip-worktree entries whose file exists all the same
@@ -110,7 +110,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, prefix)
-	case absent(err), errors.Is(err, unix.ELOOP):
+	case Absent(err), errors.Is(err, unix.ELOOP):
 		f.gone(w, lo, hi)
 	case err != nil:
 		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
@@ -168,7 +168,7 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	defer w.buffers.Put(buf)
 	return buf.readDirents(fd, func(name []byte, typ fs.FileMode) error {
 		n := prefix + string(name)
-		if typ.IsDir() && w.tree.isGit(n) {
+		if typ.IsDir() && w.tree.IsGit(n) {
 			return nil
 		}
 		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
@@ -218,9 +218,9 @@ func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
 func (w *walk) open(prefix string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	dir := strings.TrimSuffix(prefix, "/")
-	fd, err := unix.Open(w.tree.top+"/"+dir, flags, 0)
+	fd, err := unix.Open(w.tree.Top+"/"+dir, flags, 0)
 	if errors.Is(err, unix.ENAMETOOLONG) {
-		long, err := w.tree.openDir(dir)
+		long, err := w.tree.OpenDir(dir)
 		if err != nil {
 			return -1, err
 		}

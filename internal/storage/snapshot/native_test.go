@@ -148,7 +148,7 @@ func TestScannersAgree(t *testing.T) {
 func told(shot *Worktree, s Scan) string {
 	var out []string
 	for _, t := range s.Tracked {
-		info, err := shot.files.lstat(t.Path)
+		info, err := shot.files.Lstat(t.Path)
 		switch {
 		case err == nil && info == nil:
 			out = append(out, "deleted "+t.Path)

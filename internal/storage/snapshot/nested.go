@@ -18,7 +18,7 @@ func (s *Worktree) gone(ctx context.Context, f candidate, c *Capture) error {
 	if !f.dir {
 		return nil
 	}
-	if nested, err := s.files.nestedAt(f.path); err != nil || !nested {
+	if nested, err := s.files.NestedAt(f.path); err != nil || !nested {
 		return err
 	}
 	return s.nested(ctx, f.path, c)
@@ -41,7 +41,7 @@ func (s *Worktree) nested(ctx context.Context, dir string, c *Capture) error {
 // link records the commit that a repository inside is at, if a tree here can name it. It returns the
 // reason for which the files in it are left out.
 func (s *Worktree) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
-	head, err := s.repo.HeadOf(ctx, s.files.abs(dir))
+	head, err := s.repo.HeadOf(ctx, s.files.Abs(dir))
 	switch {
 	case err != nil:
 		return "", err
@@ -57,7 +57,7 @@ func (s *Worktree) link(ctx context.Context, dir string, c *Capture) (reason str
 // submodule records the commit that a changed submodule is at. Changes inside the submodule are
 // not captured, so the path is also listed as skipped.
 func (s *Worktree) submodule(ctx context.Context, t Tracked, c *Capture) error {
-	info, err := s.files.lstat(t.Path)
+	info, err := s.files.Lstat(t.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", t.Path, err)
 	}
@@ -88,7 +88,7 @@ func (s *Worktree) becomeNested(changes []git.Change) ([]string, error) {
 		if c.New.Mode != git.ModeGitlink {
 			continue
 		}
-		nested, err := s.files.nestedAt(c.Path)
+		nested, err := s.files.NestedAt(c.Path)
 		if err != nil {
 			return nil, fmt.Errorf("look at %q: %w", c.Path+"/.git", err)
 		}

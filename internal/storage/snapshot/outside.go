@@ -128,7 +128,7 @@ func (s *Worktree) provideStaged(ctx context.Context, p *Plan) error {
 func (s *Worktree) cleanAgain(ctx context.Context, entries map[string]git.Entry) error {
 	gone, err := s.provide(ctx, entries)
 	for _, n := range gone {
-		if info, statErr := s.files.lstat(n.Path); statErr != nil || info == nil || !info.Mode().IsRegular() || info.Size() != n.Size {
+		if info, statErr := s.files.Lstat(n.Path); statErr != nil || info == nil || !info.Mode().IsRegular() || info.Size() != n.Size {
 			continue // the pointer itself, or another version, which the comparison finds
 		}
 		// Hashing runs the filter. If that fails, the exact bytes are kept.
@@ -201,7 +201,7 @@ func (s *Worktree) outsideRisk(ctx context.Context, f filtered, e git.Entry, ris
 		}
 		return nil
 	}
-	file, err := s.files.open(f.path)
+	file, err := s.files.Open(f.path)
 	if err != nil {
 		return nil //nolint:nilerr // Secure reports that it changed
 	}

@@ -45,9 +45,9 @@ func TestOwner(t *testing.T) {
 // Only names exactly like those that this program makes count as staging directories.
 func TestStagingNames(t *testing.T) {
 	for name, want := range map[string]bool{
-		stagingPrefix + randomHex(): true, stagingPrefix: false, stagingPrefix + "notes": false, stagingPrefix + "0123456789ag": false, "x" + stagingPrefix + randomHex(): false,
+		StagingPrefix + RandomHex(): true, StagingPrefix: false, StagingPrefix + "notes": false, StagingPrefix + "0123456789ag": false, "x" + StagingPrefix + RandomHex(): false,
 	} {
-		if IsStaging(name) != want || inStaging("a/"+name+"/b") != want {
+		if IsStaging(name) != want || InStaging("a/"+name+"/b") != want {
 			t.Errorf("%q", name)
 		}
 	}

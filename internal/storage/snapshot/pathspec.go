@@ -37,7 +37,7 @@ func (s *Worktree) ignored(ctx context.Context, private *privateIndex, rules Rul
 		return asked, nil, err
 	}
 	other, err = s.listIgnored(ctx, private, rules.Include)
-	return asked, without(s.files.withoutGit(other), asked), err
+	return asked, without(s.files.WithoutGit(other), asked), err
 }
 
 // listForced is ignored for what is asked for by name.
@@ -54,10 +54,10 @@ func (s *Worktree) listForced(ctx context.Context, private *privateIndex, rules 
 		}
 	}
 	if len(rules.IncludeIgnored) == 0 {
-		return s.files.withoutGit(out), nil
+		return s.files.WithoutGit(out), nil
 	}
 	paths, err := s.listIgnored(ctx, private, rules.IncludeIgnored)
-	return s.files.withoutGit(append(out, paths...)), err
+	return s.files.WithoutGit(append(out, paths...)), err
 }
 
 // listIgnored lists the ignored files that match pathspecs.
@@ -83,7 +83,7 @@ func (e *PathspecError) Unwrap() error { return e.Err }
 func (s *Worktree) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
 	run := func(args []string) (git.Result, error) {
 		return s.repo.Run(ctx, git.Cmd{
-			Args: args, Config: s.config, Dir: s.files.abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
+			Args: args, Config: s.config, Dir: s.files.Abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},
 		})
 	}
 	res, err := run(slices.Concat(args, pathspecs))

@@ -128,7 +128,7 @@ type Plan struct {
 
 	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
 	seen  map[string]fs.FileInfo
-	large map[name.OID]bool // blobs of largeFile bytes or more, which are streamed
+	large map[name.OID]bool // blobs of LargeFile bytes or more, which are streamed
 	// contents are those of blobs that the plan has read to verify them, so that they are not read
 	// again when they are written. They have keptContents bytes at most.
 	contents map[name.OID][]byte
@@ -192,7 +192,7 @@ func (s *Worktree) addOps(ctx context.Context, p *Plan, changes []git.Change) er
 		return err
 	}
 	// An older version of this program may have captured files of the git directory.
-	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return s.files.inGit(path.Dir(c.Path)) })
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return s.files.InGit(path.Dir(c.Path)) })
 	nested, err := s.becomeNested(changes)
 	if err != nil {
 		return err
@@ -241,11 +241,11 @@ func (s *Worktree) splitLinked(p *Plan) error {
 		if o.kind() != OpMode {
 			continue
 		}
-		info, err := s.files.lstat(o.Path)
+		info, err := s.files.Lstat(o.Path)
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", o.Path, err)
 		}
-		o.Split = info != nil && info.Mode().IsRegular() && links(info) > 1
+		o.Split = info != nil && info.Mode().IsRegular() && Links(info) > 1
 	}
 	return nil
 }
@@ -302,10 +302,10 @@ func (s *Worktree) addSkipped(ctx context.Context, p *Plan, at map[string]bool) 
 // holds reports whether a file already is what the target wants. Then it does not matter that no
 // capture holds it.
 func (s *Worktree) holds(file string, want git.Entry, raw name.OID) bool {
-	if info, err := s.files.lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
+	if info, err := s.files.Lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
 		return false
 	}
-	got, _, err := s.files.hashWhole(s.repo.Format, file)
+	got, _, err := s.files.HashWhole(s.repo.Format, file)
 	return err == nil && (got == raw || raw == "" && got == want.OID)
 }
 
@@ -412,7 +412,7 @@ func (s *Worktree) findRisks(ctx context.Context, p *Plan) error {
 		if reason, ok := atRisk[o.Path]; ok {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: reason})
 		}
-		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && links(info) > 1 {
+		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && Links(info) > 1 {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it will become a separate file"})
 		}
 	}

@@ -23,7 +23,7 @@ func (r *Restore) putIndex(ctx context.Context) error {
 		r.unlock()
 		return nil
 	}
-	s := r.shot
+	s := r.worktree
 	if err := r.holdLock(); err != nil {
 		return err
 	}
@@ -145,13 +145,13 @@ func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []str
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	scratch, err := openWorkFiles(dir, nil)
+	scratch, err := Open(dir, nil)
 	if err != nil {
 		return err
 	}
-	defer scratch.close()
+	defer scratch.Close()
 	for _, file := range paths {
-		if err := scratch.root.MkdirAll(path.Dir(file), 0o777); err != nil {
+		if err := scratch.Root.MkdirAll(path.Dir(file), 0o777); err != nil {
 			return err
 		}
 		if err := s.placeholderFile(scratch, file); err != nil {
@@ -169,21 +169,21 @@ func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []str
 // placeholderFile creates a file in the scratch worktree from which git takes the mode of an entry. It
 // has the type and the executable bit of the real file, which is back in place by now, as far as
 // git trusts these on this file system.
-func (s *Worktree) placeholderFile(scratch *workFiles, path string) error {
-	info, err := s.files.lstat(path)
+func (s *Worktree) placeholderFile(scratch *Files, path string) error {
+	info, err := s.files.Lstat(path)
 	if err != nil {
 		return err
 	}
 	if info != nil && info.Mode()&fs.ModeSymlink != 0 {
 		if follows, err := s.core("core.symlinks", true); err == nil && follows {
-			return scratch.root.Symlink("nowhere", path)
+			return scratch.Root.Symlink("nowhere", path)
 		}
 	}
 	perm := fs.FileMode(0o666)
 	if info != nil && info.Mode().IsRegular() && s.modeOf(info, 0) == git.ModeExec {
 		perm = 0o777
 	}
-	return scratch.root.WriteFile(path, nil, perm)
+	return scratch.Root.WriteFile(path, nil, perm)
 }
 
 // without returns the strings of list that are not in taken.
@@ -199,7 +199,7 @@ func (r *Restore) indexBack() error {
 		if r.intent.Index == nil {
 			return nil
 		}
-		err := os.Remove(r.shot.repo.IndexPath)
+		err := os.Remove(r.worktree.repo.IndexPath)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -209,7 +209,7 @@ func (r *Restore) indexBack() error {
 	if err != nil {
 		return err
 	}
-	if now, err := os.Stat(r.shot.repo.IndexPath); err == nil && os.SameFile(old, now) {
+	if now, err := os.Stat(r.worktree.repo.IndexPath); err == nil && os.SameFile(old, now) {
 		return nil
 	}
 	r.replaced = true
@@ -219,15 +219,15 @@ func (r *Restore) indexBack() error {
 	if err := linkOrCopy(r.intent.OldIndex, back); err != nil {
 		return err
 	}
-	err = os.Rename(back, r.shot.repo.IndexPath)
+	err = os.Rename(back, r.worktree.repo.IndexPath)
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
 	// GIT_INDEX_FILE names an index on another file system. The copy is renamed there, so that the
 	// index is never missing.
-	near := r.shot.repo.IndexPath + ".tmp-" + randomHex()
+	near := r.worktree.repo.IndexPath + ".tmp-" + RandomHex()
 	if err = copyFile(back, near, os.O_EXCL); err == nil {
-		err = os.Rename(near, r.shot.repo.IndexPath)
+		err = os.Rename(near, r.worktree.repo.IndexPath)
 	}
 	if err != nil {
 		os.Remove(near) //nolint:errcheck // the error says more

@@ -52,7 +52,7 @@ func (s *Worktree) attributesOutside() []string {
 			}
 		}
 		if !filepath.IsAbs(v) && v != "" {
-			v = filepath.Join(s.files.top, v) // where git runs
+			v = filepath.Join(s.files.Top, v) // where git runs
 		}
 		return append(files, v)
 	}
@@ -102,7 +102,7 @@ func (s *Worktree) keepRawOf(ctx context.Context, index string, affected []filte
 // If they are equal, and the blob has the same bytes too, an external filter did nothing. A pointer
 // whose content is not here is then listed as at risk.
 func (s *Worktree) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
-	data, info, err := s.files.readWhole(f.path)
+	data, info, err := s.files.ReadWhole(f.path)
 	if err != nil || info == nil {
 		return err
 	}

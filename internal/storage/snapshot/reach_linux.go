@@ -15,7 +15,7 @@ var errSlow = errors.New("one component at a time")
 // reach opens p below the top with one system call. It fails with fs.ErrNotExist if a symbolic
 // link is on the way or if p leads out of the worktree. If p itself is a link, O_PATH opens the
 // link.
-func (w *workFiles) reach(p string, flags uint64) (*os.File, error) {
+func (w *Files) reach(p string, flags uint64) (*os.File, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for range 100 { // EAGAIN: a rename somewhere made the kernel unsure
 		fd, err := unix.Openat2(int(w.dir.Fd()), p, &how)
@@ -36,7 +36,7 @@ func (w *workFiles) reach(p string, flags uint64) (*os.File, error) {
 
 // fastLstat is lstat with one system call. If nothing is there the error is fs.ErrNotExist or
 // ENOTDIR.
-func (w *workFiles) fastLstat(p string) (fs.FileInfo, error) {
+func (w *Files) fastLstat(p string) (fs.FileInfo, error) {
 	f, err := w.reach(p, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
 		return nil, err
@@ -46,6 +46,6 @@ func (w *workFiles) fastLstat(p string) (fs.FileInfo, error) {
 }
 
 // enter opens a directory for reading. No link is followed.
-func (w *workFiles) enter(dir string) (*os.File, error) {
+func (w *Files) enter(dir string) (*os.File, error) {
 	return w.reach(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 }

@@ -14,12 +14,12 @@ import (
 // errSlow says that a path must be checked one component at a time, which is always so here.
 var errSlow = errors.New("one component at a time")
 
-func (w *workFiles) reach(string, uint64) (*os.File, error) { return nil, errSlow }
-func (w *workFiles) fastLstat(string) (fs.FileInfo, error)  { return nil, errSlow }
-func (w *workFiles) enter(string) (*os.File, error)         { return nil, errSlow }
+func (w *Files) reach(string, uint64) (*os.File, error) { return nil, errSlow }
+func (w *Files) fastLstat(string) (fs.FileInfo, error)  { return nil, errSlow }
+func (w *Files) enter(string) (*os.File, error)         { return nil, errSlow }
 
-func (w *workFiles) swap(string, string) error      { return errNoSwap }
-func (w *workFiles) renameNew(string, string) error { return errNoSwap }
+func (w *Files) Swap(string, string) error      { return ErrNoSwap }
+func (w *Files) RenameNew(string, string) error { return ErrNoSwap }
 
-func (w *workFiles) lockOf(string) string { return "" }
-func (w *workFiles) heldBy(string) string { return "" }
+func (w *Files) LockOf(string) string { return "" }
+func (w *Files) HeldBy(string) string { return "" }

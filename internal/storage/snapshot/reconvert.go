@@ -59,7 +59,7 @@ func (s *Worktree) addConverted(ctx context.Context, p *Plan, changes []git.Chan
 		return err
 	}
 	for _, q := range differ {
-		have, _, err := s.files.readWhole(q)
+		have, _, err := s.files.ReadWhole(q)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *Worktree) belowAttributes(ctx context.Context, p *Plan, changes []git.C
 			if !regular(e.Mode) || differ[q] || p.Scope.Only != nil && !p.Scope.Only(q) || p.Cur.Raw[q] != "" || p.Target.Raw[q] != "" || untouched(q) {
 				return nil
 			}
-			info, err := s.files.lstat(q)
+			info, err := s.files.Lstat(q)
 			if err == nil && info != nil && info.Mode().IsRegular() { // a sparse checkout lacks some
 				out[q] = e
 			}

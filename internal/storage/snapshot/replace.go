@@ -19,13 +19,13 @@ import (
 // replace another one, in Back.
 func (r *Restore) displace(i int, p string) error {
 	old := r.intent.oldFile(i)
-	if err := r.shot.files.aside(p, old); err != nil {
+	if err := r.worktree.files.MoveOut(p, old); err != nil {
 		return err
 	}
 	if r.kept(i, p) {
 		return nil
 	}
-	if err := r.shot.files.renameNew(old, p); err != nil && !errors.Is(err, errNoSwap) {
+	if err := r.worktree.files.RenameNew(old, p); err != nil && !errors.Is(err, ErrNoSwap) {
 		return err
 	}
 	return &ChangedError{p}
@@ -37,9 +37,9 @@ func (r *Restore) displace(i int, p string) error {
 // exchanged, a plain rename replaces the old file.
 func (r *Restore) replace(i int, p string) error {
 	next, old := r.intent.newFile(i), r.intent.oldFile(i)
-	switch err := r.shot.files.swap(next, p); {
-	case errors.Is(err, errNoSwap):
-		if err := r.shot.files.renameOver(next, p); err != nil {
+	switch err := r.worktree.files.Swap(next, p); {
+	case errors.Is(err, ErrNoSwap):
+		if err := r.worktree.files.RenameOver(next, p); err != nil {
 			return err
 		}
 		r.noteAt(i, p)
@@ -53,7 +53,7 @@ func (r *Restore) replace(i int, p string) error {
 	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
 		return os.Remove(next)
 	}
-	if err := r.shot.files.swap(next, p); err != nil {
+	if err := r.worktree.files.Swap(next, p); err != nil {
 		return err
 	}
 	return errors.Join(&ChangedError{p}, os.Remove(old))
@@ -69,7 +69,7 @@ func (r *Restore) note(i int) {
 
 // noteAt is note for a file that may be a copy of new/<n>, made on another file system.
 func (r *Restore) noteAt(i int, p string) {
-	if info, err := r.shot.files.lstat(p); err == nil && info != nil && !r.resumed() {
+	if info, err := r.worktree.files.Lstat(p); err == nil && info != nil && !r.resumed() {
 		r.placed[i] = info
 	}
 }
@@ -80,17 +80,17 @@ func (r *Restore) noteAt(i int, p string) {
 func (r *Restore) giveBack(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if r.resumed() {
-		return r.shot.files.renameOver(old, p)
+		return r.worktree.files.RenameOver(old, p)
 	}
-	err := r.shot.files.renameNew(old, p)
+	err := r.worktree.files.RenameNew(old, p)
 	switch {
-	case errors.Is(err, errNoSwap):
-		return r.shot.files.renameOver(old, p)
+	case errors.Is(err, ErrNoSwap):
+		return r.worktree.files.RenameOver(old, p)
 	case !errors.Is(err, fs.ErrExist):
 		return err
 	}
 	// The old file was linked to old/<n> but never left p.
-	if lockfile.Same(old, r.shot.files.abs(p)) {
+	if lockfile.Same(old, r.worktree.files.Abs(p)) {
 		return os.Remove(old)
 	}
 	return &ChangedError{p}
@@ -113,17 +113,17 @@ func (r *Restore) swapped(i int) (bool, error) {
 
 // copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
 func (r *Restore) copied(i int) (bool, error) {
-	stage, err := openWorkFiles(r.intent.Stage, nil)
+	stage, err := Open(r.intent.Stage, nil)
 	if err != nil {
 		return false, err
 	}
-	defer stage.close()
+	defer stage.Close()
 	leaf := strconv.Itoa(i)
-	next, a, err := stage.hashWhole(r.shot.repo.Format, "new/"+leaf)
+	next, a, err := stage.HashWhole(r.worktree.repo.Format, "new/"+leaf)
 	if a == nil || err != nil {
 		return false, err
 	}
-	old, b, err := stage.hashWhole(r.shot.repo.Format, "old/"+leaf)
+	old, b, err := stage.HashWhole(r.worktree.repo.Format, "old/"+leaf)
 	return b != nil && next == old && a.Mode() == b.Mode(), err
 }
 

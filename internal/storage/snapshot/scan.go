@@ -109,7 +109,7 @@ type lstatResult struct {
 
 // unseen looks at the file of an entry that git takes for unchanged.
 func (s *Worktree) unseen(e git.IndexEntry, private *privateIndex) (l lstatResult) {
-	info, err := s.files.lstat(e.Path)
+	info, err := s.files.Lstat(e.Path)
 	switch {
 	case err != nil:
 		return l // git reports these errors itself
@@ -117,7 +117,7 @@ func (s *Worktree) unseen(e git.IndexEntry, private *privateIndex) (l lstatResul
 		return lstatResult{differs: true}
 	}
 	l.bits, l.unusual = s.unusualBits(info)
-	m, c := uint32(info.ModTime().Nanosecond()), uint32(changeTime(info).Nanosecond())
+	m, c := uint32(info.ModTime().Nanosecond()), uint32(ChangeTime(info).Nanosecond())
 	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 	return l
 }
@@ -163,8 +163,8 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return nil
 	}
 	args := []string{"--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard"}
-	if s.files.own != nil {
-		for _, dir := range s.files.own.Inside { // git need not read it, while others write there
+	if s.files.Own != nil {
+		for _, dir := range s.files.Own.Inside { // git need not read it, while others write there
 			args = append(args, "--exclude=/"+plainPattern.Replace(dir)+"/")
 		}
 	}
@@ -181,9 +181,9 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return err
 	}
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
-	for _, p := range s.files.withoutGit(splitPaths(res.Stdout)) {
+	for _, p := range s.files.WithoutGit(splitPaths(res.Stdout)) {
 		switch {
-		case inStaging(p):
+		case InStaging(p):
 		case strings.HasSuffix(p, "/"):
 			scan.Nested = append(scan.Nested, strings.TrimSuffix(p, "/"))
 		default:

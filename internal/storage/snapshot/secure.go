@@ -75,11 +75,11 @@ func (s *Worktree) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode,
 func (s *Worktree) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
 	for _, p := range pathsTo(ops, OpDelete) {
-		addAbove(dirs, p)
+		AddAbove(dirs, p)
 	}
 	delete(dirs, ".")
 	for d := range dirs {
-		if info, err := s.files.lstat(d); err == nil && info != nil && info.IsDir() {
+		if info, err := s.files.Lstat(d); err == nil && info != nil && info.IsDir() {
 			out[d] = info.Mode().Perm()
 		}
 	}
@@ -119,17 +119,17 @@ func (s *Worktree) secureConverted(ctx context.Context, p *Plan, files []candida
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
 func (s *Worktree) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
-		got, info, err := s.files.hashWhole(s.repo.Format, f.path)
+		got, info, err := s.files.HashWhole(s.repo.Format, f.path)
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
-		if info == nil || !same(info, p.seen[f.path]) {
+		if info == nil || !Same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
 		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
 			continue
 		}
-		if modeOf(info) == git.ModeSymlink || changeTime(info).After(p.Cur.Began) {
+		if ModeOf(info) == git.ModeSymlink || ChangeTime(info).After(p.Cur.Began) {
 			return &ChangedError{f.path}
 		}
 		oid, _, err := s.streamBlob(ctx, f.path)
@@ -151,7 +151,7 @@ func (s *Worktree) attributes(ctx context.Context, tree name.OID, paths map[stri
 	out := map[string]git.Entry{}
 	dirs := map[string]bool{}
 	for p := range paths {
-		addAbove(dirs, p)
+		AddAbove(dirs, p)
 	}
 	for dir := range dirs {
 		file := path.Join(dir, ".gitattributes")
@@ -214,7 +214,7 @@ func (s *Worktree) AllowedBits() (fs.FileMode, error) {
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
 // a file to find out, as reading the umask would have to change it for a moment.
 func (s *Worktree) usualModes() (func(git.Mode) fs.FileMode, error) {
-	name := s.scratch + "/tmp-mode-" + randomHex()
+	name := s.scratch + "/tmp-mode-" + RandomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	var info fs.FileInfo
 	if err == nil {

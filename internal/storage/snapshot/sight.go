@@ -23,7 +23,7 @@ const SightGone = "gone"
 // names.
 func (s *Worktree) Sight(p string) string {
 	p = strings.TrimSuffix(p, "/")
-	info, err := s.files.lstat(p)
+	info, err := s.files.Lstat(p)
 	switch {
 	case err != nil:
 		return ""
@@ -43,7 +43,7 @@ func (s *Worktree) Sight(p string) string {
 
 // sightBelow adds the files below a directory to h. It reports whether it could read them all.
 func (s *Worktree) sightBelow(dir string, h hash.Hash, left *int) bool {
-	entries, err := s.files.readDir(dir)
+	entries, err := s.files.ReadDir(dir)
 	if *left -= len(entries); err != nil || *left < 0 {
 		return false
 	}
@@ -51,13 +51,13 @@ func (s *Worktree) sightBelow(dir string, h hash.Hash, left *int) bool {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git", e.IsDir() && s.files.isGit(p):
+		case e.Name() == ".git", e.IsDir() && s.files.IsGit(p):
 		case e.IsDir():
 			if !s.sightBelow(p, h, left) {
 				return false
 			}
 		default:
-			info, err := s.files.lstat(p)
+			info, err := s.files.Lstat(p)
 			if err != nil || info == nil {
 				return false
 			}

@@ -74,7 +74,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 	for _, o := range p.Ops {
 		if o.New.Mode != 0 {
 			written[o.Path] = true
-			addAbove(parents, o.Path)
+			AddAbove(parents, o.Path)
 		}
 	}
 	inTheWay := func(q string) bool {
@@ -172,9 +172,9 @@ func (s *Worktree) ruleFiles() ruleFiles {
 		return ruleFiles{}
 	}
 	if !filepath.IsAbs(file) { // git takes it from the top of the worktree, where it runs
-		file = filepath.Join(s.files.top, file)
+		file = filepath.Join(s.files.Top, file)
 	}
-	rel, err := filepath.Rel(s.files.top, file)
+	rel, err := filepath.Rel(s.files.Top, file)
 	if err != nil || !filepath.IsLocal(rel) {
 		return ruleFiles{}
 	}
@@ -226,14 +226,14 @@ func (s *Worktree) ruleIn(ctx context.Context, tree name.OID, file string) ([]by
 // ruleOnDisk reads a file with rules from the worktree. there is true without data for something
 // that git does not read, such as a symbolic link.
 func (s *Worktree) ruleOnDisk(file string) (data []byte, there bool, err error) {
-	info, err := s.files.lstat(file)
+	info, err := s.files.Lstat(file)
 	if err != nil || info == nil {
 		return nil, false, err
 	}
-	if !info.Mode().IsRegular() || !s.files.readable(file) {
+	if !info.Mode().IsRegular() || !s.files.Readable(file) {
 		return nil, true, nil
 	}
-	data, _, err = s.files.read(file, info)
+	data, _, err = s.files.Read(file, info)
 	return data, true, err
 }
 
@@ -282,7 +282,7 @@ func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) err
 	}
 	dirs := map[string]bool{}
 	for _, p := range paths {
-		addAbove(dirs, p)
+		AddAbove(dirs, p)
 	}
 	for d := range dirs {
 		if err := lay(path.Join(d, ".gitignore")); err != nil {

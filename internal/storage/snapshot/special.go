@@ -40,7 +40,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 		f.ignores = s.plainIgnores()
 	}
 	for _, e := range entries {
-		addAbove(f.holds, e.Path)
+		AddAbove(f.holds, e.Path)
 		f.tracked[e.Path] = true
 		if e.Mode == git.ModeGitlink {
 			f.nested[e.Path] = true
@@ -48,7 +48,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 	}
 	for _, list := range [][]string{scan.Untracked, scan.Nested} {
 		for _, p := range list {
-			addAbove(f.holds, p)
+			AddAbove(f.holds, p)
 		}
 	}
 	for _, d := range dirs {
@@ -152,11 +152,11 @@ func (f *specialFinder) searchWide(ctx context.Context) error {
 // which saves a git process. If there is a negated rule it returns nil, as then only git can
 // tell.
 func (s *Worktree) plainIgnores() map[string]bool {
-	info, err := s.files.lstat(".gitignore")
+	info, err := s.files.Lstat(".gitignore")
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
-	data, _, err := s.files.read(".gitignore", info)
+	data, _, err := s.files.Read(".gitignore", info)
 	if err != nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (f *specialFinder) ignored(dir string) bool {
 		return false
 	}
 	for d := path.Dir(dir); d != "."; d = path.Dir(d) {
-		if info, err := f.git.files.lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
+		if info, err := f.git.files.Lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
 			return false
 		}
 	}
@@ -192,9 +192,9 @@ func (f *specialFinder) ignored(dir string) bool {
 // read lists a directory without what is never captured. It ignores errors: git reports a
 // directory that cannot be read.
 func (f *specialFinder) read(dir string) []fs.DirEntry {
-	entries, _ := f.git.files.readDir(dir) //nolint:errcheck // as said
+	entries, _ := f.git.files.ReadDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.files.isGit(path.Join(dir, e.Name()))
+		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.files.IsGit(path.Join(dir, e.Name()))
 	})
 }
 

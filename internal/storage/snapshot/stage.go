@@ -21,8 +21,8 @@ import (
 // is locked. It ends with Cancel if Begin was not called; otherwise with Finish, after Apply or
 // after Back.
 type Restore struct {
-	shot   *Worktree
-	intent Intent
+	worktree *Worktree
+	intent   Intent
 	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
 	// the caller has then captured the files again, and they are not checked one by one.
 	seen  map[string]fs.FileInfo
@@ -46,7 +46,7 @@ func (r *Restore) resumed() bool { return r.seen == nil }
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *Worktree) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{shot: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
+	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -83,15 +83,15 @@ func (s *Worktree) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 // directory, or at the top of the worktree if the git directory is on another file system, since
 // a rename works only within one.
 func (r *Restore) makeStage() error {
-	apart, err := r.shot.isApart()
+	apart, err := r.worktree.isApart()
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.shot.files.top, stagingPrefix+randomHex())
+	dir := filepath.Join(r.worktree.files.Top, StagingPrefix+RandomHex())
 	if apart {
 		err = os.Mkdir(dir, 0o700)
 	} else {
-		dir, err = os.MkdirTemp(r.shot.dir, "tmp-stage-")
+		dir, err = os.MkdirTemp(r.worktree.dir, "tmp-stage-")
 	}
 	if err == nil {
 		r.intent.Stage = dir
@@ -109,7 +109,7 @@ func (r *Restore) makeStage() error {
 
 // isApart reports whether Worktree.dir is on another file system than the worktree.
 func (s *Worktree) isApart() (bool, error) {
-	top, err := os.Stat(s.files.top)
+	top, err := os.Stat(s.files.Top)
 	if err != nil {
 		return false, err
 	}
@@ -117,8 +117,8 @@ func (s *Worktree) isApart() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a, _, ok := inode(top)
-	b, _, _ := inode(own)
+	a, _, ok := Inode(top)
+	b, _, _ := Inode(own)
 	return ok && a != b, nil
 }
 
@@ -135,7 +135,7 @@ func (s *Worktree) Sweep(age time.Duration) error {
 	if apart, err := s.isApart(); err != nil || !apart {
 		return err
 	}
-	entries, err := s.files.readDir(".")
+	entries, err := s.files.ReadDir(".")
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (s *Worktree) Sweep(age time.Duration) error {
 		if !IsStaging(e.Name()) {
 			continue
 		}
-		if info, err := s.files.lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
-			if err := s.files.root.RemoveAll(e.Name()); err != nil {
+		if info, err := s.files.Lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
+			if err := s.files.Root.RemoveAll(e.Name()); err != nil {
 				return err
 			}
 		}
@@ -172,11 +172,11 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 			plain = append(plain, i)
 		}
 	}
-	attrs, err := r.shot.attributes(ctx, attributesOf, entries)
+	attrs, err := r.worktree.attributes(ctx, attributesOf, entries)
 	if err != nil {
 		return err
 	}
-	if len(attrs) == 0 && !r.shot.convertsOutside() {
+	if len(attrs) == 0 && !r.worktree.convertsOutside() {
 		plain, convert = append(plain, convert...), nil
 	}
 	if err := r.fillPlain(ctx, plain); err != nil || len(convert) == 0 {
@@ -195,7 +195,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
-	return r.shot.repo.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
+	return r.worktree.repo.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
 		var rest []int
 		var specs []string
 		for _, i := range which[from:to] {
@@ -218,7 +218,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 
 // write makes new/<i> with the content of its blob: a file, or a symbolic link.
 func (r *Restore) write(i int, data []byte) error {
-	if r.intent.Ops[i].New.Mode == git.ModeSymlink && r.shot.makesLinks() {
+	if r.intent.Ops[i].New.Mode == git.ModeSymlink && r.worktree.makesLinks() {
 		if err := os.Symlink(string(data), r.intent.newFile(i)); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (r *Restore) write(i int, data []byte) error {
 
 // create makes new/<i> as a regular file that fill writes to.
 func (r *Restore) create(i int, fill func(*os.File) error) error {
-	f, err := createFile(r.intent.newFile(i))
+	f, err := CreateFile(r.intent.newFile(i))
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (r *Restore) create(i int, fill func(*os.File) error) error {
 func (r *Restore) ready(i int) error {
 	file, o := r.intent.newFile(i), r.intent.Ops[i]
 	info, err := os.Lstat(file)
-	if err == nil && regular(o.New.Mode) && !r.shot.noModes && info.Mode().Perm() != o.Perm {
+	if err == nil && regular(o.New.Mode) && !r.worktree.noModes && info.Mode().Perm() != o.Perm {
 		if err = os.Chmod(file, o.Perm); err == nil {
 			info, err = os.Lstat(file)
 		}
@@ -258,7 +258,7 @@ func (r *Restore) ready(i int) error {
 // stream has git write a large blob to its file, without conversions.
 func (r *Restore) stream(ctx context.Context, i int) error {
 	return r.create(i, func(f *os.File) error {
-		_, err := r.shot.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
+		_, err := r.worktree.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
 		return err
 	})
 }
@@ -273,19 +273,19 @@ func (s *Worktree) makesLinks() bool {
 // fillConverted has git check blobs out with its conversions and filters: entries, which belong to the
 // operations in which. attrs are the attributes files that apply.
 func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs map[string]git.Entry) error {
-	index, err := r.shot.listIndex(ctx, attrs, entries)
+	index, err := r.worktree.listIndex(ctx, attrs, entries)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	if _, err := r.shot.provide(ctx, entries); err != nil {
+	if _, err := r.worktree.provide(ctx, entries); err != nil {
 		return err
 	}
 	dir := filepath.Join(r.intent.Stage, "temp")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	made, said, err := r.shot.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
+	made, said, err := r.worktree.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 		p := r.intent.Ops[i].Path
 		file, ok := made[p]
 		if !ok {
-			return r.shot.notWritten(ctx, p, said, entries)
+			return r.worktree.notWritten(ctx, p, said, entries)
 		}
 		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
 			return err
@@ -319,8 +319,8 @@ func (r *Restore) spareEqual() error {
 		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
 			continue
 		}
-		data, info, err := r.shot.files.readWhole(o.Path)
-		if err != nil || info == nil || !same(info, now) {
+		data, info, err := r.worktree.files.ReadWhole(o.Path)
+		if err != nil || info == nil || !Same(info, now) {
 			continue // Apply reports the change
 		}
 		want, err := os.ReadFile(r.intent.newFile(i))

@@ -91,7 +91,7 @@ func (s *Worktree) cleaned(ctx context.Context, private *privateIndex, files []l
 		if f.info.Mode()&fs.ModeSymlink == 0 {
 			in.WriteString(quotePath(f.Path) + "\n")
 			asked = append(asked, i)
-		} else if data, info, err := s.files.readWhole(f.Path); err == nil && info != nil {
+		} else if data, info, err := s.files.ReadWhole(f.Path); err == nil && info != nil {
 			out[i] = git.HashObject(s.repo.Format, "blob", data)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // for directories that cannot be read and removes the messages about them from the text.
 func (s *gitScanner) unreadable(stderr []byte) ([]string, error) {
 	out, err := classify(stderr)
-	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.files.denies(p) }) {
+	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.files.Denies(p) }) {
 		return out, nil
 	}
 	text := string(stderr)
@@ -60,12 +60,12 @@ func withoutFilesOf(dir, text string) string {
 
 // deniedDirs returns the directories that cannot be read, dir included, at any depth.
 func (s *gitScanner) deniedDirs(dir string) (out []string) {
-	entries, err := s.files.readDir(dir)
+	entries, err := s.files.ReadDir(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		return []string{dir}
 	}
 	for _, e := range entries {
-		if p := path.Join(dir, e.Name()); e.IsDir() && e.Name() != ".git" && !s.files.isGit(p) {
+		if p := path.Join(dir, e.Name()); e.IsDir() && e.Name() != ".git" && !s.files.IsGit(p) {
 			out = append(out, s.deniedDirs(p)...)
 		}
 	}

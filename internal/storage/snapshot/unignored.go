@@ -84,7 +84,7 @@ func groupOf(groups []string, q string) string {
 // ignoredNow lists the untracked files that are ignored now, sorted.
 func (s *Worktree) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}, flags...)
-	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.files.top})
+	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.files.Top})
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
@@ -178,7 +178,7 @@ func (s *Worktree) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 func (s *Worktree) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
 	dirs := map[string]bool{}
 	for _, p := range paths {
-		addAbove(dirs, p)
+		AddAbove(dirs, p)
 	}
 	for d := range dirs {
 		file := path.Join(d, ".gitignore")
