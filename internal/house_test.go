@@ -38,7 +38,7 @@ func layers() []layer {
 		{"internal/answer", ""},
 		{"internal/verb", "create inspect retain rollback run session travel transfer background connect expunge why"},
 		{"internal/core", "agent checkpoint guard workflow"},
-		{"internal/storage", "lfs store"},
+		{"internal/storage", "lfs store worktree"},
 		{"internal/git", "gitconfig internal/discover internal/odb internal/refs"},
 		{"internal/format", "name"},
 		{"internal/sys", ""},

@@ -24,6 +24,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Begin writes the intent, after which Apply may move files. meta is stored with it for the
@@ -32,7 +34,7 @@ import (
 // progress.
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta, r.intent.Top = meta, r.worktree.files.Top
-	r.intent.OldIndex = filepath.Join(r.worktree.dir, "tmp-old-index-"+RandomHex())
+	r.intent.OldIndex = filepath.Join(r.worktree.dir, "tmp-old-index-"+worktree.RandomHex())
 	err := linkOrCopy(r.worktree.repo.IndexPath, r.intent.OldIndex)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the index: %w", err)
@@ -111,13 +113,13 @@ func (r *Restore) trace(step string) {
 // After a kill it cannot tell and returns true: the caller has captured all files again before.
 func (r *Restore) same(p string, info fs.FileInfo) bool {
 	was := r.seen[p]
-	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (Same(info, was) || sameLinked(info, was))
+	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (worktree.Same(info, was) || sameLinked(info, was))
 }
 
 // sameLinked is the weaker form of same for a file with several hard links: moving or linking one
 // of the names changes the ctime of all.
 func sameLinked(info, was fs.FileInfo) bool {
-	return info.Mode().IsRegular() && Links(was) > 1 && info.Mode() == was.Mode() && SameContent(info, was)
+	return info.Mode().IsRegular() && worktree.Links(was) > 1 && info.Mode() == was.Mode() && worktree.SameContent(info, was)
 }
 
 // takeAside moves a file that is to be deleted to old/<n>.
@@ -206,7 +208,7 @@ func (r *Restore) putFresh(i int, p string) error {
 	switch {
 	case err == nil:
 		r.note(i)
-	case errors.Is(err, ErrNoSwap):
+	case errors.Is(err, worktree.ErrNoSwap):
 		if err = r.worktree.files.RenameOver(r.intent.newFile(i), p); err == nil {
 			r.noteAt(i, p)
 		}
@@ -349,7 +351,7 @@ func (r *Restore) unplace(i int, o Op) error {
 			return err
 		}
 		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
-			if was := r.placed[i]; was != nil && (!SameContent(info, was) || info.Mode() != was.Mode()) {
+			if was := r.placed[i]; was != nil && (!worktree.SameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
 			if err := r.worktree.files.MoveOut(o.Path, r.intent.newFile(i)); err != nil {

@@ -24,6 +24,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Worktree captures and restores one worktree. It is the entry point of the package.
@@ -37,7 +38,7 @@ type Worktree struct {
 	scratch string
 	scanner Scanner
 	disk
-	files *Files
+	files *worktree.Files
 	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
 	trackedOnly bool
 
@@ -64,7 +65,7 @@ func New(repo *git.Repo) (*Worktree, error) {
 	if own != nil && slices.Contains(own.Inside, ".") {
 		return nil, fmt.Errorf("%w: the top of the worktree is the git directory itself", git.ErrUnusable)
 	}
-	w, err := Open(repo.WorkTree, own)
+	w, err := worktree.Open(repo.WorkTree, own)
 	if err != nil {
 		return nil, err
 	}
@@ -412,7 +413,7 @@ func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) 
 	case info == nil:
 		return candidate{path: p, gone: true}, nil
 	}
-	symlink := ModeOf(info) == git.ModeSymlink
+	symlink := worktree.ModeOf(info) == git.ModeSymlink
 	switch {
 	case info.IsDir():
 		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Heads are the commits of HEAD that decide what is staged after a restore. An empty id stands for a
@@ -115,7 +116,7 @@ func leaveOut(all []carried) {
 	for _, e := range all {
 		if !e.staged && e.file.Mode != 0 {
 			files[e.path] = true
-			AddAbove(dirs, e.path)
+			worktree.AddAbove(dirs, e.path)
 		}
 	}
 	for n := range all {
@@ -124,7 +125,7 @@ func leaveOut(all []carried) {
 			continue
 		}
 		above := map[string]bool{}
-		AddAbove(above, e.path)
+		worktree.AddAbove(above, e.path)
 		blocked := dirs[e.path]
 		for d := range above {
 			blocked = blocked || files[d]

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
@@ -35,7 +37,7 @@ func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
 // finder carries the state of findCollisions.
 type finder struct {
 	shot  *Worktree
-	near  *Held
+	near  *worktree.Held
 	plan  *Plan
 	going map[string]bool   // paths that the plan replaces or deletes
 	dirs  map[string]bool   // parents that were checked already

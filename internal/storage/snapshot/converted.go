@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // conversions are the hashCache of converted files in one capture.
@@ -79,7 +80,7 @@ func (m *conversions) remember(files []candidate, entries map[string]git.Entry) 
 	for _, f := range files {
 		e := entries[f.path]
 		now, err := m.shot.files.Lstat(f.path)
-		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !Same(now, f.info) {
+		if e.Mode != f.mode || f.info == nil || atRisk[f.path] || err != nil || now == nil || !worktree.Same(now, f.info) {
 			continue
 		}
 		raw, has := m.c.Raw[f.path]

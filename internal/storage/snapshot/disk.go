@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // disk says what the file system of the worktree keeps besides names and content, as far as git is
@@ -74,7 +75,7 @@ func (s *Worktree) probeDir() (dir string, apart bool, err error) {
 	if apart, err = s.isApart(); err != nil || !apart {
 		return s.scratch, false, err
 	}
-	dir = filepath.Join(s.files.Top, StagingPrefix+RandomHex())
+	dir = filepath.Join(s.files.Top, worktree.StagingPrefix+worktree.RandomHex())
 	if os.Mkdir(dir, 0o700) != nil {
 		dir = ""
 	}
@@ -98,7 +99,7 @@ func keepsMode(path string) bool {
 // modeOf returns the mode that a tree gets for a file. Where the file says nothing about it, as on
 // a disk without modes, it is that of the index entry: staged, or 0 if there is none.
 func (d disk) modeOf(info fs.FileInfo, staged git.Mode) git.Mode {
-	mode := ModeOf(info)
+	mode := worktree.ModeOf(info)
 	switch {
 	case mode == git.ModeSymlink:
 		return mode

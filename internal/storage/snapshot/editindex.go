@@ -9,13 +9,14 @@ import (
 	"context"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // editIndex returns the index that the restore wants, made from the current one in p. It returns
 // false if git is needed: the user's index changed since the capture, it has flags or conflicts,
 // or there is an entry whose file this restore neither wrote nor read.
 func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool) {
-	if r.cur == nil || r.cur.index == nil || p.was == nil || !SameContent(p.was, r.cur.index) ||
+	if r.cur == nil || r.cur.index == nil || p.was == nil || !worktree.SameContent(p.was, r.cur.index) ||
 		!r.intent.Index.Plain() || !p.index.Editable() || !r.worktree.keepsModes() {
 		return nil, false
 	}
@@ -132,7 +133,7 @@ func (r *Restore) wrote() (map[string]written, bool) {
 			return nil, false
 		}
 		now, err := near.Lstat(o.Path)
-		if err != nil || now == nil || !SameContent(now, was) || ModeOf(now) != o.New.Mode {
+		if err != nil || now == nil || !worktree.SameContent(now, was) || worktree.ModeOf(now) != o.New.Mode {
 			return nil, false
 		}
 		stat, ok := fileStat(now)
@@ -152,7 +153,7 @@ func (r *Restore) read(p string) (written, bool) {
 		return written{}, false
 	}
 	now, err := r.worktree.files.Lstat(p)
-	if err != nil || now == nil || !Same(now, h.info) {
+	if err != nil || now == nil || !worktree.Same(now, h.info) {
 		return written{}, false
 	}
 	stat, ok := fileStat(now)

@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // keepUnchanged checks the files that the index calls unchanged, and adds those to c.Raw that git
@@ -182,7 +183,7 @@ func (s *Worktree) conversionDigest(private *privateIndex, c *Capture) (sum [32]
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))
 	}
 	if s.attributesUnknown() {
-		fmt.Fprintln(h, RandomHex()) // equal to no other digest
+		fmt.Fprintln(h, worktree.RandomHex()) // equal to no other digest
 	}
 	for _, file := range s.attributesOutside() {
 		if data, err := os.ReadFile(file); err == nil {

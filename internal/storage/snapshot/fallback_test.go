@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // farAway returns a directory on another file system than the temporary ones, where nothing can
@@ -29,8 +30,8 @@ func farAway(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, _ := Inode(far)
-	if b, _, _ := Inode(near); a == b {
+	a, _, _ := worktree.Inode(far)
+	if b, _, _ := worktree.Inode(near); a == b {
 		t.Skip("there is only one file system here")
 	}
 	return dir

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // packFrom is the number of changed files from which a capture writes one pack instead of a
@@ -109,7 +110,7 @@ func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashe
 	var oid name.OID
 	var large bool
 	info, err := s.files.ReadStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
-		large = before.Mode().IsRegular() && before.Size() >= LargeFile
+		large = before.Mode().IsRegular() && before.Size() >= worktree.LargeFile
 		switch {
 		case !large:
 			data, after, err = s.files.Read(f.path, before)
@@ -404,7 +405,7 @@ func (s *Worktree) mayConvert(private *privateIndex, files []candidate) bool {
 		if holdsAttributes(f.path) {
 			return true
 		}
-		AddAbove(dirs, f.path)
+		worktree.AddAbove(dirs, f.path)
 	}
 	for dir := range dirs {
 		if info, err := s.files.Lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {

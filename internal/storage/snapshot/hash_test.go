@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // A file that becomes something else between the scan and the reading is captured as what was
@@ -26,7 +27,7 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "script"), []byte("text\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(top, "large"), make([]byte, LargeFile), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(top, "large"), make([]byte, worktree.LargeFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var looked []string

@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // cachedHash is what a capture read in one version of a file.
@@ -61,11 +62,11 @@ const clockTick = 2 * time.Second
 // sign: it was written in the clock tick in which the capture began, or later.
 func (v *hashCache) key(path string, info fs.FileInfo) (versionKey, bool) {
 	st, ok := fileStat(info)
-	if !ok || !info.ModTime().Before(v.tick) || !ChangeTime(info).Before(v.tick) {
+	if !ok || !info.ModTime().Before(v.tick) || !worktree.ChangeTime(info).Before(v.tick) {
 		return versionKey{}, false
 	}
 	return keyOf(git.IndexEntry{
-		Path: path, Mode: ModeOf(info), Size: st.Size, Inode: st.Inode,
+		Path: path, Mode: worktree.ModeOf(info), Size: st.Size, Inode: st.Inode,
 		MtimeSec: st.MtimeSec, MtimeNsec: st.MtimeNsec, CtimeSec: st.CtimeSec, CtimeNsec: st.CtimeNsec,
 	}), true
 }
@@ -115,7 +116,7 @@ func readCache(path string, size int, sum func(records []byte) [32]byte) []byte 
 
 // writeCache writes what readCache reads. An error is no loss.
 func writeCache(path string, perm fs.FileMode, sum [32]byte, records []byte) {
-	temp := path + ".tmp-" + RandomHex()
+	temp := path + ".tmp-" + worktree.RandomHex()
 	if os.WriteFile(temp, slices.Concat(sum[:], records), perm) != nil || os.Rename(temp, path) != nil {
 		os.Remove(temp) //nolint:errcheck // disposable
 	}

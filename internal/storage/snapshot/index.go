@@ -15,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // privateIndex is a version of this worktree's index under a private name. All git processes of a
@@ -260,7 +261,7 @@ func (s *Worktree) normalise(ctx context.Context, p *privateIndex) error {
 
 // readState fills state with what a tree cannot say about the index, and notes whether there are
 // attributes files and submodules.
-func (p *privateIndex) readState(w *Files) error {
+func (p *privateIndex) readState(w *worktree.Files) error {
 	var err error
 	if p.entries, err = p.index.Entries(); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -132,7 +133,7 @@ func (s *Worktree) locate(in *Intent) error {
 		}
 	}
 	in.OldIndex = filepath.Join(s.dir, filepath.Base(in.OldIndex))
-	if at := filepath.Base(in.Stage); IsStaging(at) {
+	if at := filepath.Base(in.Stage); worktree.IsStaging(at) {
 		in.Stage = filepath.Join(s.files.Top, at)
 	} else {
 		in.Stage = filepath.Join(s.dir, at)
@@ -228,7 +229,7 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 func (r *Restore) parents() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range r.PathsTo(OpWrite) {
-		AddAbove(out, p)
+		worktree.AddAbove(out, p)
 	}
 	maps.DeleteFunc(out, func(d string, _ bool) bool {
 		info, err := r.worktree.files.Lstat(d)
@@ -274,7 +275,7 @@ func (r *Restore) linked() bool {
 	old, _ := os.ReadDir(filepath.Join(r.intent.Stage, "old")) //nolint:errcheck // stat data, as above
 	return slices.ContainsFunc(old, func(e fs.DirEntry) bool {
 		info, err := e.Info()
-		return err == nil && info.Mode().IsRegular() && Links(info) > 1
+		return err == nil && info.Mode().IsRegular() && worktree.Links(info) > 1
 	})
 }
 

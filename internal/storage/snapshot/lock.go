@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // LockedError says that another process holds the index. Path is the lock file.
@@ -48,7 +50,7 @@ func (r *Restore) lock() error {
 		return fmt.Errorf("lock the index: %w", err)
 	}
 	r.intent.Lock = path
-	_, r.intent.LockInode, _ = Inode(info)
+	_, r.intent.LockInode, _ = worktree.Inode(info)
 	return nil
 }
 
@@ -72,7 +74,7 @@ func (r *Restore) holds() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, number, _ := Inode(info); number == r.intent.LockInode && number != 0 {
+	if _, number, _ := worktree.Inode(info); number == r.intent.LockInode && number != 0 {
 		return true, nil
 	}
 	note, err := os.ReadFile(r.worktree.lockNote())
@@ -114,7 +116,7 @@ func (s *Worktree) ownLock(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, number, _ := Inode(info)
+	_, number, _ := worktree.Inode(info)
 	return info, os.WriteFile(s.lockNote(), fmt.Appendf(nil, "%d %s %d %s\n", number, ProcessNote(), info.ModTime().UnixNano(), token), 0o666)
 }
 
@@ -153,7 +155,7 @@ func (s *Worktree) abandoned(lock string) bool {
 	if fields := strings.Fields(process); len(fields) > 2 && fields[2] != strconv.FormatInt(info.ModTime().UnixNano(), 10) {
 		return false // older versions did not note the time
 	}
-	_, got, ok := Inode(info)
+	_, got, ok := worktree.Inode(info)
 	return ok && got == want
 }
 
@@ -164,7 +166,7 @@ func (s *Worktree) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	err := os.Rename(path, away)
 	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
-		away = path + ".tmp-" + RandomHex()
+		away = path + ".tmp-" + worktree.RandomHex()
 		err = os.Rename(path, away)
 	}
 	if err != nil {

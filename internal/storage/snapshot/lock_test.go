@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // A restore that finds the index locked leaves the lock and its note alone. A lock that a killed
@@ -80,7 +82,7 @@ func TestIndexLockStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.intent.Lock = full
-	_, r.intent.LockInode, _ = Inode(info)
+	_, r.intent.LockInode, _ = worktree.Inode(info)
 	r.unlock()
 	if _, err := os.Lstat(shot.lockNote()); err != nil {
 		t.Errorf("the note is gone, and the lock is not: %v", err)
@@ -100,7 +102,7 @@ func TestIndexLockOfEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, number, _ := Inode(info)
+	_, number, _ := worktree.Inode(info)
 	put(t, shot.lockNote(), fmt.Sprintf("%d %s 1 %d\n", number, endedProcess(t), info.ModTime().UnixNano()))
 	if got := shot.AbandonedLock(); got != lock {
 		t.Errorf("abandoned is %q", got)

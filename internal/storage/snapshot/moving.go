@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -33,7 +34,7 @@ func (s *Worktree) mark() string {
 // restore that was killed.
 func (s *Worktree) moveOn() error {
 	perm := s.repo.PrivateMode()
-	err := os.WriteFile(s.markPath(), []byte(RandomHex()), perm)
+	err := os.WriteFile(s.markPath(), []byte(worktree.RandomHex()), perm)
 	if err == nil {
 		err = os.Chmod(s.markPath(), perm) // an earlier version gave everybody the right to read it
 	}

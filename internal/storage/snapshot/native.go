@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // nativeScanner reads the directories that hold tracked files and compares the stat data of each
@@ -67,7 +68,7 @@ func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error)
 // and then goes through the range: an entry that was not met is deleted, a file is compared, and
 // a subdirectory is walked in turn.
 type walk struct {
-	tree    *Files
+	tree    *worktree.Files
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
 	present map[string]bool // skip-worktree entries whose file exists all the same
@@ -110,7 +111,7 @@ func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.unreadable = append(f.unreadable, prefix)
-	case Absent(err), errors.Is(err, unix.ELOOP):
+	case worktree.Absent(err), errors.Is(err, unix.ELOOP):
 		f.gone(w, lo, hi)
 	case err != nil:
 		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
@@ -176,7 +177,7 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 			return nil
 		}
 		switch {
-		case string(name) == ".git" || prefix == "" && IsStaging(n):
+		case string(name) == ".git" || prefix == "" && worktree.IsStaging(n):
 		case typ.IsDir():
 			f.names = append(f.names, n+"/")
 		case typ.IsRegular() || typ&fs.ModeSymlink != 0:

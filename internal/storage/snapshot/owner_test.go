@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // A note stands for a process only while that process runs, not for another one that has its
@@ -45,9 +47,9 @@ func TestOwner(t *testing.T) {
 // Only names exactly like those that this program makes count as staging directories.
 func TestStagingNames(t *testing.T) {
 	for name, want := range map[string]bool{
-		StagingPrefix + RandomHex(): true, StagingPrefix: false, StagingPrefix + "notes": false, StagingPrefix + "0123456789ag": false, "x" + StagingPrefix + RandomHex(): false,
+		worktree.StagingPrefix + worktree.RandomHex(): true, worktree.StagingPrefix: false, worktree.StagingPrefix + "notes": false, worktree.StagingPrefix + "0123456789ag": false, "x" + worktree.StagingPrefix + worktree.RandomHex(): false,
 	} {
-		if IsStaging(name) != want || InStaging("a/"+name+"/b") != want {
+		if worktree.IsStaging(name) != want || worktree.InStaging("a/"+name+"/b") != want {
 			t.Errorf("%q", name)
 		}
 	}

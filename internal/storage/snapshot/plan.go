@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Target describes what a restore brings back. For a rollback it comes from a checkpoint.
@@ -245,7 +246,7 @@ func (s *Worktree) splitLinked(p *Plan) error {
 		if err != nil {
 			return fmt.Errorf("look at %q: %w", o.Path, err)
 		}
-		o.Split = info != nil && info.Mode().IsRegular() && Links(info) > 1
+		o.Split = info != nil && info.Mode().IsRegular() && worktree.Links(info) > 1
 	}
 	return nil
 }
@@ -412,7 +413,7 @@ func (s *Worktree) findRisks(ctx context.Context, p *Plan) error {
 		if reason, ok := atRisk[o.Path]; ok {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: reason})
 		}
-		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && Links(info) > 1 {
+		if info := p.seen[o.Path]; info != nil && info.Mode().IsRegular() && worktree.Links(info) > 1 {
 			p.Risk = append(p.Risk, Skip{Path: o.Path, Reason: "hard link: it will become a separate file"})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // putIndex builds the index that the target had, with stat data of the files as they are now, and
@@ -145,7 +146,7 @@ func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []str
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	scratch, err := Open(dir, nil)
+	scratch, err := worktree.Open(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []str
 // placeholderFile creates a file in the scratch worktree from which git takes the mode of an entry. It
 // has the type and the executable bit of the real file, which is back in place by now, as far as
 // git trusts these on this file system.
-func (s *Worktree) placeholderFile(scratch *Files, path string) error {
+func (s *Worktree) placeholderFile(scratch *worktree.Files, path string) error {
 	info, err := s.files.Lstat(path)
 	if err != nil {
 		return err
@@ -225,7 +226,7 @@ func (r *Restore) indexBack() error {
 	}
 	// GIT_INDEX_FILE names an index on another file system. The copy is renamed there, so that the
 	// index is never missing.
-	near := r.worktree.repo.IndexPath + ".tmp-" + RandomHex()
+	near := r.worktree.repo.IndexPath + ".tmp-" + worktree.RandomHex()
 	if err = copyFile(back, near, os.O_EXCL); err == nil {
 		err = os.Rename(near, r.worktree.repo.IndexPath)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -25,7 +26,7 @@ func (r *Restore) displace(i int, p string) error {
 	if r.kept(i, p) {
 		return nil
 	}
-	if err := r.worktree.files.RenameNew(old, p); err != nil && !errors.Is(err, ErrNoSwap) {
+	if err := r.worktree.files.RenameNew(old, p); err != nil && !errors.Is(err, worktree.ErrNoSwap) {
 		return err
 	}
 	return &ChangedError{p}
@@ -38,7 +39,7 @@ func (r *Restore) displace(i int, p string) error {
 func (r *Restore) replace(i int, p string) error {
 	next, old := r.intent.newFile(i), r.intent.oldFile(i)
 	switch err := r.worktree.files.Swap(next, p); {
-	case errors.Is(err, ErrNoSwap):
+	case errors.Is(err, worktree.ErrNoSwap):
 		if err := r.worktree.files.RenameOver(next, p); err != nil {
 			return err
 		}
@@ -84,7 +85,7 @@ func (r *Restore) giveBack(i int, p string) error {
 	}
 	err := r.worktree.files.RenameNew(old, p)
 	switch {
-	case errors.Is(err, ErrNoSwap):
+	case errors.Is(err, worktree.ErrNoSwap):
 		return r.worktree.files.RenameOver(old, p)
 	case !errors.Is(err, fs.ErrExist):
 		return err
@@ -113,7 +114,7 @@ func (r *Restore) swapped(i int) (bool, error) {
 
 // copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
 func (r *Restore) copied(i int) (bool, error) {
-	stage, err := Open(r.intent.Stage, nil)
+	stage, err := worktree.Open(r.intent.Stage, nil)
 	if err != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Scanner finds where the worktree differs from an index. There are two implementations with the
@@ -117,7 +118,7 @@ func (s *Worktree) unseen(e git.IndexEntry, private *privateIndex) (l lstatResul
 		return lstatResult{differs: true}
 	}
 	l.bits, l.unusual = s.unusualBits(info)
-	m, c := uint32(info.ModTime().Nanosecond()), uint32(ChangeTime(info).Nanosecond())
+	m, c := uint32(info.ModTime().Nanosecond()), uint32(worktree.ChangeTime(info).Nanosecond())
 	l.differs = e.MtimeNsec != 0 && m != e.MtimeNsec || e.CtimeNsec != 0 && c != e.CtimeNsec
 	return l
 }
@@ -183,7 +184,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
 	for _, p := range s.files.WithoutGit(splitPaths(res.Stdout)) {
 		switch {
-		case InStaging(p):
+		case worktree.InStaging(p):
 		case strings.HasSuffix(p, "/"):
 			scan.Nested = append(scan.Nested, strings.TrimSuffix(p, "/"))
 		default:

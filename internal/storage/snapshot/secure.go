@@ -14,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // ChangedError says that a file is not the version that was captured, so the restore stops rather
@@ -75,7 +76,7 @@ func (s *Worktree) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode,
 func (s *Worktree) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
 	for _, p := range pathsTo(ops, OpDelete) {
-		AddAbove(dirs, p)
+		worktree.AddAbove(dirs, p)
 	}
 	delete(dirs, ".")
 	for d := range dirs {
@@ -123,13 +124,13 @@ func (s *Worktree) compareHashes(ctx context.Context, p *Plan, files []candidate
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
-		if info == nil || !Same(info, p.seen[f.path]) {
+		if info == nil || !worktree.Same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
 		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
 			continue
 		}
-		if ModeOf(info) == git.ModeSymlink || ChangeTime(info).After(p.Cur.Began) {
+		if worktree.ModeOf(info) == git.ModeSymlink || worktree.ChangeTime(info).After(p.Cur.Began) {
 			return &ChangedError{f.path}
 		}
 		oid, _, err := s.streamBlob(ctx, f.path)
@@ -151,7 +152,7 @@ func (s *Worktree) attributes(ctx context.Context, tree name.OID, paths map[stri
 	out := map[string]git.Entry{}
 	dirs := map[string]bool{}
 	for p := range paths {
-		AddAbove(dirs, p)
+		worktree.AddAbove(dirs, p)
 	}
 	for dir := range dirs {
 		file := path.Join(dir, ".gitattributes")
@@ -214,7 +215,7 @@ func (s *Worktree) AllowedBits() (fs.FileMode, error) {
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
 // a file to find out, as reading the umask would have to change it for a moment.
 func (s *Worktree) usualModes() (func(git.Mode) fs.FileMode, error) {
-	name := s.scratch + "/tmp-mode-" + RandomHex()
+	name := s.scratch + "/tmp-mode-" + worktree.RandomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	var info fs.FileInfo
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // reasonRules is why an ignored file is a collision although it was captured.
@@ -74,7 +75,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 	for _, o := range p.Ops {
 		if o.New.Mode != 0 {
 			written[o.Path] = true
-			AddAbove(parents, o.Path)
+			worktree.AddAbove(parents, o.Path)
 		}
 	}
 	inTheWay := func(q string) bool {
@@ -282,7 +283,7 @@ func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) err
 	}
 	dirs := map[string]bool{}
 	for _, p := range paths {
-		AddAbove(dirs, p)
+		worktree.AddAbove(dirs, p)
 	}
 	for d := range dirs {
 		if err := lay(path.Join(d, ".gitignore")); err != nil {

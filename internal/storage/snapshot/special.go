@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // glanced is how many names are read below a directory in which git listed nothing, before git is
@@ -40,7 +41,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 		f.ignores = s.plainIgnores()
 	}
 	for _, e := range entries {
-		AddAbove(f.holds, e.Path)
+		worktree.AddAbove(f.holds, e.Path)
 		f.tracked[e.Path] = true
 		if e.Mode == git.ModeGitlink {
 			f.nested[e.Path] = true
@@ -48,7 +49,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 	}
 	for _, list := range [][]string{scan.Untracked, scan.Nested} {
 		for _, p := range list {
-			AddAbove(f.holds, p)
+			worktree.AddAbove(f.holds, p)
 		}
 	}
 	for _, d := range dirs {
@@ -194,7 +195,7 @@ func (f *specialFinder) ignored(dir string) bool {
 func (f *specialFinder) read(dir string) []fs.DirEntry {
 	entries, _ := f.git.files.ReadDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == ".git" || IsStaging(e.Name()) || e.IsDir() && f.git.files.IsGit(path.Join(dir, e.Name()))
+		return e.Name() == ".git" || worktree.IsStaging(e.Name()) || e.IsDir() && f.git.files.IsGit(path.Join(dir, e.Name()))
 	})
 }
 

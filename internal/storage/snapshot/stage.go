@@ -15,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Restore is a plan whose new content lies ready in a staging directory. From Stage on the index
@@ -87,7 +88,7 @@ func (r *Restore) makeStage() error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.worktree.files.Top, StagingPrefix+RandomHex())
+	dir := filepath.Join(r.worktree.files.Top, worktree.StagingPrefix+worktree.RandomHex())
 	if apart {
 		err = os.Mkdir(dir, 0o700)
 	} else {
@@ -117,8 +118,8 @@ func (s *Worktree) isApart() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a, _, ok := Inode(top)
-	b, _, _ := Inode(own)
+	a, _, ok := worktree.Inode(top)
+	b, _, _ := worktree.Inode(own)
 	return ok && a != b, nil
 }
 
@@ -140,7 +141,7 @@ func (s *Worktree) Sweep(age time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		if !IsStaging(e.Name()) {
+		if !worktree.IsStaging(e.Name()) {
 			continue
 		}
 		if info, err := s.files.Lstat(e.Name()); err == nil && info != nil && time.Since(info.ModTime()) > age {
@@ -232,7 +233,7 @@ func (r *Restore) write(i int, data []byte) error {
 
 // create makes new/<i> as a regular file that fill writes to.
 func (r *Restore) create(i int, fill func(*os.File) error) error {
-	f, err := CreateFile(r.intent.newFile(i))
+	f, err := worktree.CreateFile(r.intent.newFile(i))
 	if err != nil {
 		return err
 	}
@@ -320,7 +321,7 @@ func (r *Restore) spareEqual() error {
 			continue
 		}
 		data, info, err := r.worktree.files.ReadWhole(o.Path)
-		if err != nil || info == nil || !Same(info, now) {
+		if err != nil || info == nil || !worktree.Same(info, now) {
 			continue // Apply reports the change
 		}
 		want, err := os.ReadFile(r.intent.newFile(i))

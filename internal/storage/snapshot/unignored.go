@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Unignored is a file, or a directory with a final slash and the number of files in it, that no
@@ -178,7 +179,7 @@ func (s *Worktree) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 func (s *Worktree) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
 	dirs := map[string]bool{}
 	for _, p := range paths {
-		AddAbove(dirs, p)
+		worktree.AddAbove(dirs, p)
 	}
 	for d := range dirs {
 		file := path.Join(d, ".gitignore")

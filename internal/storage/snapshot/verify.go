@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // MissingError names the objects that a restore needs and that are missing or damaged. Paths[i]
@@ -34,7 +35,7 @@ func (s *Worktree) verifyObjects(ctx context.Context, p *Plan) error {
 		}
 	}
 	var kept atomic.Int64
-	err := s.repo.ProveInParallel(ctx, v.specs, LargeFile-1, func(i int, got git.Object, err error) error {
+	err := s.repo.ProveInParallel(ctx, v.specs, worktree.LargeFile-1, func(i int, got git.Object, err error) error {
 		if kept.Add(int64(len(got.Data))) <= keptContents {
 			v.got[i].Data = got.Data
 		}
@@ -42,7 +43,7 @@ func (s *Worktree) verifyObjects(ctx context.Context, p *Plan) error {
 	})
 	p.large, p.contents = map[name.OID]bool{}, map[name.OID][]byte{}
 	for i, spec := range v.specs {
-		p.large[name.OID(spec)] = v.got[i].Size >= LargeFile
+		p.large[name.OID(spec)] = v.got[i].Size >= worktree.LargeFile
 		if data := v.got[i].Data; data != nil {
 			p.contents[name.OID(spec)] = data
 		}

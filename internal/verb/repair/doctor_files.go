@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/create"
 )
@@ -65,7 +66,7 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 		// Staging directories are at the top of a worktree. Only the current worktree's top is
 		// known.
 		if isHere(s, dir) {
-			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", snapshot.IsStaging)...)
+			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", worktree.IsStaging)...)
 		}
 	}
 	return out, err

@@ -1,4 +1,7 @@
-package snapshot
+// Package worktree reads and moves the files of a worktree. It follows no symbolic link on the way to
+// a file, and reaches paths that are longer than the system accepts. It knows nothing of captures and
+// restores.
+package worktree
 
 import (
 	"bytes"

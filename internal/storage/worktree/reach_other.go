@@ -1,6 +1,6 @@
 //go:build !linux
 
-package snapshot
+package worktree
 
 // On other systems paths are checked one component at a time, and a rollback replaces a file in two
 // steps.
