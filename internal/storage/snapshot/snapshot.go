@@ -2,9 +2,9 @@
 // (restore). It owns the rules that leave paths out of a capture and the checks that make a
 // restore refuse. It writes objects, but no refs and no commits.
 //
-// Everything starts with New, which opens a Worktree for one worktree. Worktree.Take returns a Capture:
-// the tree of all files, what was staged, and a list of what was left out. Taking a capture
-// changes no file, and neither HEAD nor the index nor the configuration.
+// Everything starts with New, which opens a Worktree. Worktree.Take returns a Capture: the tree of all
+// files, what was staged, and a list of what was left out. Taking a capture changes no file, and
+// neither HEAD nor the index nor the configuration. Package worktree reads and moves the files.
 //
 // A restore has four stages. Worktree.Plan compares a Capture with a Target and returns a Plan
 // without writing anything. Worktree.Secure keeps the exact bytes of every file that the plan
@@ -82,8 +82,8 @@ func (x *IndexState) unmerged() []string {
 	return out
 }
 
-// Capture is the worktree at one moment. Worktree.Take makes it; Worktree.Plan and Worktree.Secure compare it
-// with the files again later and refuse if they differ.
+// Capture is the worktree at one moment. Worktree.Take makes it; Worktree.Plan and Worktree.Secure
+// compare it with the files again later and refuse if they differ.
 type Capture struct {
 	Tree    name.OID
 	Index   IndexState
