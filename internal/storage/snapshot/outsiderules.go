@@ -47,7 +47,7 @@ func (s *Worktree) excludesFile(ctx context.Context) (string, error) {
 		}
 		file := strings.TrimSuffix(string(res.Stdout), "\n")
 		if file != "" && !filepath.IsAbs(file) {
-			file = filepath.Join(s.files.top, file) // where git runs
+			file = filepath.Join(s.files.Top, file) // where git runs
 		}
 		return file, nil
 	}

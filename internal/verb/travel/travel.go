@@ -258,7 +258,7 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 
 // clones adds the sessions that the request calls by their branch alone, main for main-4821. Those of
 // several clones all travel.
-func (t *trip) clones(l *remote.Listing) {
+func (t *transfer) clones(l *remote.Listing) {
 	for _, called := range t.sessions {
 		if l.Sessions[called] != nil {
 			continue
