@@ -76,7 +76,7 @@ test-web: build
 	then cd .ci/web && GIT_CHECKPOINT='$(CURDIR)/$(bin)' SHOTS='$(if $(SHOTS),$(abspath $(SHOTS)))' $(GO) test -count 1 -timeout 10m ./...; \
 	else echo '*** NOT TESTED: the page in a browser, for lack of Chromium ***'; fi
 
-# The real programs of five coding agents, with a scripted model on 127.0.0.1. npm installs
+# The real programs of coding agents, with a scripted model on 127.0.0.1. npm installs
 # them into a scratch directory, or once into AGENTS; what it does not give is said.
 AGENTS ?=
 test-agents:

@@ -27,6 +27,9 @@ type driven struct {
 	home    map[string]string
 	environ []string
 	work    map[string]string // files of the repository that were there before us
+	// The installation below AGENTS of what it gives plugins; empty: it has none.
+	packages string
+	mute     bool // without a terminal it sends no prompts
 }
 
 // drivenAgents are the agents; in their texts {url}, {repo}, {home} and {agents} are replaced.
@@ -76,7 +79,7 @@ trust_level = "trusted"
 			work: map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
 		},
 		{
-			name: "opencode", program: "opencode",
+			name: "opencode", program: "opencode", packages: "opencode-plugin",
 			first:   []string{"run"},
 			next:    []string{"run", "--continue"},
 			environ: []string{"LOCAL_KEY=dummy", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
@@ -96,6 +99,33 @@ trust_level = "trusted"
 			home: map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
 			work: map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
 		},
+		{
+			name: "qwen", program: "qwen",
+			first:   []string{"--yolo", "-p"},
+			next:    []string{"--yolo", "--continue", "-p"},
+			environ: []string{"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL={url}/v1", "OPENAI_MODEL=scripted", "QWEN_TELEMETRY_ENABLED=false"},
+			home: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai"}},"general":{"enableAutoUpdate":false},
+				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
+			work: map[string]string{".qwen/settings.json": "{\n  \"ui\": {\"hideTips\": true},\n  \"$version\": 4\n}\n"},
+		},
+		{
+			name: "droid", program: "droid", mute: true,
+			first:   []string{"exec", "--auto", "high", "-m", "custom:scripted"},
+			environ: []string{"FACTORY_API_KEY=fk-dummy"},
+			home: map[string]string{".factory/settings.json": `{"customModels":[{"model":"scripted","displayName":"Scripted","baseUrl":"{url}/v1","apiKey":"dummy",
+				"provider":"generic-chat-completion-api","maxOutputTokens":8000}],"enableHooks":true}`},
+			work: map[string]string{".factory/settings.json": "{\n  \"hooks\": {}\n}\n"},
+		},
+		{
+			name: "kilo", program: "kilo", packages: "kilo-plugin",
+			first:   []string{"run"},
+			next:    []string{"run", "--continue"},
+			environ: []string{"LOCAL_KEY=dummy", "KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_DISABLE_DEFAULT_PLUGINS=1"},
+			home: map[string]string{".config/kilo/kilo.json": `{"autoupdate":false,"share":"disabled","model":"local/scripted","small_model":"local/scripted","permission":"allow",
+				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
+				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
+			work: map[string]string{"kilo.json": "{\"share\": \"disabled\"}\n"},
+		},
 	}
 }
 
@@ -112,7 +142,25 @@ func TestAgents(t *testing.T) {
 			if _, err := os.Stat(program); err != nil {
 				t.Skipf("NOT TESTED: %s is not installed", a.name)
 			}
-			newDrive(t, a, dir, program).conversation()
+			d := newDrive(t, a, dir, program)
+			before := d.files()
+			t.Cleanup(d.failures)
+			d.run("git-checkpoint", "agent", "add", a.name, "--transcripts", "-y")
+			if d.files() == before {
+				t.Fatal("agent add changed no file")
+			}
+			if a.mute {
+				d.tools()
+			} else {
+				d.conversation()
+			}
+			d.run("git-checkpoint", "agent", "remove", a.name, "-y")
+			if err := os.Remove(filepath.Join(d.dir, "hello.txt")); err != nil {
+				t.Error(err)
+			}
+			if after := d.files(); after != before {
+				t.Errorf("after `agent remove` the files are\n%s\nand were\n%s", after, before)
+			}
 		})
 	}
 }
@@ -137,7 +185,7 @@ func newDrive(t *testing.T, a driven, dir, program string) *drive {
 	fill := strings.NewReplacer("{url}", m.URL, "{repo}", w.dir, "{home}", home)
 	m.script[0].steps[0].path = fill.Replace(m.script[0].steps[0].path)
 	w.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temporary, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_DATA_HOME=" + home + "/.local/share",
+		"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temporary, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_DATA_HOME=" + home + "/.local/share",
 		"XDG_CACHE_HOME=" + home + "/.cache", "XDG_STATE_HOME=" + home + "/.local/state", "GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1", "LANG=C.UTF-8",
 	}
 	for _, pair := range a.environ {
@@ -154,8 +202,8 @@ func newDrive(t *testing.T, a driven, dir, program string) *drive {
 	for name, text := range a.work {
 		w.write(name, text)
 	}
-	if a.name == "opencode" {
-		opencodePackages(t, dir, filepath.Join(home, ".config", "opencode"), filepath.Join(w.dir, ".opencode"))
+	if a.packages != "" {
+		pluginPackages(t, filepath.Join(dir, a.packages), filepath.Join(home, ".config", a.name), filepath.Join(w.dir, "."+a.name))
 	}
 	w.run("git", "config", "--global", "user.name", "A")
 	w.run("git", "config", "--global", "user.email", "a@example.com")
@@ -173,11 +221,10 @@ func put(t *testing.T, name, text string) {
 	writeFile(t, name, text)
 }
 
-// opencodePackages puts the package that opencode would install by npm, which it has not without a network,
+// pluginPackages puts the package that an agent would install by npm, which it has not without a network,
 // into its directories of configuration.
-func opencodePackages(t *testing.T, dir string, into ...string) {
+func pluginPackages(t *testing.T, from string, into ...string) {
 	t.Helper()
-	from := filepath.Join(dir, "opencode-plugin")
 	for _, d := range into {
 		if err := os.MkdirAll(d, 0o777); err != nil {
 			t.Fatal(err)
@@ -196,16 +243,18 @@ func opencodePackages(t *testing.T, dir string, into ...string) {
 	}
 }
 
-// conversation is what TestAgents promises.
+// tools is what an agent without prompts gets: a checkpoint of what each tool did.
+func (d *drive) tools() {
+	d.prompt("make hello")
+	d.holds("hello.txt", "hello\n")
+	if listed := d.run("git-checkpoint", "list", "--json", "--where", `trigger == "tool"`); !strings.Contains(listed, `"message":"Write hello.txt"`) {
+		d.t.Errorf("the tool has no checkpoint:\n%s", listed)
+	}
+}
+
+// conversation is two prompts, and a rollback that is typed as a prompt.
 func (d *drive) conversation() {
 	t := d.t
-	before := d.files()
-	t.Cleanup(d.failures)
-	d.run("git-checkpoint", "agent", "add", d.agent.name, "--transcripts", "-y")
-	if d.files() == before {
-		t.Fatal("agent add changed no file")
-	}
-
 	d.prompt("make hello")
 	d.holds("hello.txt", "hello\n")
 	d.write("notes.txt", "by hand\n")
@@ -214,7 +263,7 @@ func (d *drive) conversation() {
 	listed := d.run("git-checkpoint", "list", "--json")
 	d.lists(listed, "cp-01", "turn", "make hello")
 	d.lists(listed, "cp-02", "turn", "alter the greeting")
-	if !strings.Contains(d.run("git-checkpoint", "show", "1", "--get", "message"), "Made hello.") && d.agent.name != "copilot" && d.agent.name != "opencode" {
+	if !strings.Contains(d.run("git-checkpoint", "show", "1", "--get", "message"), "Made hello.") && d.agent.name != "copilot" && d.agent.packages == "" {
 		t.Error("the message of the first step lacks the answer")
 	}
 	if !strings.Contains(d.run("git-checkpoint", "diff", "1", "2", "--stat"), "notes.txt") {
@@ -237,7 +286,7 @@ func (d *drive) conversation() {
 		t.Errorf("%d requests with %d tokens:\n%s", requests, tokens, listed)
 	}
 
-	if said, code := d.try("git-checkpoint", "transcript"); d.agent.name == "opencode" { // which names none to its hooks
+	if said, code := d.try("git-checkpoint", "transcript"); d.agent.packages != "" { // such plugins hear of none
 		if code != 3 {
 			t.Errorf("transcript: exit code %d\n%s", code, said)
 		}
@@ -259,14 +308,6 @@ func (d *drive) conversation() {
 	heard := d.model.questions("go on")
 	if len(heard) == 0 || !strings.Contains(heard[0].body, "The files of this worktree went back") {
 		t.Errorf("the model does not hear of the rollback; it was asked %d times", len(heard))
-	}
-
-	d.run("git-checkpoint", "agent", "remove", d.agent.name, "-y")
-	if err := os.Remove(filepath.Join(d.dir, "hello.txt")); err != nil {
-		t.Error(err)
-	}
-	if after := d.files(); after != before {
-		t.Errorf("after `agent remove` the files are\n%s\nand were\n%s", after, before)
 	}
 }
 

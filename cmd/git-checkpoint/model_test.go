@@ -148,12 +148,14 @@ func (s modelStep) use(tools map[string]gjson.Result) *modelCall {
 		{name: "run_shell_command", args: map[string]string{"command": s.command, "description": "run"}},
 		{name: "exec_command", args: map[string]string{"cmd": s.command}},
 		{name: "shell_command", args: map[string]string{"command": s.command}},
+		{name: "Execute", args: map[string]string{"command": s.command, "summary": "run", "riskLevelReason": "none", "riskLevel": "low"}},
 	}
 	if s.command == "" {
 		patch := "*** Begin Patch\n*** Add File: " + s.path + "\n" + regexp.MustCompile(`(?m)^(.+)$`).ReplaceAllString(strings.TrimSuffix(s.content, "\n"), "+$1") + "\n*** End Patch\n"
 		uses = []modelCall{
 			{name: "Write", args: map[string]string{"file_path": s.path, "content": s.content}},
 			{name: "write_file", args: map[string]string{"file_path": s.path, "content": s.content}},
+			{name: "Create", args: map[string]string{"file_path": s.path, "content": s.content}},
 			{name: "create", args: map[string]string{"path": s.path, "file_text": s.content}},
 			{name: "write", args: map[string]string{"filePath": s.path, "content": s.content}},
 			{name: "apply_patch", free: patch},

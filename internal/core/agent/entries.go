@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,11 +59,12 @@ func (d *Definition) entry(h Added, also string) map[string]any {
 	return e
 }
 
-// ownHooks returns the content of a hooks file that is ours alone: a plugin as it is, or
-// JSON.
+// ownHooks returns the content of a hooks file that is ours alone: a plugin, in which "{agent}" stands for
+// the agent's name, or JSON.
 func (d *Definition) ownHooks() ([]byte, error) {
 	if d.Hooks.Plugin != "" {
-		return files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
+		text, err := files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
+		return bytes.ReplaceAll(text, []byte("{agent}"), []byte(d.Name)), err
 	}
 	return []byte(snippet(d.hookEdits(true, ""))), nil
 }

@@ -78,7 +78,7 @@ func TestOrderOfRoot(t *testing.T) {
 // Adding and then removing restores every byte, and a second add recognises what the first
 // one added.
 func TestAddRemove(t *testing.T) {
-	for _, agent := range []string{"claude", "codex", "gemini", "cursor"} {
+	for _, agent := range []string{"claude", "codex", "gemini", "cursor", "qwen", "droid"} {
 		for name, content := range settingsFiles() {
 			t.Run(agent+"/"+name, func(t *testing.T) {
 				d, place := worktree(t, agent)
@@ -366,4 +366,22 @@ func tree(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// A file of a repository in which an agent finds commands is one that a rollback warns of.
+func TestRunsCommands(t *testing.T) {
+	for _, d := range All() {
+		for _, files := range []map[Scope]string{d.Hooks.Files, d.Server.Files} {
+			for _, scope := range []Scope{ScopeProject, ScopeLocal} {
+				if file := files[scope]; file != "" && (!RunsCommands(file) || !RunsCommands("below/"+file)) {
+					t.Errorf("%s: %s", d.Name, file)
+				}
+			}
+		}
+	}
+	for _, file := range []string{"list.go", "claude/settings.json", "docs/opencode.json.md"} {
+		if RunsCommands(file) {
+			t.Error(file)
+		}
+	}
 }

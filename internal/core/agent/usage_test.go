@@ -26,6 +26,7 @@ func TestUsage(t *testing.T) {
 		{"codex-subagent", []record.Usage{requests("", 7)}},
 		{"copilot", []record.Usage{requests(openai, 1, 2, 3), requests(openai, 4, 5, 6, 7), requests(openai, 8)}}, // with a subagent
 		{"gemini", []record.Usage{requests(google, 1, 2, 3), requests(google, 4)}},
+		{"qwen", []record.Usage{requests("scripted", 1, 2, 3), requests("scripted", 4, 5)}}, // with a subagent
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			agent, _, _ := strings.Cut(test.file, "-")

@@ -1,18 +1,18 @@
-// Written by `git checkpoint agent add opencode`; `git checkpoint agent remove opencode` deletes it.
-// It hands opencode's events to `git checkpoint hook` and does nothing where that program is missing.
+// Written by `git checkpoint agent add {agent}`; `git checkpoint agent remove {agent}` deletes it.
+// It hands {agent}'s events to `git checkpoint hook` and does nothing where that program is missing.
 import { spawnSync } from "node:child_process"
 
 // The tools that may write files; of the others there is nothing to keep before they run.
 const writers = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
 
-// A window manager gives opencode a short PATH, without the places where the program may be.
+// A window manager gives {agent} a short PATH, without the places where the program may be.
 const places = ["/usr/local/bin", process.env.HOME + "/.local/bin", "/opt/homebrew/bin"]
 const environment =
   process.platform === "win32" ? process.env : { ...process.env, PATH: [process.env.PATH, ...places].join(":") }
 
 function hook(event: string, payload: any, directory: string, timeout = 30000): any {
   try {
-    const run = spawnSync("git-checkpoint", ["hook", "opencode", event], {
+    const run = spawnSync("git-checkpoint", ["hook", "{agent}", event], {
       cwd: directory,
       env: environment,
       input: JSON.stringify({ ...payload, directory }),
@@ -28,7 +28,7 @@ function hook(event: string, payload: any, directory: string, timeout = 30000): 
 
 export const GitCheckpoint = async ({ client, directory, worktree }: any) => {
   const at = directory || worktree || process.cwd()
-  let session = "" // opencode ends without saying which it worked in
+  let session = "" // {agent} ends without saying which it worked in
   const seen = new Set(["session.created", "session.idle", "session.error"])
   // What requests took, by message, until the end of a turn hands it over. Subagents count to their parent.
   const spent = new Map<string, any>()
