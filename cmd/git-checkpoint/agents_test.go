@@ -120,11 +120,11 @@ trust_level = "trusted"
 			name: "kilo", program: "kilo", packages: "kilo-plugin",
 			first:   []string{"run"},
 			next:    []string{"run", "--continue"},
-			environ: []string{"LOCAL_KEY=dummy", "KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_DISABLE_DEFAULT_PLUGINS=1"},
+			environ: []string{"LOCAL_KEY=dummy", "KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_DISABLE_DEFAULT_PLUGINS=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_API_URL={url}", "KILO_MODELS_URL={url}"},
 			home: map[string]string{".config/kilo/kilo.json": `{"autoupdate":false,"share":"disabled","model":"local/scripted","small_model":"local/scripted","permission":"allow",
 				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
 				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
-			work: map[string]string{"kilo.json": "{\"share\": \"disabled\"}\n"},
+			work: map[string]string{"kilo.json": "{\n  \"$schema\": \"https://app.kilo.ai/config.json\",\n  \"share\": \"disabled\"\n}\n"},
 		},
 	}
 }

@@ -163,6 +163,9 @@ func (a Connected) done(p *page, planned connect.Planned) {
 		} else {
 			p.line(success, plain(" The hooks of "+planned.Agent.Title+" are removed; checkpoints stay"))
 		}
+		for _, other := range planned.Shares {
+			p.line(plain("What is registered of the MCP server stays: " + other.Title + " reads the same file"))
+		}
 		for _, h := range planned.Elsewhere {
 			p.line(plain("Its hooks in " + a.Name(h.File) + " stay: " + connect.Removal(planned.Agent.Name, h.Scope)))
 		}

@@ -132,6 +132,8 @@ type Server struct {
 	// Path of members that leads to the entry.
 	At    []string `json:"at"`
 	Entry any      `json:"entry"`
+	// What earlier versions set instead.
+	Former []any `json:"former"`
 	// A block of text to append instead, if the file is TOML.
 	TOML string `json:"toml"`
 }

@@ -23,7 +23,7 @@ func (d *Definition) hookEdits(isNew bool, also string) (edits []edit) {
 	}
 	for _, h := range d.Hooks.Events {
 		edits = append(edits, edit{
-			path: []string{"hooks", h.Event}, value: d.entry(h, also), element: true, command: d.Command(h.Event, also), says: h.says(),
+			path: []string{"hooks", h.Event}, value: d.entry(h, also), element: true, command: d.Command(h.Event, also), says: h.says(), agent: d.Name,
 			former: func(command string) bool { return d.former(h.Event, command) },
 		})
 	}

@@ -12,6 +12,17 @@ func Holds(file string) bool {
 	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
 }
 
+// Registered reports whether a file has the entry of the MCP server that the agent reads.
+func (d *Definition) Registered(file string) bool {
+	data, err := readRegular(file)
+	if err != nil {
+		return false
+	}
+	s, err := ParseSettings(data)
+	e := edit{path: d.Server.At, value: d.Server.Entry, earlier: d.Server.Former}
+	return err == nil && d.Server.Entry != nil && s.Has(e.path, e.asThere(s).value)
+}
+
 // Foresees reports whether the hooks of ours in a file include the one before a tool. It is true for an
 // agent that has none.
 func (d *Definition) Foresees(file string) bool {

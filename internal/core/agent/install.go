@@ -28,6 +28,9 @@ type Place struct {
 	Program  string // directory of this program, for hooks that no commit carries along; empty: PATH has it
 	Home     string // absolute; empty: unknown
 	Scope    Scope
+	// Planned has what changes that are planned, and not applied yet, make of files, by their resolved
+	// paths; nil: the file is deleted. So several agents can be planned that edit one file.
+	Planned map[string][]byte
 }
 
 // Wanted selects the optional parts of an agent: the MCP server and the pages.
@@ -47,6 +50,7 @@ type Change struct {
 	// The agent ignores the file, because it has comments or trailing commas.
 	Ignored bool
 
+	agent    string
 	inserted []Insertion
 	updated  bool // the file is ours alone, and an earlier version wrote it
 	renewed  []renewal
@@ -61,6 +65,16 @@ type Written struct {
 	// Directories created for it, outermost first.
 	Directories []string    `json:"directories,omitempty"`
 	Inserted    []Insertion `json:"inserted,omitempty"`
+}
+
+// of returns the insertions that are an agent's, or that several agents may share.
+func (w Written) of(agent string) []Insertion {
+	return slices.DeleteFunc(slices.Clone(w.Inserted), func(in Insertion) bool { return in.Agent != "" && in.Agent != agent })
+}
+
+// without returns the others.
+func (w Written) without(agent string) []Insertion {
+	return slices.DeleteFunc(slices.Clone(w.Inserted), func(in Insertion) bool { return in.Agent == "" || in.Agent == agent })
 }
 
 // UnreadableError means that a settings file cannot be edited. Snippet is what a person may
@@ -100,16 +114,35 @@ type edit struct {
 	command string
 	// former reports whether a command is an earlier form of this one; nil: there is none.
 	former func(command string) bool
+	// earlier has values that earlier versions set in place of value.
+	earlier []any
 	// says names the entry in messages.
 	says string
+	// agent is the one that reads the entry; empty: several may.
+	agent string
+}
+
+// asThere returns the entry with the value that an earlier version set, if the settings have it.
+func (e edit) asThere(s *Settings) edit {
+	for _, value := range e.earlier {
+		if s.Has(e.path, value) {
+			e.value = value
+		}
+	}
+	return e
 }
 
 // put adds the entry to the settings.
 func (e edit) put(s *Settings) error {
+	known, add := len(s.inserted), s.Set
 	if e.element {
-		return s.Append(e.path, e.value)
+		add = s.Append
 	}
-	return s.Set(e.path, e.value)
+	err := add(e.path, e.value)
+	for i := known; i < len(s.inserted); i++ {
+		s.inserted[i].Agent = e.agent
+	}
+	return err
 }
 
 // renew gives an entry that another version or another place of the program added the command of this one.
@@ -127,9 +160,9 @@ func (d *Definition) Add(place Place, want Wanted) ([]Change, error) {
 }
 
 // Remove plans to remove our entries. Where the receipt knows the inserted bytes, exactly
-// these go.
-func (d *Definition) Remove(place Place, receipt Receipt) ([]Change, error) {
-	all, err := d.changes(place, Wanted{Server: true, Pages: true}, removing{receipt})
+// these go. The MCP server stays if others use its entry.
+func (d *Definition) Remove(place Place, receipt Receipt, others bool) ([]Change, error) {
+	all, err := d.changes(place, Wanted{Server: !others, Pages: true}, removing{receipt, d.Name})
 	// The directories of the first file go last.
 	slices.Reverse(all)
 	return all, err
@@ -161,7 +194,11 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 		case renewed:
 			c.Added = append(c.Added, e.says+" (new command line)")
 		}
-		if e.command != "" && s.Mentions(e.path, e.command) || s.Has(e.path, e.value) {
+		if e.command != "" && s.Mentions(e.path, e.command) || s.Has(e.path, e.asThere(s).value) {
+			continue
+		}
+		if !e.element && s.find(e.path) != nil {
+			c.Left = append(c.Left, "another "+e.says+", which somebody else set up")
 			continue
 		}
 		if err := e.put(s); err != nil {
@@ -197,8 +234,11 @@ func (adding) block(c *Change, block []byte) {
 	}
 }
 
-// removing is the editor of Remove.
-type removing struct{ receipt Receipt }
+// removing is the editor of Remove for an agent.
+type removing struct {
+	receipt Receipt
+	agent   string
+}
 
 // reaches also lets through what an earlier version added behind a link.
 func (r removing) reaches(top, file string) error {
@@ -212,12 +252,13 @@ func (r removing) reaches(top, file string) error {
 
 func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	known, untouched := r.receipt[c.Path], *s
-	for _, e := range edits {
+	for i, e := range edits {
+		edits[i] = e.asThere(s)
 		if _, err := e.renew(s); err != nil {
 			return err
 		}
 	}
-	known.Inserted = renewedIn(known.Inserted, s.renewed)
+	known.Inserted = renewedIn(known.of(r.agent), s.renewed)
 	has := func(e edit) bool { return s.Has(e.path, e.value) }
 	// Take back the insertions byte for byte. If an entry of ours is still there
 	// afterwards, or the insertions are not found, start over and remove the entries one by
@@ -310,7 +351,10 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 		if err != nil {
 			return nil, err
 		}
-		c.After = c.Before
+		if planned, is := place.Planned[c.Path]; is {
+			c.Before = planned
+		}
+		c.After, c.agent = c.Before, d.Name
 		switch {
 		case t.own != nil:
 			e.file(c, t)
@@ -363,7 +407,7 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 	server, noServer := place.File(d.Server.Files)
 	hasServer := noServer == nil && want.Server
 	if hasServer && d.Server.Entry != nil {
-		e := edit{path: d.Server.At, value: d.Server.Entry, says: "MCP server checkpoint"}
+		e := edit{path: d.Server.At, value: d.Server.Entry, earlier: d.Server.Former, says: "MCP server checkpoint"}
 		if len(shared) > 0 && server == hooks {
 			shared[0].edits = append(shared[0].edits, e)
 		} else {

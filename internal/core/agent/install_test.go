@@ -314,7 +314,7 @@ func addAll(t *testing.T, d *Definition, place Place) Receipt {
 
 func removeAll(t *testing.T, d *Definition, place Place, receipt Receipt) []string {
 	t.Helper()
-	changes, err := d.Remove(place, receipt)
+	changes, err := d.Remove(place, receipt, false)
 	if receipt == nil {
 		receipt = Receipt{}
 	}

@@ -34,6 +34,8 @@ type Insertion struct {
 	// Byte offset at the time, without the byte order mark.
 	At   int    `json:"at"`
 	Text string `json:"text"`
+	// The agent whose entry it is; empty: several agents may share it, or an earlier version wrote it.
+	Agent string `json:"agent,omitempty"`
 }
 
 const byteOrderMark = "\ufeff"
@@ -161,7 +163,7 @@ func (s *Settings) splice(container *hujson.Value, text func(indent, unit string
 // put inserts a text and remembers the insertion.
 func (s *Settings) put(at int, added string) error {
 	s.text = bytes.Join([][]byte{s.text[:at], []byte(added), s.text[at:]}, nil)
-	s.inserted = append(s.inserted, Insertion{at, added})
+	s.inserted = append(s.inserted, Insertion{At: at, Text: added})
 	return s.parse()
 }
 

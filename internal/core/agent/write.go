@@ -49,7 +49,10 @@ func (c Change) Apply(receipt Receipt) error {
 	if len(c.inserted) > 0 {
 		written.Inserted = append(written.Inserted, c.inserted...)
 	} else if c.Before != nil && !c.updated && len(c.renewed) == 0 {
-		delete(receipt, c.Path) // a removal: our entries are gone
+		// A removal: the entries of this agent are gone.
+		if written.Inserted = written.without(c.agent); len(written.Inserted) == 0 {
+			delete(receipt, c.Path)
+		}
 	}
 	if _, known := receipt[c.Path]; c.Before == nil || len(c.inserted) > 0 || known {
 		receipt[c.Path] = written

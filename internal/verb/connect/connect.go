@@ -53,6 +53,8 @@ type Planned struct {
 	Elsewhere []Hooked
 	// Updates says that an older version added the hooks, and something is added to them.
 	Updates bool
+	// Shares has the agents that go on to use its entry of the MCP server, which therefore stays.
+	Shares []*agent.Definition
 }
 
 // Changes reports whether a settings file changes.
@@ -82,18 +84,21 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 	}
 	all := &Plan{s: s}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
+		var names []string
 		for _, d := range agent.All() {
 			file, err := placeOf(s, scope).File(d.Hooks.Files)
-			if _, added := receipt[resolved(file)]; err != nil || !added {
-				continue
+			if _, added := receipt[resolved(file)]; err == nil && added {
+				names = append(names, d.Name)
 			}
-			p, err := Prepare(s, Request{Names: []string{d.Name}, Scope: scope})
-			if err != nil {
-				return nil, err
-			}
-			p.Agents[0].Elsewhere = nil // all scopes of this worktree go
-			all.Agents = append(all.Agents, p.Agents...)
 		}
+		p, err := Prepare(s, Request{Names: names, Scope: scope})
+		if err != nil {
+			return nil, err
+		}
+		all.Agents = append(all.Agents, p.Agents...)
+	}
+	for i := range all.Agents {
+		all.Agents[i].Elsewhere = nil // all scopes of this worktree go
 	}
 	return all, nil
 }
@@ -131,6 +136,8 @@ func resolved(file string) string {
 // Prepare plans to add hooks and to give consent to them, or to remove them and to withdraw it.
 func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 	p := &Plan{Request: req, s: s}
+	place := placeOf(s, req.Scope)
+	place.Planned = map[string][]byte{}
 	receipt, err := readReceipt(receiptFile(s, req.Scope))
 	if err != nil {
 		return nil, err
@@ -144,22 +151,46 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 			return nil, checkpoint.Usage("`git checkpoint agent list` shows them", "%v", err)
 		}
 		var changes []agent.Change
-		switch place := placeOf(s, req.Scope); {
+		var shares []*agent.Definition
+		switch {
 		case d.Hooks.Shape == "none":
 		case req.Adds:
 			changes, err = d.Add(place, req.Wanted)
 		default:
-			changes, err = d.Remove(place, receipt)
+			shares = sharing(s, d, place, req.Names)
+			changes, err = d.Remove(place, receipt, len(shares) > 0)
 		}
 		if err != nil {
 			return nil, explain(d, err)
 		}
-		file, _ := placeOf(s, req.Scope).File(d.Hooks.Files) //nolint:errcheck // such an agent has no hooks there
+		for _, c := range changes {
+			place.Planned[c.Path] = c.After
+		}
+		file, _ := place.File(d.Hooks.Files) //nolint:errcheck // such an agent has no hooks there
 		updates := req.Adds && agent.Holds(file) && slices.ContainsFunc(changes, func(c agent.Change) bool { return c.Path == resolved(file) && c.Changes() })
 		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
-		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere, Updates: updates})
+		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere, Updates: updates, Shares: shares})
 	}
 	return p, nil
+}
+
+// sharing returns the agents that use the same entry of the MCP server as one that is removed, and stay.
+func sharing(s *checkpoint.Service, d *agent.Definition, place agent.Place, removed []string) (stay []*agent.Definition) {
+	file, err := place.File(d.Server.Files)
+	if err != nil || !d.Registered(file) {
+		return nil
+	}
+	for _, other := range agent.All() {
+		theirs, err := place.File(other.Server.Files)
+		goes := func(name string) bool {
+			named, err := agent.Find(name)
+			return err == nil && named.Name == other.Name
+		}
+		if err == nil && other.Name != d.Name && resolved(theirs) == resolved(file) && other.Registered(file) && Connected(s, other.Name) && !slices.ContainsFunc(removed, goes) {
+			stay = append(stay, other)
+		}
+	}
+	return stay
 }
 
 // explain adds what a person can do about a file that cannot be edited.
