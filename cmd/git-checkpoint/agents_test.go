@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/core/agent"
 )
 
 // These tests run the real programs of coding agents against a scripted model on 127.0.0.1. AGENTS
@@ -154,6 +157,7 @@ func TestAgents(t *testing.T) {
 			} else {
 				d.conversation()
 			}
+			d.unheard()
 			d.run("git-checkpoint", "agent", "remove", a.name, "-y")
 			if err := os.Remove(filepath.Join(d.dir, "hello.txt")); err != nil {
 				t.Error(err)
@@ -308,6 +312,24 @@ func (d *drive) conversation() {
 	heard := d.model.questions("go on")
 	if len(heard) == 0 || !strings.Contains(heard[0].body, "The files of this worktree went back") {
 		t.Errorf("the model does not hear of the rollback; it was asked %d times", len(heard))
+	}
+}
+
+// unheard looks whether a conversation without hooks would be known, as if they had been added long ago and no event had come.
+func (d *drive) unheard() {
+	def, err := agent.Find(d.agent.name)
+	if err != nil || def.Transcripts.Files == "" {
+		return
+	}
+	long := time.Now().Add(-24 * time.Hour)
+	settings := filepath.Join(d.dir, def.Hooks.Files[agent.ScopeProject])
+	if err := errors.Join(os.Chtimes(settings, long, long), os.RemoveAll(filepath.Join(d.dir, ".git", "checkpoint", "agents"))); err != nil {
+		d.t.Fatal(err)
+	}
+	for line := range strings.Lines(d.run("git-checkpoint", "agent", "list", "--json")) {
+		if l := gjson.Parse(line); l.Get("name").String() == d.agent.name && l.Get("unheard").Type != gjson.String {
+			d.t.Errorf("a conversation without events is not known: %s", line)
+		}
 	}
 }
 

@@ -67,6 +67,8 @@ type Definition struct {
 	Prompt  Prompt          `json:"prompt"`
 	Answers Answers         `json:"answers"`
 	Usage   Usage           `json:"usage"`
+	// Where the transcripts of conversations are; empty: unknown.
+	Transcripts Transcripts `json:"transcripts"`
 	// ProjectVariable is the variable of the agent's hooks that has its project directory.
 	ProjectVariable string `json:"project_variable"`
 	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.

@@ -31,6 +31,8 @@ type Standing struct {
 	Failures int    `json:"failures"`
 	// A prompt is open, and no event came for a long time.
 	Silent bool `json:"silent"`
+	// When the agent last answered here in a conversation whose hooks did not run; null: none is known.
+	Unheard *checkpoint.Time `json:"unheard"`
 	// Why its hooks cannot write here now; empty: they can, or have no consent.
 	Unwritable string `json:"unwritable,omitempty"`
 
@@ -40,6 +42,8 @@ type Standing struct {
 	older bool
 	// Its hooks are in no settings file, because any program may call them.
 	anywhere bool
+	// The last event left its turn open.
+	open bool
 }
 
 // silence is how long an agent may work on a prompt without an event before it counts as
@@ -62,6 +66,8 @@ func (st Standing) Trouble() (problem, remedy string) {
 		return "its hooks cannot write here: " + st.Unwritable, "make room, or make the git directory writable for this user"
 	case st.Problem != "":
 		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
+	case st.Unheard != nil:
+		return "it worked here, and its hooks did not run: no checkpoints", "start it anew, at the top of the worktree, with git-checkpoint in its PATH"
 	case st.older:
 		return "hooks before tools missing: who did what is unknown", Addition(st.Name, st.Hooks[0].Scope)
 	case st.Silent:
@@ -120,6 +126,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 		}
 	}
 	st.lastEvent(s)
+	st.unheard(s, d)
 	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
 	st.older = len(st.Hooks) > 0 && !slices.ContainsFunc(st.Hooks, func(h Hooked) bool { return d.Foresees(h.File) })
 	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
@@ -238,7 +245,8 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 			newest, st.LastEvent = h, &checkpoint.Time{Time: h.Last}
 		}
 	}
-	st.Silent = newest.Turn.Open && s.Now().Sub(newest.Last) > silence
+	st.open = newest.Turn.Open
+	st.Silent = st.open && s.Now().Sub(newest.Last) > silence
 	if st.Failures = newest.Failures; st.Failures > 0 {
 		st.Problem = newest.Problem
 	}

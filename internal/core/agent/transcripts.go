@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Transcripts says where an agent keeps the transcripts of its conversations, files of JSON lines. So a
+// conversation is known whose hooks did not run.
+type Transcripts struct {
+	// Files is a pattern of filepath.Match; "~/" is the home directory, or what Variable has in place of
+	// the directory below it.
+	Files    string `json:"files"`
+	Variable string `json:"variable"`
+
+	Directory []string `json:"directory"` // paths to the agent's directory, in a line near the beginning
+	Reply     Line     `json:"reply"`     // how a line looks that answers a person's prompt
+	Time      []string `json:"time"`      // paths to the time of such a line, as RFC 3339
+}
+
+// Talk is a conversation as its transcript has it.
+type Talk struct {
+	Directory string    // absolute; empty: unknown
+	Replied   time.Time // when the model last answered; zero: unknown
+}
+
+// Find returns the transcripts that were written to after a time.
+func (t Transcripts) Find(home string, getenv func(string) string, after time.Time) (files []string) {
+	if t.Files == "" || home == "" {
+		return nil
+	}
+	top, pattern, _ := strings.Cut(strings.TrimPrefix(t.Files, "~/"), "/")
+	top = filepath.Join(home, top)
+	if moved := getenv(t.Variable); t.Variable != "" && filepath.IsAbs(moved) {
+		top = moved
+	}
+	// The directory is no part of the pattern: its name may have a "[".
+	names, _ := fs.Glob(os.DirFS(top), pattern) //nolint:errcheck // the pattern is right
+	for _, name := range names {
+		file := filepath.Join(top, filepath.FromSlash(name))
+		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && info.ModTime().After(after) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// edge is how much is read of the beginning and of the end of a transcript, in bytes.
+const edge = 256 << 10
+
+// Talk reads what a transcript says of its conversation. What cannot be read is unknown.
+func (t Transcripts) Talk(file string) (talk Talk) {
+	f, err := os.Open(file)
+	if err != nil {
+		return talk
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return talk
+	}
+	for line := range linesAt(f, 0) {
+		if talk.Directory = text(line, t.Directory); talk.Directory != "" {
+			break
+		}
+	}
+	for line := range linesAt(f, max(0, info.Size()-edge)) {
+		if at, err := time.Parse(time.RFC3339, text(line, t.Time)); err == nil && t.Reply.fits(line) && at.After(talk.Replied) {
+			talk.Replied = at
+		}
+	}
+	return talk
+}
+
+// linesAt gives the lines of JSON near an offset.
+func linesAt(f io.ReaderAt, offset int64) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		part, _ := io.ReadAll(io.NewSectionReader(f, offset, edge)) //nolint:errcheck // the rest is unknown
+		for line := range bytes.Lines(part) {
+			if gjson.ValidBytes(line) && !yield(gjson.ParseBytes(line)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package connect
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+)
+
+// lag is how long after the last event of a conversation its transcript may still grow.
+const lag = time.Minute
+
+// unheard looks for a conversation of the agent in this worktree that went on without an event, after the
+// hooks were added and after the last event. While a turn is open nothing is missed.
+func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
+	if on, err := s.Settings.Bool("checkpoint.enabled", true); !st.Enabled || st.open || err != nil || !on {
+		return
+	}
+	var since time.Time
+	for _, h := range st.Hooks {
+		if info, err := os.Stat(h.File); err == nil && info.ModTime().After(since) {
+			since = info.ModTime()
+		}
+	}
+	if since.IsZero() {
+		return
+	}
+	if st.LastEvent != nil && st.LastEvent.After(since) {
+		since = st.LastEvent.Time
+	}
+	since = since.Add(lag)
+	for _, file := range d.Transcripts.Find(home(s), s.Getenv, since) {
+		talk := d.Transcripts.Talk(file)
+		if talk.Replied.After(since) && worksIn(s, talk.Directory) {
+			since = talk.Replied
+			st.Unheard = &checkpoint.Time{Time: talk.Replied}
+		}
+	}
+}
+
+// worksIn reports whether a directory is in this worktree, and not in another repository within it.
+func worksIn(s *checkpoint.Service, dir string) bool {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for ; filepath.IsAbs(dir) && strings.HasPrefix(dir, s.Repo.WorkTree); dir = filepath.Dir(dir) {
+		if dir == s.Repo.WorkTree {
+			return true
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return false
+		}
+	}
+	return false
+}
