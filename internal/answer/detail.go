@@ -152,7 +152,7 @@ func (a Shown) text(p *page) {
 		field{"Branch", say(branchOf(d, p.view))},
 		field{"Holds", say(when(r.Snapshot.Tree == "", "no files: the document that it was imported from has none"))},
 		field{"Staged", say(when(len(r.Git.Staged) > 0, render.Count(len(r.Git.Staged), "file", "files")))},
-		field{"Tokens", say(usageOf(d.Usage))},
+		field{"Tokens", say(d.Usage.Words())},
 		field{"Rebuilt from", say(string(r.RebuiltFrom))},
 	)
 	if r.Message != "" {

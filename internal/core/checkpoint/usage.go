@@ -3,6 +3,7 @@ package checkpoint
 // What agents took: tokens, as the records of their turns say, and what they cost at the user's prices.
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -46,6 +47,28 @@ func (s *Service) Priced(u *record.Usage) *Spending {
 	}
 	return &Spending{Usage: *u, Price: &price}
 }
+
+// Words says it for people; nothing for nil.
+func (u *Spending) Words() string {
+	if u == nil {
+		return ""
+	}
+	written, requests := "", "requests"
+	if u.Written > 0 {
+		written = fmt.Sprintf("%d written to a cache, ", u.Written)
+	}
+	if u.Requests == 1 {
+		requests = "request"
+	}
+	text := fmt.Sprintf("%d in, %d cached, %s%d out; %d %s", u.Input, u.Cached, written, u.Output, u.Requests, requests)
+	if u.Price != nil {
+		text += "; price " + u.PriceWords()
+	}
+	return text
+}
+
+// PriceWords returns a price that is known, in the user's currency.
+func (u *Spending) PriceWords() string { return strconv.FormatFloat(*u.Price, 'f', 4, 64) }
 
 // priceOf returns the price of one kind of token in the settings, or otherwise.
 func (s *Service) priceOf(model, kind string, otherwise float64) (float64, bool) {

@@ -19,6 +19,9 @@ const mostPaths = 50
 func (a *Answer) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### What is behind %s\n\n%s\n\n", code(a.Range), a.summary())
+	if a.Usage != nil {
+		fmt.Fprintf(&b, "Tokens: %s\n\n", a.Usage.Words())
+	}
 	if len(a.Agents) > 0 {
 		b.WriteString("| agent | model | steps |\n| --- | --- | --- |\n")
 		for _, w := range a.Agents {
@@ -95,6 +98,9 @@ func (s Step) markdown(n int) string {
 			break
 		}
 		fmt.Fprintf(&b, "- %s\n", code(path))
+	}
+	if s.Usage != nil {
+		fmt.Fprintf(&b, "\nTokens: %s\n", s.Usage.Words())
 	}
 	if len(s.Checks) > 0 {
 		b.WriteString("\n| check | |\n| --- | --- |\n")
@@ -177,6 +183,9 @@ func fenced(text string) string {
 func (a *Answer) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>What is behind %s</title>\n<h1>What is behind %[1]s</h1>\n<p>%s</p>\n", inHTML(a.Range), inHTML(a.summary()))
+	if a.Usage != nil {
+		fmt.Fprintf(&b, "<p>Tokens: %s</p>\n", inHTML(a.Usage.Words()))
+	}
 	for _, w := range a.Agents {
 		fmt.Fprintf(&b, "<p>%s %s: %d steps</p>\n", inHTML(w.Agent), inHTML(w.Model), w.Steps)
 	}
@@ -187,6 +196,9 @@ func (a *Answer) HTML() string {
 		}
 		for _, key := range slices.Sorted(maps.Keys(s.Checks)) {
 			fmt.Fprintf(&b, "<li>%s: %s\n", inHTML(key), inHTML(s.Checks[key]))
+		}
+		if s.Usage != nil {
+			fmt.Fprintf(&b, "<li>Tokens: %s\n", inHTML(s.Usage.Words()))
 		}
 		b.WriteString("</ul></details>\n")
 	}

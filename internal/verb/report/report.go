@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -48,6 +49,8 @@ type Step struct {
 	Files      []string          `json:"files"`
 	Checks     map[string]string `json:"checks"` // metrics by name, and the exit code of run
 	Commits    []name.OID        `json:"commits"`
+	// What the turn took, once for each turn; nil: nothing is known.
+	Usage *checkpoint.Spending `json:"usage,omitempty"`
 }
 
 // Worker is an agent with a model.
@@ -66,6 +69,8 @@ type Answer struct {
 	Outside []string `json:"outside"`
 	Unknown []string `json:"unknown"`
 	Agents  []Worker `json:"agents"`
+	// What the steps took together; nil: nothing is known.
+	Usage *checkpoint.Spending `json:"usage,omitempty"`
 }
 
 // Make makes the report.
@@ -86,7 +91,7 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	if err != nil {
 		return nil, err
 	}
-	m := &making{s: s, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}}
+	m := &making{s: s, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}, counted: map[name.ID]bool{}}
 	for _, c := range behind {
 		m.out.Commits = append(m.out.Commits, Commit{c.Commit, c.Subject})
 		for _, step := range c.Steps {
@@ -97,6 +102,7 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 		m.out.Outside = withPaths(m.out.Outside, c.Outside)
 		m.out.Unknown = withPaths(m.out.Unknown, c.Unknown)
 	}
+	m.out.Usage = s.Priced(&m.sum)
 	if err := m.out.clean(ctx, gate); err != nil {
 		return nil, err
 	}
@@ -161,6 +167,8 @@ type making struct {
 	prompts bool
 	out     *Answer
 	at      map[name.ID]int
+	counted map[name.ID]bool // turns whose usage a step has
+	sum     record.Usage
 }
 
 // add adds a step behind a commit.
@@ -205,6 +213,9 @@ func (m *making) checks(ctx context.Context, step *Step) {
 		step.Prompt, step.Message = "", ""
 		return
 	}
+	if _, is := rec.Agent(); is {
+		m.usage(ctx, st, e, step)
+	}
 	if rec.Trigger == "run" {
 		step.Checks["exit code"] = "0" // of a command that fails there is no checkpoint
 	}
@@ -219,6 +230,57 @@ func (m *making) checks(ctx context.Context, step *Step) {
 	for key, value := range metrics {
 		step.Checks[key] = strings.Trim(string(value), `"`)
 	}
+}
+
+// usage adds what the turn of a step took. A checkpoint within a turn, such as one that the agent committed
+// itself, belongs to the turn that ends after it. A turn with which the agent went on has several ends, of
+// the same step.
+func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry, step *Step) {
+	end := m.endOfTurn(ctx, st, e.Place, 1, nil)
+	if end == nil {
+		return
+	}
+	var sum record.Usage
+	for _, way := range []int{-1, 1} {
+		for at := end; at != nil; at = m.endOfTurn(ctx, st, at.place+way, way, end) {
+			if by, _ := at.rec.Agent(); by.Usage != nil && !m.counted[at.rec.ID] {
+				sum.Join(*by.Usage)
+			}
+			m.counted[at.rec.ID] = true
+		}
+	}
+	m.sum.Join(sum)
+	step.Usage = m.s.Priced(&sum)
+}
+
+// ended is the checkpoint of the end of a turn.
+type ended struct {
+	place int
+	rec   *record.Record
+}
+
+// endOfTurn returns the next end of a turn, from a place on, forwards or backwards. If it is not of the same
+// step and agent as another one, there is none.
+func (m *making) endOfTurn(ctx context.Context, st *journal.State, place, way int, like *ended) *ended {
+	for ; place >= 0 && place < st.Len(); place += way {
+		if st.Standing(place).Dead || st.At(place).Event().Trigger != journal.TriggerTurn {
+			continue
+		}
+		rec, err := m.s.ReadRecord(ctx, st.At(place))
+		if err != nil {
+			return nil
+		}
+		by, is := rec.Agent()
+		if like != nil {
+			other, _ := like.rec.Agent()
+			is = by.Session == other.Session && rec.Step == like.rec.Step
+		}
+		if !is {
+			return nil
+		}
+		return &ended{place, rec}
+	}
+	return nil
 }
 
 // withPaths adds paths.
@@ -248,7 +310,9 @@ func (a *Answer) each(change func(string) string) {
 			checks[change(key)] = change(value)
 		}
 		s.Checks = checks
+		rename(s.Usage, change)
 	}
+	rename(a.Usage, change)
 	for _, p := range all {
 		*p = change(*p)
 	}
@@ -261,6 +325,18 @@ func (a *Answer) each(change func(string) string) {
 			list[i] = change(list[i])
 		}
 	}
+}
+
+// rename changes the names of models.
+func rename(u *checkpoint.Spending, change func(string) string) {
+	if u == nil {
+		return
+	}
+	models := map[string]record.Tokens{}
+	for model, t := range u.Models {
+		models[change(model)] = models[change(model)].Plus(t)
+	}
+	u.Models = models
 }
 
 // clean makes all texts such that they may leave this machine.
