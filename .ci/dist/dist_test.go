@@ -152,6 +152,21 @@ func TestNPMRunsNothing(t *testing.T) {
 	}
 }
 
+// The plugins of agents have the version of the release.
+func TestPlugins(t *testing.T) {
+	for name, manifest := range map[string]string{
+		"git-checkpoint-" + version(t) + "-claude.tar.gz": "git-checkpoint/.claude-plugin/plugin.json",
+		"git-checkpoint-" + version(t) + "-gemini.tar.gz": "git-checkpoint/gemini-extension.json",
+		"opencode-git-checkpoint-" + version(t) + ".tgz":  "package/package.json",
+	} {
+		var about map[string]any
+		err := json.Unmarshal(readMember(t, filepath.Join(releaseDir(t), "plugins", name), manifest), &about)
+		if err != nil || about["version"] != version(t) || about["scripts"] != nil {
+			t.Errorf("%s: %v, %v", name, about, err)
+		}
+	}
+}
+
 func readMember(t *testing.T, file, name string) []byte {
 	t.Helper()
 	f, err := os.Open(file)

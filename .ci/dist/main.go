@@ -81,7 +81,7 @@ func run(out, base, only string) error {
 		return err
 	}
 	defer os.RemoveAll(r.scratch)
-	for _, step := range []func() error{r.clear, r.buildAll, r.collectDocs, r.writeArchives, r.writeLinuxPackages, r.writeNPM, r.writeSBOM, r.writeChecksums, r.writeRecipes} {
+	for _, step := range []func() error{r.clear, r.buildAll, r.collectDocs, r.writeArchives, r.writeLinuxPackages, r.writeNPM, r.writePlugins, r.writeSBOM, r.writeChecksums, r.writeRecipes} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"git-checkpoint/internal/core/agent"
 )
@@ -32,7 +33,10 @@ type driven struct {
 	work    map[string]string // files of the repository that were there before us
 	// The installation below AGENTS of what it gives plugins; empty: it has none.
 	packages string
-	mute     bool // without a terminal it sends no prompts
+	// Arguments that install the plugin in the directory {plugin}, one command each; nil: that is done by home.
+	install [][]string
+	brief   bool // it starts slowly without a network: one prompt is enough
+	mute    bool // without a terminal it sends no prompts
 }
 
 // drivenAgents are the agents; in their texts {url}, {repo}, {home} and {agents} are replaced.
@@ -45,7 +49,8 @@ func drivenAgents() []driven {
 			environ: []string{"ANTHROPIC_BASE_URL={url}", "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"},
 			home: map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["sk-ant-dummy"],"rejected":[]},
 				"projects":{"{repo}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`},
-			work: map[string]string{".claude/settings.json": "{\n\t\"cleanupPeriodDays\": 20\n}\n"},
+			install: [][]string{{"plugin", "validate", "{plugin}"}, {"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@git-checkpoint"}},
+			work:    map[string]string{".claude/settings.json": "{\n\t\"cleanupPeriodDays\": 20\n}\n"},
 		},
 		{
 			name: "codex", program: "codex",
@@ -79,7 +84,8 @@ trust_level = "trusted"
 			environ: []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL={url}", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false"},
 			home: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},
 				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
-			work: map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
+			install: [][]string{{"extensions", "validate", "{plugin}"}, {"extensions", "install", "{plugin}", "--consent", "--skip-settings"}},
+			work:    map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
 		},
 		{
 			name: "opencode", program: "opencode", packages: "opencode-plugin",
@@ -120,7 +126,7 @@ trust_level = "trusted"
 			work: map[string]string{".factory/settings.json": "{\n  \"hooks\": {}\n}\n"},
 		},
 		{
-			name: "kilo", program: "kilo", packages: "kilo-plugin",
+			name: "kilo", program: "kilo", packages: "kilo-plugin", brief: true,
 			first:   []string{"run"},
 			next:    []string{"run", "--continue"},
 			environ: []string{"LOCAL_KEY=dummy", "KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_DISABLE_DEFAULT_PLUGINS=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_API_URL={url}", "KILO_MODELS_URL={url}"},
@@ -166,6 +172,72 @@ func TestAgents(t *testing.T) {
 				t.Errorf("after `agent remove` the files are\n%s\nand were\n%s", after, before)
 			}
 		})
+	}
+}
+
+// A plugin makes the same steps as what agent add writes. Where both are, each prompt has one.
+func TestAgentPlugins(t *testing.T) {
+	dir := os.Getenv("AGENTS")
+	if dir == "" {
+		t.Skip("AGENTS is not set: `make test-agents` runs it")
+	}
+	for _, a := range drivenAgents() {
+		if def, err := agent.Find(a.name); err != nil || def.Bundle.Hooks == "" {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			program := filepath.Join(dir, a.name, "node_modules", ".bin", a.program)
+			if _, err := os.Stat(program); err != nil {
+				t.Skipf("NOT TESTED: %s is not installed", a.name)
+			}
+			d := newDrive(t, a, dir, program)
+			t.Cleanup(d.failures)
+			d.plugin()
+			d.run("git", "config", "checkpoint.agent."+a.name+".enabled", "true")
+			d.prompt("make hello")
+			d.holds("hello.txt", "hello\n")
+			d.turns(1)
+			d.run("git-checkpoint", "agent", "add", a.name, "-y")
+			d.prompt("alter the greeting")
+			d.holds("hello.txt", "changed\n")
+			d.turns(2)
+			if said, _ := d.try("git-checkpoint", "doctor"); !strings.Contains(said, "has its plugin, and hooks in settings files, too") {
+				t.Errorf("doctor does not name the plugin:\n%s", said)
+			}
+		})
+	}
+}
+
+// plugin installs the plugin as a person would.
+func (d *drive) plugin() {
+	dir := filepath.Join(filepath.Dir(d.dir), "plugin", "opencode-git-checkpoint")
+	d.run("git-checkpoint", "__plugin", d.agent.name, dir)
+	if d.agent.install == nil { // opencode: its settings name it
+		file := filepath.Join(filepath.Dir(d.dir), "home", ".config", "opencode", "opencode.json")
+		text, err := os.ReadFile(file)
+		if err == nil {
+			text, err = sjson.SetBytes(text, "plugin.0", "file://"+dir)
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		writeFile(d.t, file, string(text))
+	}
+	for _, args := range d.agent.install {
+		words := []string{d.program}
+		for _, arg := range args {
+			words = append(words, strings.ReplaceAll(arg, "{plugin}", dir))
+		}
+		d.run(words...)
+	}
+}
+
+// turns counts the steps.
+func (d *drive) turns(want int) {
+	d.t.Helper()
+	listed := d.run("git-checkpoint", "list", "--trigger", "turn", "--json")
+	if got := strings.Count(listed, `"trigger":"turn"`); got != want {
+		d.t.Fatalf("%d steps, want %d:\n%s", got, want, listed)
 	}
 }
 
@@ -261,6 +333,10 @@ func (d *drive) conversation() {
 	t := d.t
 	d.prompt("make hello")
 	d.holds("hello.txt", "hello\n")
+	if d.agent.brief {
+		d.lists(d.run("git-checkpoint", "list", "--json"), "cp-01", "turn", "make hello")
+		return
+	}
 	d.write("notes.txt", "by hand\n")
 	d.prompt("alter the greeting")
 	d.holds("hello.txt", "changed\n")

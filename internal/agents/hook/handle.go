@@ -28,6 +28,9 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	if b := def.Borrower; happened.Borrowed && s.Getenv(b.Variable) != "" && connect.Connected(s, b.Agent) {
 		return nil, true
 	}
+	if happened.Plugin && connect.Hears(s, def) {
+		return nil, true
+	}
 	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 	defer cancel()
 	// If a privacy setting cannot be read, prompts and transcripts are not kept.

@@ -231,7 +231,7 @@ func (h *handler) beginTurn(subject string) {
 
 // maybeBlind notes that the agent may change anything at any time, if it has no hooks before tools.
 func (h *handler) maybeBlind() {
-	if !h.work.Workers[h.worker()].Sees && !connect.Foresees(h.s, h.def) {
+	if !h.work.Workers[h.worker()].Sees && !h.e.Plugin && !connect.Foresees(h.s, h.def) {
 		h.work.Blind(h.worker())
 	}
 }

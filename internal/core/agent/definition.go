@@ -67,6 +67,7 @@ type Definition struct {
 	Prompt  Prompt          `json:"prompt"`
 	Answers Answers         `json:"answers"`
 	Usage   Usage           `json:"usage"`
+	Bundle  Bundle          `json:"bundle"`
 	// Where the transcripts of conversations are; empty: unknown.
 	Transcripts Transcripts `json:"transcripts"`
 	// ProjectVariable is the variable of the agent's hooks that has its project directory.

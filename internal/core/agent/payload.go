@@ -56,6 +56,8 @@ type Event struct {
 	Source string
 	// Borrowed says that the payload is one of the definition's borrower.
 	Borrowed bool
+	// Plugin says that the hook of a plugin heard it, see Bundle.
+	Plugin bool
 }
 
 // longest bounds short members, in characters. Prompts, replies and uses are not bounded here.

@@ -46,6 +46,7 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 		return nil
 	}
 	happened := def.Read(event, payload)
+	happened.Plugin = len(c.Words) > 2 && c.Words[2] == "plugin"
 	if happened.Kind == "" && happened.Child == "" {
 		return nil
 	}

@@ -89,6 +89,7 @@ type grammar struct {
 	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
 	Hook       HookCmd       `cmd:"" name:"__hook" hidden:"" help:"Run as a git hook."`
 	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Run as the packing that a create starts in the background."`
+	Plugin     PluginCmd     `cmd:"" whole:"" name:"__plugin" hidden:"" help:"Write an agent's plugin into a new directory."`
 	Man        ManCmd        `cmd:"" whole:"" name:"__man" hidden:"" help:"Print the man page."`
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }

@@ -171,6 +171,25 @@ func Connected(s *checkpoint.Service, name string) bool {
 	return Consented(s, name) && len(hooked(s, d)) > 0
 }
 
+// Hears reports whether hooks in settings files hear the events of an agent that runs here, so that those
+// of its plugin have nothing to do. The project's are not read where the agent was started elsewhere.
+func Hears(s *checkpoint.Service, d *agent.Definition) bool {
+	started := s.Getenv(d.ProjectVariable)
+	here := d.ProjectVariable == "" || started == "" || resolved(started) == resolved(s.Repo.WorkTree)
+	return slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return here || h.Scope == agent.ScopeUser })
+}
+
+// Doubled returns the agents with consent that have installed their plugin and have hooks in settings
+// files, too.
+func Doubled(s *checkpoint.Service) (found []*agent.Definition) {
+	for _, d := range agent.All() {
+		if Connected(s, d.Name) && d.Bundles(home(s)) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
 // hooked returns the files with our hooks.
 func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	found := []Hooked{}
