@@ -117,7 +117,7 @@ func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 		out = append(out, Problem{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
 	}
 	for _, d := range connect.Doubled(s) {
-		out = append(out, Ailment{
+		out = append(out, Problem{
 			Kind: "agent_hook", Level: LevelAdvice, Object: d.Name, Message: d.Title + " has its plugin, and hooks in settings files, too; the plugin's leave the events to these",
 			Hint: "`git checkpoint agent remove " + d.Name + "` takes out those of the repository",
 		})

@@ -58,9 +58,9 @@ func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
 	for _, said := range create.SayUnignored(keep) {
 		r.s.Warn(said)
 	}
-	shot, err := r.s.Shot()
+	worktree, err := r.s.Worktree()
 	if err == nil && len(leave) > 0 {
-		err = shot.LeaveOut(ctx, c, leave)
+		err = worktree.LeaveOut(ctx, c, leave)
 	}
 	return err
 }
