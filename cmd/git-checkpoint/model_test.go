@@ -35,7 +35,10 @@ type modelTurn struct {
 }
 
 // modelStep is a file to write, a command to run, or else a text that ends the turn.
-type modelStep struct{ path, content, command, text string }
+type modelStep struct {
+	path, content, command, text string
+	before                       func() // what a person does meanwhile; nil: nothing
+}
 
 // question is what counts in a request, whatever the protocol.
 type question struct {
@@ -129,6 +132,9 @@ func (m *model) decide(q question) (string, *modelCall) {
 			continue
 		}
 		s := turn.steps[min(q.steps, len(turn.steps)-1)]
+		if s.before != nil {
+			s.before()
+		}
 		if s.text != "" {
 			return s.text, nil
 		}
