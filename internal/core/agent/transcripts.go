@@ -26,12 +26,6 @@ type Transcripts struct {
 	Time      []string `json:"time"`      // paths to the time of such a line, as RFC 3339
 }
 
-// Talk is a conversation as its transcript has it.
-type Talk struct {
-	Directory string    // absolute; empty: unknown
-	Replied   time.Time // when the model last answered; zero: unknown
-}
-
 // Find returns the transcripts that were written to after a time.
 func (t Transcripts) Find(home string, getenv func(string) string, after time.Time) (files []string) {
 	if t.Files == "" || home == "" {
@@ -53,37 +47,45 @@ func (t Transcripts) Find(home string, getenv func(string) string, after time.Ti
 	return files
 }
 
-// edge is how much is read of the beginning and of the end of a transcript, in bytes.
-const edge = 256 << 10
+// How much is read of the beginning and of the end of a transcript, in bytes.
+const (
+	mostHead = 32 << 10
+	mostTail = 256 << 10
+)
 
-// Talk reads what a transcript says of its conversation. What cannot be read is unknown.
-func (t Transcripts) Talk(file string) (talk Talk) {
-	f, err := os.Open(file)
-	if err != nil {
-		return talk
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return talk
-	}
-	for line := range linesAt(f, 0) {
-		if talk.Directory = text(line, t.Directory); talk.Directory != "" {
-			break
+// DirectoryOf returns the agent's directory, from the beginning of a transcript; empty: unknown.
+func (t Transcripts) DirectoryOf(file string) string {
+	for line := range linesOf(file, 0, mostHead) {
+		if dir := text(line, t.Directory); dir != "" {
+			return dir
 		}
 	}
-	for line := range linesAt(f, max(0, info.Size()-edge)) {
-		if at, err := time.Parse(time.RFC3339, text(line, t.Time)); err == nil && t.Reply.fits(line) && at.After(talk.Replied) {
-			talk.Replied = at
-		}
-	}
-	return talk
+	return ""
 }
 
-// linesAt gives the lines of JSON near an offset.
-func linesAt(f io.ReaderAt, offset int64) iter.Seq[gjson.Result] {
+// Replied returns when the model last answered, from the end of a transcript; zero: unknown.
+func (t Transcripts) Replied(file string) (last time.Time) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return last
+	}
+	for line := range linesOf(file, max(0, info.Size()-mostTail), mostTail) {
+		if at, err := time.Parse(time.RFC3339, text(line, t.Time)); err == nil && t.Reply.fits(line) && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// linesOf gives the lines of JSON in a part of a file. What cannot be read has none.
+func linesOf(file string, offset, size int64) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
-		part, _ := io.ReadAll(io.NewSectionReader(f, offset, edge)) //nolint:errcheck // the rest is unknown
+		f, err := os.Open(file)
+		if err != nil {
+			return
+		}
+		defer f.Close()                                             //nolint:errcheck // it was only read
+		part, _ := io.ReadAll(io.NewSectionReader(f, offset, size)) //nolint:errcheck // the rest is unknown
 		for line := range bytes.Lines(part) {
 			if gjson.ValidBytes(line) && !yield(gjson.ParseBytes(line)) {
 				return

@@ -33,10 +33,12 @@ func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
 	}
 	since = since.Add(lag)
 	for _, file := range d.Transcripts.Find(home(s), s.Getenv, since) {
-		talk := d.Transcripts.Talk(file)
-		if talk.Replied.After(since) && worksIn(s, talk.Directory) {
-			since = talk.Replied
-			st.Unheard = &checkpoint.Time{Time: talk.Replied}
+		if !worksIn(s, d.Transcripts.DirectoryOf(file)) {
+			continue
+		}
+		if replied := d.Transcripts.Replied(file); replied.After(since) {
+			since = replied
+			st.Unheard = &checkpoint.Time{Time: replied}
 		}
 	}
 }
