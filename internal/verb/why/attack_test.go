@@ -72,3 +72,48 @@ func TestOtherLineEnds(t *testing.T) {
 		t.Errorf("with other line ends lines are of %q", got)
 	}
 }
+
+// Two sessions that typed the same line at the same place are both named or none is, and a line of a person with
+// another address is nobody's. Odd names, a file without a final newline and one with zeros harm nothing.
+func TestEqualLinesOfTwo(t *testing.T) {
+	w := verbtest.New(t)
+	w.Env = append(w.Env, "GIT_CHECKPOINT_AUTOPACK=false")
+	const line = "the line that both agents typed"
+	var ids []name.ID
+	for _, of := range []string{"one", "two"} {
+		w.Write("a.go", line+"\n")
+		w.Create(create.Request{Session: of, Trigger: "tool", Message: "Edit a.go", Agent: &record.Agent{Name: "claude", Session: of, Paths: map[string]string{"a.go": record.Named}}})
+		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+			found, err := s.Resolve(ctx, of, "@")
+			if err == nil {
+				ids = append(ids, found.Entry.Checkpoint)
+			}
+			return err
+		})
+		w.Remove("a.go")
+		w.Create(create.Request{Session: of, Trigger: "prompt", Message: "before: next", Agent: &record.Agent{Name: "claude", Session: of, Paths: map[string]string{"a.go": record.OutsideAgents}}})
+	}
+	w.Write("a.go", line+"\n")
+	w.Env = append(w.Env, "GIT_AUTHOR_DATE=2026-12-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-12-01T00:00:00Z")
+	for _, odd := range []string{"with space\nand newline.go", "-dash.go", "zero.bin"} {
+		w.Write(odd, "x\x00y")
+	}
+	w.Git("add", "-A")
+	w.Git("commit", "-qm", "Typed again")
+	if got := behindFile(w, "a.go"); len(got) != 1 || got[0] != "" {
+		t.Errorf("the line is of %q; both agents' lines were removed (%q)", got, ids)
+	}
+	for _, odd := range []string{"with space\nand newline.go", "-dash.go", "zero.bin"} {
+		if got := behindFile(w, odd); len(got) != 1 || got[0] != "" {
+			t.Errorf("%q is of %q", odd, got)
+		}
+	}
+	w, _ = twoSteps(t)
+	w.Write("a.go", "first line of the agent\nsecond line of the agent\nand a third\n")
+	w.Create(create.Request{Session: "agent", Trigger: "tool", Message: "Edit a.go", Agent: &record.Agent{Name: "claude", Session: "s1", Paths: map[string]string{"a.go": record.Named}}})
+	w.Env = append(w.Env, "GIT_AUTHOR_DATE=2026-12-02T00:00:00Z", "GIT_COMMITTER_DATE=2026-12-02T00:00:00Z", "GIT_AUTHOR_NAME=Bob", "GIT_AUTHOR_EMAIL=bob@example.com")
+	w.Git("commit", "-qam", "Bob's")
+	if got := behindFile(w, "a.go"); len(got) != 3 || got[0] == "" || got[2] != "" {
+		t.Errorf("after Bob's commit lines are of %q", got)
+	}
+}
