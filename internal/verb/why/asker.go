@@ -227,11 +227,11 @@ func (a *asker) adding(t text, i int) []bool {
 	if known, is := a.sessions[want]; is {
 		return known
 	}
-	out, any := make([]bool, len(a.x.Sessions)), false
+	out, more := make([]bool, len(a.x.Sessions)), false
 	for _, e := range a.entriesOf(t, i) {
-		out[a.sessionAt(a.x.change(e.change).point)], any = true, true
+		out[a.sessionAt(a.x.change(e.change).point)], more = true, true
 	}
-	for more := any; more; {
+	for more {
 		more = false
 		for n, from := range a.sources() {
 			if !out[n] && slices.ContainsFunc(from, func(other int) bool { return out[other] }) {
