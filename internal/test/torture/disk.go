@@ -40,6 +40,16 @@ func (n node) mode() string {
 	return "100644"
 }
 
+// withoutModes gives all files the same permissions: those of a disk without modes say nothing.
+func (d disk) withoutModes() {
+	for p, n := range d {
+		if n.file() {
+			n.Perm = 0o644
+			d[p] = n
+		}
+	}
+}
+
 // alike reports whether git would see no difference: permissions count only as far as git
 // records them.
 func (n node) alike(m node) bool {

@@ -12,7 +12,19 @@ func field() []kind {
 		return append([]string{"mkdir repo", lines[0], "cd repo", `mkdir -p meta/info; printf '/meta/\n' >meta/info/exclude`}, lines[2:]...)
 	}}
 	rewritten := kind{name: "rewritten", paths: plain, edits: append(committing(), rewriting()...), setup: func(g *gen) []string { return start(g) }}
-	return []kind{inside, rewritten, turning()}
+	return []kind{inside, rewritten, turning(), modeless()}
+}
+
+// modeless is a disk that shows all files as 0777, as WSL's mounts, exFAT and SMB do: the index has the modes.
+// Without such a mount, all files are made so before each command.
+func modeless() kind {
+	k := configured("modeless", "core.fileMode false")
+	k.modeless = true
+	flip := func(g *gen) string {
+		return "git update-index --chmod=" + g.pick([]string{"+x", "-x"}) + " -- " + words(g.path())
+	}
+	k.edits = append(append(k.edits, committing()...), flip, flip, flip)
+	return k
 }
 
 // rewriting are edits that make the commits of the branch anew, as git filter-branch does: without a

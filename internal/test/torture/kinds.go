@@ -27,7 +27,9 @@ type kind struct {
 	// Name of an inherited index in the git directory.
 	index  string
 	sparse bool // a sparse checkout
-	force  bool // rollbacks sometimes use --force
+	// The disk shows all files as 0777, so the index alone has modes.
+	modeless bool
+	force    bool // rollbacks sometimes use --force
 	// Rollbacks may use checkpoints of the other worktree.
 	across   bool
 	kills    bool // commands are killed

@@ -226,6 +226,9 @@ func (c *run) classify(m *moment, top string, others []string) error {
 				return err
 			}
 		case n.captures():
+			if c.kind.modeless && n.file() && e.mode == "100755" {
+				n.Perm = 0o755
+			}
 			m.files[e.path] = n
 		case e.stage == "0":
 			m.frozen[e.path] = held

@@ -118,6 +118,9 @@ func (c *run) scene() (s scene, err error) {
 	if s.all, err = readDisk(c.host.root, c.hidden); err != nil {
 		return s, fmt.Errorf("look at the disk: %w", err)
 	}
+	if c.kind.modeless {
+		s.all.withoutModes()
+	}
 	for _, top := range c.kind.trees() {
 		refs, err := c.host.git(top, "", "for-each-ref", "--format="+top+":%(refname) %(objectname)")
 		if err != nil {
@@ -274,6 +277,11 @@ func (c *run) step(ops []Op) (int, error) {
 	}
 	if c.kind.steps > 0 {
 		return 1, c.strollThrough(op)
+	}
+	if c.kind.modeless {
+		if err := c.host.shell(op.Tree, []string{"shown"}); err != nil {
+			return 1, err
+		}
 	}
 	before, err := c.scene()
 	if err != nil {

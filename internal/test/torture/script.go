@@ -27,6 +27,9 @@ cat >home/.gitconfig <<'EOF'
 		if i > f.Step {
 			break
 		}
+		if k, err := kindNamed(f.Case.Kind); err == nil && k.modeless && op.Verb != "sh" {
+			b.WriteString(`cd "$root/"` + words(op.Tree) + "; shown\n")
+		}
 		op.index = index
 		b.WriteString(op.script())
 	}

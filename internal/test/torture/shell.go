@@ -46,6 +46,7 @@ bits() { # what chmod takes; never what a link leads to
 	for last; do :; done
 	if [ ! -L "$last" ]; then chmod "$@"; fi
 }
+shown() { find . -name .git -prune -o -type f ! -perm 0777 -exec chmod 0777 {} +; } # all files as a disk without modes shows them
 renew() { if [ ! -L "$1" ]; then touch -- "$1"; fi; } # path
 move() { if [ -e "./$1" ] || [ -L "./$1" ]; then room "$2"; mv -- "./$1" "./$2"; fi; } # from to
 promised() { # whether what is missing may be missing: packs made anew of such ones do not say so
