@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
@@ -184,8 +185,27 @@ func answers() map[string]answer.Answer {
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"side-by-side": answer.SideBySide{Found: sideBySide()},
 		"deleted":      answer.Deleted{Removed: removed}, "todelete": answer.Deleted{Removed: removed, Planned: true},
+		"guarded": guarded(answer.Guarded{}), "guarded-verbose": guarded(answer.Guarded{Verbose: true}),
 		"value": answer.Value(`"two\nlines"`), "value-object": answer.Value("{\n \"n\": 1.10\n}"),
 	}
+}
+
+// guarded adds findings of all kinds: in one file several, some allowed, one public, one in a message.
+func guarded(a answer.Guarded) answer.Guarded {
+	one := func(path string, line int, allowed, in string) clearance.Secret {
+		return clearance.Secret{
+			Path: checkpoint.Path(path), Line: line, Rule: "github-token", What: "a GitHub token", Blob: commit, Checkpoint: "cp-0" + in,
+			Holder: checkpoint.Mention{Name: in, Message: "try the API"}, Allowed: allowed,
+		}
+	}
+	public := one("fixtures/key.pem", 1, "", "1")
+	public.Public = true
+	secrets := []clearance.Secret{one("", 3, "", "4")}
+	for line := range 6 {
+		secrets = append(secrets, one("dir/a b.env", line+1, "", "3"))
+	}
+	a.Found = &clearance.Answer{Looked: 20, Secrets: append(secrets, one("t.env", 1, "made for tests", "2"), one("t.env", 9, "", "2"), public)}
+	return a
 }
 
 // golden compares with a file of testdata.

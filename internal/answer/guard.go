@@ -1,36 +1,128 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 )
 
 // Guarded is the answer of guard and guard check.
-type Guarded struct{ Found *clearance.Answer }
+type Guarded struct {
+	Found   *clearance.Answer
+	Verbose bool // show people also what was public before the first checkpoint
+}
 
 // JSON writes a line for each secret.
 func (a Guarded) JSON(w io.Writer) error { return jsonLines(w, a.Found.Secrets) }
 
-// text writes a table of the secrets found. Without any, a person sees how much was searched, and a
-// program gets nothing.
+// text writes a line for each secret to a program. A person sees one for each file, how many there are,
+// and what to type next.
 func (a Guarded) text(p *page) {
-	if len(a.Found.Secrets) == 0 {
-		if p.view.Layout == render.Aligned {
-			p.line(render.Span{Text: fmt.Sprintf("No secrets in %s.", render.Count(a.Found.Looked, "object", "objects"))})
-		}
+	if p.view.Layout == render.Tabbed {
+		a.rows(p)
 		return
 	}
-	columns := []render.Column{{Title: "Where", Min: 12}, {Title: "Looks like", Min: 10}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed", Min: 8}}
-	p.table(columns, each(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
-		// A secret may also be in a commit message, which has no path.
-		where := string(s.Path)
-		if where == "" {
-			where = "message of " + s.Blob.Short()
+	if len(a.Found.Secrets) == 0 {
+		p.line(render.Span{Text: fmt.Sprintf("No secrets in %s.", render.Count(a.Found.Looked, "object", "objects"))})
+		return
+	}
+	var open, public, allowed []clearance.Secret
+	for _, one := range a.Found.Secrets {
+		switch {
+		case one.Public && !a.Verbose:
+			public = append(public, one)
+		case one.Allowed != "":
+			allowed = append(allowed, one)
+		default:
+			open = append(open, one)
 		}
+	}
+	shown := slices.DeleteFunc(slices.Clone(a.Found.Secrets), func(s clearance.Secret) bool { return s.Public && !a.Verbose })
+	p.table([]render.Column{{Title: "File", Min: 12}, {Title: "Lines", Min: 5}, {Title: "Looks like", Min: 14}, {Title: "Checkpoint", Min: 10}, {Title: "Allowed", Min: 8}},
+		each(byFile(shown), secretRow))
+	if len(shown) > 0 {
+		p.line(plain(counts(shown) + when(len(allowed) > 0, fmt.Sprintf(", %d allowed", len(allowed)))))
+	}
+	if len(public) > 0 {
+		p.line(plain(counts(public)+" "+when(len(public) == 1, "was")+when(len(public) > 1, "were")+" on a remote before the first checkpoint"), dim("   git checkpoint guard -v lists them"))
+	}
+	if len(open) > 0 {
+		p.line(dim("Next: "), plain("git checkpoint guard allow "+targetOf(open[0])+" --reason TEXT"+
+			when(open[0].Holder.Name != "", ", or git checkpoint expunge "+targetOf(open[0]))))
+	}
+}
+
+// counts says how many secrets there are in how many files.
+func counts(secrets []clearance.Secret) string {
+	return render.Count(len(secrets), "secret", "secrets") + " in " + render.Count(len(byFile(secrets)), "file", "files")
+}
+
+// byFile groups secrets that follow each other in one file; a message counts as one.
+func byFile(secrets []clearance.Secret) (files [][]clearance.Secret) {
+	for i, one := range secrets {
+		if i == 0 || one.Path != secrets[i-1].Path || one.Path == "" && one.Blob != secrets[i-1].Blob {
+			files = append(files, nil)
+		}
+		files[len(files)-1] = append(files[len(files)-1], one)
+	}
+	return files
+}
+
+// secretRow is the row of one file.
+func secretRow(secrets []clearance.Secret) []render.Cell {
+	const named = 4 // lines
+	var lines, looks, allowed []string
+	open := 0
+	for _, one := range secrets {
+		if line := strconv.Itoa(one.Line); one.Line > 0 && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+		if !slices.Contains(looks, one.What) {
+			looks = append(looks, one.What)
+		}
+		if one.Allowed == "" {
+			open++
+		} else if !slices.Contains(allowed, one.Allowed) {
+			allowed = append(allowed, one.Allowed)
+		}
+	}
+	if more := len(lines) - named; more > 0 {
+		lines = append(lines[:named], fmt.Sprintf("%d more", more))
+	}
+	in := say(secrets[0].Checkpoint)
+	if secrets[0].Holder.Name != "" {
+		in = mention(secrets[0].Holder)
+	}
+	return []render.Cell{
+		say(fileOf(secrets[0])), say(strings.Join(lines, ", ")),
+		say(strings.Join(looks, ", ") + when(len(secrets) > len(looks), fmt.Sprintf(" (%d)", len(secrets)))),
+		in, cell(render.Dim, when(open > 0 && len(allowed) > 0, fmt.Sprintf("%d of %d: ", len(secrets)-open, len(secrets)))+strings.Join(allowed, ", ")),
+	}
+}
+
+// fileOf names the place of a secret, which may also be a commit message that has no path.
+func fileOf(s clearance.Secret) string { return cmp.Or(string(s.Path), "message of "+s.Blob.Short()) }
+
+// targetOf names a secret in a command.
+func targetOf(s clearance.Secret) string {
+	if s.Path == "" || strings.HasPrefix(string(s.Path), "-") {
+		return string(s.Blob)
+	}
+	return name.Quoted(string(s.Path))
+}
+
+// rows writes the table of all secrets.
+func (a Guarded) rows(p *page) {
+	columns := []render.Column{{Title: "Where"}, {Title: "Looks like"}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed"}}
+	p.table(columns, each(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
+		where := fileOf(s)
 		if s.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, s.Line)
 		}
@@ -46,13 +138,19 @@ type Allowed struct{ Done *clearance.Allowance }
 
 // JSON writes a line for each secret that is now allowed.
 func (a Allowed) JSON(w io.Writer) error {
-	return Guarded{&clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
+	return Guarded{Found: &clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
 }
 
 // text names the rules and the setting that was changed.
 func (a Allowed) text(p *page) {
-	rules := each(a.Done.Allowed, func(s clearance.Secret) string { return s.Rule })
-	p.done("Allowed: "+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+string(a.Done.Scope)+" configuration)", "")
+	var rules []string
+	for _, one := range a.Done.Allowed {
+		if !slices.Contains(rules, one.Rule) {
+			rules = append(rules, one.Rule)
+		}
+	}
+	n := len(a.Done.Allowed)
+	p.done("Allowed: "+when(n > 1, counts(a.Done.Allowed)+": ")+strings.Join(rules, ", ")+" ("+a.Done.Key+" in the "+string(a.Done.Scope)+" configuration)", "")
 }
 
 // Rules is the answer of guard --rules.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // keyAllow lists in git's configuration what may leave, as "<fingerprint> <reason>". In the
@@ -29,7 +31,7 @@ const (
 
 // AllowRequest holds the options of `guard allow`.
 type AllowRequest struct {
-	Target string // path, blob id or fingerprint
+	Target string // path, directory, pattern, blob id or fingerprint
 	Reason string
 	Scope  Scope
 }
@@ -136,8 +138,8 @@ func makeUserKey(s *checkpoint.Service) error {
 }
 
 // findingsOf returns the findings that match the target: a fingerprint, (the start of) a
-// blob id, or a path, in every version that checkpoints hold and in the file as it is on
-// disk.
+// blob id, a path, a directory or a pattern, in every version that checkpoints hold and in the
+// files as they are on disk.
 func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, target string) ([]Secret, error) {
 	all, err := List(ctx, s, ListRequest{All: true})
 	if err != nil {
@@ -159,8 +161,38 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 	if report, err := checkFile(ctx, scanner, target); err == nil {
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
+	if len(found) == 0 { // a name is taken as it is before it is taken as a pattern
+		if found, err = findingsBelow(ctx, s, scanner, path, all.Secrets); err != nil {
+			return nil, err
+		}
+	}
 	if len(found) == 0 {
 		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint guard --all` lists what was found, with paths and blobs", "no secret was found in %q", target)
+	}
+	return found, nil
+}
+
+// findingsBelow returns the findings in a directory, or in the files that match a pattern. As in a
+// pathspec of git, "*" matches a slash, too. path is relative to the top.
+func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner, path string, all []Secret) (found []Secret, err error) {
+	flat := strings.NewReplacer("/", "\x00").Replace // Match knows no pattern for a slash
+	for _, one := range all {
+		in := path == "." || strings.HasPrefix(string(one.Path), path+"/")
+		if is, err := pathpkg.Match(flat(path), flat(string(one.Path))); in && one.Path != "" || err == nil && is {
+			found = append(found, one)
+		}
+	}
+	listed, err := s.Repo.Run(ctx, git.Cmd{
+		Args: []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":(top)" + path}, Dir: s.Repo.WorkTree,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for file := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+		// A file that is gone, or no regular one, has nothing to allow.
+		if report, err := checkFile(ctx, desk, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file))); err == nil {
+			found = append(found, guarded(ctx, s, report, nil).Secrets...)
+		}
 	}
 	return found, nil
 }

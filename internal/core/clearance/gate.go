@@ -33,6 +33,7 @@ type Sending struct {
 	Outside []lfs.Named
 	// Oldest first; used to name the checkpoint that holds a finding.
 	Labels    []Holder
+	firsts    []name.OID             // the first checkpoint of each session
 	Within    func(path string) bool // which paths are written; nil: all
 	Unscanned Unscanned
 	// Destination is the remote; nil: the content goes to files.
@@ -117,28 +118,31 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
 	var kept []Found
 	var committed []string
-	for _, f := range stopped {
-		where, at := holder(ctx, s, f, what.Labels)
-		f.Path = at
+	for _, f := range firstFew(stopped) {
+		in := holder(ctx, s, f, what.Labels)
+		f.Path = in.path
 		if f.Rule != RuleExpunged {
-			if at == recordFile && where != inHistory {
+			if in.path == recordFile && in.age > 0 {
 				// Every checkpoint has a file of this name, so the commands name the blob.
 				f.Path = ""
-				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s, f, where), whatIs(f.Rule), f.Rule))
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s, f, in.String()), whatIs(f.Rule), f.Rule))
 			} else {
-				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, where))
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, in))
 			}
 			kept = append(kept, f)
 			continue
 		}
-		refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), where))
-		if where == inHistory {
+		refused.Hints = append(refused.Hints, fmt.Sprintf("%s was expunged, but is in %s again", cmp.Or(inOneLine(f.Path), "commit "+f.OID.Short()), in))
+		if in.age == 0 {
 			// Expunge leaves commits of the user alone while a branch holds them, and finds no
 			// checkpoint with this path.
 			committed = append(committed, "take it out of your branches (git rebase -i), and then out of the checkpoints: git checkpoint expunge "+string(f.OID))
 			continue
 		}
 		kept = append(kept, f)
+	}
+	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
+		refused.Hints = append(refused.Hints, fmt.Sprintf("and %d more: `git checkpoint guard --all` lists them", more))
 	}
 	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, inCheckpoints)...), committed...)
 	if what.Elsewhere != nil {
@@ -159,15 +163,26 @@ const (
 	inCheckpoints
 )
 
+// maxWays is for how many files waysOut names commands.
+const maxWays = 3
+
 // waysOut returns hints with commands that can be pasted, each once.
 func waysOut(stopped []Found, in foundIn) []string {
-	var hints []string
+	var hints, targets []string
 	add := func(hint string) {
 		if !slices.Contains(hints, hint) {
 			hints = append(hints, hint)
 		}
 	}
 	for _, f := range stopped {
+		// Three show how it is done; a directory or a pattern allows what is in many files.
+		if target := targetOf(f); !slices.Contains(targets, target) {
+			if len(targets) == maxWays {
+				add("many at once: git checkpoint guard allow DIR/ --reason TEXT, or a pattern such as '*.pem'")
+				break
+			}
+			targets = append(targets, target)
+		}
 		if f.Rule == RuleExpunged {
 			add("remove it again: git checkpoint expunge " + name.Quoted(targetOf(f)))
 			continue
@@ -207,38 +222,66 @@ const maxHolders = 1000
 // inHistory is where an object is that no checkpoint holds, but what it is sent with.
 const inHistory = "commits that the checkpoints are based on"
 
-// holder returns the label of the oldest checkpoint that holds the object, for a message, and the
-// whole path of it there.
-func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) (label, at string) {
-	for _, l := range labels[:min(len(labels), maxHolders)] {
+// held says where a finding is.
+type held struct {
+	label   string             // of the oldest checkpoint that holds the object, or words in place of it
+	mention checkpoint.Mention // the zero value where no checkpoint holds it
+	path    string             // all of it, in that checkpoint
+	age     int                // 1: in the first of the checkpoints that were searched; 0: in none of them
+}
+
+// String names the checkpoint for a message of one line: without the words that describe it where these
+// have a line break.
+func (h held) String() string {
+	if said := h.mention.String(); !strings.ContainsFunc(said, unicode.IsControl) {
+		return cmp.Or(said, h.label)
+	}
+	return h.mention.Name
+}
+
+// holder finds the oldest checkpoint that holds the object.
+func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) held {
+	for i, l := range labels[:min(len(labels), maxHolders)] {
 		commit := l.Commit
 		record, err := s.Store.RecordCommit(ctx, commit)
 		if err != nil {
 			continue
 		}
+		at := func(path string) held {
+			return held{l.Label, mentionOf(ctx, s, l), path, i + 1}
+		}
 		// A finding without a path is in a message, which belongs to either of the two
 		// commits.
 		if f.Path == "" && (f.OID == commit || f.OID == record) {
-			return l.Label, ""
+			return at("")
 		}
 		for _, oid := range []name.OID{commit, record} {
 			c, err := s.Repo.ReadCommit(ctx, string(oid))
 			if err != nil {
 				continue
 			}
-			if at, found := pathIn(ctx, s.Repo, c.Tree, f); found {
-				return l.Label, at
+			if path, found := pathIn(ctx, s.Repo, c.Tree, f); found {
+				return at(path)
 			}
 			// The notes hold the record under the id of the commit.
 			if e, found, err := s.Repo.Lookup(ctx, c.Tree, recordFile); oid == record && err == nil && found && e.OID == f.OID {
-				return l.Label, recordFile
+				return at(recordFile)
 			}
 		}
 	}
 	if f.Path == "" {
-		return "a message", ""
+		return held{label: "a message"}
 	}
-	return inHistory, f.Path
+	return held{label: inHistory, path: f.Path}
+}
+
+// mentionOf returns how a checkpoint is mentioned: by its label if its record cannot be read.
+func mentionOf(ctx context.Context, s *checkpoint.Service, l Holder) checkpoint.Mention {
+	r, err := s.Store.Record(ctx, l.Commit)
+	if err != nil {
+		return checkpoint.Mention{Name: l.Label}
+	}
+	return checkpoint.MentionOf(r)
 }
 
 // pathIn returns the path that a finding has in a tree. git rev-list ends a path at the first newline in

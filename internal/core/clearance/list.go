@@ -1,14 +1,17 @@
 package clearance
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 )
 
@@ -23,8 +26,13 @@ type Secret struct {
 	// Label of a checkpoint that holds it.
 	Checkpoint string `json:"checkpoint"`
 	Allowed    string `json:"allowed"` // the reason; empty: not allowed
+	// Public: a remote-tracking ref had it before the first checkpoint was made.
+	Public bool `json:"public"`
+	// How people see the checkpoint; the zero value where none holds it.
+	Holder checkpoint.Mention `json:"-"`
 
 	user string // fingerprint by the user's key
+	age  int    // counts the checkpoints from the oldest; 0: in none
 }
 
 // Answer is the answer of `guard`.
@@ -51,7 +59,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 			return nil, err
 		}
 		commit := found.Entry.Event().Commit
-		what.Tips, what.Labels = []name.OID{commit}, []Holder{{commit, found.Entry.Label}}
+		what.Tips, what.Labels, what.firsts = []name.OID{commit}, []Holder{{commit, found.Entry.Label}}, []name.OID{commit}
 	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
 		return nil, err
 	}
@@ -72,7 +80,59 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	if err != nil {
 		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
-	return guarded(ctx, s, report, what.Labels), nil
+	out := guarded(ctx, s, report, what.Labels)
+	newestFirst(out.Secrets)
+	return out, markPublic(ctx, s, out.Secrets, what.firsts)
+}
+
+// newestFirst sorts secrets by file. First comes the file with what the newest checkpoint brought.
+func newestFirst(secrets []Secret) {
+	newest := map[checkpoint.Path]int{}
+	for _, one := range secrets {
+		newest[one.Path] = max(newest[one.Path], one.age)
+	}
+	slices.SortStableFunc(secrets, func(a, b Secret) int {
+		return cmp.Or(cmp.Compare(newest[b.Path], newest[a.Path]), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+// markPublic marks the secrets that are in commits below the first checkpoints and that a
+// remote-tracking ref holds, too.
+func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, firsts []name.OID) error {
+	refs, err := s.Repo.Refs(ctx, "refs/remotes/")
+	if err != nil || len(refs) == 0 || len(secrets) == 0 {
+		return err
+	}
+	var heads, remote []name.OID
+	for _, first := range firsts {
+		if c, err := s.Repo.ReadCommit(ctx, string(first)); err == nil && len(c.Parents) == 2 {
+			heads = append(heads, c.Parents[0])
+		}
+	}
+	for _, r := range refs {
+		remote = append(remote, r.OID)
+	}
+	// The newest commits that both have: a head that is not listed, and what is at the boundary.
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--ignore-missing", "--stdin"}, Stdin: git.Revisions(heads, remote)})
+	if err != nil {
+		return err
+	}
+	listed := strings.Fields(string(res.Stdout))
+	tips := slices.DeleteFunc(heads, func(head name.OID) bool { return slices.Contains(listed, string(head)) })
+	for _, commit := range listed {
+		if oid, is := strings.CutPrefix(commit, "-"); is {
+			tips = append(tips, name.OID(oid))
+		}
+	}
+	if len(tips) == 0 {
+		return nil
+	}
+	public := map[name.OID]bool{}
+	err = Reachable(ctx, s.Repo, tips, nil, func(oid name.OID, _ string) { public[oid] = true })
+	for i := range secrets {
+		secrets[i].Public = public[secrets[i].Blob]
+	}
+	return err
 }
 
 // everyCheckpoint adds the checkpoints of a session, or of all sessions.
@@ -102,7 +162,10 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 	}
 	for _, session := range sessions {
 		if log, err := s.Store.Log(ctx, session); err == nil {
-			what.Labels = append(what.Labels, Holders(log)...)
+			holders := Holders(log)
+			if what.Labels = append(what.Labels, holders...); len(holders) > 0 {
+				what.firsts = append(what.firsts, holders[0].Commit)
+			}
 		}
 	}
 	return nil
@@ -113,10 +176,10 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	out := &Answer{Looked: report.Looked}
 	slices.SortStableFunc(report.Found, byPlace)
 	for _, f := range report.Found {
-		where, at := holder(ctx, s, f, labels)
+		in := holder(ctx, s, f, labels)
 		out.Secrets = append(out.Secrets, Secret{
-			Path: checkpoint.Path(at), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
-			Blob: f.OID, Checkpoint: where, Allowed: f.Allowed, user: f.User,
+			Path: checkpoint.Path(in.path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
+			Blob: f.OID, Checkpoint: in.label, Holder: in.mention, age: in.age, Allowed: f.Allowed, user: f.User,
 		})
 	}
 	for _, g := range report.Gaps {

@@ -2,6 +2,8 @@ package clearance
 
 import (
 	"context"
+	"fmt"
+	"html"
 	"io"
 	"maps"
 	"slices"
@@ -28,6 +30,37 @@ func OpenTexts(ctx context.Context, s *checkpoint.Service) (*Texts, error) {
 	}
 	scanner.off = how == modeOff
 	return &Texts{scanner}, nil
+}
+
+// PageMayLeave decides whether a page of HTML may leave that shows checkpoints without their contents. It
+// refuses a secret in the page that nobody allowed, and checkpoints that were expunged.
+func PageMayLeave(ctx context.Context, s *checkpoint.Service, to, page string, shown []name.OID) error {
+	t, err := OpenTexts(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, commit := range shown {
+		if t.desk.expunged.Objects[commit] {
+			return checkpoint.Failure(checkpoint.KindRefused, "", "%s was expunged; nothing was written", commit.Short())
+		}
+	}
+	if t.desk.off {
+		return nil
+	}
+	report, err := t.desk.File(ctx, "", strings.NewReader(html.UnescapeString(page)))
+	if err != nil {
+		return refusedByScanner(err, "nothing was written")
+	}
+	stopped := report.Stopped()
+	if len(stopped) == 0 {
+		return nil
+	}
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was written", countSecrets(len(stopped)), to)
+	for _, f := range firstFew(stopped) {
+		refused.Hints = append(refused.Hints, fmt.Sprintf("line %d of the page looks like %s (%s)", f.Line, whatIs(f.Rule), f.Rule),
+			"if it is not a secret, or may leave this machine: git checkpoint guard allow "+f.Fingerprint+" --reason TEXT")
+	}
+	return refused
 }
 
 // Expunged reports whether a checkpoint had to go: nothing of what it says may leave.

@@ -22,6 +22,7 @@ type GuardListCmd struct {
 	All      bool   `help:"List those of all sessions."`
 	Rules    bool   `help:"List the rules instead."`
 	ExitCode bool   `help:"Exit with code 2 if there is a secret that is not allowed."`
+	Verbose  bool   `short:"v" help:"List also those that were on a remote before the first checkpoint."`
 	sessionFlag
 	jsonFlag
 }
@@ -34,7 +35,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
-		return app.guarded(err, found, c.ExitCode)
+		return app.guarded(err, answer.Guarded{Found: found, Verbose: c.Verbose}, c.ExitCode)
 	})
 }
 
@@ -48,22 +49,22 @@ type GuardCheckCmd struct {
 // Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
 func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := clearance.Files(ctx, s, c.Files)
-	return app.guarded(err, found, c.ExitCode)
+	return app.guarded(err, answer.Guarded{Found: found}, c.ExitCode)
 }
 
 // guarded prints what was found, unless the search failed, and warns of what could not be scanned.
 // With exitCode it returns the code 2 if there is a secret that is not allowed.
-func (a *App) guarded(err error, found *clearance.Answer, exitCode bool) error {
+func (a *App) guarded(err error, answered answer.Guarded, exitCode bool) error {
 	if err != nil {
 		return err
 	}
-	for _, gap := range found.Gaps {
+	for _, gap := range answered.Found.Gaps {
 		a.warn("not scanned: " + gap)
 	}
-	if err := a.give(answer.Guarded{Found: found}); err != nil {
+	if err := a.give(answered); err != nil {
 		return err
 	}
-	for _, one := range found.Secrets {
+	for _, one := range answered.Found.Secrets {
 		if exitCode && one.Allowed == "" {
 			return differs
 		}
@@ -73,7 +74,7 @@ func (a *App) guarded(err error, found *clearance.Answer, exitCode bool) error {
 
 // GuardAllowCmd is "guard allow".
 type GuardAllowCmd struct {
-	Target string `arg:"" name:"target" help:"File in the worktree or in a checkpoint, id of a blob, or fingerprint from guard --json."`
+	Target string `arg:"" name:"target" help:"File, directory or pattern such as '*.pem', in the worktree or in a checkpoint; id of a blob, or fingerprint from guard --json."`
 	Reason string `required:"" placeholder:"<text>" help:"Why it may leave this machine."`
 	User   bool   `help:"Allow it in all your repositories: write to your own configuration instead of this repository's."`
 	resultFlags

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -152,6 +153,9 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	if err != nil {
 		return err
 	}
+	if c.NoContents {
+		return c.writeBare(ctx, app, s, server, t)
+	}
 	// The file leaves the repository like a push does, so it passes the same gate.
 	sending := clearance.Sending{To: c.Output, Tips: web.Tips(t)}
 	for _, step := range t.Steps {
@@ -160,8 +164,25 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	if err := clearance.MayLeave(ctx, s, sending); err != nil {
 		return err
 	}
+	return c.put(ctx, app, func(w io.Writer) error { return server.WriteFile(ctx, s, t, web.WithContents, w) })
+}
+
+// writeBare writes the file without contents, and looks for secrets only in what it writes.
+func (c *WebCmd) writeBare(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server, t *inspect.Timeline) error {
+	var page bytes.Buffer
+	if err := server.WriteFile(ctx, s, t, web.WithoutContents, &page); err != nil {
+		return err
+	}
+	if err := clearance.PageMayLeave(ctx, s, c.Output, page.String(), web.Tips(t)); err != nil {
+		return err
+	}
+	return c.put(ctx, app, func(w io.Writer) error { _, err := page.WriteTo(w); return err })
+}
+
+// put writes the file.
+func (c *WebCmd) put(ctx context.Context, app *App, page func(io.Writer) error) error {
 	to := transfer.Destination{Path: c.Output, Out: app.Terminal.Out, Force: c.Force}
-	_, err = to.Write(ctx, web.IsFile, func(w io.Writer) error { return server.WriteFile(ctx, s, t, !c.NoContents, w) })
+	_, err := to.Write(ctx, web.IsFile, page)
 	if err != nil || c.Output == "-" {
 		return err
 	}

@@ -52,11 +52,20 @@ func IsFile(r *bufio.Reader) bool {
 	return err == nil && bytes.Contains(begins, []byte(`<meta name="generator" content="git checkpoint">`))
 }
 
+// Includes says what a file includes.
+type Includes int
+
+// The contents are those of files, state and outputs.
+const (
+	WithContents Includes = iota
+	WithoutContents
+)
+
 // WriteFile writes a session as one HTML file that needs neither a server nor a network. Without
 // contents it leaves out the contents of files, state and outputs; paths and messages stay. Nothing
 // is written if a page cannot be drawn.
-func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline, contents bool, to io.Writer) error {
-	begin := firstInFile(t)
+func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline, what Includes, to io.Writer) error {
+	begin, contents := firstInFile(t), what == WithContents
 	p := &filePage{timelinePage: timelinePage{Timeline: *t, Older: begin}, Contents: contents, Written: checkpoint.Time{Time: s.Now()}}
 	rows := p.rows(ctx, service, begin, len(t.Steps))
 	p.Drawing, p.Days, p.Metrics = draw(rows, t.Moves), days(rows), nil
