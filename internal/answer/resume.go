@@ -29,7 +29,7 @@ func (a Resumed) text(p *page) {
 		p.done("Session "+string(r.Session)+" is closed as "+r.Closed, "")
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+r.Next))
 	case r.Accepted:
-		p.done("Resumed: ", r.Label)
+		p.line(append([]render.Span{{Role: render.Success, Text: "✓"}, plain(" Resumed at ")}, mention(r.Mention)...)...)
 		p.field("Continues at", r.ResumePoint)
 		p.warnings(r.Warnings)
 		if r.Restored != nil {
@@ -57,12 +57,12 @@ func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", render.Cell{{Role: render.ID, Text: r.Label}, plain(", " + created(r.CreatedAt.Time, p.view))}},
+		field{"Checkpoint", append(mention(r.Mention), plain(", "+created(r.CreatedAt.Time, p.view)))},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
 		field{"Progress", say(r.Text)},
 		field{"Continues at", say(r.ResumePoint)},
-		field{"Message", say(r.Message)},
+		field{"Message", say(when(r.Message != r.Mention.Message, r.Message))},
 	)
 	p.problem(r.Error)
 	for _, text := range r.Refusals {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -13,26 +14,39 @@ import (
 // Travelled is the answer of push, fetch and sync.
 type Travelled struct {
 	Trip   *travel.Answer
-	Failed bool // the command failed, so an empty list does not mean "up to date"
+	Failed bool  // the command failed, so an empty list does not mean "up to date"
+	Refs   Files // whether each ref is listed
 }
 
 // JSON writes a line for each ref.
 func (a Travelled) JSON(w io.Writer) error { return jsonLines(w, a.Trip.Lines) }
 
-// text writes the outcome for each ref, or that there was nothing to do. The remote has a column if
-// several are involved.
+// text writes what moved, a line for each session, or that there was nothing to do. A program gets each
+// ref before that; a person sees those that did not go well.
 func (a Travelled) text(p *page) {
 	if len(a.Trip.Lines) == 0 && !a.Failed {
 		p.line(plain("Everything is up to date with " + a.Trip.Remote))
 		return
 	}
+	p.names = a.Refs
+	listed := a.Trip.Lines
+	if !p.whole() {
+		listed = slices.DeleteFunc(slices.Clone(listed), func(l travel.Line) bool { return !isRefused(l) })
+	}
+	a.refs(p, listed)
+	for _, moved := range a.moved() {
+		p.line(plain(moved))
+	}
+}
+
+// refs writes a row for each ref. The remote has a column if several are involved.
+func (a Travelled) refs(p *page, lines []travel.Line) {
 	columns := []render.Column{{}, {Title: ""}, {}, {Min: 12}}
-	// The lines may be about several remotes.
 	several := slices.ContainsFunc(a.Trip.Lines, func(l travel.Line) bool { return l.Remote != a.Trip.Lines[0].Remote })
 	if several {
 		columns = append(columns, render.Column{})
 	}
-	shown, more := cut(p, a.Trip.Lines, 40)
+	shown, more := cut(p, lines, 40)
 	p.cutSection("", columns, each(shown, func(l travel.Line) []render.Cell {
 		role := render.Normal
 		if isRefused(l) {
@@ -45,6 +59,65 @@ func (a Travelled) text(p *page) {
 		}
 		return row
 	}), more)
+}
+
+// isCheckpoint reports whether a ref of a session is a checkpoint: not its journal, and not what is archived.
+func isCheckpoint(leaf string) bool {
+	_, err := name.ParseID(leaf)
+	return err == nil
+}
+
+// freight is what moved of one session in one direction, to or from one remote.
+type freight struct{ brought, deleted int }
+
+// moved returns a sentence for each session of which something moved.
+func (a Travelled) moved() (said []string) {
+	type trip struct {
+		verb, remote string
+		session      name.Session
+	}
+	var trips []trip
+	of := map[trip]*freight{}
+	for _, l := range a.Trip.Lines {
+		session, leaf, ok := name.SplitCheckpointRef(l.Ref)
+		if !ok || isRefused(l) {
+			continue
+		}
+		key := trip{l.Verb, l.Remote, session}
+		if of[key] == nil {
+			trips, of[key] = append(trips, key), &freight{}
+		}
+		switch {
+		case !isCheckpoint(leaf):
+		case l.Outcome == travel.OutcomeDeleted:
+			of[key].deleted++
+		default:
+			of[key].brought++
+		}
+	}
+	for _, key := range trips {
+		did, from := "Pushed ", " to "
+		if key.verb != "push" {
+			did, from = "Fetched ", " from "
+		}
+		said = append(said, did+of[key].String()+" of "+string(key.session)+from+key.remote+a.Trip.At(key.remote))
+	}
+	return said
+}
+
+// String counts the checkpoints. Without any, the journal alone has moved.
+func (f freight) String() string {
+	var parts []string
+	if f.brought > 0 {
+		parts = append(parts, render.Count(f.brought, "checkpoint", "checkpoints"))
+	}
+	if f.deleted > 0 {
+		parts = append(parts, "the removal of "+render.Count(f.deleted, "checkpoint", "checkpoints"))
+	}
+	if len(parts) == 0 {
+		return "the history"
+	}
+	return strings.Join(parts, " and ")
 }
 
 // isRefused reports whether a ref was rejected or is in conflict.

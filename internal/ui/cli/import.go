@@ -37,7 +37,8 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 		if own == nil {
 			return c.layout(ctx, app, s)
 		}
-		return app.travelled(own.load(ctx, s, c.File))
+		found, err := own.load(ctx, s, c.File)
+		return app.travelled(found, err, answer.FilesByView)
 	})
 }
 

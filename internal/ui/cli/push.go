@@ -25,8 +25,17 @@ func (f *remoteFlags) request(app *App) travel.Request {
 // travelFlags are the flags that push, fetch and sync share.
 type travelFlags struct {
 	remoteFlags
-	DryRun bool `short:"n" help:"Only compare with the remote, as remote status does."`
+	DryRun  bool `short:"n" help:"Only compare with the remote, as remote status does."`
+	Verbose bool `short:"v" help:"List each ref."`
 	resultFlags
+}
+
+// refs says whether each ref is listed.
+func (f *travelFlags) refs() answer.Files {
+	if f.Verbose {
+		return answer.FilesAll
+	}
+	return answer.FilesByView
 }
 
 // sendFlags are the flags of the commands that send: push and sync.
@@ -75,7 +84,8 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 	if c.DryRun {
 		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
-	return app.travelled(travel.Push(ctx, s, c.request(app)))
+	found, err := travel.Push(ctx, s, c.request(app))
+	return app.travelled(found, err, c.refs())
 }
 
 // FetchCmd is "git checkpoint fetch".
@@ -91,7 +101,8 @@ func (c *FetchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.DryRun {
 		return wouldTravel(ctx, app, s, c.request(app))
 	}
-	return app.travelled(travel.Fetch(ctx, s, c.request(app)))
+	found, err := travel.Fetch(ctx, s, c.request(app))
+	return app.travelled(found, err, c.refs())
 }
 
 // SyncCmd is "git checkpoint sync": fetch, then push.
@@ -104,7 +115,8 @@ func (c *SyncCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 	if c.DryRun {
 		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
-	return app.travelled(travel.Sync(ctx, s, c.request(app)))
+	found, err := travel.Sync(ctx, s, c.request(app))
+	return app.travelled(found, err, c.refs())
 }
 
 // RemoteCmd is "git checkpoint remote", whose only subcommand is the default.
@@ -149,11 +161,11 @@ func listFirst(a *App, first clearance.FirstTime) error {
 
 // travelled prints the answer of a push, fetch, sync or import, and passes on the error. Both may
 // be there: some refs arrived and others were refused.
-func (a *App) travelled(found *travel.Answer, err error) error {
+func (a *App) travelled(found *travel.Answer, err error, refs answer.Files) error {
 	if found == nil {
 		return err
 	}
-	result := answer.Travelled{Trip: found, Failed: err != nil}
+	result := answer.Travelled{Trip: found, Failed: err != nil, Refs: refs}
 	if shown := a.confirmed(result); shown != nil {
 		return shown
 	}

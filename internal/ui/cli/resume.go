@@ -73,7 +73,8 @@ func (a *App) offerFetch(ctx context.Context, s *checkpoint.Service, said string
 		return cmp.Or(err, nothing)
 	}
 	_, argument, _ := strings.Cut(said, "fetch")
-	return a.travelled(travel.Fetch(ctx, s, travel.Request{Remote: strings.TrimSpace(argument), Ask: true}))
+	found, err := travel.Fetch(ctx, s, travel.Request{Remote: strings.TrimSpace(argument), Ask: true})
+	return a.travelled(found, err, answer.FilesByView)
 }
 
 // askElsewhere returns what asks a person whether the files of another branch may come onto this
@@ -161,13 +162,13 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 	return a.resumed(ctx, s, done)
 }
 
-// resumeChoice prints the report and returns what the person chose: to resume, to start fresh, or to
-// delete, after a confirmation. Before that the person may view the details.
+// resumeChoice prints the report and returns what the person chose: to resume, to start fresh or, after
+// the details and a confirmation, to delete.
 func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *resume.Answer) (resume.Choice, error) {
 	if err := a.resumed(ctx, s, found); err != nil {
 		return resume.Report, err
 	}
-	choices := []term.Choice{{Letter: 'r', Text: "resume"}, {Letter: 's', Text: "start fresh"}, {Letter: 'v', Text: "view details"}, {Letter: 'd', Text: "delete"}}
+	choices := []term.Choice{{Letter: 'r', Text: "resume"}, {Letter: 's', Text: "start fresh"}, {Letter: 'v', Text: "view details"}}
 	for {
 		letter, err := a.Terminal.Ask(ctx, "Go on with "+render.Escape(string(found.Session))+"?", choices)
 		if err != nil {
@@ -185,6 +186,8 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 			}
 			return resume.Delete, a.confirm(ctx, answer.Deleted{Removed: plan, Planned: true}, yesFlag{})
 		}
+		// Deleting cannot be undone, so it is offered only to somebody who looks closer.
+		choices = append(choices[:2:2], term.Choice{Letter: 'd', Text: "delete"})
 		shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
 		if err != nil {
 			return resume.Report, err

@@ -352,6 +352,43 @@ func TestListShowsTurns(t *testing.T) {
 	}
 }
 
+// TestPushSays checks that a person sees one line for each session, and each ref with -v.
+func TestPushSays(t *testing.T) {
+	repository(t)
+	for _, args := range [][]string{{"init", "-q", "--bare", "../remote.git"}, {"remote", "add", "origin", "../remote.git"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	code, screen := at(context.Background(), screentest.New(), "push", "-y")
+	if code != 0 || screen.Stdout() != "Pushed 2 checkpoints of main to origin (../remote.git)\n" {
+		t.Errorf("exit %d, %q %s", code, screen.Stdout(), screen.Stderr())
+	}
+	if code, _ = at(context.Background(), screentest.NewPipes(""), "save", "the third"); code != 0 {
+		t.Fatalf("save: exit %d", code)
+	}
+	code, screen = at(context.Background(), screentest.New(), "push", "-v", "--color=never")
+	if code != 0 || !strings.Contains(screen.Stdout(), "→  updated  checkpoints/main/journal\n") || !strings.HasSuffix(screen.Stdout(), "Pushed 1 checkpoint of main to origin (../remote.git)\n") {
+		t.Errorf("exit %d, %q %s", code, screen.Stdout(), screen.Stderr())
+	}
+}
+
+// TestResumeChoices checks that resume shows messages and offers to quit from the start, and to delete only
+// to somebody who has seen the details.
+func TestResumeChoices(t *testing.T) {
+	repository(t)
+	code, screen := at(context.Background(), screentest.New("d", "v", "q"), "resume", "--color=never")
+	begin, details, _ := strings.Cut(screen.Stdout(), "Trigger")
+	if code != 4 || !strings.Contains(begin, `2 "the second"`) || !strings.Contains(begin, "step 1: the first") || !strings.Contains(details, "manual") {
+		t.Errorf("exit %d, %s", code, screen.Stdout())
+	}
+	asked := strings.Split(screen.Stderr(), "Go on with main?\n")
+	const before, after = "(r)esume, (s)tart fresh, (v)iew details, (q)uit? ", "(r)esume, (s)tart fresh, (d)elete, (q)uit? "
+	if len(asked) != 4 || !strings.HasPrefix(asked[1], before) || !strings.HasPrefix(asked[2], before) || !strings.HasPrefix(asked[3], after) {
+		t.Errorf("%q", asked)
+	}
+}
+
 // TestResumeOffersFetch checks that resume in a clone without a session offers to fetch, goes on with what
 // came, and fetches nothing without a yes.
 func TestResumeOffersFetch(t *testing.T) {

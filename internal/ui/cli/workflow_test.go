@@ -32,11 +32,11 @@ func TestResumeMenu(t *testing.T) {
 		says    string
 		status  string // of the session afterwards
 	}{
-		{"resume", []string{"r"}, 0, "Resumed: cp-01", "in_progress"},
+		{"resume", []string{"r"}, 0, `Resumed at 1 "half way"`, "in_progress"},
 		{"view, then resume", []string{"v", "v", "r"}, 0, "half way", "in_progress"},
 		{"start fresh", []string{"s"}, 0, "closed as abandoned", "abandoned"},
-		{"delete", []string{"d", "y"}, 0, "Deleted: 1 checkpoint", "in_progress"},
-		{"delete, then not", []string{"d", "n"}, 4, "Would delete 1 checkpoint", "in_progress"},
+		{"delete", []string{"v", "d", "y"}, 0, "Deleted: 1 checkpoint", "in_progress"},
+		{"delete, then not", []string{"v", "d", "n"}, 4, "Would delete 1 checkpoint", "in_progress"},
 		{"leave", nil, 4, "Continues at", "in_progress"},
 	} {
 		unfinished(t)

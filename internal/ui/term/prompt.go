@@ -33,15 +33,14 @@ type Choice struct {
 	Text   string
 }
 
-// Ask shows the question and the choices, as in "(r)esume, (s)tart fresh, (d)elete? ", and asks
+// Ask shows the question and the choices, as in "(r)esume, (s)tart fresh, (q)uit? ", and asks
 // until the user takes one. It returns the letter of that choice, or ErrQuit.
 func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (rune, error) {
 	labels := make([]string, len(choices))
 	for i, c := range choices {
 		labels[i] = c.label()
 	}
-	shown := question + "\n" + strings.Join(labels, ", ")
-	text := shown + "? "
+	text := question + "\n" + strings.Join(labels, ", ") + ", (q)uit? "
 	for {
 		line, err := t.prompt(ctx, text)
 		if errors.Is(err, io.EOF) {
@@ -56,7 +55,6 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 		if line == "q" {
 			return 0, ErrQuit
 		}
-		text = shown + ", (q)uit? "
 	}
 }
 

@@ -105,7 +105,7 @@ func TestAsk(t *testing.T) {
 	if _, err := f.Ask(context.Background(), "Found a session.", choices); err != nil {
 		t.Fatal(err)
 	}
-	want := "Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove? ?\n" +
+	want := "Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove, (q)uit? ?\n" +
 		"Found a session.\n(r)esume, (s)tart fresh, (v)iew, (x) remove, (q)uit? r\n"
 	if f.Stderr() != want {
 		t.Errorf("got %q, want %q", f.Stderr(), want)

@@ -90,6 +90,7 @@ type Answer struct {
 	Next       string              `json:"-"` // after --fresh, what comes next
 	Decisions  json.RawMessage     `json:"-"`
 	Number     string              `json:"-"` // what the user types for the checkpoint
+	Mention    checkpoint.Mention  `json:"-"` // what a person sees of it
 	Choice     Choice              `json:"-"` // of the request
 	Difference *inspect.Difference `json:"-"` // between the checkpoint's files and the worktree
 }
@@ -249,7 +250,7 @@ func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, e
 func bare(f *checkpoint.Found) *Answer {
 	return &Answer{
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
-		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time},
+		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time}, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(f.Entry)},
 	}
 }
 

@@ -5,8 +5,10 @@ package resume
 // now? The workflow decides what follows from that.
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -63,6 +65,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		}
 	}
 	r.tell(r.def.Resume(in), changed)
+	r.nameSteps(ctx)
 	a := r.answer
 	if r.def.Mended(in.Situation) {
 		a.Status, a.Error = checkpoint.StatusOpen, nil
@@ -120,13 +123,40 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
 	}
 	a := r.answer
-	a.BatchNames, a.Titles = got.BatchNames, got.Titles
+	a.BatchNames, a.Titles, a.Mention = got.BatchNames, got.Titles, checkpoint.MentionOf(r.record)
 	if facts, err := r.def.Read(r.record.State); err == nil {
 		a.Decisions = facts.Decisions
 		if a.Topic == "" {
 			a.Topic = facts.Topic
 		}
 	}
+}
+
+// namedSteps is for how many steps a report has the messages.
+const namedSteps = 12
+
+// nameSteps gives the newest steps their messages as titles, where the workflow calls them by number.
+func (r *resumption) nameSteps(ctx context.Context) {
+	titles := maps.Clone(r.answer.Titles)
+	if titles == nil {
+		titles = map[string]any{}
+	}
+	for e := range r.found.State.LineTo(r.found.Entry) {
+		called := fmt.Sprintf("step %d", e.Step)
+		if _, known := titles[called]; known || !e.Milestone || e.Event().StepName != "" {
+			continue
+		}
+		if len(titles) == len(r.answer.Titles)+namedSteps {
+			break
+		}
+		rec, err := r.s.Store.Record(ctx, e.Event().Commit)
+		if err != nil {
+			continue // a damaged one has its number only
+		}
+		m := checkpoint.MentionOf(rec)
+		titles[called] = cmp.Or(m.Message, m.Files)
+	}
+	r.answer.Titles = titles
 }
 
 // elsewhereMade reports whether this worktree has written nothing to the checkpoint's session. Then

@@ -78,7 +78,27 @@ type Line struct {
 // refs that were moved before the error stay moved.
 type Answer struct {
 	Remote string
-	Lines  []Line
+	// URL of the remote, as git's configuration has it but without credentials; empty: Remote is one.
+	URL   string
+	Lines []Line
+}
+
+// At returns the address of a remote in parentheses, as people write it: "(github.com/a/b)". It is empty
+// where the remote has no name and is the address itself.
+func (a *Answer) At(remote string) string {
+	if a.URL == "" || remote != a.Remote {
+		return ""
+	}
+	_, at, is := strings.Cut(a.URL, "://")
+	if host, path, short := strings.Cut(a.URL, ":"); !is && short && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
+		at, is = host+"/"+strings.TrimPrefix(path, "/"), true // git@github.com:a/b
+	}
+	if !is || strings.HasPrefix(a.URL, "file:") {
+		return " (" + strings.TrimPrefix(a.URL, "file://") + ")"
+	}
+	host, path, _ := strings.Cut(at, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	return " (" + host + "/" + strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".git") + ")"
 }
 
 // transfer is the state of one push, fetch or sync. Sync uses the same one for its fetch and its push.
@@ -141,6 +161,9 @@ func newTrip(s *checkpoint.Service, req Request) (*transfer, error) {
 		ours: map[name.Session]*Joined{}, said: map[string]bool{},
 	}
 	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
+	if url, named := s.Repo.Config.Get("remote." + r.Name + ".url"); named {
+		t.answer.URL = remote.Redact(url)
+	}
 	t.memory = memoryOf(s, r.Name)
 	t.sessions, err = ParseSessions(req.Sessions)
 	return t, err
