@@ -50,6 +50,14 @@ func (a Stands) text(p *page) {
 	p.beside(a.Status.Others, a.Status.MayFetch)
 }
 
+// Here is status without the last lines, with which the bare command begins.
+type Here struct{ Status *inspect.StatusAnswer }
+
+// JSON writes one object; no flag asks for it.
+func (a Here) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
+
+func (a Here) text(p *page) { Stands{Status: a.Status}.here(p) }
+
 // Beside is what the bare command ends with.
 type Beside struct{ Status *inspect.StatusAnswer }
 
@@ -102,7 +110,7 @@ func (a Stands) here(p *page) {
 		field{"Topic", say(s.Topic)},
 		field{"Current", p.current(s)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
-		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d discarded", s.Discarded)))},
+		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d left behind", s.Discarded)))},
 		field{"Branch", say(branchName(s.Branch))},
 		field{"Automatic", say(when(!s.Enabled, "off (checkpoint.enabled)"))},
 		field{"Watch", say(when(s.Watching, "a watcher is running in this worktree"))},
@@ -148,12 +156,42 @@ func (p *page) unfinished(u *inspect.Unfinished) {
 	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }
 
-// current returns the label of the current checkpoint.
+// Fitting is a command that fits where somebody stands, and what it does there.
+type Fitting struct{ Command, Does string }
+
+// FittingNow returns the one or two commands that fit now. It returns none where the answer of status
+// names them already, as it does fetch: where a rollback was interrupted, and where the session is over.
+func FittingNow(s *inspect.StatusAnswer) (fit []Fitting) {
+	switch {
+	case s.UnfinishedRollback != nil || s.Closed != "" || s.Damaged != "":
+		return nil
+	case s.Happened == inspect.HappenedUndo:
+		fit = append(fit, Fitting{"git checkpoint redo", "takes the undo back"})
+	case s.Happened == inspect.HappenedRollback:
+		fit = append(fit, Fitting{"git checkpoint undo", "takes the rollback back"})
+	case s.Happened == inspect.HappenedFailure:
+		fit = append(fit, Fitting{"git checkpoint resume", "shows where work stopped, and goes on"})
+	}
+	switch {
+	case s.Current == nil:
+		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves every file that git does not ignore"})
+	case len(s.Changed) > 0 && len(fit) > 0:
+		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves what changed"})
+	case len(s.Changed) > 0:
+		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves what changed"}, Fitting{"git checkpoint diff", "shows what changed"})
+	}
+	return append(fit, Fitting{"git checkpoint list", "shows the steps"})
+}
+
+// current returns the label of the current checkpoint, and for people its message.
 func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
 		return say("none yet")
 	}
 	label := cell(render.ID, s.Current.Label)
+	if p.view.Layout == render.Aligned && s.Mention.Name != "" {
+		label = mention(s.Mention)
+	}
 	if s.Damaged != "" {
 		return append(label, plain(" "), render.Span{Role: render.Warning, Text: "damaged"})
 	}

@@ -112,6 +112,17 @@ type HistoryLine struct {
 	Extra    map[string]string `json:"extra,omitempty"`
 }
 
+// Happened says what came last in a session, as far as another command fits than after a save.
+type Happened int
+
+// What came last.
+const (
+	HappenedSave Happened = iota
+	HappenedUndo
+	HappenedRollback // or a redo
+	HappenedFailure  // the command of a step failed or was cut off, or the job says that it failed
+)
+
 // StatusAnswer is the answer of `status`, and of the command without arguments.
 type StatusAnswer struct {
 	Enabled            bool                      `json:"enabled"`
@@ -125,6 +136,8 @@ type StatusAnswer struct {
 	Look               Look                      `json:"-"`
 	Others             []checkpoint.OtherSession `json:"-"`       // for people
 	MayFetch           string                    `json:"-"`       // where there is no session: how those of a remote come here
+	Mention            checkpoint.Mention        `json:"-"`       // of the current checkpoint; the zero value: there is none, or it is damaged
+	Happened           Happened                  `json:"-"`       // what the session ends with
 	Changed            []checkpoint.FileChange   `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished               `json:"unfinished_rollback"`
 	Remote             *travel.RemoteStatus      `json:"remote"`

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -179,7 +180,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		}
 		return err
 	}
-	a.Incomplete = Incomplete(rec.Snapshot.Skipped)
+	a.Incomplete, a.Mention, a.Happened = Incomplete(rec.Snapshot.Skipped), checkpoint.MentionOf(rec), happened(s, st, rec)
 	if a.Topic == "" {
 		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))
 	}
@@ -202,6 +203,29 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	}
 	a.NextAction = nextAction(def, in)
 	return nil
+}
+
+// happened says what came last in a session in this worktree. The checkpoint that a rollback makes first is
+// a part of it.
+func happened(s *checkpoint.Service, st *journal.State, rec *record.Record) Happened {
+	id, _ := s.Store.WorktreeID() //nolint:errcheck // without one, no event is of this worktree
+	events := st.Events()
+	for i := len(events) - 1; i >= 0; i-- {
+		switch e := events[i]; {
+		case e.WorktreeID != id:
+		case e.Kind == journal.KindUndo && !st.IsRedo(e):
+			return HappenedUndo
+		case e.Kind == journal.KindUndo, e.Kind == journal.KindRollback && !e.Stays():
+			return HappenedRollback
+		case e.Kind == journal.KindCreate:
+			failed := len(rec.Error) > 0 && string(rec.Error) != "null"
+			if failed || slices.Contains([]string{workflow.TriggerRun, workflow.TriggerUserInterrupt, workflow.TriggerSessionEnd}, rec.Trigger) {
+				return HappenedFailure
+			}
+			return HappenedSave
+		}
+	}
+	return HappenedSave
 }
 
 // changedSince fills in the files that differ from a checkpoint. If they cannot be known, status
