@@ -18,6 +18,11 @@ func (a ToLand) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 // far.
 func (a ToLand) text(p *page) {
 	r := a.Plan
+	apart := ""
+	if r.Apart > 1 {
+		apart = " (--each makes " + spelled(r.Apart) + ")"
+	}
+	p.line(plain(render.Count(len(r.Commits), "commit", "commits") + " from " + r.Steps + apart))
 	p.fields(
 		field{"Lands on", say("branch " + branchName(r.Branch) + ", at " + r.From.Short())},
 		field{"Worktree", say("does not change")},
@@ -28,6 +33,15 @@ func (a ToLand) text(p *page) {
 		return []render.Cell{cell(render.ID, c.Label), say(strconv.Itoa(c.Files)), say(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
+}
+
+// spelled spells a small number out.
+func spelled(n int) string {
+	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
 }
 
 // Landed is the result of land.

@@ -63,7 +63,10 @@ func (a Planned) text(p *page) {
 	if len(r.Levels) > 0 {
 		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
 	}
-	if r.Stays { // the last line says where the session stays
+	if landings(r) {
+		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil
+	}
+	if r.Stays && !landings(r) { // the last line says where the session stays
 		heading[len(heading)-1].name, state = "Stays at", nil
 	}
 	if r.FilesFrom != nil {
@@ -74,8 +77,8 @@ func (a Planned) text(p *page) {
 	p.fields(
 		field{"Brings", say(brings(r))},
 		field{"State", state},
-		field{"Leaves", say(p.leaves(r) + when(len(r.Leaves) == 1, "   "+bringsBack(r)))},
-		field{"", say(when(len(r.Leaves) > 1, bringsBack(r)))},
+		field{"Leaves", say(when(!landings(r), p.leaves(r)+when(len(r.Leaves) == 1, "   "+bringsBack(r))))},
+		field{"", say(when(len(r.Leaves) > 1 && !landings(r), bringsBack(r)))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},

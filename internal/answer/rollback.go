@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,17 @@ func (a Undone) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes where the worktree is now, what comes next, and what another undo or redo would do.
 func (a Undone) text(p *page) {
+	if landings(a.Done) {
+		did := " Taken back: "
+		if a.Redo {
+			did = " Landed again: "
+		}
+		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.What }))))
+		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
+		p.walked(a.Done)
+		p.notBroughtBack(a.Done)
+		return
+	}
 	verb := "Undone, back at"
 	if a.Redo {
 		verb = "Redone, at"
@@ -58,6 +70,11 @@ func (a Undone) text(p *page) {
 	p.wentTo(verb, a.Done)
 	p.nextUndoRedo(a.Done)
 	p.notBroughtBack(a.Done)
+}
+
+// landings reports whether an undo or redo is about landings alone, which move a branch and no file.
+func landings(r *rollback.Answer) bool {
+	return len(r.Levels) > 0 && !slices.ContainsFunc(r.Levels, func(l rollback.UndoLevel) bool { return !l.Landing })
 }
 
 // wentTo writes the result of a rollback, an undo or a redo: target, numbers, branch and next step.

@@ -110,7 +110,7 @@ func (a Stands) here(p *page) {
 		field{"Topic", say(s.Topic)},
 		field{"Current", p.current(s)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
-		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d left behind", s.Discarded)))},
+		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d "+when(p.view.Layout == render.Aligned, "left behind")+when(p.view.Layout != render.Aligned, "discarded"), s.Discarded)))},
 		field{"Branch", say(branchName(s.Branch))},
 		field{"Automatic", say(when(!s.Enabled, "off (checkpoint.enabled)"))},
 		field{"Watch", say(when(s.Watching, "a watcher is running in this worktree"))},

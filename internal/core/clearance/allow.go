@@ -190,7 +190,7 @@ func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner,
 	}
 	for file := range strings.SplitSeq(string(listed.Stdout), "\x00") {
 		// A file that is gone, or no regular one, has nothing to allow.
-		if report, err := checkFile(ctx, desk, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file))); err == nil {
+		if report, err := checkFile(ctx, scanner, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file))); err == nil {
 			found = append(found, guarded(ctx, s, report, nil).Secrets...)
 		}
 	}

@@ -40,14 +40,14 @@ func PageMayLeave(ctx context.Context, s *checkpoint.Service, to, page string, s
 		return err
 	}
 	for _, commit := range shown {
-		if t.desk.expunged.Objects[commit] {
+		if t.scanner.expunged.Objects[commit] {
 			return checkpoint.Failure(checkpoint.KindRefused, "", "%s was expunged; nothing was written", commit.Short())
 		}
 	}
-	if t.desk.off {
+	if t.scanner.off {
 		return nil
 	}
-	report, err := t.desk.File(ctx, "", strings.NewReader(html.UnescapeString(page)))
+	report, err := t.scanner.File(ctx, "", strings.NewReader(html.UnescapeString(page)))
 	if err != nil {
 		return refusedByScanner(err, "nothing was written")
 	}

@@ -2,11 +2,18 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/land"
+	"git-checkpoint/internal/verb/rollback"
 )
 
 // LandCmd is "git checkpoint land": it makes ordinary commits of checkpoints.
@@ -14,8 +21,11 @@ type LandCmd struct {
 	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
 	sessionFlag
 	Each    bool   `help:"Make one commit for each milestone instead of one for all."`
-	Message string `short:"m" placeholder:"<text>" help:"Message of the commit; default: the checkpoint's."`
+	Message string `short:"m" placeholder:"<text>" xor:"message" help:"Message of the commit; default: the last checkpoint's, which the editor shows with the others if there are several."`
+	File    string `short:"F" placeholder:"<file>" complete:"file" xor:"message" help:"Take the message from a file; - means standard input."`
+	NoEdit  bool   `help:"Take the last checkpoint's message without starting the editor."`
 	Branch  string `placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
+	Undo    bool   `help:"Take the last landing of this worktree back, as git checkpoint undo does."`
 	confirmFlags
 	resultFlags
 }
@@ -23,8 +33,18 @@ type LandCmd struct {
 // Run prints the plan, asks, and makes the commits.
 func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	request := land.Request{Session: c.Session, Range: c.Range, Each: c.Each, Message: c.Message, Branch: c.Branch, Unscanned: unscanned(c.Yes)}
-	if c.Each && c.Message != "" {
-		return usage.Error("--message is for one commit, and --each makes several")
+	if c.Undo {
+		return c.takeBack(ctx, app)
+	}
+	if c.Each && (c.Message != "" || c.File != "") {
+		return usage.Error("--message and --file are for one commit, and --each makes several")
+	}
+	if c.File != "" {
+		text, err := readDocument(app, "message", c.File)
+		if err != nil {
+			return err
+		}
+		request.Message = string(text)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := land.Prepare(ctx, s, request)
@@ -34,7 +54,82 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 		if agreed, err := app.agreed(ctx, answer.ToLand{Plan: plan.Answer}, c.confirmFlags); !agreed {
 			return err
 		}
+		if messages := plan.Messages(); len(messages) > 0 && !c.NoEdit && !c.Yes && app.Terminal.Interactive() {
+			text, err := edited(ctx, app, s, messages)
+			if err == nil {
+				err = plan.SetMessage(ctx, text)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		done, err := plan.Apply(ctx)
 		return app.confirmUnless(err, answer.Landed{Done: done})
 	})
+}
+
+// takeBack undoes the last landing, if nothing that undo would take back first came after it.
+func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
+	if c.Range != "" || c.Each || c.Message != "" || c.File != "" || c.Branch != "" {
+		return usage.Error("--undo takes back the last landing, whatever it was; it goes with -n and -y only")
+	}
+	err := app.serve(ctx, func(s *checkpoint.Service) error {
+		levels, err := rollback.UndoLevels(ctx, s)
+		if err == nil && (len(levels) == 0 || !levels[0].Landing) {
+			hint := "`git checkpoint undo --list` shows what can be undone"
+			err = checkpoint.Failure(checkpoint.KindNothing, hint, "the last thing to undo here is no landing")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	undo := walkFlags{asked: c.asked, resultFlags: c.resultFlags}
+	return undo.run(ctx, app, rollback.UndoRequest{})
+}
+
+// edited lets the user make one message of several in git's editor. The last one comes first, as it is what
+// the commit is called if nothing is changed.
+func edited(ctx context.Context, app *App, s *checkpoint.Service, messages []string) (string, error) {
+	editor, err := s.Repo.Output(ctx, "var", "GIT_EDITOR")
+	if err != nil {
+		return "", err
+	}
+	dir, err := s.Repo.Dir()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "COMMIT_EDITMSG") // editors know this name
+	defer os.Remove(file)                        //nolint:errcheck // the next one replaces it
+	last := len(messages) - 1
+	text := messages[last] + "\n\n" + strings.Join(messages[:last], "\n\n") + "\n"
+	help, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--comment-lines"}, Stdin: strings.NewReader(
+		"\nThis becomes one commit of " + render.Count(len(messages), "step", "steps") + ". The first line is its subject.\nLines that begin like this are left out; an empty message lands nothing.\n")})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(file, []byte(text+string(help.Stdout)), 0o666); err != nil {
+		return "", err
+	}
+	signals, stop := command.Watch()
+	defer stop()
+	end, err := command.Command{
+		Args: []string{"sh", "-c", strings.TrimSpace(editor) + ` "$@"`, "editor", file}, Dir: s.Repo.WorkTree, Env: app.Terminal.Environ,
+		In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err,
+	}.Run(signals)
+	if err == nil && end.Code != 0 {
+		err = refused("the editor failed, nothing was changed", "-m TEXT or --no-edit starts none")
+	}
+	if err != nil {
+		return "", err
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	stripped, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--strip-comments"}, Stdin: strings.NewReader(string(written))})
+	if err == nil && len(stripped.Stdout) == 0 {
+		err = refused("the message is empty, nothing was changed")
+	}
+	return string(stripped.Stdout), err
 }

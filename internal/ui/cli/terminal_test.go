@@ -389,6 +389,39 @@ func TestResumeChoices(t *testing.T) {
 	}
 }
 
+// TestLandEdits checks that land of several steps opens the editor with all messages, also those that are
+// not the subject, and lands nothing if it fails or leaves nothing.
+func TestLandEdits(t *testing.T) {
+	for editor, want := range map[string]string{
+		`sed -i.old -e 's/the third/edited/'`: "edited", "false": "begin", "cp /dev/null": "begin",
+	} {
+		repository(t)
+		for _, args := range [][]string{{"add", "."}, {"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "begin"}} {
+			if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		for _, step := range []string{"the third", "the fourth"} {
+			if err := os.WriteFile("file", []byte(step), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if code, _ := at(context.Background(), screentest.NewPipes(""), "save", step); code != 0 {
+				t.Fatalf("save: exit %d", code)
+			}
+		}
+		screen := screentest.New("y")
+		screen.Environ = append(screen.Environ, "GIT_EDITOR="+editor)
+		code, screen := at(context.Background(), screen, "land")
+		out, err := exec.Command("git", "log", "-1", "--format=%B").Output()
+		if err != nil || !strings.Contains(string(out), want) || (code == 0) != (want == "edited") {
+			t.Errorf("%s: exit %d, %s: %q", editor, code, screen.Stderr(), out)
+		}
+		if want == "edited" && !strings.HasPrefix(string(out), "the fourth\n\nedited\n") {
+			t.Errorf("%q", out)
+		}
+	}
+}
+
 // TestResumeOffersFetch checks that resume in a clone without a session offers to fetch, goes on with what
 // came, and fetches nothing without a yes.
 func TestResumeOffersFetch(t *testing.T) {

@@ -8,10 +8,12 @@
 package land
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
@@ -50,6 +52,7 @@ type Commit struct {
 	OID     name.OID `json:"oid"` // empty in a plan
 
 	draft commits.Draft
+	held  []step
 }
 
 // Answer is the answer of `land`, planned or done.
@@ -65,6 +68,10 @@ type Answer struct {
 	// Empty in a plan and for another branch.
 	Safety name.ID `json:"safety"`
 	DryRun bool    `json:"dry_run"`
+
+	Steps string `json:"-"` // such as "steps 1-6"
+	// Apart is how many commits --each would make; 0: they are made, or there is one step.
+	Apart int `json:"-"`
 }
 
 // Plan is a planned landing.
@@ -99,6 +106,11 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	p.base = tip.Tree
 	if err := p.divide(ctx, steps); err != nil {
 		return nil, err
+	}
+	if p.Answer.Steps = numbers(steps); !req.Each && len(steps) > 1 {
+		if p.Answer.Apart, err = p.apart(ctx, steps); err != nil {
+			return nil, err
+		}
 	}
 	if len(p.Answer.Commits) == 0 {
 		hint := ""
@@ -238,9 +250,9 @@ func movedOn(e *journal.Entry) error {
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
 	before := p.base
-	var held []name.ID // the steps that the next commit holds
+	var held []step // that the next commit holds
 	for i, st := range steps {
-		held = append(held, st.entry.Checkpoint)
+		held = append(held, st)
 		// One commit of all steps has the files of the last one.
 		if !p.req.Each && i < len(steps)-1 {
 			continue
@@ -261,13 +273,14 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 			held = nil
 			continue
 		}
-		message, err := p.message(ctx, st, held)
+		message, err := p.message(ctx, cmp.Or(p.req.Message, described(st, changes)), held)
 		if err != nil {
 			return err
 		}
 		subject, _, _ := strings.Cut(message, "\n")
 		p.Answer.Commits = append(p.Answer.Commits, Commit{
 			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes),
+			held:  held,
 			draft: commits.Draft{Label: st.entry.Label, Message: message, Tree: tree, At: st.record.CreatedAt},
 		})
 		before, held = tree, nil
@@ -275,22 +288,105 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// message returns the message of a commit: the user's or the checkpoint's, with a trailer
-// Checkpoint-Id for each step that it holds, the last one at the end.
-func (p *Plan) message(ctx context.Context, st step, held []name.ID) (string, error) {
-	text := p.req.Message
-	if text == "" {
-		text = st.record.Message
+// apart counts the commits that --each would make: one for each step that changes something.
+func (p *Plan) apart(ctx context.Context, steps []step) (n int, err error) {
+	before := p.base
+	for _, st := range steps {
+		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
+		if err != nil {
+			return 0, err
+		}
+		if tree != before {
+			n++
+		}
+		before = tree
 	}
-	if strings.TrimSpace(text) == "" {
-		text = strings.TrimSpace(fmt.Sprintf("Step %d %s", st.record.Step, st.record.StepName))
+	return n, nil
+}
+
+// numbers names steps by their first and last number.
+func numbers(steps []step) string {
+	if len(steps) == 0 {
+		return ""
 	}
+	first, last := checkpoint.CalledBy(steps[0].entry), checkpoint.CalledBy(steps[len(steps)-1].entry)
+	switch {
+	case len(steps) == 1:
+		return "step " + first
+	case steps[0].entry.Event().StepName != "":
+		return "steps " + first + " to " + last
+	}
+	return "steps " + first + "-" + last
+}
+
+// words returns what was said of a step. A promotion is recorded with its own first line, and below it
+// what was said of the step that it brought.
+func words(r *record.Record) string {
+	text := r.Message
+	if r.Trigger == workflow.TriggerPromote && strings.HasPrefix(text, "promote ") {
+		_, text, _ = strings.Cut(text, "\n\n")
+	}
+	return strings.TrimSpace(text)
+}
+
+// described returns the message of a step or, where nobody said anything, its name and the files.
+func described(st step, changes []git.Change) string {
+	if said := words(st.record); said != "" {
+		return said
+	}
+	var files []record.Path
+	for _, c := range changes {
+		files = append(files, record.Path(c.Path))
+	}
+	said := checkpoint.MentionOf(&record.Record{Files: record.NewFiles(files, nil, nil)}).Files
+	if said = strings.Map(oneLine, said); st.record.StepName != "" {
+		return st.record.StepName + ": " + said
+	}
+	return said
+}
+
+// oneLine replaces what would break the subject, as in the name of a file.
+func oneLine(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
+}
+
+// message adds to the message of a commit a trailer Checkpoint-Id for each step that it holds, the last
+// one at the end.
+func (p *Plan) message(ctx context.Context, text string, held []step) (string, error) {
 	args := []string{"interpret-trailers"}
-	for _, id := range held {
-		args = append(args, "--trailer", "Checkpoint-Id: "+string(id))
+	for _, st := range held {
+		args = append(args, "--trailer", "Checkpoint-Id: "+string(st.entry.Checkpoint))
 	}
 	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(strings.TrimSpace(text) + "\n")})
 	return string(res.Stdout), err
+}
+
+// Messages returns what was said of the steps, oldest first, if the plan is one commit of several steps and
+// nobody has given its message.
+func (p *Plan) Messages() (all []string) {
+	if p.req.Each || p.req.Message != "" {
+		return nil
+	}
+	for _, st := range p.Answer.Commits[0].held {
+		if said := words(st.record); said != "" {
+			all = append(all, said)
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// SetMessage sets the message of the only commit.
+func (p *Plan) SetMessage(ctx context.Context, text string) (err error) {
+	c := &p.Answer.Commits[0]
+	c.draft.Message, err = p.message(ctx, text, c.held)
+	c.Subject, _, _ = strings.Cut(c.draft.Message, "\n")
+	return err
 }
 
 // untracked lists the landed files that git did not track before, which the user may not
@@ -371,7 +467,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 // checkpoint of the result. An undo discards that checkpoint and moves the branch back.
 func (p *Plan) move(ctx context.Context) error {
 	a := p.Answer
-	said := fmt.Sprintf("land %s on %s", a.Commits[len(a.Commits)-1].Label, a.Branch.Short())
+	said := fmt.Sprintf("land %s on %s", a.Steps, a.Branch.Short())
 	plan, err := rollback.PrepareLanding(ctx, p.s, p.at, checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch}, p.indexed, said)
 	if err != nil {
 		return err

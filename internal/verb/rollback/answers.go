@@ -137,6 +137,7 @@ type UndoLevel struct {
 	ToLabel   string          `json:"to_label"`
 	Safety    name.ID         `json:"safety"`          // the checkpoint whose files are restored
 	Available bool            `json:"available"`       // false: that checkpoint was pruned
+	Landing   bool            `json:"-"`               // it made commits, and moved no file
 	Files     *int            `json:"files,omitempty"` // for --list: how many files the rollback changed; nil: not known
 }
 

@@ -42,6 +42,9 @@ func (w *undoLists) shown(d direction, n int, l journal.Level) UndoLevel {
 		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
 		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
 	}
+	if l.Rollback.Mode == string(ModeLand) {
+		shown.What, shown.Landing = l.Rollback.Reason, true // it goes nowhere: the branch has got commits
+	}
 	if e := w.entry(l.Head.Safety); e != nil {
 		shown.Available = !e.Dead
 	}
