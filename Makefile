@@ -124,12 +124,12 @@ install: build
 	install -d $(target)/bin $(target)/share/man/man1 \
 		$(target)/share/bash-completion/completions \
 		$(target)/share/zsh/site-functions \
-		$(target)/share/fish/vendor_completions.d
+		$(target)/share/fish/vendor_conf.d
 	install -m 755 $(bin) $(target)/bin/git-checkpoint
 	install -m 644 docs/man/git-checkpoint.1 $(target)/share/man/man1/git-checkpoint.1
 	$(bin) completion bash > $(target)/share/bash-completion/completions/git-checkpoint
 	$(bin) completion zsh > $(target)/share/zsh/site-functions/_git-checkpoint
-	$(bin) completion fish > $(target)/share/fish/vendor_completions.d/git-checkpoint.fish
+	$(bin) completion fish > $(target)/share/fish/vendor_conf.d/git-checkpoint.fish
 
 # Write what is generated and committed anew.
 man: build

@@ -62,7 +62,7 @@ func (r *release) linuxFiles(t target) (files.Contents, error) {
 		"man/man1/git-checkpoint.1":       "/usr/share/man/man1/",
 		"completions/git-checkpoint":      "/usr/share/bash-completion/completions/",
 		"completions/_git-checkpoint":     "/usr/share/zsh/vendor-completions/",
-		"completions/git-checkpoint.fish": "/usr/share/fish/vendor_completions.d/",
+		"completions/git-checkpoint.fish": "/usr/share/fish/vendor_conf.d/",
 	}
 	for _, m := range r.docs {
 		source := filepath.Join(r.scratch, "docs", filepath.FromSlash(m.name))

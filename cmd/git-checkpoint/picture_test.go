@@ -20,7 +20,7 @@ func pictured() []string {
 // The picture on the README's first screen shows what the tour shows. `make golden` draws it again.
 func TestPictureOfTheTour(t *testing.T) {
 	var lines []string
-	commands := tour(t)
+	commands := tour(t, readme)
 	for _, want := range pictured() {
 		for i, c := range commands {
 			if strings.HasPrefix(c.command, want) {

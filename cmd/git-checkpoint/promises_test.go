@@ -37,38 +37,29 @@ func first(pattern, text string) (found []string) {
 	return found
 }
 
-// The README names all commands that the help names and no other, and says of none of
-// them that it is not there yet.
-func TestReadmeCommands(t *testing.T) {
-	readme, help := read(t, "README.md"), read(t, "testdata", "help", "git-checkpoint.txt")
+// The list of commands has all that the help names and no other.
+func TestListedCommands(t *testing.T) {
+	listed, help := read(t, "docs", "commands.md"), read(t, "testdata", "help", "git-checkpoint-all.txt")
 	var real []string
 	for _, names := range first(`^   ([a-z]+(?:, [a-z]+)*)  `, help) {
 		real = append(real, strings.Split(names, ", ")...)
 	}
-	named := first("`([a-z]+)`", section(t, readme, "Commands"))
+	named := first("`([a-z]+)`", section(t, listed, "Commands"))
 	slices.Sort(real)
 	slices.Sort(named)
 	if len(real) < 10 || !slices.Equal(real, named) {
-		t.Errorf("the help has %q, the README %q", real, named)
-	}
-	_, missing, _ := strings.Cut(section(t, readme, "What is promised"), "\nNot yet:\n")
-	for _, line := range first(`(?i)there is no ((?:[^.]|\.\w)*)`, strings.ReplaceAll(missing, "\n", " ")) {
-		for _, command := range first("`([a-z]+)`", line) {
-			if slices.Contains(real, command) {
-				t.Errorf("%s is there", command)
-			}
-		}
+		t.Errorf("the help has %q, docs/commands.md %q", real, named)
 	}
 }
 
-// The exit codes of the README are those of the manual.
-func TestReadmeExitCodes(t *testing.T) {
+// The exit codes that docs/commands.md lists are those of the manual.
+func TestListedExitCodes(t *testing.T) {
 	manual := read(t, "docs", "man", "git-checkpoint.1")
 	_, manual, _ = strings.Cut(manual, `.SH "EXIT STATUS"`)
 	manual, _, _ = strings.Cut(manual, "\n.SH ")
-	real, shown := first(`^\\fB(\d+)\\fR$`, manual), first(`^\| (\d+) \|`, section(t, read(t, "README.md"), "Exit codes"))
+	real, shown := first(`^\\fB(\d+)\\fR$`, manual), first(`^\| (\d+) \|`, section(t, read(t, "docs", "commands.md"), "Exit codes"))
 	if len(real) < 5 || !slices.Equal(real, shown) {
-		t.Errorf("the manual has %v, the README %v", real, shown)
+		t.Errorf("the manual has %v, docs/commands.md %v", real, shown)
 	}
 }
 

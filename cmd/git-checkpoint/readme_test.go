@@ -23,10 +23,13 @@ import (
 // typed is one command of the tour and what the terminal shows for it.
 type typed struct{ command, shown string }
 
-// tour is what the README shows in its blocks ```console tour, in that order.
-func tour(t *testing.T) (commands []typed) {
+// readme and longTour are the documents with a tour, as paths from docs.
+var readme, longTour = filepath.Join("..", "README.md"), "tour.md"
+
+// tour is what a document shows in its blocks ```console tour, in that order.
+func tour(t *testing.T, file string) (commands []typed) {
 	t.Helper()
-	_, blocks := document(t, filepath.Join("..", "README.md"))
+	_, blocks := document(t, file)
 	for _, b := range blocks {
 		if b.kind != "tour" {
 			continue
@@ -44,10 +47,24 @@ func tour(t *testing.T) (commands []typed) {
 	return commands
 }
 
-// The tour of the README shows what a terminal shows to somebody who types it, with a
-// name and an address configured and without.
-func TestReadmeTour(t *testing.T) {
-	commands := tour(t)
+// The tours show what a terminal shows to somebody who types them, with a name and an address configured
+// and without.
+func TestReadmeTour(t *testing.T) { follows(t, readme) }
+
+func TestLongTour(t *testing.T) { follows(t, longTour) }
+
+// The README stays short.
+func TestReadmeIsShort(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if lines := bytes.Count(data, []byte("\n")); err != nil || lines > 160 {
+		t.Errorf("the README has %d lines, %v", lines, err)
+	}
+}
+
+// follows runs the tour of a document.
+func follows(t *testing.T, file string) {
+	t.Helper()
+	commands := tour(t, file)
 	if len(commands) < 10 {
 		t.Fatalf("the tour has %d commands", len(commands))
 	}
@@ -62,7 +79,7 @@ func TestReadmeTour(t *testing.T) {
 				t.Fatalf("%d commands of %d ran:\n%s", len(shown), len(commands), shown)
 			}
 			if identity == nil && os.Getenv("UPDATE_SCRIPTS") != "" {
-				rewrite(t, shown)
+				rewrite(t, file, shown)
 				return
 			}
 			for i, c := range commands {
@@ -72,10 +89,10 @@ func TestReadmeTour(t *testing.T) {
 	}
 }
 
-// rewrite puts what was shown into the README.
-func rewrite(t *testing.T, shown []string) {
+// rewrite puts what was shown into the document.
+func rewrite(t *testing.T, file string, shown []string) {
 	t.Helper()
-	file := filepath.Join("..", "..", "README.md")
+	file = filepath.Join("..", "..", "docs", file)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

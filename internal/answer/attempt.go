@@ -83,6 +83,11 @@ func (a Attempts) text(p *page) {
 	t := render.Table{Columns: []render.Column{
 		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
 	}}
+	if p.view.Layout == render.Aligned { // first what tells the rows apart
+		t.Columns = []render.Column{
+			{Title: "Attempt"}, {Title: "Current", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Worktree", Min: 24}, {Title: "From", Min: 8}, {Title: "Session", Min: 8},
+		}
+	}
 	for _, one := range a.All {
 		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
 		// it.
@@ -96,12 +101,44 @@ func (a Attempts) text(p *page) {
 		case one.Worktree == "":
 			where = cell(render.Dim, "removed")
 		}
+		if p.view.Layout == render.Aligned {
+			if one.Worktree != "" && !one.Unfinished {
+				where = say(endOfPath(one.Worktree))
+			}
+			t.Rows = append(t.Rows, []render.Cell{
+				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), where, say(originOf(one)), say(string(one.Session)),
+			})
+			continue
+		}
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, one.Name), say(string(one.Session)), say(originOf(one)),
 			say(strconv.Itoa(one.Steps)), cell(render.ID, current), where,
 		})
 	}
 	p.table(t.Columns, t.Rows)
+}
+
+// endOfPath returns a path, or its end if it is long: worktrees that stand side by side differ there.
+func endOfPath(path string) string {
+	const most = 36
+	runes := []rune(path)
+	if len(runes) <= most {
+		return path
+	}
+	return "…" + string(runes[len(runes)-most+1:])
+}
+
+// ToFork is the plan of fork.
+type ToFork struct{ Made []attempt.Attempt }
+
+// JSON writes a line for each attempt.
+func (a ToFork) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
+
+// text writes where each attempt would be.
+func (a ToFork) text(p *page) {
+	for _, one := range a.Made {
+		p.line(plain("Would fork "+one.FromLabel+" as "), render.Span{Role: render.ID, Text: one.Name}, plain(": "+one.Worktree+", session "+string(one.Session)))
+	}
 }
 
 // originOf names the checkpoint that an attempt was forked from, with its session.

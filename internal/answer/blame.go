@@ -24,7 +24,7 @@ const messageWidth = 32
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
-	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40}}
+	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
 	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
 		from := cell(render.ID, cmp.Or(l.Ref, l.Label))

@@ -24,6 +24,10 @@ func (a Levels) text(p *page) {
 		{Title: "Goes to"}, {Title: "Safety"},
 	}
 	all := slices.Concat(a.Undo, a.Redo)
+	if p.view.Layout == render.Aligned {
+		// First what tells the rows apart; the ids of the safety checkpoints have no room.
+		columns = []render.Column{{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Rollback", Min: 36}, {Title: "Files", Align: render.Right}, {Title: "Goes to", Min: 8}, {Title: "Time", Min: 8}}
+	}
 	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {
 		// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
 		// damaged.
@@ -34,6 +38,13 @@ func (a Levels) text(p *page) {
 		safety := cell(render.Dim, string(l.Safety))
 		if !l.Available {
 			safety = cell(render.Warning, "pruned")
+		}
+		if p.view.Layout == render.Aligned {
+			what := say(l.What)
+			if !l.Available {
+				what = cell(render.Warning, "pruned: "+l.What)
+			}
+			return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), what, say(files), cell(render.ID, place(l)), say(p.view.Time(l.Time.Time))}
 		}
 		return []render.Cell{
 			say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)),

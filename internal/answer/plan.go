@@ -82,6 +82,7 @@ func (a Planned) text(p *page) {
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},
+		field{"Note", say(r.SavedSince)},
 	)
 	p.indexPaths(r)
 	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {

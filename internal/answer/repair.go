@@ -19,6 +19,9 @@ func (a Validated) JSON(w io.Writer) error { return jsonLine(w, (*repair.Validat
 
 // text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
 func (a Validated) text(p *page) {
+	if a.OK && len(a.Findings) == 0 && p.view.Layout == render.Aligned {
+		return // people see what is wrong, and the sum
+	}
 	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {

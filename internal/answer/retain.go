@@ -158,7 +158,7 @@ func (a Deleted) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 func (a Deleted) text(p *page) {
 	what := render.Count(len(a.Removed.Removed), "checkpoint", "checkpoints") + ", " + render.Size(a.Removed.Bytes)
 	if a.Planned {
-		p.line(plain("Would delete " + what))
+		p.line(plain("Would delete " + what + "; this cannot be undone"))
 	} else {
 		p.done("Deleted: "+what+" to be freed by git gc", "")
 	}
@@ -202,7 +202,7 @@ func (a RefsToDelete) text(p *page) {
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
-		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID))}
+		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(c.Message)}
 	})
-	p.section("", []render.Column{{}, {Min: 20}}, rows)
+	p.section("", []render.Column{{}, {Min: 8}, {Min: 20}}, rows)
 }

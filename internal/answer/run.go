@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/run"
 )
@@ -27,6 +29,9 @@ func (a Ran) text(p *page) {
 		}
 		step := fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
 		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: step}, plain(after))
+	case s.Created != nil && s.Cut == workflow.TriggerSessionEnd: // its time was up
+		p.line(append(append([]render.Span{{Role: render.Warning, Text: "!"}, plain(" Stopped; what is there is saved as ")}, mention(checkpoint.MentionOf(s.Created.Record))...), plain(": "+holds(s.Created)))...)
+		return
 	case s.Created != nil:
 		Created{Detail: s.Created}.text(p)
 		return

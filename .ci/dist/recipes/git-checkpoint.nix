@@ -20,7 +20,7 @@ stdenvNoCC.mkDerivation {
     installManPage man/man1/git-checkpoint.1
     installShellCompletion --bash --name git-checkpoint completions/git-checkpoint
     installShellCompletion --zsh --name _git-checkpoint completions/_git-checkpoint
-    installShellCompletion --fish completions/git-checkpoint.fish
+    install -D -m 644 completions/git-checkpoint.fish $out/share/fish/vendor_conf.d/git-checkpoint.fish
   '';
   meta = {
     description = "<<.Summary>>";

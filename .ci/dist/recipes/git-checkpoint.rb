@@ -33,7 +33,7 @@ class GitCheckpoint < Formula
     man1.install "man/man1/git-checkpoint.1"
     bash_completion.install "completions/git-checkpoint"
     zsh_completion.install "completions/_git-checkpoint"
-    fish_completion.install "completions/git-checkpoint.fish"
+    (share/"fish/vendor_conf.d").install "completions/git-checkpoint.fish"
   end
 
   test do

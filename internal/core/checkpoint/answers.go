@@ -77,6 +77,8 @@ type FileChange struct {
 type Labelled struct {
 	ID    name.ID `json:"id"`
 	Label string  `json:"label"`
+	// What a person said of it; empty where nobody has looked.
+	Message string `json:"-"`
 }
 
 // BranchPlan says what a rollback does to HEAD and to branches.

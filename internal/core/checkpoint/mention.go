@@ -100,3 +100,23 @@ func filesNamed(r *record.Record) string {
 	}
 	return text
 }
+
+// numbersOf says which steps a session has, or "" without any.
+func numbersOf(st *journal.State) string {
+	low, high := 0, 0
+	for _, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			if low == 0 || c.Step < low {
+				low = c.Step
+			}
+			high = max(high, c.Step)
+		}
+	}
+	switch {
+	case high == 0:
+		return ""
+	case low == high:
+		return fmt.Sprintf("this session has %d", low)
+	}
+	return fmt.Sprintf("this session has %d to %d", low, high)
+}

@@ -386,6 +386,11 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	} else if near := nearestCheckpoints(st, ref); len(near) > 0 {
 		e.Hints = append(e.Hints, "did you mean "+strings.Join(near, ", ")+"?")
 	}
+	if _, err := strconv.Atoi(ref); err == nil {
+		if there := numbersOf(st); there != "" {
+			e.Hints = []string{there}
+		}
+	}
 	e.Hints = append(e.Hints, "`git checkpoint list` shows the checkpoints")
 	return e
 }

@@ -85,10 +85,18 @@ func EscapeLines(s string) string {
 // escapeTabbed escapes one line and expands its tabs.
 func escapeTabbed(line string) string {
 	parts := strings.Split(line, "\t")
+	for i := range parts {
+		parts[i] = Escape(parts[i])
+	}
+	return tabsToSpaces(strings.Join(parts, "\t"))
+}
+
+// tabsToSpaces expands the tabs of an escaped line.
+func tabsToSpaces(line string) string {
+	parts := strings.Split(line, "\t")
 	var b strings.Builder
 	column := 0
 	for i, part := range parts {
-		part = Escape(part)
 		b.WriteString(part)
 		if i == len(parts)-1 {
 			break

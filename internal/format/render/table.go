@@ -25,6 +25,7 @@ type Column struct {
 	Title string
 	Align Align
 	Min   int
+	Tabs  bool // cells may have tabs; only in the last column, where nothing follows that they could be taken for
 }
 
 // Cell is the content of one field of a row.
@@ -101,7 +102,14 @@ func (t Table) escaped(longest int) [][]Cell {
 		safe := make([]Cell, len(t.Columns))
 		for i := range min(len(row), len(safe)) {
 			for _, s := range row[i] {
-				safe[i] = append(safe[i], Span{s.Role, Escape(clip(s.Text, longest))})
+				parts := []string{clip(s.Text, longest)}
+				if t.Columns[i].Tabs {
+					parts = strings.Split(parts[0], "\t")
+				}
+				for j := range parts {
+					parts[j] = Escape(parts[j])
+				}
+				safe[i] = append(safe[i], Span{s.Role, strings.Join(parts, "\t")})
 			}
 		}
 		rows = append(rows, safe)
@@ -139,10 +147,24 @@ func (v View) tabbed(b *strings.Builder, rows [][]Cell) {
 	}
 }
 
+// expand makes spaces of the tabs in columns that may have them.
+func expand(columns []Column, rows [][]Cell) {
+	for i, c := range columns {
+		for _, row := range rows {
+			for j := range row[i] {
+				if c.Tabs {
+					row[i][j].Text = tabsToSpaces(row[i][j].Text)
+				}
+			}
+		}
+	}
+}
+
 // aligned writes rows for people, with columns wide enough for their longest cell or cut by shrink.
 // Titled columns at the right end that have no room are left out: a few that can be read are of more
 // use than many that consist of ellipses.
 func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
+	expand(columns, rows)
 	widths := make([]int, len(columns))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -157,6 +157,32 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestHelpAll checks that help alone describes ten commands and names all others that help -a describes.
+func TestHelpAll(t *testing.T) {
+	_, brief, _ := invoke(t, nil, "help")
+	code, all, stderr := invoke(t, nil, "help", "-a")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	compare(t, filepath.Join("..", "..", "..", "testdata", "help", "git-checkpoint-all.txt"), all)
+	everyday, rest, _ := strings.Cut(brief, "More commands:")
+	_, everyday, _ = strings.Cut(everyday, "Every day:")
+	described := 0
+	for line := range strings.Lines(everyday) {
+		if strings.HasPrefix(line, "   ") && line[3] != ' ' {
+			described++
+		}
+	}
+	if described != 10 {
+		t.Errorf("%d commands are described: %s", described, everyday)
+	}
+	for _, command := range helped(t)[1:] {
+		if len(command) == 1 && !strings.Contains(rest+everyday, command[0]) {
+			t.Errorf("%q is not named", command)
+		}
+	}
+}
+
 // TestCommittedManPage checks that the committed man page is what the program prints.
 func TestCommittedManPage(t *testing.T) {
 	code, got, stderr := invoke(t, nil, "__man")
@@ -170,7 +196,11 @@ func TestCommittedManPage(t *testing.T) {
 func helped(t *testing.T) [][]string {
 	commands := [][]string{nil}
 	for i := 0; i < len(commands); i++ {
-		_, text, _ := invoke(t, nil, append([]string{"help"}, commands[i]...)...)
+		words := append([]string{"help"}, commands[i]...)
+		if i == 0 { // alone, it only names most of them
+			words = append(words, "-a")
+		}
+		_, text, _ := invoke(t, nil, words...)
 		listing := false
 		for line := range strings.Lines(text) {
 			if !strings.HasPrefix(line, " ") {

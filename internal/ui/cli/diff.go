@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -35,6 +36,9 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return err
 	}
 	found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && c.attempts(ctx, s) {
+		found, err = inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
+	}
 	if err != nil && c.To == "" && len(c.Paths) == 0 && c.gitFlags(app) == nil {
 		return app.behindUnless(ctx, s, c.From, c.meant(ctx, s, err))
 	}
@@ -53,6 +57,19 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return differs
 	}
 	return err
+}
+
+// attempts replaces the names of attempts by their current checkpoints, and reports whether there were any.
+func (c *DiffCmd) attempts(ctx context.Context, s *checkpoint.Service) (any bool) {
+	if a, b, is := strings.Cut(c.From, ".."); is && c.To == "" {
+		c.From, c.To = a, b
+	}
+	for _, side := range []*string{&c.From, &c.To} {
+		if a, err := attempt.Find(ctx, s, *side); *side != "" && err == nil && a.Current != nil {
+			*side, any = string(a.Session)+":"+string(a.Current.ID), true
+		}
+	}
+	return any
 }
 
 // meant adds to an error what was meant, if the last argument is no checkpoint but a file.

@@ -54,8 +54,8 @@ func (c *ForkCmd) check() error {
 	switch {
 	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
 		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
-	case c.DryRun && c.Remove == "":
-		return usage.Error("--dry-run needs --remove", "a fork changes nothing that exists")
+	case c.DryRun && c.List:
+		return usage.Error("--list changes nothing, so --dry-run has no meaning there")
 	case c.Force && c.Remove == "":
 		return usage.Error("--force needs --remove", "a fork changes nothing that exists")
 	}
@@ -83,6 +83,15 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 			return err
 		}
 	}
+	if c.DryRun || c.alone() {
+		planned, err := attempt.Foresee(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		if agreed, err := app.agreed(ctx, answer.ToFork{Made: planned}, c.asked); !agreed {
+			return err
+		}
+	}
 	made, err := attempt.Fork(ctx, s, request)
 	err = cannotRun(app, err)
 	if err != nil && len(made) == 0 {
@@ -92,6 +101,11 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		return said
 	}
 	return cmp.Or(err, failedAmong(made))
+}
+
+// alone reports whether nothing says what to fork, or where to: then the answer is not what everybody expects.
+func (c *ForkCmd) alone() bool {
+	return c.Ref == "" && c.Dir == "" && !c.given() && len(c.Command) == 0 && c.Name == "" && c.Branch == "" && c.SessionName == "" && c.Count == 1
 }
 
 // failedAmong is the exit code for the commands that ran in the attempts: that of a single command,

@@ -94,6 +94,11 @@ type grammar struct {
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }
 
+// everyday are the commands that -h describes; help -a describes all.
+func everyday() []string {
+	return []string{"save", "status", "list", "show", "diff", "rollback", "undo", "resume", "land", "push"}
+}
+
 // groups are the sections of the help, in their order there.
 func groups() []kong.Group {
 	return []kong.Group{

@@ -13,16 +13,24 @@ import (
 
 // HelpCmd is "git checkpoint help [<command>]".
 type HelpCmd struct {
+	All     bool     `short:"a" help:"Describe all commands."`
 	Command []string `arg:"" optional:"" help:"Command whose help to show." complete:"command"`
 }
 
-// Run prints the help of the program, or of the command that the arguments name.
+// Run prints the help of the program, or of the command that the arguments name. Of the program it
+// describes the everyday commands, or with --all all of them.
 func (c *HelpCmd) Run(app *App) error {
 	node, err := usage.Find(app.model.Node, c.Command...)
 	if err != nil {
 		return err
 	}
-	return usage.WriteHelp(app.Terminal.Out, app.view.Style, node)
+	if c.All && len(c.Command) > 0 {
+		return usage.Error("-a describes all commands, so it takes no command")
+	}
+	if c.All {
+		return usage.WriteHelp(app.Terminal.Out, app.view.Style, node)
+	}
+	return usage.WriteBrief(app.Terminal.Out, app.view.Style, node, everyday())
 }
 
 // helpTexts are the long help texts of the commands, for -h and the man page: help/create.txt,

@@ -13,7 +13,8 @@ import (
 // InitCmd is "git checkpoint init", which is optional: it sets git's configuration and installs
 // hooks.
 type InitCmd struct {
-	ExcludeDecoration *bool  `negatable:"" help:"Keep the refs of checkpoints out of the names that git log shows."`
+	ExcludeDecoration *bool  `negatable:"" help:"Keep the refs of checkpoints out of the names that git log shows; default: yes."`
+	Notes             bool   `help:"Let git log show the records of checkpoints, which are JSON, below their messages."`
 	Hooks             bool   `help:"Set up git hooks: a push of a branch sends its sessions, and a merge fetches them."`
 	From              string `placeholder:"<path>" help:"Take over the settings of crunch, from its configuration file or the root of its project."`
 	RemoteCheck       bool   `help:"Find out what the remote accepts, and change nothing here."`
@@ -30,17 +31,7 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		return usage.Error("a remote is only used with --remote-check")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		// Without the flag or --no-exclude-decoration, a person is asked; elsewhere the answer is
-		// no.
-		wish := c.ExcludeDecoration
-		if wish == nil && app.Terminal.Interactive() {
-			yes, err := app.Terminal.Confirm(ctx, "Keep the refs of checkpoints out of the names that git log shows?")
-			if err != nil {
-				return err
-			}
-			wish = &yes
-		}
-		request := setup.InitRequest{ExcludeDecoration: wish != nil && *wish, Hooks: c.Hooks}
+		request := setup.InitRequest{ExcludeDecoration: c.ExcludeDecoration == nil || *c.ExcludeDecoration, Notes: c.Notes, Hooks: c.Hooks}
 		if c.From != "" {
 			var warnings []string
 			var err error

@@ -55,7 +55,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		if messages := plan.Messages(); len(messages) > 0 && !c.NoEdit && !c.Yes && app.Terminal.Interactive() {
-			text, err := edited(ctx, app, s, messages)
+			text, err := app.edited(ctx, s, messages)
 			if err == nil {
 				err = plan.SetMessage(ctx, text)
 			}
@@ -90,7 +90,7 @@ func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 
 // edited lets the user make one message of several in git's editor. The last one comes first, as it is what
 // the commit is called if nothing is changed.
-func edited(ctx context.Context, app *App, s *checkpoint.Service, messages []string) (string, error) {
+func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []string) (string, error) {
 	editor, err := s.Repo.Output(ctx, "var", "GIT_EDITOR")
 	if err != nil {
 		return "", err
@@ -114,8 +114,8 @@ func edited(ctx context.Context, app *App, s *checkpoint.Service, messages []str
 	signals, stop := command.Watch()
 	defer stop()
 	end, err := command.Command{
-		Args: []string{"sh", "-c", strings.TrimSpace(editor) + ` "$@"`, "editor", file}, Dir: s.Repo.WorkTree, Env: app.Terminal.Environ,
-		In: app.Terminal.In, Out: app.Terminal.Out, Err: app.Terminal.Err,
+		Args: []string{"sh", "-c", strings.TrimSpace(editor) + ` "$@"`, "editor", file}, Dir: s.Repo.WorkTree, Env: a.Terminal.Environ,
+		In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err,
 	}.Run(signals)
 	if err == nil && end.Code != 0 {
 		err = refused("the editor failed, nothing was changed", "-m TEXT or --no-edit starts none")

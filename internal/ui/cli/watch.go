@@ -63,6 +63,9 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 		// A checkpoint that has begun is finished although the watch is being ended.
 		Save: func(ctx context.Context) error { return c.save(context.WithoutCancel(ctx), app, &made) },
 	}
+	if err := app.say("Watching %s: a checkpoint %s after files stop changing; Ctrl+C ends it", top, c.Settle); err != nil {
+		return err
+	}
 	err = w.Run(ctx)
 	if said := app.say("Made %s", render.Count(made, "checkpoint", "checkpoints")); err == nil {
 		err = said

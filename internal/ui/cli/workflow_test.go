@@ -70,7 +70,7 @@ func TestStartOnUnfinishedTopic(t *testing.T) {
 	}{
 		{"resume the old one", []string{"r"}, 0, "old", "in_progress"},
 		{"start fresh", []string{"v", "s"}, 0, "new", "abandoned"},
-		{"delete the old one", []string{"d", "y"}, 0, "new", "in_progress"},
+		{"delete the old one", []string{"v", "d", "y"}, 0, "new", "in_progress"},
 		{"leave", nil, 4, "old", "in_progress"},
 	} {
 		unfinished(t)

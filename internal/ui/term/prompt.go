@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -40,7 +41,11 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 	for i, c := range choices {
 		labels[i] = c.label()
 	}
-	text := question + "\n" + strings.Join(labels, ", ") + ", (q)uit? "
+	// To stop is to quit in the words of a command that runs, so both are not offered.
+	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.Text == "stop" }) {
+		labels = append(labels, "(q)uit")
+	}
+	text := question + "\n" + strings.Join(labels, ", ") + "? "
 	for {
 		line, err := t.prompt(ctx, text)
 		if errors.Is(err, io.EOF) {

@@ -50,6 +50,28 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	return nil, checkpoint.Failure(checkpoint.KindRefused, "--name chooses another one", "all names for attempts at step %s are taken", f.stepName())
 }
 
+// Foresee returns the attempts that Fork would make, unless another process takes a name before.
+func Foresee(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attempt, error) {
+	f := &forking{s: s, req: req}
+	if err := f.prepare(ctx); err != nil {
+		return nil, err
+	}
+	planned, taken := []Attempt{}, map[name.Session]bool{}
+	for i := range max(req.Count, 1) {
+		p := f.placed(f.lettered(req.Name, i), i)
+		for n := 0; req.Name == "" && n < 26*26; n++ {
+			p = f.placed(f.stepName()+letter(n), i)
+			_, err := s.Store.State(ctx, p.Session)
+			if !taken[p.Session] && (errors.Is(err, store.ErrNoSession) || req.SessionName != "") && (isFree(p.Worktree) || req.Dir != "" && req.Count <= 1) {
+				break
+			}
+		}
+		taken[p.Session] = true
+		planned = append(planned, p.Attempt)
+	}
+	return planned, nil
+}
+
 // stepName returns the start of a generated name: what a person would type for the
 // checkpoint.
 func (f *forking) stepName() string {

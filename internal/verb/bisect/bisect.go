@@ -10,6 +10,7 @@ package bisect
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -267,9 +268,35 @@ func (b *search) look(ctx context.Context, i int) (Verdict, error) {
 	b.known[i] = verdict
 	b.answer.Runs = append(b.answer.Runs, Tried{ID: e.Checkpoint, Label: e.Label, Verdict: verdict, Code: code})
 	if b.req.Tell != nil {
-		b.req.Tell(fmt.Sprintf("%s is %s", e.Label, said(verdict)))
+		b.req.Tell(b.told(i, verdict))
 	}
 	return verdict, nil
+}
+
+// told says what was found out about a checkpoint, and about how many may be tested after it.
+func (b *search) told(i int, verdict Verdict) string {
+	e := b.steps[i]
+	text := checkpoint.CalledBy(e)
+	if rec, err := b.s.ReadRecord(context.Background(), e); err == nil {
+		text = checkpoint.MentionOf(rec).String()
+	}
+	text += " is " + said(verdict)
+	if b.req.First {
+		return text
+	}
+	low, high := -1, len(b.steps)
+	for at, v := range b.known {
+		switch v {
+		case Good:
+			low = max(low, at)
+		case Bad:
+			high = min(high, at)
+		}
+	}
+	if left := bits.Len(uint(max(high-low-1, 0))); left > 0 {
+		return fmt.Sprintf("%s, about %d left", text, left)
+	}
+	return text
 }
 
 func said(v Verdict) string {

@@ -91,9 +91,6 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	if err := x.move(ctx, e); err != nil {
 		return "", 0, err
 	}
-	if req.Tell != nil {
-		req.Tell("trying " + e.Label)
-	}
 	// Ctrl+C would end git's helper processes as well, so close them first.
 	if err := x.in.Repo.Close(); err != nil {
 		return "", 0, err

@@ -37,7 +37,7 @@ func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Problem, e
 		{"core.fsyncMethod", is("writeout-only"), "what a checkpoint writes may be lost in a power failure", "`git config --unset core.fsyncMethod` restores git's default"},
 		{"core.logAllRefUpdates", is("always"), "git keeps a reflog of every ref, so what was pruned may stay", "`git config core.logAllRefUpdates true` keeps reflogs of branches only"},
 		{"gc.pruneExpire", is("now", "all"), "a gc can delete the objects of a checkpoint that is being made, which then fails", "`git config --unset gc.pruneExpire` restores the default of two weeks"},
-		{"notes.displayRef", is(string(name.NotesRef)), "git log prints a warning until the first note exists", "`git checkpoint init` sets a pattern, which avoids that"},
+		{"notes.displayRef", is(string(name.NotesRef)), "git log prints a warning until the first note exists", "`git checkpoint init --notes` sets a pattern, which avoids that"},
 		{"extensions.preciousObjects", is("true", "yes", "on", "1"), "git deletes no objects here, so a prune frees nothing", ""},
 	} {
 		for _, value := range c.All(w.key) {
@@ -216,11 +216,11 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) 
 			continue // validate says what is wrong with it
 		}
 		a := Problem{Kind: "space", Level: LevelInfo, Object: string(session), Bytes: all.Bytes,
-			Message: fmt.Sprintf("%s %d bytes that nothing else holds", render.Count(len(all.Removed), "checkpoint holds", "checkpoints hold"), all.Bytes)}
+			Message: fmt.Sprintf("%s %s that nothing else holds", render.Count(len(all.Removed), "checkpoint holds", "checkpoints hold"), render.Size(all.Bytes))}
 		// The plan of a prune says what the retention rules would remove now.
 		plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{Session: string(session)})
 		if would := plan.Answer(); err == nil && len(would.Pruned) > 0 {
-			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %d bytes", len(would.Pruned), would.Bytes)
+			a.Message += fmt.Sprintf("; a prune would remove %d of them and free %s", len(would.Pruned), render.Size(would.Bytes))
 			a.Hint = "`git checkpoint prune --session " + string(session) + " -n` shows which"
 		}
 		out = append(out, a)

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/storage/store"
 )
@@ -110,7 +111,7 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	for _, i := range may[:drop] {
 		verdicts[i].Keep, verdicts[i].Reason = false, fmt.Sprintf("the session holds %d bytes, more than %d", whole, b.max)
 		if b.betweenOnly {
-			verdicts[i].Reason = fmt.Sprintf("the checkpoints between steps hold %d bytes, more than %s", whole, toolSizeKey)
+			verdicts[i].Reason = fmt.Sprintf("the checkpoints between steps hold %s, more than %s", render.Size(whole), toolSizeKey)
 		}
 		p.sized = true
 	}

@@ -4,6 +4,7 @@ package retain
 // and tags are deleted, and git gc deletes the objects later.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -56,6 +57,9 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 		if !e.Dead && !gone[e.Checkpoint] {
 			gone[e.Checkpoint] = true
 			out.Removed = append(out.Removed, checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label})
+			if len(out.Removed) <= saidOf {
+				out.Removed[len(out.Removed)-1].Message = said(ctx, s, e)
+			}
 			commits = append(commits, e.Event().Commit)
 		}
 	}
@@ -257,4 +261,17 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		}
 	}
 	return out, nil
+}
+
+// saidOf is of how many checkpoints the messages are read.
+const saidOf = 20
+
+// said returns the message of a checkpoint in one line, or its files; empty if it cannot be read.
+func said(ctx context.Context, s *checkpoint.Service, e *journal.Entry) string {
+	r, err := s.Store.Record(ctx, e.Event().Commit)
+	if err != nil {
+		return ""
+	}
+	m := checkpoint.MentionOf(r)
+	return cmp.Or(m.Message, m.Files)
 }

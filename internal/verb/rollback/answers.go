@@ -56,7 +56,10 @@ type Answer struct {
 	// or the source of some paths.
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
 
-	Levels    []UndoLevel `json:"levels,omitempty"`    // of undo and redo: what is undone, in this order
+	Levels []UndoLevel `json:"levels,omitempty"` // of undo and redo: what is undone, in this order
+	// SavedSince says how to remove what was saved after the last rollback; empty: nothing was.
+	SavedSince string `json:"-"`
+
 	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done

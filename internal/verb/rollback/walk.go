@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -88,7 +89,11 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 		return nil, err
 	}
 	t.req.DryRun, t.req.OverwriteIgnored = req.DryRun, req.OverwriteIgnored
-	return plan(ctx, t)
+	p, err := plan(ctx, t)
+	if err == nil && !req.Redo {
+		p.Answer().SavedSince = savedSince(ctx, s)
+	}
+	return p, err
 }
 
 // directionOf returns the list that a redo, or else an undo, works on.
@@ -130,9 +135,16 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 	}
 	// Everything was undone. A redo is what the user may want.
 	if len(w.Redo) > 0 {
-		return checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
+		e := checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
+		if hint := savedSince(ctx, s); hint != "" {
+			e.Hints = append(e.Hints, hint)
+		}
+		return e
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: journal.ErrNothingToUndo}
+	if hint := savedSince(ctx, s); hint != "" {
+		e.Hints = append(e.Hints, hint)
+	}
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
 		return err
@@ -153,6 +165,38 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 		}
 	}
 	return e
+}
+
+// savedSince says how to remove the checkpoint that was saved last, if nothing has happened in its session
+// since: who has just saved by mistake may expect an undo to take it back.
+func savedSince(ctx context.Context, s *checkpoint.Service) string {
+	session, err := s.ChooseSession(ctx, "")
+	if err != nil {
+		return ""
+	}
+	st, err := s.State(ctx, session)
+	if err != nil || len(st.Events()) == 0 {
+		return ""
+	}
+	events := st.Events()
+	last := events[len(events)-1]
+	e := st.Entry(last.Checkpoint)
+	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone {
+		return ""
+	}
+	m := checkpoint.Mention{Name: checkpoint.CalledBy(e)}
+	if r, err := s.Store.Record(ctx, last.Commit); err == nil {
+		m = checkpoint.MentionOf(r)
+	}
+	return "an undo takes rollbacks back, not saves: `git checkpoint delete " + checkpoint.TypedName(st, e) + "` removes " + strings.Map(oneLine, m.String())
+}
+
+// oneLine replaces control characters, as in the name of a file.
+func oneLine(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // shortestEvent is how many digits of an event's id must be typed.

@@ -21,8 +21,8 @@ func TestInitDeinit(t *testing.T) {
 	w.Git("config", "notes.displayRef", "refs/notes/mine")
 	w.Save("one")
 	refs, before := w.Git("for-each-ref"), w.Git("config", "--local", "--list")
-	req := InitRequest{ExcludeDecoration: true, Settings: []checkpoint.Setting{{Key: "checkpoint.tag", Value: "false"}}}
-	for _, want := range [][]string{{"notes.displayRef = " + notesGlob, "log.excludeDecoration = refs/checkpoints/", "checkpoint.tag = false"}, {}} {
+	req := InitRequest{ExcludeDecoration: true, Notes: true, Settings: []checkpoint.Setting{{Key: "checkpoint.tag", Value: "false"}}}
+	for _, want := range [][]string{{"log.excludeDecoration = refs/checkpoints/*", "notes.displayRef = " + notesGlob, "checkpoint.tag = false"}, {}} {
 		if set, err := Init(t.Context(), w.Open(), req); err != nil || !slices.Equal(set, want) {
 			t.Errorf("init: %q, %v, want %q", set, err, want)
 		}
@@ -39,7 +39,7 @@ func TestInitDeinit(t *testing.T) {
 	if got := w.Git("for-each-ref"); got != refs {
 		t.Errorf("refs were\n%s\nand are\n%s", refs, got)
 	}
-	if set, err := Init(t.Context(), w.Open(), InitRequest{}); err != nil || len(set) != 1 {
+	if set, err := Init(t.Context(), w.Open(), InitRequest{}); err != nil || len(set) != 0 {
 		t.Errorf("without a wish for it: %q, %v", set, err)
 	}
 }

@@ -21,18 +21,26 @@ const notesGlob = "refs/notes/checkpoint*"
 // InitRequest holds the options of `init`.
 type InitRequest struct {
 	ExcludeDecoration bool // set log.excludeDecoration
+	Notes             bool // set notes.displayRef
 	Hooks             bool // install pre-push and post-merge
 	// To set in the repository's configuration.
 	Settings []checkpoint.Setting
 }
 
-// Init adds settings of git so that `git log` shows notes and, if asked for, does not
-// decorate commits with our refs. It also writes the given settings and installs hooks. It
+// Init adds settings of git so that `git log` does not decorate commits with our refs and, if asked for,
+// shows the records. It also writes the given settings and installs hooks. It
 // returns what it changed.
 func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string, error) {
 	set := []string{}
-	for _, kv := range ours {
-		if kv[0] == "log.excludeDecoration" && !req.ExcludeDecoration || slices.Contains(s.Repo.Config.All(kv[0]), kv[1]) {
+	var wanted [][2]string
+	if req.ExcludeDecoration {
+		wanted = append(wanted, ours[0])
+	}
+	if req.Notes {
+		wanted = append(wanted, ours[1])
+	}
+	for _, kv := range wanted {
+		if slices.Contains(s.Repo.Config.All(kv[0]), kv[1]) {
 			continue
 		}
 		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", kv[0], kv[1]); err != nil {
@@ -57,8 +65,8 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 	return set, nil
 }
 
-// ours are the values of git's own settings that init adds.
-var ours = [...][2]string{{"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
+// ours are the values of git's own settings that init adds, and last one that older versions added.
+var ours = [...][2]string{{"log.excludeDecoration", name.CheckpointRoot + "*"}, {"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
 
 // knownKeys are settings with their defaults. A default is empty if the workflow or the
 // branch decides, or if there is none.

@@ -45,15 +45,28 @@ const textWidth = 80
 // usage, description, arguments, commands and options. node.Help is the one-line text in the struct
 // tag, node.Detail the long one.
 func WriteHelp(w io.Writer, style render.Style, node *kong.Node) error {
-	h := &helpText{style: style}
+	return write(w, &helpText{style: style}, node)
+}
+
+// WriteBrief is WriteHelp that describes the everyday commands only and names the others, group by group.
+// For a single command it is the same.
+func WriteBrief(w io.Writer, style render.Style, node *kong.Node, everyday []string) error {
+	return write(w, &helpText{style: style, everyday: everyday}, node)
+}
+
+func write(w io.Writer, h *helpText, node *kong.Node) error {
 	h.usage(node)
 	h.prose(node.Help)
 	h.prose(node.Detail)
 	h.arguments(node)
-	h.commands(node)
+	if node.Type == kong.ApplicationNode && len(h.everyday) > 0 {
+		h.brief(node)
+	} else {
+		h.commands(node)
+	}
 	h.options(node)
 	if node.Type == kong.ApplicationNode {
-		h.prose("`git checkpoint help <command>` says more about one command, `git help checkpoint` opens the manual.")
+		h.prose("`git checkpoint help -a` describes all commands, `git checkpoint help <command>` says more about one, and `git help checkpoint` opens the manual.")
 	}
 	_, err := io.WriteString(w, h.text.String())
 	return err
@@ -63,6 +76,8 @@ func WriteHelp(w io.Writer, style render.Style, node *kong.Node) error {
 type helpText struct {
 	text  strings.Builder
 	style render.Style
+	// everyday are the commands that the short help of the program describes, in this order.
+	everyday []string
 }
 
 // usage writes the usage lines in the style of git.
@@ -101,6 +116,35 @@ func (h *helpText) arguments(node *kong.Node) {
 		}
 		h.row("   <"+p.Name+">", kong.DefaultHelpValueFormatter(p))
 	}
+}
+
+// brief describes the everyday commands and names the rest.
+func (h *helpText) brief(node *kong.Node) {
+	h.title("Every day:")
+	for _, called := range h.everyday {
+		if c := child(node, called); c != nil {
+			h.row("   "+strings.Join(append([]string{c.Name}, c.Aliases...), ", "), c.Help)
+		}
+	}
+	h.title("More commands:")
+	group, names := "", []string(nil)
+	flush := func() {
+		if len(names) > 0 {
+			h.row("   "+strings.TrimSuffix(group, ":"), strings.Join(names, ", "))
+		}
+		names = nil
+	}
+	for _, c := range node.Children {
+		if c.Hidden || c.Group == nil || slices.ContainsFunc(h.everyday, func(called string) bool { return child(node, called) == c }) {
+			continue
+		}
+		if c.Group.Title != group {
+			flush()
+			group = c.Group.Title
+		}
+		names = append(names, c.Name)
+	}
+	flush()
 }
 
 // commands lists the subcommands, below the titles of their groups.

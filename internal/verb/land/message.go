@@ -1,0 +1,117 @@
+package land
+
+// What the commits are called: the messages of the steps.
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/commits"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// apart counts the commits that --each would make: one for each step that changes something.
+func (p *Plan) apart(ctx context.Context, steps []step) (n int, err error) {
+	before := p.base
+	for _, st := range steps {
+		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
+		if err != nil {
+			return 0, err
+		}
+		if tree != before {
+			n++
+		}
+		before = tree
+	}
+	return n, nil
+}
+
+// numbers names steps by their first and last number.
+func numbers(steps []step) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	first, last := checkpoint.CalledBy(steps[0].entry), checkpoint.CalledBy(steps[len(steps)-1].entry)
+	switch {
+	case len(steps) == 1:
+		return "step " + first
+	case steps[0].entry.Event().StepName != "":
+		return "steps " + first + " to " + last
+	}
+	return "steps " + first + "-" + last
+}
+
+// words returns what was said of a step. A promotion is recorded with its own first line, and below it
+// what was said of the step that it brought.
+func words(r *record.Record) string {
+	text := r.Message
+	if r.Trigger == workflow.TriggerPromote && strings.HasPrefix(text, "promote ") {
+		_, text, _ = strings.Cut(text, "\n\n")
+	}
+	return strings.TrimSpace(text)
+}
+
+// described returns the message of a step or, where nobody said anything, its name and the files.
+func described(st step, changes []git.Change) string {
+	if said := words(st.record); said != "" {
+		return said
+	}
+	var files []record.Path
+	for _, c := range changes {
+		files = append(files, record.Path(c.Path))
+	}
+	said := checkpoint.MentionOf(&record.Record{Files: record.NewFiles(files, nil, nil)}).Files
+	if said = strings.Map(oneLine, said); st.record.StepName != "" {
+		return st.record.StepName + ": " + said
+	}
+	return said
+}
+
+// oneLine replaces what would break the subject, as in the name of a file.
+func oneLine(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
+}
+
+// message adds to the message of a commit a trailer Checkpoint-Id for each step that it holds, the last
+// one at the end.
+func (p *Plan) message(ctx context.Context, text string, held []step) (string, error) {
+	args := []string{"interpret-trailers"}
+	for _, st := range held {
+		args = append(args, "--trailer", "Checkpoint-Id: "+string(st.entry.Checkpoint))
+	}
+	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(strings.TrimSpace(text) + "\n")})
+	return string(res.Stdout), err
+}
+
+// Messages returns what was said of the steps, oldest first, if the plan is one commit of several steps and
+// nobody has given its message.
+func (p *Plan) Messages() (all []string) {
+	if p.req.Each || p.req.Message != "" {
+		return nil
+	}
+	for _, st := range p.Answer.Commits[0].held {
+		if said := words(st.record); said != "" {
+			all = append(all, said)
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// SetMessage sets the message of the only commit.
+func (p *Plan) SetMessage(ctx context.Context, text string) (err error) {
+	c := &p.Answer.Commits[0]
+	c.draft.Message, err = p.message(ctx, text, c.held)
+	c.Subject, _, _ = strings.Cut(c.draft.Message, "\n")
+	return err
+}
