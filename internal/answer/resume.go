@@ -57,12 +57,12 @@ func (p *page) report(r *resume.Answer) {
 	p.fields(
 		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
 		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", append(mention(r.Mention), plain(", "+created(r.CreatedAt.Time, p.view)))},
+		field{"Checkpoint", append(p.resumedAt(r), plain(", "+created(r.CreatedAt.Time, p.view)))},
 		field{"Age", say(age(r.AgeSeconds))},
 		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
 		field{"Progress", say(r.Text)},
 		field{"Continues at", say(r.ResumePoint)},
-		field{"Message", say(when(r.Message != r.Mention.Message, r.Message))},
+		field{"Message", say(when(p.view.Layout != render.Aligned || r.Message != r.Mention.Message, r.Message))},
 	)
 	p.problem(r.Error)
 	for _, text := range r.Refusals {
@@ -90,6 +90,14 @@ func (p *page) report(r *resume.Answer) {
 	} else if r.CanResume && p.view.Layout != render.Aligned {
 		p.line(plain("Choices: --accept resumes, --fresh starts afresh, --view shows the details, --delete deletes"))
 	}
+}
+
+// resumedAt names the checkpoint: by its label for a program, as status does.
+func (p *page) resumedAt(r *resume.Answer) render.Cell {
+	if p.view.Layout == render.Aligned {
+		return mention(r.Mention)
+	}
+	return cell(render.ID, r.Label)
 }
 
 // titled returns work items with their titles and a mark. Items without a title stay as they are.
