@@ -19,6 +19,7 @@ type Listed struct {
 	Usage      bool                // with what turns of agents took
 	Others     []checkpoint.OtherSession
 	MayFetch   string // where there is no session: how those of a remote come here
+	Rest       string // the command that shows to a person what the limit left out; empty: none was asked for
 }
 
 // JSON writes a line for each checkpoint of all sessions.
@@ -44,8 +45,10 @@ func (a Listed) text(p *page) {
 		} else {
 			p.rows(l.Items)
 		}
-		if more := l.Total - len(l.Items); more > 0 {
-			p.line(dim(strconv.Itoa(len(l.Items)) + " of " + strconv.Itoa(l.Total) + " shown"))
+		if more := l.Total - len(l.Items); more > 0 && p.view.Layout == render.Aligned {
+			p.line(dim(strconv.Itoa(more) + " older" + when(a.Rest != "", ": "+a.Rest)))
+		} else if more > 0 {
+			p.line(plain(strconv.Itoa(len(l.Items)) + " of " + strconv.Itoa(l.Total) + " shown"))
 		}
 		p.leftOut(l)
 	}
@@ -92,7 +95,7 @@ func (p *page) none() {
 	}
 }
 
-// items writes the list for programs: all columns, oldest checkpoint first.
+// items writes the list for programs: all columns and whole messages, in the order of the list for people.
 func (p *page) items(items []inspect.Item, usage bool) {
 	columns := []render.Column{
 		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
@@ -100,7 +103,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 	if usage {
 		columns = append(columns, render.Column{Title: "Tokens"}, render.Column{Title: "Price"})
 	}
-	p.table(columns, each(items, func(item inspect.Item) []render.Cell {
+	p.table(columns, each(newestFirst(items), func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim
@@ -108,7 +111,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 		row := []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete}.spans()), words(item), cell(render.Dim, string(item.ID)),
+			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete}.spans()), message(item), cell(render.Dim, string(item.ID)),
 		}
 		if usage {
 			row = append(row, say(tokensOf(item.Usage)), say(priceOf(item.Usage)))
@@ -117,12 +120,23 @@ func (p *page) items(items []inspect.Item, usage bool) {
 	}))
 }
 
+// message returns all of a checkpoint's message, or what is wrong with the checkpoint.
+func message(item inspect.Item) render.Cell {
+	if item.Problem == "" && item.Row.Message != "" {
+		return say(item.Row.Message)
+	}
+	return words(item)
+}
+
 // words returns the first line of a checkpoint's message, or what is wrong with the checkpoint.
 func words(item inspect.Item) render.Cell {
 	if item.Problem != "" {
 		return cell(render.Error, item.Problem)
 	}
 	subject, _, _ := strings.Cut(item.Message, "\n")
+	if subject == "" && item.Row.Files != "" {
+		return cell(render.Dim, "("+item.Row.Files+")")
+	}
 	return say(subject)
 }
 

@@ -1,14 +1,17 @@
 package answer
 
-// This file writes the list for people. Number, label and age are always shown. The other columns
-// are optional: one whose cells are all the same is said once above the table, and one that does
-// not fit is left out.
+// This file writes the list for people. Name and age are always shown. The other columns are optional: one whose
+// cells are all the same is said once above the table, and one that does not fit is left out.
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -46,15 +49,8 @@ func newestFirst(items []inspect.Item) []inspect.Item {
 	return items
 }
 
-// typed returns what a user types for a row. The number of a discarded checkpoint may mean a live
-// one by now, so it gets its commit id instead.
-func typed(item inspect.Item) string {
-	const enough = 8 // digits that are unique within a session
-	if item.Discarded && len(item.Commit) > enough {
-		return string(item.Commit[:enough])
-	}
-	return Number(item)
-}
+// typed returns what a person types for a row.
+func typed(item inspect.Item) string { return cmp.Or(item.Row.Name, Number(item)) }
 
 // optionalColumn is a column that may be left out.
 type optionalColumn struct {
@@ -74,10 +70,26 @@ func optionalColumns() []optionalColumn {
 		{render.Column{Title: "Tokens", Align: render.Right}, func(i inspect.Item) render.Cell { return say(tokensOf(i.Usage)) }, nil},
 		{render.Column{Title: "Price", Align: render.Right}, func(i inspect.Item) render.Cell { return say(priceOf(i.Usage)) }, nil},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
-		{render.Column{Title: "Trigger"}, func(i inspect.Item) render.Cell { return say(i.Trigger) }, asItIs},
-		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell { return say(i.Status) }, asItIs},
-		{render.Column{Title: "Files", Align: render.Right}, func(i inspect.Item) render.Cell { return say(strconv.Itoa(i.Files)) }, sameFiles},
+		{render.Column{Title: "By"}, by, asItIs},
+		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell {
+			return say(when(i.Status != checkpoint.StatusOpen, i.Status))
+		}, asItIs},
+		{render.Column{Title: "Lines", Align: render.Right}, changedLines, nil},
+		{render.Column{Title: "Files", Align: render.Right}, func(i inspect.Item) render.Cell { return say(when(i.Files > 0, strconv.Itoa(i.Files))) }, sameFiles},
 	}
+}
+
+// by returns who made a checkpoint, or by which trigger, unless it was made by hand.
+func by(i inspect.Item) render.Cell {
+	return say(cmp.Or(i.Row.By, when(i.Trigger != workflow.TriggerManual, i.Trigger)))
+}
+
+// changedLines says how many lines a checkpoint changed.
+func changedLines(i inspect.Item) render.Cell {
+	if n := i.Row.Lines; n != nil && n.Added+n.Deleted > 0 {
+		return say(fmt.Sprintf("+%d -%d", n.Added, n.Deleted))
+	}
+	return nil
 }
 
 // sameFiles is the same function of the column with the number of files.
@@ -95,7 +107,7 @@ func sameFiles(count string, rows int) string {
 
 // peopleTable returns what all rows have in common, and the table of the rest.
 func peopleTable(v render.View, items []inspect.Item) (shared []string, t render.Table) {
-	t.Columns = []render.Column{{Title: "  #"}, {Title: "Checkpoint"}, {Title: "Age"}}
+	t.Columns = []render.Column{{Title: "  #"}, {Title: "Age"}}
 	t.Rows = requiredCells(v, items)
 	// room is what the required columns leave of the width.
 	room := v.Width
@@ -103,7 +115,7 @@ func peopleTable(v render.View, items []inspect.Item) (shared []string, t render
 		room -= render.ColumnGap + widest(c.Title, t.Rows, i)
 	}
 	if room += render.ColumnGap; room < 0 {
-		t.Columns[1].Min = 1 // cut the label; the other columns are short already
+		t.Columns[0].Min = 1 // cut the name; the age is short already
 	}
 	for _, c := range optionalColumns() {
 		column := make([][]render.Cell, len(items))
@@ -134,12 +146,17 @@ func peopleTable(v render.View, items []inspect.Item) (shared []string, t render
 	return shared, t
 }
 
-// requiredCells returns the number, label and age of each row. Numbers are aligned to the right
-// behind the mark of the current checkpoint.
+// requiredCells returns the name and age of each row, behind the mark of the current checkpoint. Numbers are
+// aligned to the right, labels to the left.
 func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 	width := 0
 	for _, item := range items {
-		width = max(width, render.Width(render.Escape(typed(item))))
+		name := typed(item)
+		if !isNumber(name) {
+			width = 0
+			break
+		}
+		width = max(width, render.Width(render.Escape(name)))
 	}
 	rows := make([][]render.Cell, len(items))
 	for i, item := range items {
@@ -150,14 +167,17 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 		if item.Current {
 			mark = "* "
 		}
-		number := typed(item)
-		blank := strings.Repeat(" ", width-render.Width(render.Escape(number)))
-		rows[i] = []render.Cell{
-			{{Role: render.Success, Text: mark}, {Role: role, Text: blank + number}},
-			cell(role, item.Label), say(v.Age(item.CreatedAt.Time)),
-		}
+		name := typed(item)
+		blank := strings.Repeat(" ", max(0, width-render.Width(render.Escape(name))))
+		rows[i] = []render.Cell{{{Role: render.Success, Text: mark}, {Role: role, Text: blank + name}}, say(v.Age(item.CreatedAt.Time))}
 	}
 	return rows
+}
+
+// isNumber reports whether a name begins with the digits of a step, and has no more than a count or an iteration.
+func isNumber(name string) bool {
+	const longest = len("1000+safety-10")
+	return name != "" && name[0] >= '0' && name[0] <= '9' && len(name) <= longest
 }
 
 // widest returns the width that a column needs.

@@ -20,6 +20,7 @@ func worked() map[string]answer.Listed {
 		return inspect.Item{
 			ID: name.ID(id), Label: label, Session: "demo", Step: step, Milestone: !strings.Contains(label, "+"), Trigger: "manual", Status: "in_progress",
 			Message: message, CreatedAt: at(minute), Commit: commit, Files: step * 3, Valid: true,
+			Row: inspect.Row{Name: label, Lines: &inspect.FileCount{Added: minute, Deleted: step}},
 		}
 	}
 	before := []inspect.Item{
@@ -86,6 +87,9 @@ func TestListLeavesOutEmptySessions(t *testing.T) {
 // The rows to pick from are those of the list, and none wraps.
 func TestChoices(t *testing.T) {
 	items := worked()["before"].Sessions[0].Items
+	for i := range items {
+		items[i].Row.Name = "" // numbers
+	}
 	for _, width := range []int{40, 60, 80} {
 		ids, keys, lines := answer.Choices(items, render.View{Layout: render.Aligned, Width: width, Now: now()})
 		if len(ids) != len(items) || len(keys) != len(items) || len(lines) != len(items) {

@@ -59,7 +59,7 @@ func (a Undone) text(p *page) {
 		}
 		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.What }))))
 		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
-		p.walked(a.Done)
+		p.nextUndoRedo(a.Done)
 		p.notBroughtBack(a.Done)
 		return
 	}

@@ -66,24 +66,39 @@ func (a Beside) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
 
 func (a Beside) text(p *page) { p.beside(a.Status.Others, a.Status.MayFetch) }
 
-// beside names other sessions and how to get there, and how those of a remote come here.
+// beside names other sessions and how to get there, and how those of a remote come here. Where the line is too
+// long for the terminal, fewer are named, and the command has a line of its own.
 func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
+	if len(others) > 0 {
+		there := "git checkpoint session switch " + when(len(others) == 1, string(others[0].Session)) + when(len(others) > 1, "NAME")
+		named := p.besideLine(others, checkpoint.OthersNamed)
+		for n := checkpoint.OthersNamed - 1; n > 0 && p.view.Width > 0 && render.Width(render.Escape(named)) > p.view.Width; n-- {
+			named = p.besideLine(others, n)
+		}
+		if one := named + "   " + there; p.view.Width == 0 || render.Width(render.Escape(one)) <= p.view.Width {
+			p.line(dim(one))
+		} else {
+			p.line(dim(named))
+			p.line(dim("  " + there))
+		}
+	}
+	if fetch != "" {
+		p.line(plain(fetch))
+	}
+}
+
+// besideLine names at most so many sessions and counts the rest.
+func (p *page) besideLine(others []checkpoint.OtherSession, most int) string {
 	var named []string
-	for i, o := range others[:min(len(others), checkpoint.OthersNamed)] {
+	for i, o := range others[:min(len(others), most)] {
 		about := strconv.Itoa(o.Steps)
 		if i == 0 {
 			about = render.Count(o.Steps, "step", "steps") + ", " + p.view.Time(o.Last)
 		}
 		named = append(named, string(o.Session)+when(o.Topic != "", ` "`+name.Clip(o.Topic, titleLength)+`"`)+" ("+about+")")
 	}
-	if len(named) > 0 {
-		rest := len(others) - len(named)
-		p.line(dim(render.Count(len(others), "more session", "more sessions")+": "+strings.Join(named, ", ")+when(rest > 0, fmt.Sprintf(" and %d more", rest))),
-			dim("   git checkpoint session "+when(len(others) == 1, "switch "+string(others[0].Session))+when(len(others) > 1, "switch NAME")))
-	}
-	if fetch != "" {
-		p.line(plain(fetch))
-	}
+	rest := len(others) - len(named)
+	return render.Count(len(others), "more session", "more sessions") + ": " + strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest))
 }
 
 // titleLength bounds the title of another session.

@@ -198,13 +198,13 @@ func chatRevert(ctx context.Context, s *checkpoint.Service, c Command) (*Answer,
 // chatList lists the steps of this conversation, after those of the conversation before it: an agent
 // that forgets a conversation goes on in another session.
 func chatList(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
-	list, err := inspect.List(ctx, s, inspect.ListRequest{Limit: 20})
+	list, err := inspect.List(ctx, s, inspect.ListRequest{Limit: 20, Detail: inspect.DetailRows})
 	if err != nil {
 		return nil, err
 	}
 	next := "*cp-show:N shows one, *cp-diff:N compares, *rollback:N goes back, *help has the rest."
 	if before := conversationBefore(ctx, s); before != "" {
-		older, err := inspect.List(ctx, s, inspect.ListRequest{Session: string(before), Limit: 10})
+		older, err := inspect.List(ctx, s, inspect.ListRequest{Session: string(before), Limit: 10, Detail: inspect.DetailRows})
 		if err != nil {
 			return nil, err
 		}

@@ -62,6 +62,27 @@ func CalledBy(e *journal.Entry) string {
 	return Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
 }
 
+// NameTo returns the name that leads to a checkpoint of a session, and to no other one: what CalledBy says, else
+// its number with an iteration, its label, the beginning of its commit's id, or its id. What was left behind has a
+// number at a terminal only, where no live one has it.
+func NameTo(st *journal.State, e *journal.Entry) string {
+	step := strconv.Itoa(e.Step)
+	for _, ref := range []string{CalledBy(e), step + "." + iteration(e), e.Label} {
+		found, err := byName(st, ref)
+		if err == nil && len(found) == 0 && e.Discarded {
+			found = byDiscarded(st, ref)
+		}
+		if err == nil && len(found) == 1 && found[0].Checkpoint == e.Checkpoint {
+			return ref
+		}
+	}
+	const enough = 8 // digits that are unique within a session
+	if commit := string(e.Event().Commit); len(commit) > enough && len(byCommit(st, commit[:enough])) == 1 {
+		return commit[:enough]
+	}
+	return string(e.Checkpoint)
+}
+
 // Number returns the number of a step with its iteration or, between steps, with the count behind
 // the last "+" of the label: 3, 6.2 or 3+1.
 func Number(step int, milestone bool, iteration, label string) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -230,11 +231,38 @@ func (w answerWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// giveLong is give for an answer that may be long: at a terminal, more than a screen goes through the pager.
+// s may be nil if there is no repository.
+func (a *App) giveLong(ctx context.Context, s *checkpoint.Service, found answer.Answer) error {
+	if !a.Terminal.OutTerminal || a.json {
+		return a.give(found)
+	}
+	return a.long(ctx, s, func(w io.Writer) error { return a.show(w, found) })
+}
+
+// long writes what show writes to stdout, or to the pager if it does not fit on the screen.
+func (a *App) long(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := show(&text); err != nil {
+		return err
+	}
+	to := func(w io.Writer) error {
+		_, err := answerWriter{w}.Write(text.Bytes())
+		return err
+	}
+	if a.Terminal.OutTerminal && bytes.Count(text.Bytes(), []byte("\n")) >= a.Terminal.Height() {
+		return a.page(ctx, s, to)
+	}
+	return to(a.Terminal.Out)
+}
+
 // page runs show with a writer that leads to the user's pager on a terminal, else to stdout.
 func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
 	var configured *string
-	if value, ok := s.Repo.Config.Get("core.pager"); ok {
-		configured = &value
+	if s != nil {
+		if value, ok := s.Repo.Config.Get("core.pager"); ok {
+			configured = &value
+		}
 	}
 	return a.Terminal.Page(ctx, configured, show)
 }

@@ -80,7 +80,7 @@ func (a *App) run(ctx context.Context) error {
 		a.json = usage.JSON(a.args)
 		help, err := usage.Explain(err, a.model, a.args)
 		if help != nil {
-			return usage.WriteBrief(a.Terminal.Out, a.view.Style, help, everyday())
+			return a.help(ctx, help, everyday())
 		}
 		return err
 	}

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"embed"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/ui/cli/usage"
 )
 
@@ -19,7 +22,7 @@ type HelpCmd struct {
 
 // Run prints the help of the program, or of the command that the arguments name. Of the program it
 // describes the everyday commands, or with --all all of them.
-func (c *HelpCmd) Run(app *App) error {
+func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 	node, err := usage.Find(app.model.Node, c.Command...)
 	if err != nil {
 		return err
@@ -28,9 +31,22 @@ func (c *HelpCmd) Run(app *App) error {
 		return usage.Error("-a describes all commands, so it takes no command")
 	}
 	if c.All {
-		return usage.WriteHelp(app.Terminal.Out, app.view.Style, node)
+		return app.help(ctx, node, nil)
 	}
-	return usage.WriteBrief(app.Terminal.Out, app.view.Style, node, everyday())
+	return app.help(ctx, node, everyday())
+}
+
+// help prints the help of a command. Of the program it describes the everyday commands, or all if that
+// is nil. In a repository git's configuration may name the pager.
+func (a *App) help(ctx context.Context, node *kong.Node, everyday []string) error {
+	var s *checkpoint.Service
+	if a.Terminal.OutTerminal {
+		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: func(string) {}}); err == nil {
+			s = opened
+			defer s.Close() //nolint:errcheck // nothing was written
+		}
+	}
+	return a.long(ctx, s, func(w io.Writer) error { return usage.WriteBrief(w, a.view.Style, node, everyday) })
 }
 
 // helpTexts are the long help texts of the commands, for -h and the man page: help/create.txt,

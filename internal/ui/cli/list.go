@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
@@ -22,7 +23,8 @@ type ListCmd struct {
 	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
 	Hidden  bool   `help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
 	Columns string `placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
-	Limit   int    `placeholder:"<n>" help:"Only this many, the newest."`
+	Grep    string `placeholder:"<word>" help:"Only checkpoints whose message or a changed path has this word, in any case."`
+	Limit   *int   `short:"n" placeholder:"<n>" help:"Only this many, the newest; -5 is short for -n 5, and 0 means all. At a terminal the default is a screenful."`
 	jsonFlag
 }
 
@@ -32,28 +34,28 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	if c.Limit < 0 {
-		return usage.Error("--limit must be a number of 1 or more")
+	if c.Limit != nil && *c.Limit < 0 {
+		return usage.Error("--limit must be a number of 1 or more, or 0 for all")
 	}
 	if c.Columns != "" && c.Columns != "tokens" {
 		return usage.Error("--columns: there is no column \""+c.Columns+"\"", "git checkpoint list --columns tokens")
 	}
-	// A person sees only live checkpoints and a count of the others. A program gets all of them,
-	// unless it filters by an expression.
-	hidden := inspect.HiddenUnlessWhere
-	switch {
-	case c.Hidden:
-		hidden = inspect.HiddenShown
-	case app.view.Layout == render.Aligned && !app.json && c.Where == "":
-		hidden = inspect.HiddenCounted
+	req := inspect.ListRequest{
+		Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
+		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
 	}
+	rest := c.suit(app, &req)
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		found, err := inspect.List(ctx, s, inspect.ListRequest{
-			Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-			Step: c.Step, Since: from, Where: c.Where, Hidden: hidden, Limit: c.Limit, Usage: c.Columns != "",
-		})
+		found, err := inspect.List(ctx, s, req)
 		if err != nil {
 			return err
+		}
+		if !app.json { // the session that is worked on comes first
+			here, err := s.ChooseSession(ctx, "")
+			i := slices.IndexFunc(found, func(l inspect.Listing) bool { return l.Session == here })
+			if err == nil && i > 0 {
+				found = slices.Concat(found[i:i+1], found[:i], found[i+1:])
+			}
 		}
 		// A rollback whose process was killed left files in a mixed state; the list says so on top.
 		unfinished, err := inspect.UnfinishedRollback(s)
@@ -64,8 +66,46 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		if app.view.Layout == render.Tabbed && said != "" {
 			app.warn(said) // a program expects rows only
 		}
-		return app.give(answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s, found)})
+		listed := answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s, found), Rest: rest}
+		return app.giveLong(ctx, s, listed)
 	})
+}
+
+// besideRows is how many lines of a screen the list needs beside its rows: those above and below them, the command
+// that was typed and the next prompt.
+const besideRows = 10
+
+// suit completes the request for whoever reads the answer. A person sees only live checkpoints and a count of the
+// others, and of these a screenful, unless flags say more; rest is the command that shows the older ones. A program
+// gets all, but only live ones if it filters by an expression.
+func (c *ListCmd) suit(app *App, req *inspect.ListRequest) (rest string) {
+	if c.Limit != nil {
+		req.Limit = *c.Limit
+	}
+	switch {
+	case app.json:
+	case app.view.Layout == render.Tabbed:
+		req.Detail = inspect.DetailMessages
+	default:
+		req.Detail = inspect.DetailRows
+	}
+	if req.Detail == inspect.DetailRows && c.Where == "" {
+		req.Hidden = inspect.HiddenCounted
+	}
+	if c.Hidden {
+		req.Hidden = inspect.HiddenShown
+	}
+	if req.Detail != inspect.DetailRows || c.Type != "" || c.Trigger != "" || c.Status != "" || c.Step != nil || c.Since != "" || c.Where != "" || c.Grep != "" || c.Hidden {
+		return "-n 0 shows all"
+	}
+	if c.Limit == nil && !c.All && app.Terminal.OutTerminal { // what git pages itself is not cut
+		const fewest = 5
+		req.Limit = max(app.Terminal.Height()-besideRows, fewest)
+	}
+	if c.Session != "" {
+		return "git checkpoint list --session " + c.Session + " -n 0"
+	}
+	return "git checkpoint list --all"
 }
 
 // others returns the sessions beside the one that is listed, if nothing else than that was asked for.

@@ -48,7 +48,7 @@ const pickedID = "\x00"
 // returns the id. plan is a command line of this program with pickedID in it, whose output becomes
 // the first preview; nil means none.
 func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, question string, plan []string) (string, error) {
-	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: session, Hidden: inspect.HiddenCounted})
+	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: session, Hidden: inspect.HiddenCounted, Detail: inspect.DetailRows})
 	if err != nil {
 		return "", err
 	}

@@ -306,10 +306,13 @@ func TestListNamesOthers(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"list"}, nil, {"status"}} {
-		_, screen := at(context.Background(), screentest.New(), append(args, "--color=never")...)
-		lines := strings.Split(strings.TrimSpace(screen.Stdout()), "\n")
-		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "2 more sessions: c (1 step, ") || !strings.HasSuffix(last, "), b (1)   git checkpoint session switch NAME") {
-			t.Errorf("%q: %q", args, last)
+		for width, end := range map[string]string{"140": "), b (1)   git checkpoint session switch NAME", "80": "), b (1)\n  git checkpoint session switch NAME"} {
+			terminal := screentest.New()
+			terminal.Environ = append(terminal.Environ, "COLUMNS="+width)
+			_, screen := at(context.Background(), terminal, append(args, "--color=never")...)
+			if last := strings.TrimSpace(screen.Stdout()); !strings.Contains(last, "\n2 more sessions: c (1 step, ") || !strings.HasSuffix(last, end) {
+				t.Errorf("%q at %s: %q", args, width, last)
+			}
 		}
 	}
 	for _, args := range [][]string{{"list", "--all"}, {"list", "--session", "b"}, {"list", "--json"}} {
@@ -419,6 +422,47 @@ func TestLandEdits(t *testing.T) {
 		if want == "edited" && !strings.HasPrefix(string(out), "the fourth\n\nedited\n") {
 			t.Errorf("%q", out)
 		}
+	}
+}
+
+// TestListFitsScreen checks that list shows a screenful, the newest first, and the command for the rest; that
+// longer answers go through the pager, and that a pipe gets all rows.
+func TestListFitsScreen(t *testing.T) {
+	repository(t)
+	t.Setenv("GIT_CHECKPOINT_AUTOPACK", "false")
+	for i := range 60 {
+		if err := os.WriteFile("file", []byte(strings.Repeat("line\n", i)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, screen := at(context.Background(), screentest.NewPipes(""), "save", "-m", fmt.Sprintf("Step %d\n\nsecond line", i+1)); code != 0 {
+			t.Fatal(screen.Stderr())
+		}
+	}
+	shown := func(pager string, args ...string) string {
+		terminal := screentest.New()
+		terminal.Environ = append(terminal.Environ, "GIT_PAGER="+pager, "LINES=24")
+		_, screen := at(context.Background(), terminal, append([]string{"list", "--color=never"}, args...)...)
+		return screen.Stdout()
+	}
+	const rest = "48 older: git checkpoint list --all\n"
+	got := shown("sed 's/^/paged: /'")
+	if lines := strings.Count(got, "\n"); lines > 22 || !strings.HasSuffix(got, rest) || strings.Contains(got, "paged") {
+		t.Errorf("%d lines:\n%s", lines, got)
+	}
+	if !strings.Contains(got, "* 62 ") || !strings.Contains(got, "  Step 60 ") || !strings.Contains(got, "  +1 -0\n") || strings.Contains(got, "cp-") || strings.Contains(got, "manual") || strings.Index(got, "Step 60") > strings.Index(got, "Step 59") {
+		t.Error(got)
+	}
+	if got = shown("sed 's/^/paged: /'", "--all"); strings.Count(got, "paged: ") != strings.Count(got, "\n") || !strings.Contains(got, "  Step 1 ") {
+		t.Error(got)
+	}
+	for args, rows := range map[string]int{"-5": 5, "-n 5": 5, "--limit 5": 5, "-n 0": 60, "--grep STEP -n 3": 3, "--grep fil": 60, "--grep nosuch": 0} {
+		if got := shown("cat", strings.Fields(args)...); strings.Count(got, " Step ") != rows {
+			t.Errorf("%s:\n%s", args, got)
+		}
+	}
+	_, screen := at(context.Background(), screentest.NewPipes(""), "list")
+	if lines := strings.Split(screen.Stdout(), "\n"); len(lines) != 65 || !strings.HasPrefix(lines[2], "62\t") || !strings.Contains(lines[2], "\tStep 60\\n\\nsecond line\t") || !strings.HasPrefix(lines[63], "1\t") {
+		t.Error(screen.Stdout())
 	}
 }
 

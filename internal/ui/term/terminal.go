@@ -32,12 +32,13 @@ type Terminal struct {
 	// ProgressAfter is how long a task takes before its progress is shown.
 	ProgressAfter time.Duration
 
-	columns func() int // width of the device; 0 when unknown, nil when there is no device
-	lines   lineReader
+	size  func() (columns, rows int) // of the device; 0 when unknown, nil when there is no device
+	lines lineReader
 }
 
 const (
 	usualColumns  = 80
+	usualRows     = 24
 	progressAfter = time.Second
 )
 
@@ -55,13 +56,13 @@ func New(in, out, err *os.File, environ []string) *Terminal {
 	obeyColours(err)
 	// Ask on every call, since the user may resize the window. Any of the streams may be
 	// redirected.
-	t.columns = func() int {
+	t.size = func() (columns, rows int) {
 		for _, f := range []*os.File{out, err, in} {
-			if columns, _, e := xterm.GetSize(int(f.Fd())); e == nil && columns > 0 {
-				return columns
+			if columns, rows, e := xterm.GetSize(int(f.Fd())); e == nil && columns > 0 {
+				return columns, rows
 			}
 		}
-		return 0
+		return 0, 0
 	}
 	return t
 }
@@ -72,17 +73,33 @@ func (t *Terminal) Interactive() bool { return t.InTerminal && t.OutTerminal && 
 
 // Width returns the present number of columns: COLUMNS if set, else that of the device, else 80.
 func (t *Terminal) Width() int {
-	if value, ok := t.LookupEnv("COLUMNS"); ok {
-		if columns, err := strconv.Atoi(value); err == nil && columns > 0 {
-			return columns
+	var columns int
+	if t.size != nil {
+		columns, _ = t.size()
+	}
+	return t.measure("COLUMNS", columns, usualColumns)
+}
+
+// Height returns the present number of rows: LINES if set, else that of the device, else 24.
+func (t *Terminal) Height() int {
+	var rows int
+	if t.size != nil {
+		_, rows = t.size()
+	}
+	return t.measure("LINES", rows, usualRows)
+}
+
+// measure returns the number in an environment variable, else that of the device, else the usual one.
+func (t *Terminal) measure(key string, device, usual int) int {
+	if value, ok := t.LookupEnv(key); ok {
+		if n, err := strconv.Atoi(value); err == nil && n > 0 {
+			return n
 		}
 	}
-	if t.columns != nil {
-		if columns := t.columns(); columns > 0 {
-			return columns
-		}
+	if device > 0 {
+		return device
 	}
-	return usualColumns
+	return usual
 }
 
 // LookupEnv is os.LookupEnv for the environment of the terminal.

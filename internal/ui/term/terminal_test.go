@@ -23,7 +23,7 @@ func TestWidth(t *testing.T) {
 		want    int
 	}{{"", 0, 80}, {"", 132, 132}, {"COLUMNS=100", 132, 100}, {"COLUMNS=0", 132, 132}, {"COLUMNS=wide", 0, 80}, {"COLUMNS=-3", 0, 80}} {
 		f.Environ = []string{c.columns}
-		f.columns = func() int { return c.device }
+		f.size = func() (int, int) { return c.device, 0 }
 		if got := f.Width(); got != c.want {
 			t.Errorf("%q, device %d: %d", c.columns, c.device, got)
 		}

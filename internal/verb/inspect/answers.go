@@ -38,6 +38,7 @@ type Item struct {
 	Incomplete bool                 `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
 	Usage      *checkpoint.Spending `json:"usage,omitempty"`      // what the turn took, if the list is to say it
 	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
+	Row        Row                  `json:"-"`                    // what the request asks for with Detail
 }
 
 // Listing is what `list` shows of one session.

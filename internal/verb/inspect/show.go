@@ -119,12 +119,20 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			return nil, err
 		}
 	}
+	if req.Grep != "" {
+		if err = l.grep(ctx, s, byID, req.Grep); err != nil {
+			return nil, err
+		}
+	}
 	// These filters were applied after counting.
-	if where != nil || !req.Since.IsZero() {
+	if req.dropsLater() {
 		l.Total = len(l.Items)
 	}
 	if req.Limit > 0 && len(l.Items) > req.Limit {
 		l.Items = l.Items[len(l.Items)-req.Limit:]
+	}
+	if err = l.details(ctx, s, st, byID, req.Detail); err != nil {
+		return nil, err
 	}
 	if req.Usage {
 		l.withUsage(ctx, s, st)
@@ -136,7 +144,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 // Where no later filter drops any of them, it returns no more than the request's limit.
 func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
 	most := st.Len()
-	if req.Limit > 0 && where == nil && req.Since.IsZero() {
+	if req.Limit > 0 && !req.dropsLater() {
 		most = req.Limit
 	}
 	for i, c := range st.Backward() {

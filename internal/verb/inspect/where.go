@@ -42,6 +42,8 @@ type ListRequest struct {
 	Since   time.Time
 	Where   string // a condition on the record and the line of the list
 	Hidden  Hidden
+	Grep    string // only those whose message or a changed path has this word, in any case
+	Detail  Detail
 	Limit   int  // only the newest so many; 0: all
 	Usage   bool // say what turns of agents took, which reads their records
 }
@@ -73,6 +75,11 @@ func Newest(ctx context.Context, s *checkpoint.Service, session, expression stri
 		}
 	}
 	return "", checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint list --hidden --where` also looks at safety, discarded and invalid ones", "no live checkpoint matches: %s", name.Clip(expression, name.Said))
+}
+
+// dropsLater reports whether a filter needs more than the journal.
+func (req ListRequest) dropsLater() bool {
+	return req.Where != "" || !req.Since.IsZero() || req.Grep != ""
 }
 
 // mayShow applies those filters that the journal alone can answer to the checkpoint at a place.

@@ -1,0 +1,176 @@
+package inspect
+
+// This file adds to a list what only people read, and searches the records for words.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
+)
+
+// Detail says what a list finds out about a checkpoint beside what its JSON says. More needs more reading.
+type Detail int
+
+// With DetailMessages the records are read for Row.Message, with DetailRows for all of Row.
+const (
+	DetailNone Detail = iota
+	DetailMessages
+	DetailRows
+)
+
+// Row is what a list for people says of a checkpoint.
+type Row struct {
+	Name    string // what a person types for it
+	Message string // all of it
+	Files   string // in place of a message: "a, b and 3 more"
+	By      string // the agent, or the trigger unless that is manual
+	Lines   *FileCount
+}
+
+// eachRecord calls each for the valid items with their records, from several goroutines at once. What cannot be
+// read is left out: the list says what is damaged.
+func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, each func(i int, rec *record.Record)) error {
+	var of []*store.Summary
+	var places []int
+	for i, item := range l.Items {
+		if item.Valid {
+			of, places = append(of, byID[item.ID]), append(places, i)
+		}
+	}
+	return s.Store.EachRecord(ctx, of, func(i int, raw []byte) error {
+		if rec, err := record.Parse(raw); err == nil {
+			each(places[i], rec)
+		}
+		return nil
+	})
+}
+
+// grep keeps the items whose message or a changed path has a word, in any case.
+func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, word string) error {
+	word = strings.ToLower(word)
+	found := make([]bool, len(l.Items))
+	for i, item := range l.Items { // also of one whose record is damaged
+		found[i] = strings.Contains(strings.ToLower(item.Message), word)
+	}
+	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { found[i] = found[i] || mentions(rec, word) })
+	kept := l.Items[:0]
+	for i, item := range l.Items {
+		if found[i] {
+			kept = append(kept, item)
+		}
+	}
+	l.Items = kept
+	return err
+}
+
+// details fills in the rows of the list.
+func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journal.State, byID map[name.ID]*store.Summary, detail Detail) error {
+	if detail == DetailNone {
+		return nil
+	}
+	if err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { l.Items[i].Row = rowOf(rec) }); err != nil {
+		return err
+	}
+	if detail == DetailRows {
+		l.called(st)
+		l.countLines(ctx, s, st)
+	}
+	return nil
+}
+
+// rowOf returns what a record alone says.
+func rowOf(rec *record.Record) Row {
+	row := Row{Message: rec.Message, Files: checkpoint.MentionOf(rec).Files}
+	if rec.Trigger != workflow.TriggerManual {
+		row.By = rec.Trigger
+	}
+	if by, ok := rec.Agent(); ok {
+		if row.By = by.Name; rec.Trigger != journal.TriggerTurn && rec.Trigger != workflow.TriggerManual {
+			row.By += " (" + rec.Trigger + ")"
+		}
+	}
+	return row
+}
+
+// mentions reports whether the message or a changed path has a word, which must be in lower case.
+func mentions(rec *record.Record, word string) bool {
+	if strings.Contains(strings.ToLower(rec.Message), word) {
+		return true
+	}
+	for _, paths := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
+		for _, path := range paths {
+			if strings.Contains(strings.ToLower(string(path)), word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// called fills in what people type for each row. Most are the only one of their step, for which the journal
+// need not be searched.
+func (l *Listing) called(st *journal.State) {
+	steps := map[int]int{} // how many live milestones each step has
+	for _, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			steps[c.Step]++
+		}
+	}
+	for i, item := range l.Items {
+		if e := st.Entry(item.ID); steps[item.Step] == 1 && e.Live && e.Milestone {
+			l.Items[i].Row.Name = checkpoint.CalledBy(e)
+		} else {
+			l.Items[i].Row.Name = checkpoint.NameTo(st, e)
+		}
+	}
+}
+
+// countLines counts the lines that each checkpoint changed against the one before it, in one process. Of the
+// first one and of one whose predecessor was pruned they are not known. They are for people only, so an error
+// leaves the numbers out.
+func (l *Listing) countLines(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+	var asked strings.Builder
+	places := map[string]int{}
+	for i, item := range l.Items {
+		before := st.Entry(st.Entry(item.ID).Event().Previous)
+		if item.Valid && item.Files > 0 && item.Files <= measurable && before != nil && !before.Dead {
+			// git takes the second commit for the parent of the first.
+			asked.WriteString(string(item.Commit) + " " + string(before.Event().Commit) + "\n")
+			places[string(item.Commit)] = i
+		}
+	}
+	if len(places) == 0 {
+		return
+	}
+	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "--stdin", "-r", "--no-renames", "--no-textconv", "--no-ext-diff", "--numstat"}, Stdin: strings.NewReader(asked.String())})
+	if err != nil {
+		return
+	}
+	at := -1
+	lines := bufio.NewScanner(bytes.NewReader(out.Stdout))
+	for lines.Scan() {
+		fields := strings.SplitN(lines.Text(), "\t", 3)
+		if len(fields) < 3 {
+			if i, known := places[fields[0]]; known {
+				at, l.Items[i].Row.Lines = i, &FileCount{}
+			}
+			continue
+		}
+		added, _ := strconv.Atoi(fields[0])   //nolint:errcheck // "-" of a binary file is 0
+		deleted, _ := strconv.Atoi(fields[1]) //nolint:errcheck // likewise
+		if at >= 0 {
+			l.Items[at].Row.Lines.Added += added
+			l.Items[at].Row.Lines.Deleted += deleted
+		}
+	}
+}
