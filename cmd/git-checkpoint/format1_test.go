@@ -6,9 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/format/record"
 )
 
 var writeFormat1 = flag.Bool("write-format1", false, "write the answers of format 1 anew")
@@ -65,6 +70,42 @@ func TestFormat1IsRead(t *testing.T) {
 	}
 	if status := w.run("git", "status", "--short", "src/a.go", "link"); status != " A link\nM  src/a.go\n" {
 		t.Errorf("the index comes back as %q", status)
+	}
+}
+
+// What an older version compares of a commit's message is written as the older version wrote it: everything but
+// the subject, which no reader reads.
+func TestFormat1MessagesStay(t *testing.T) {
+	fixture, err := filepath.Abs(filepath.Join("..", "..", "testdata", "format1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.run("git", "fetch", "-q", filepath.Join(fixture, "format1.bundle"), "+refs/*:refs/*", "--update-head-ok")
+	unnamed := 0
+	for ref := range strings.Lines(w.run("git", "for-each-ref", "--format=%(refname)", "refs/checkpoints/*/cp-*")) {
+		ref = strings.TrimSpace(ref)
+		message := w.run("git", "log", "-1", "--format=%B", ref)
+		parents := strings.Fields(w.run("git", "log", "-1", "--format=%P", ref))
+		raw := w.run("git", "cat-file", "blob", parents[len(parents)-1]+":checkpoint.json")
+		rec, err := record.Parse([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, old, _ := strings.Cut(message, "\n")
+		subject, now, _ := strings.Cut(record.Message(rec, json.RawMessage(gjson.GetBytes(rec.State, "metrics").Raw)), "\n")
+		if strings.TrimSpace(old) != strings.TrimSpace(now) {
+			t.Errorf("%s:\n%s\nnow:\n%s", ref, old, now)
+		}
+		if rec.StepName == "" {
+			unnamed++
+			if !strings.HasPrefix(subject, strconv.Itoa(rec.Step)) {
+				t.Errorf("%s: %q", ref, subject)
+			}
+		}
+	}
+	if unnamed == 0 {
+		t.Error("each step has a name")
 	}
 }
 

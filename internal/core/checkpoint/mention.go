@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ func MentionOf(r *record.Record) Mention {
 	m := Mention{Name: CalledOf(r), At: r.CreatedAt}
 	m.Message, _, _ = strings.Cut(r.Message, "\n")
 	if m.Message == "" {
-		m.Files = filesNamed(r)
+		m.Files = r.Files.Named()
 	}
 	return m
 }
@@ -83,43 +82,15 @@ func NameTo(st *journal.State, e *journal.Entry) string {
 	return string(e.Checkpoint)
 }
 
-// Number returns the number of a step with its iteration or, between steps, with the count behind
-// the last "+" of the label: 3, 6.2 or 3+1.
+// Number is record.Number.
 func Number(step int, milestone bool, iteration, label string) string {
-	switch {
-	case !milestone:
-		return NumberBetween(step, label)
-	case iteration != "":
-		return strconv.Itoa(step) + "." + iteration
-	}
-	return strconv.Itoa(step)
+	return record.Number(step, milestone, iteration, label)
 }
 
 // NumberBetween is Number for a checkpoint between steps.
 func NumberBetween(step int, label string) string {
-	if i := strings.LastIndexByte(label, '+'); i >= 0 {
-		return strconv.Itoa(step) + label[i:]
-	}
-	return strconv.Itoa(step)
-}
-
-// filesNamed names the first two files that a checkpoint changed and counts the rest.
-func filesNamed(r *record.Record) string {
-	const named = 2
-	var all []string
-	for _, path := range slices.Concat(r.Files.Modified, r.Files.Created, r.Files.Deleted) {
-		if all = append(all, string(path)); len(all) == named {
-			break
-		}
-	}
-	text := strings.Join(all, ", ")
-	switch more := r.Files.Total() - len(all); {
-	case more > 0:
-		text += fmt.Sprintf(" and %d more", more)
-	case len(all) == named:
-		text = all[0] + " and " + all[1]
-	}
-	return text
+	const milestone = false
+	return record.Number(step, milestone, "", label)
 }
 
 // numbersOf says which steps a session has, or "" without any.

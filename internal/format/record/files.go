@@ -1,6 +1,10 @@
 package record
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // MaxListed is the maximum length of a list of changed files. Complete lists can be computed from
 // the trees.
@@ -26,4 +30,24 @@ func (f *Files) listed(paths []Path) []Path {
 	}
 	f.Truncated = true
 	return slices.Clip(sorted[:MaxListed])
+}
+
+// Named names the first two files that a checkpoint changed and counts the rest: "a, b and 3 more". It is empty if
+// none changed.
+func (f Files) Named() string {
+	const named = 2
+	var all []string
+	for _, path := range slices.Concat(f.Modified, f.Created, f.Deleted) {
+		if all = append(all, string(path)); len(all) == named {
+			break
+		}
+	}
+	text := strings.Join(all, ", ")
+	switch more := f.Total() - len(all); {
+	case more > 0:
+		text += fmt.Sprintf(" and %d more", more)
+	case len(all) == named:
+		text = all[0] + " and " + all[1]
+	}
+	return text
 }

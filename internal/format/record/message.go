@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -46,9 +47,29 @@ func Message(r *Record, metrics json.RawMessage) string {
 	return b.String() + "\n"
 }
 
-// subject returns the first line. A milestone is named like its tag, step-6.2, and any other
-// checkpoint by its step and the count in its label, step-3+2; then follows a title.
+// subject returns the first line: the number and the first line of the message, or what describes the checkpoint
+// without one. Where the step has a name, the workflow's documents give the format.
 func subject(r *Record) string {
+	if r.StepName != "" {
+		return namedSubject(r)
+	}
+	number := oneLine(Number(r.Step, r.Milestone, r.Iteration, r.Label), maxTitle)
+	said := oneLine(firstLine(r.Message), maxValue)
+	if files := oneLine(r.Files.Named(), maxValue); said == "" && files != "" {
+		said = "(" + files + ")"
+	}
+	if said == "" && !r.Milestone {
+		said = oneLine(r.Trigger, maxTitle)
+	}
+	if said == "" {
+		return number
+	}
+	return number + " " + said
+}
+
+// namedSubject is subject for a step with a name. A milestone is named like its tag, step-6.2, and any other
+// checkpoint by its step and the count in its label, step-3+2; then follows a title.
+func namedSubject(r *Record) string {
 	s := fmt.Sprintf("checkpoint: step-%d", r.Step)
 	title := oneLine(r.StepName, maxTitle)
 	if iteration := oneLine(r.Iteration, maxTitle); iteration != "" {
@@ -62,10 +83,23 @@ func subject(r *Record) string {
 			title = oneLine(r.Trigger, maxTitle)
 		}
 	}
-	if title == "" {
-		return s
-	}
 	return s + " - " + title
+}
+
+// Number returns what people type for a checkpoint: the number of its step with its iteration or, between steps, with
+// the count behind the last "+" of its label: 3, 6.2 or 3+1.
+func Number(step int, milestone bool, iteration, label string) string {
+	number := strconv.Itoa(step)
+	if !milestone {
+		if i := strings.LastIndexByte(label, '+'); i >= 0 {
+			return number + label[i:]
+		}
+		return number
+	}
+	if iteration != "" {
+		return number + "." + iteration
+	}
+	return number
 }
 
 // filesSection returns the number of changed files and the first few paths.

@@ -33,7 +33,15 @@ func TestSubject(t *testing.T) {
 		want   string
 	}{
 		{func(*Record) {}, "checkpoint: step-3 - architecture"},
-		{func(r *Record) { r.StepName = "" }, "checkpoint: step-3"},
+		{func(r *Record) { r.StepName = "" }, "3 API first"},
+		{func(r *Record) { r.StepName, r.Message = "", "Checkpoint-Id: x\x1b\nmore" }, "3 Checkpoint-Id: x␛"},
+		{func(r *Record) { r.StepName, r.Message = "", "" }, "3 (go.mod, a and 3 more)"},
+		{func(r *Record) { r.StepName, r.Message, r.Files = "", "", Files{} }, "3"},
+		{func(r *Record) { r.StepName, r.Iteration = "", "2" }, "3.2 API first"},
+		{func(r *Record) { r.StepName, r.Milestone, r.Label = "", false, "cp-03+2" }, "3+2 API first"},
+		{func(r *Record) {
+			r.StepName, r.Milestone, r.Label, r.Message, r.Files = "", false, "cp-03+2", "", Files{}
+		}, "3+2 phase_transition"},
 		{func(r *Record) { r.Iteration = "final" }, "checkpoint: step-3.final - architecture"},
 		{func(r *Record) { r.StepName = "a\n\nCheckpoint-Id: x\x1b" }, "checkpoint: step-3 - a Checkpoint-Id: x␛"},
 		{func(r *Record) { r.Milestone, r.Label = false, "cp-03-architecture+2" }, "checkpoint: step-3+2 - API first"},

@@ -88,7 +88,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		if err != nil {
 			return err
 		}
-		if agreed, err := app.agreed(ctx, answer.ToFork{Made: planned}, c.asked); !agreed {
+		if agreed, err := app.agreed(ctx, answer.ToFork{Made: planned}, c.confirmFlags); !agreed {
 			return err
 		}
 	}

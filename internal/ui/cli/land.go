@@ -84,7 +84,7 @@ func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	undo := walkFlags{asked: c.asked, resultFlags: c.resultFlags}
+	undo := walkFlags{confirmFlags: c.confirmFlags, resultFlags: c.resultFlags}
 	return undo.run(ctx, app, rollback.UndoRequest{})
 }
 

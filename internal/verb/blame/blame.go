@@ -3,11 +3,9 @@ package blame
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"git-checkpoint/internal/core/author"
@@ -217,37 +215,4 @@ func parse(text string, made map[name.OID]*link) []Line {
 		}
 	}
 	return lines
-}
-
-// Log lets git print the checkpoints that changed some paths, newest first, each compared
-// with the one before it. It returns the exit code.
-func Log(ctx context.Context, s *checkpoint.Service, session string, options, paths []string, to inspect.IO) (int, error) {
-	found, err := s.Resolve(ctx, session, "@")
-	if err != nil {
-		return 1, err
-	}
-	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
-	if err != nil {
-		return 1, err
-	}
-	args := []string{"--no-pager", "log", "--first-parent"}
-	if to.Color != "" {
-		args = append(args, "--color="+to.Color)
-	}
-	args = append(args, options...)
-	args = append(args, string(links[len(links)-1].Commit))
-	// Commits from before the session are no checkpoints. Leave them out of the log.
-	if links[0].Head != "" {
-		args = append(args, "^"+string(links[0].Head))
-	}
-	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
-	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(append(args, "--"), paths...), Dir: dir, Stdout: to.Out, Stderr: to.Err})
-	if code := git.ExitCode(err); code > 0 {
-		return code, nil
-	}
-	// The reader, such as a pager, was closed.
-	if git.EndedBy(err, syscall.SIGPIPE) {
-		return 128 + int(syscall.SIGPIPE), nil
-	}
-	return 0, err
 }

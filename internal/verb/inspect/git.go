@@ -24,6 +24,7 @@ type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Color    string // "always", "never", or "" for git's configuration
+	Env      []string
 }
 
 // PrintDiff lets git print the differing files, with the given flags and paths. It returns git's
@@ -42,31 +43,6 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	return pass(ctx, s, append(args, paths...), to)
 }
 
-// PrintLog lets git print the log of a session's checkpoints with their notes, newest first.
-func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
-	st, err := checkpoint.ChosenState(ctx, s, session)
-	if err != nil {
-		return 1, err
-	}
-	var commits []string
-	for i, c := range st.Backward() {
-		if !c.Dead && !c.Safety {
-			commits = append(commits, string(st.At(i).Event().Commit))
-		}
-	}
-	if len(commits) == 0 {
-		return 1, checkpoint.NoCheckpointError(st)
-	}
-	// A checkpoint commit is a merge of HEAD and the record commit. With --first-parent git
-	// compares it with HEAD. --no-walk prints exactly these commits, in this order.
-	line := []string{"--no-pager", "log", "--no-walk=unsorted", "--stdin", "--notes=checkpoints", "--first-parent"}
-	if to.Color != "" {
-		line = append(line, "--color="+to.Color)
-	}
-	to.In = strings.NewReader(strings.Join(commits, "\n") + "\n")
-	return pass(ctx, s, append(line, args...), to)
-}
-
 // pass runs git in the user's directory with the user's configuration for output. It returns git's
 // exit code.
 func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int, error) {
@@ -76,7 +52,7 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 		args = append([]string{"-c", "core.quotePath=false"}, args...)
 	}
 	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
+	_, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Env: to.Env, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
 	}

@@ -1,0 +1,164 @@
+package inspect
+
+// This file lets git print the log of a session: git gets each checkpoint with the one before it as its parent.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
+)
+
+// logMark begins a line of git's output that is to say a checkpoint's number and message.
+const logMark = "\x01"
+
+// PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
+// for another format. It returns git's exit code.
+func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
+	st, err := checkpoint.ChosenState(ctx, s, session)
+	if err != nil {
+		return 1, err
+	}
+	var grafts, tips strings.Builder
+	any := false
+	for i, c := range st.Backward() {
+		if c.Dead || c.Safety {
+			continue
+		}
+		any = true
+		e := st.At(i)
+		parent, outside := parentOf(ctx, s, st, e)
+		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
+		tips.WriteString(string(e.Event().Commit) + "\n")
+		if outside && parent != "" { // a commit of the branch is no checkpoint
+			tips.WriteString("^" + string(parent) + "\n")
+		}
+	}
+	if !any {
+		return 1, checkpoint.NoCheckpointError(st)
+	}
+	// A graft gives commits other parents for one run of git, without any ref or object.
+	file, err := os.CreateTemp("", "git-checkpoint-log-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // a few lines in a temporary directory
+	if _, err = file.WriteString(grafts.String()); err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return 1, err
+	}
+	line := []string{"-c", "advice.graftFileDeprecated=false", "--no-pager", "log", "--stdin", "--date-order", "--no-notes"}
+	if to.Color != "" {
+		line = append(line, "--color="+to.Color)
+	}
+	if !slices.ContainsFunc(args, asksFormat) {
+		subjects, err := logLines(ctx, s, st, to.Color)
+		if err != nil {
+			return 1, err
+		}
+		format := "--format=" + logMark + "%H"
+		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--notes") }) {
+			format += "%n%N"
+		}
+		line = append(line, format)
+		out := &logWriter{to: to.Out, subjects: subjects}
+		defer out.flush()
+		to.Out = out
+	}
+	for _, arg := range args {
+		if arg == "--notes" { // those of checkpoints are not among git's default ones
+			arg += "=checkpoints"
+		}
+		line = append(line, arg)
+	}
+	to.In, to.Env = strings.NewReader(tips.String()), []string{"GIT_GRAFT_FILE=" + file.Name()}
+	return pass(ctx, s, line, to)
+}
+
+// asksFormat reports whether an argument of git log asks for another format than a line each.
+func asksFormat(arg string) bool {
+	return arg == "--oneline" || arg == "-z" || strings.HasPrefix(arg, "--format") || strings.HasPrefix(arg, "--pretty")
+}
+
+// parentOf returns the checkpoint that another one is compared with: the one before it that is still there. Of the
+// first one it is the commit that it was made on, which is outside the session, or "" if there was none.
+func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
+	seen := map[name.ID]bool{}
+	before := st.Entry(e.Event().Previous)
+	for before != nil && before.Dead && !seen[before.Checkpoint] {
+		seen[before.Checkpoint] = true
+		before = st.Entry(before.Event().Previous)
+	}
+	if before != nil && !before.Dead {
+		return before.Event().Commit, false
+	}
+	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	const withHead = 2 // the last parent holds the record
+	if err != nil || len(commit.Parents) < withHead {
+		return "", true
+	}
+	return commit.Parents[0], true
+}
+
+// logLines returns the line of each checkpoint of a session by its commit.
+func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, color string) (map[string]string, error) {
+	l, err := listSession(ctx, s, st.Session, ListRequest{Session: string(st.Session), Hidden: HiddenShown, Detail: DetailMessages}, nil)
+	if err != nil {
+		return nil, err
+	}
+	l.called(st)
+	style := render.Plain
+	if color == "always" {
+		style = render.Coloured
+	}
+	lines := make(map[string]string, len(l.Items))
+	for _, item := range l.Items {
+		message, _, _ := strings.Cut(cmp.Or(item.Row.Message, item.Message), "\n")
+		if message == "" && item.Row.Files != "" {
+			message = "(" + item.Row.Files + ")"
+		}
+		lines[string(item.Commit)] = strings.TrimSpace(style.Paint(render.ID, item.Row.Name) + " " + render.Escape(cmp.Or(item.Problem, message)))
+	}
+	return lines, nil
+}
+
+// logWriter replaces the marked ids of commits in git's output. A line is written when it is complete.
+type logWriter struct {
+	to       io.Writer
+	subjects map[string]string
+	rest     []byte // the beginning of a line
+}
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	end := bytes.LastIndexByte(w.rest, '\n') + 1
+	var out bytes.Buffer
+	for line := range bytes.Lines(w.rest[:end]) {
+		before, id, marked := bytes.Cut(line, []byte(logMark))
+		subject, known := w.subjects[string(bytes.TrimSuffix(id, []byte("\n")))]
+		if !marked || !known {
+			out.Write(line)
+			continue
+		}
+		fmt.Fprintf(&out, "%s%s\n", before, subject)
+	}
+	w.rest = append(w.rest[:0], w.rest[end:]...)
+	if _, err := w.to.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// flush writes what git's output ends with, if that is no whole line. An error has been reported by then.
+func (w *logWriter) flush() { _, _ = w.to.Write(w.rest) }
