@@ -265,7 +265,7 @@ type Promoted struct{ Done *attempt.Promoted }
 
 // JSON writes the members of a rollback's answer, and the checkpoint that was created.
 func (a Promoted) JSON(w io.Writer) error {
-	created, err := Shown{a.Done.Created}.Document()
+	created, err := Shown{Detail: a.Done.Created}.Document()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -89,10 +90,10 @@ func (a Unchanged) text(p *page) {
 }
 
 // JSON writes the record of that checkpoint. Its member created is false.
-func (a Unchanged) JSON(w io.Writer) error { return Shown(a).JSON(w) }
+func (a Unchanged) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
 
 // JSON writes the record with commit, ref, tag and created.
-func (a Created) JSON(w io.Writer) error { return Shown{a.Detail}.JSON(w) }
+func (a Created) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
 
 // Captured is the answer of create --dry-run.
 type Captured struct{ Detail *checkpoint.Detail }
@@ -101,14 +102,17 @@ type Captured struct{ Detail *checkpoint.Detail }
 func (a Captured) text(p *page) {
 	r := a.Detail.Record
 	p.line(append([]render.Span{plain("Would save ")}, mention(checkpoint.MentionOf(r))...)...)
-	p.captured(a.Detail)
+	p.captured(a.Detail, nil)
 }
 
 // JSON writes the record that would be stored.
-func (a Captured) JSON(w io.Writer) error { return Shown(a).JSON(w) }
+func (a Captured) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
 
 // Shown is the answer of show.
-type Shown struct{ Detail *checkpoint.Detail }
+type Shown struct {
+	Detail *checkpoint.Detail
+	Since  *inspect.Since // what it changed; nil: not asked for
+}
 
 // JSON writes the record with commit, ref and tag.
 func (a Shown) JSON(w io.Writer) error {
@@ -128,46 +132,69 @@ func (a Shown) Document() ([]byte, error) {
 	return raw, nil
 }
 
-// text writes the contents of the record: identity and place first, then message, state, outputs,
-// error and files.
+// text writes the contents of the record: what it is called, its message, files, state, outputs and error, and last
+// what programs and documents call it. A person does not see members with their usual value.
 func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
-	title := render.Cell{{Role: render.ID, Text: r.Label}}
+	people := p.view.Layout == render.Aligned
+	title := cell(render.ID, r.Label)
+	if people {
+		title = cell(render.ID, checkpoint.CalledOf(r))
+	}
 	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans() {
 		title = append(title, plain(" "), mark)
 	}
-	p.fields(
-		field{"Checkpoint", title},
-		field{"Id", say(string(r.ID))},
-		field{"Session", say(string(r.Session))},
-		field{"Topic", say(r.Topic)},
-		field{"Step", say(stepOf(d))},
-		field{"Trigger", say(r.Trigger)},
-		field{"Status", say(r.Status)},
-		field{"Workflow", say(r.Workflow.Name)},
-		field{"Time", say(p.view.Time(r.CreatedAt))},
-		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
-		field{"For git", say(d.Plain)},
-		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
-		field{"Branch", say(branchOf(d, p.view))},
-		field{"Holds", say(when(r.Snapshot.Tree == "", "no files: the document that it was imported from has none"))},
-		field{"Staged", say(when(len(r.Git.Staged) > 0, render.Count(len(r.Git.Staged), "file", "files")))},
-		field{"Tokens", say(d.Usage.Words())},
-		field{"Rebuilt from", say(string(r.RebuiltFrom))},
-	)
+	if people {
+		p.line(append(title, plain(", "+p.view.Time(r.CreatedAt)+", in session "+string(r.Session)+when(r.Topic != "", ` "`+r.Topic+`"`)))...)
+	} else {
+		p.fields(field{"Checkpoint", title})
+	}
 	if r.Message != "" {
 		p.gap()
 		p.text("    ", r.Message)
 		p.gap()
 	}
-	p.members("State", r.State)
+	p.captured(d, a.Since)
+	if people && a.Since != nil && a.Since.Known {
+		p.stateChanges(a.Since.State)
+	} else {
+		p.members("State", r.State)
+	}
 	p.outputs(d)
 	if len(r.Error) > 0 && string(r.Error) != "null" {
 		p.line(heading("Error"))
 		p.text("  ", jsonText(r.Error))
 	}
-	p.captured(d)
 	p.byOthers(r)
+	p.gap()
+	p.identity(d)
+}
+
+// identity writes what programs and documents call a checkpoint, and where and how it was made.
+func (p *page) identity(d *checkpoint.Detail) {
+	r := d.Record
+	unusual := func(value, usual string) render.Cell {
+		return say(when(value != usual || p.view.Layout == render.Tabbed, value))
+	}
+	if p.view.Layout == render.Tabbed { // people have them in the first line
+		p.fields(field{"Session", say(string(r.Session))}, field{"Topic", say(r.Topic)}, field{"Time", say(p.view.Time(r.CreatedAt))})
+	}
+	p.fields(
+		field{"Step", unusual(stepOf(d), checkpoint.CalledOf(r))},
+		field{"Trigger", unusual(r.Trigger, workflow.TriggerManual)},
+		field{"Status", unusual(r.Status, checkpoint.StatusOpen)},
+		field{"Workflow", unusual(r.Workflow.Name, workflow.DefaultName)},
+		field{"Branch", say(branchOf(d, p.view))},
+		field{"Holds", say(when(r.Snapshot.Tree == "", "no files: the document that it was imported from has none"))},
+		field{"Staged", say(when(len(r.Git.Staged) > 0, render.Count(len(r.Git.Staged), "file", "files")))},
+		field{"Tokens", say(d.Usage.Words())},
+		field{"Rebuilt from", say(string(r.RebuiltFrom))},
+		field{"Label", unusual(r.Label, checkpoint.CalledOf(r))},
+		field{"Id", say(string(r.ID))},
+		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
+		field{"For git", say(d.Plain)},
+		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
+	)
 }
 
 // stepOf returns the step of a checkpoint with its name and iteration.

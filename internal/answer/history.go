@@ -16,6 +16,21 @@ import (
 // Audit is the answer of history: the events of a session's journal, oldest first.
 type Audit []inspect.HistoryLine
 
+// AuditBrief is an Audit without ids and persons where a person reads it.
+type AuditBrief struct{ Audit }
+
+// text writes the table of events: for programs the whole one.
+func (a AuditBrief) text(p *page) {
+	if p.view.Layout == render.Tabbed {
+		a.Audit.text(p)
+		return
+	}
+	columns := []render.Column{{Title: "Age"}, {Title: "Event"}, {Title: "What", Min: 20}, {Title: "Reason", Min: 8}}
+	p.table(columns, each(a.Audit, func(e inspect.HistoryLine) []render.Cell {
+		return []render.Cell{say(p.view.Age(e.Time.Time)), say(happened(e)), say(e.What), say(cmp.Or(e.Reason, e.Status))}
+	}))
+}
+
 // JSON writes a line for each event.
 func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
 

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
 )
 
 // members writes the top-level members of a JSON object, one per row. It writes nothing for an
@@ -53,17 +54,35 @@ func (p *page) outputs(d *checkpoint.Detail) {
 	p.section("Outputs", []render.Column{{Min: 8}, {Align: render.Right}, {Align: render.Right}, {Min: 8}}, rows)
 }
 
-// captured writes the files that changed, those that were left out, and those at risk.
-func (p *page) captured(d *checkpoint.Detail) {
+// captured writes the files that changed, with their lines if they were counted, those that were left out, and
+// those at risk.
+func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 	files, snapshot := d.Record.Files, d.Record.Snapshot
 	var rows [][]render.Cell
 	for _, changed := range []struct {
 		op    string
 		paths []record.Path
 	}{{"added", files.Created}, {"modified", files.Modified}, {"deleted", files.Deleted}} {
-		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell { return fileRow(changed.op, string(path)) })...)
+		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell {
+			row := fileRow(changed.op, string(path))
+			if since == nil || p.view.Layout == render.Tabbed {
+				return row
+			}
+			n, counted := since.Lines[string(path)]
+			switch {
+			case n.Binary:
+				return append(row, cell(render.Dim, "binary"))
+			case counted:
+				return append(row, cell(render.Dim, fmt.Sprintf("+%d -%d", n.Added, n.Deleted)))
+			}
+			return append(row, nil)
+		})...)
 	}
-	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), []render.Column{{}, {Min: 20}}, rows)
+	columns := []render.Column{{}, {Min: 20}}
+	if len(rows) > 0 {
+		columns = append(columns, make([]render.Column, len(rows[0])-len(columns))...)
+	}
+	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), columns, rows)
 	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
 	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.Skipped, func(s record.Skipped) []render.Cell {
 		reason := s.Reason

@@ -79,7 +79,7 @@ type Reverted struct{ Done *rollback.Answer }
 
 // JSON writes the members of a rollback's answer, and the checkpoint that was made.
 func (a Reverted) JSON(w io.Writer) error {
-	created, err := Shown{a.Done.Created}.Document()
+	created, err := Shown{Detail: a.Done.Created}.Document()
 	if err != nil {
 		return err
 	}

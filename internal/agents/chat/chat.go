@@ -154,7 +154,7 @@ func do(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, error) 
 	case "undo", "redo":
 		return chatPlan(ctx, s, chatMemory{Walk: c.Does})
 	case "history":
-		lines, err := inspect.History(ctx, s, "")
+		lines, err := inspect.History(ctx, s, "", inspect.DetailNone)
 		return unless(err, shown(answer.Audit(lines[max(0, len(lines)-longestHistory):]), ""))
 	case "help":
 		return &Answer{text: help}, nil

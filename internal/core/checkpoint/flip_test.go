@@ -293,7 +293,7 @@ func (f *flipping) look() string {
 			}
 			tell(d, err)
 		}
-		history, err := inspect.History(ctx, s, string(demo))
+		history, err := inspect.History(ctx, s, string(demo), inspect.DetailNone)
 		tell(history, err)
 		manifest, err := session.Show(ctx, s, string(demo))
 		tell(manifest, err)

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/repair"
@@ -15,8 +16,9 @@ import (
 
 // HistoryCmd is "git checkpoint history": the journal of a session, event by event.
 type HistoryCmd struct {
-	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that you noted earlier."`
-	Verify verifyFlag `placeholder:"<commit>" help:"Verify that the journal is complete, and that it still contains a commit that you noted earlier."`
+	Since   string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that you noted earlier."`
+	Verify  verifyFlag `placeholder:"<commit>" help:"Verify that the journal is complete, and that it still contains a commit that you noted earlier."`
+	Verbose bool       `help:"At a terminal, add who did it and the commits of the journal."`
 	sessionFlag
 	jsonFlag
 }
@@ -51,8 +53,18 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 		if c.Verify.given {
 			return c.verify(ctx, app, s)
 		}
-		found, err := inspect.History(ctx, s, c.Session)
-		return app.giveUnless(err, answer.Audit(found))
+		detail := inspect.DetailNone
+		if app.view.Layout == render.Aligned && !app.json {
+			detail = inspect.DetailRows
+		}
+		found, err := inspect.History(ctx, s, c.Session, detail)
+		switch {
+		case err != nil:
+			return err
+		case c.Verbose:
+			return app.giveLong(ctx, s, answer.Audit(found))
+		}
+		return app.giveLong(ctx, s, answer.AuditBrief{Audit: found})
 	})
 }
 

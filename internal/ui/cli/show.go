@@ -55,7 +55,11 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	case c.Stat, c.Patch:
 		return c.files(ctx, app, s, found)
 	}
-	return app.give(answer.Shown{Detail: found})
+	shown := answer.Shown{Detail: found}
+	if !app.json {
+		shown.Since = inspect.ChangesOf(ctx, s, found)
+	}
+	return app.giveLong(ctx, s, shown)
 }
 
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.

@@ -111,6 +111,8 @@ type HistoryLine struct {
 	Topic    string            `json:"topic,omitempty"`
 	Branch   string            `json:"branch,omitempty"`
 	Extra    map[string]string `json:"extra,omitempty"`
+
+	What string `json:"-"` // for people: the checkpoints that it is about, with their messages
 }
 
 // Happened says what came last in a session, as far as another command fits than after a save.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -20,8 +21,9 @@ import (
 	"git-checkpoint/internal/verb/travel"
 )
 
-// History returns all events of a session, oldest first, in the order of the fold.
-func History(ctx context.Context, s *checkpoint.Service, session string) (out []HistoryLine, err error) {
+// History returns all events of a session, oldest first, in the order of the fold. With DetailRows each says what it
+// is about.
+func History(ctx context.Context, s *checkpoint.Service, session string, detail Detail) (out []HistoryLine, err error) {
 	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
@@ -29,7 +31,74 @@ func History(ctx context.Context, s *checkpoint.Service, session string) (out []
 	for _, e := range st.Events() {
 		out = append(out, LineOf(e))
 	}
+	if detail != DetailRows {
+		return out, nil
+	}
+	// One that is pruned has no record any more, and keeps its number.
+	mentioned, err := mentions(ctx, s, st)
+	if err != nil {
+		return nil, err
+	}
+	say := func(id name.ID) string {
+		if m, ok := mentioned[id]; ok {
+			return m.String()
+		}
+		if e := st.Entry(id); e != nil {
+			return checkpoint.CalledBy(e)
+		}
+		return string(id)
+	}
+	for i, e := range st.Events() {
+		out[i].What = about(e, say)
+	}
 	return out, nil
+}
+
+// about says which checkpoints an event is about: one, from and to, or those that were pruned.
+func about(e *journal.Event, say func(name.ID) string) string {
+	switch {
+	case e.To != "" && e.From != "" && e.To != e.From:
+		return "from " + say(e.From) + " to " + say(e.To)
+	case e.To != "":
+		return "to " + say(e.To)
+	case e.From != "":
+		return "from " + say(e.From)
+	case e.Checkpoint != "":
+		return say(e.Checkpoint)
+	}
+	var gone []string
+	for _, t := range e.Tombstones {
+		gone = append(gone, say(t.ID))
+	}
+	return strings.Join(gone, ", ")
+}
+
+// mentions returns how people see the checkpoints of a session that are still there.
+func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
+	l := &Listing{Session: st.Session}
+	var kept []*journal.Entry
+	for _, e := range st.Checkpoints() {
+		if !e.Dead {
+			kept = append(kept, e)
+		}
+	}
+	byID, problems, err := Problems(ctx, s, st, kept)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range kept {
+		l.Items = append(l.Items, itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]))
+	}
+	if err := l.details(ctx, s, st, byID, DetailMessages); err != nil {
+		return nil, err
+	}
+	l.called(st)
+	all := make(map[name.ID]checkpoint.Mention, len(l.Items))
+	for _, item := range l.Items {
+		message, _, _ := strings.Cut(cmp.Or(item.Row.Message, item.Message), "\n")
+		all[item.ID] = checkpoint.Mention{Name: item.Row.Name, Message: message, Files: item.Row.Files, At: item.CreatedAt.Time}
+	}
+	return all, nil
 }
 
 // OriginOf returns what was current before a rollback. An imported rollback may come from a

@@ -4,7 +4,6 @@ package inspect
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -113,22 +112,21 @@ func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *
 
 // logLines returns the line of each checkpoint of a session by its commit.
 func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, color string) (map[string]string, error) {
-	l, err := listSession(ctx, s, st.Session, ListRequest{Session: string(st.Session), Hidden: HiddenShown, Detail: DetailMessages}, nil)
+	mentioned, err := mentions(ctx, s, st)
 	if err != nil {
 		return nil, err
 	}
-	l.called(st)
 	style := render.Plain
 	if color == "always" {
 		style = render.Coloured
 	}
-	lines := make(map[string]string, len(l.Items))
-	for _, item := range l.Items {
-		message, _, _ := strings.Cut(cmp.Or(item.Row.Message, item.Message), "\n")
-		if message == "" && item.Row.Files != "" {
-			message = "(" + item.Row.Files + ")"
+	lines := make(map[string]string, len(mentioned))
+	for id, m := range mentioned {
+		message := m.Message
+		if message == "" && m.Files != "" {
+			message = "(" + m.Files + ")"
 		}
-		lines[string(item.Commit)] = strings.TrimSpace(style.Paint(render.ID, item.Row.Name) + " " + render.Escape(cmp.Or(item.Problem, message)))
+		lines[string(st.Entry(id).Event().Commit)] = strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(message))
 	}
 	return lines, nil
 }

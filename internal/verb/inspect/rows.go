@@ -32,7 +32,7 @@ const (
 type Row struct {
 	Name    string // what a person types for it
 	Message string // all of it
-	Files   string // in place of a message: "a, b and 3 more"
+	Files   string // where there is no message: "a, b and 3 more"
 	By      string // the agent, or the trigger unless that is manual
 	Lines   *FileCount
 }
@@ -62,7 +62,7 @@ func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name
 	for i, item := range l.Items { // also of one whose record is damaged
 		found[i] = strings.Contains(strings.ToLower(item.Message), word)
 	}
-	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { found[i] = found[i] || mentions(rec, word) })
+	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { found[i] = found[i] || hasWord(rec, word) })
 	kept := l.Items[:0]
 	for i, item := range l.Items {
 		if found[i] {
@@ -102,8 +102,8 @@ func rowOf(rec *record.Record) Row {
 	return row
 }
 
-// mentions reports whether the message or a changed path has a word, which must be in lower case.
-func mentions(rec *record.Record, word string) bool {
+// hasWord reports whether the message or a changed path has a word, which must be in lower case.
+func hasWord(rec *record.Record, word string) bool {
 	if strings.Contains(strings.ToLower(rec.Message), word) {
 		return true
 	}
