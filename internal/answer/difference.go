@@ -130,7 +130,12 @@ func length(lines int, entries *int) string {
 
 // files writes the changed files, and for a shortened list the flag that shows all.
 func (p *page) files(title string, changes []checkpoint.FileChange) {
-	shown, more := cut(p, changes, FilesListed)
+	p.firstFiles(title, changes, FilesListed)
+}
+
+// firstFiles is files for at most so many.
+func (p *page) firstFiles(title string, changes []checkpoint.FileChange, most int) {
+	shown, more := cut(p, changes, most)
 	p.cutSection(title, []render.Column{{}, {Min: 20}}, each(shown, func(c checkpoint.FileChange) []render.Cell {
 		return fileRow(c.Op, string(c.Path))
 	}), 0)

@@ -71,9 +71,12 @@ func (a Beside) text(p *page) { p.beside(a.Status.Others, a.Status.MayFetch) }
 func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
 	if len(others) > 0 {
 		there := "git checkpoint session switch " + when(len(others) == 1, string(others[0].Session)) + when(len(others) > 1, "NAME")
-		named := p.besideLine(others, checkpoint.OthersNamed)
-		for n := checkpoint.OthersNamed - 1; n > 0 && p.view.Width > 0 && render.Width(render.Escape(named)) > p.view.Width; n-- {
-			named = p.besideLine(others, n)
+		var named string
+		for _, shorter := range []struct{ most, title int }{{checkpoint.OthersNamed, titleLength}, {2, titleLength}, {1, titleLength}, {1, titleLength / 2}, {1, 0}} {
+			named = p.besideLine(others[:min(len(others), shorter.most)], len(others), shorter.title)
+			if p.view.Width == 0 || render.Width(render.Escape(named)) <= p.view.Width {
+				break
+			}
 		}
 		if one := named + "   " + there; p.view.Width == 0 || render.Width(render.Escape(one)) <= p.view.Width {
 			p.line(dim(one))
@@ -87,19 +90,22 @@ func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
 	}
 }
 
-// besideLine names at most so many sessions and counts the rest.
-func (p *page) besideLine(others []checkpoint.OtherSession, most int) string {
+// besideLine names some sessions of all, with the beginnings of their titles.
+func (p *page) besideLine(some []checkpoint.OtherSession, all, title int) string {
 	var named []string
-	for i, o := range others[:min(len(others), most)] {
+	for i, o := range some {
 		about := strconv.Itoa(o.Steps)
 		if i == 0 {
 			about = render.Count(o.Steps, "step", "steps") + ", " + p.view.Time(o.Last)
 		}
-		named = append(named, string(o.Session)+when(o.Topic != "", ` "`+name.Clip(o.Topic, titleLength)+`"`)+" ("+about+")")
+		named = append(named, string(o.Session)+when(o.Topic != "" && title > 0, ` "`+name.Clip(o.Topic, title)+`"`)+" ("+about+")")
 	}
-	rest := len(others) - len(named)
-	return render.Count(len(others), "more session", "more sessions") + ": " + strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest))
+	rest := all - len(some)
+	return render.Count(all, "more session", "more sessions") + ": " + strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest))
 }
+
+// statusFiles is how many files a person sees in the answer of status, so that it fits on a small screen.
+const statusFiles = 5
 
 // titleLength bounds the title of another session.
 const titleLength = 30
@@ -138,7 +144,7 @@ func (a Stands) here(p *page) {
 	if s.Damaged != "" { // what changed is not known
 		return
 	}
-	p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed)
+	p.firstFiles(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed, statusFiles)
 	p.moved(s.Repositories)
 	p.workers(s.Workers)
 }

@@ -31,6 +31,9 @@ const (
 // warns.
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
+	if err == nil && s.options.Names == NamesOfAny {
+		err = s.bothMeant(ctx, session, ref, found)
+	}
 	only, is := errors.AsType[*discardedError](err)
 	if s.options.Names != NamesOfAny || !is || len(only.entries) != 1 {
 		return found, err

@@ -1,0 +1,58 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/render"
+)
+
+// bothMeant returns the error for a number that a person types where an agent's session is active, if the newest
+// session in which people work here has that number, too: the agent may have begun without the person noticing. It
+// is nil otherwise, also where the person chose the agent's session.
+func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Found) error {
+	active := found.State
+	if session != "" || !numberPattern().MatchString(ref) || active.Workflow != workflow.AgentName || IsChosen(s, active.Session) {
+		return nil
+	}
+	own := s.personsNewest(ctx)
+	if own == nil {
+		return nil
+	}
+	e := byNumber(own, ref)
+	if e == nil {
+		return nil
+	}
+	said := func(st *journal.State, e *journal.Entry) string {
+		m := Mention{Name: ref}
+		if rec, err := s.ReadRecord(ctx, e); err == nil {
+			m = MentionOf(rec)
+			m.Name = ref
+		}
+		return fmt.Sprintf("`%s:%s`%s, %s", st.Session, ref, strings.TrimPrefix(m.String(), ref), render.Ago(e.Event().Time, s.Now()))
+	}
+	failed := Failure(KindUsage, said(active, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, active.Session, own.Session)
+	failed.Hints = append(failed.Hints, said(own, e), fmt.Sprintf("`git checkpoint session switch %s` goes back to yours", own.Session))
+	return failed
+}
+
+// personsNewest returns the session without an agent that this worktree used last, or nil.
+func (s *Service) personsNewest(ctx context.Context) (newest *journal.State) {
+	here, _ := s.worktreeIDs()
+	states, err := s.States(ctx, "")
+	if err != nil || here == "" {
+		return nil
+	}
+	for _, st := range states {
+		if st.Workflow == workflow.AgentName || IsClosed(st.Status) || !st.Worked(here) {
+			continue
+		}
+		if newest == nil || st.LastBy(here).After(newest.LastBy(here)) {
+			newest = st
+		}
+	}
+	return newest
+}

@@ -1,0 +1,102 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/test/screentest"
+)
+
+// TestNumberOfBothIsAsked checks that a number which an agent's session and the person's have is answered with both
+// at a terminal, and means the active session's for a script and where the person switched to it.
+func TestNumberOfBothIsAsked(t *testing.T) {
+	repository(t)
+	for i := range 2 {
+		if err := os.WriteFile("file", fmt.Append(nil, i), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, screen := at(context.Background(), screentest.NewPipes(""), "create", "--session", "claude", "--workflow", "agent", "--step", fmt.Sprint(i+1), "-m", fmt.Sprint("turn ", i+1)); code != 0 {
+			t.Fatal(screen.Stderr())
+		}
+	}
+	s, err := checkpoint.Open(context.Background(), checkpoint.Options{Env: os.Environ(), Now: time.Now, Warn: func(string) {}})
+	if err == nil {
+		err = errors.Join(checkpoint.Adopt(s, "claude"), s.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"rollback", "1"}, {"show", "1"}, {"diff", "1"}, {"rollback", "1", "-y"}} {
+		code, screen := at(context.Background(), screentest.New("y"), args...)
+		if said := screen.Stderr(); code != 129 || !strings.Contains(said, "`claude:1` \"turn 1\", ") || !strings.Contains(said, "`main:1` \"the first\", ") {
+			t.Errorf("%q: exit %d: %s", args, code, said)
+		}
+	}
+	for _, args := range [][]string{{"show", "main:1"}, {"show", "claude:1"}, {"show", "1", "--session", "claude"}} {
+		if code, screen := at(context.Background(), screentest.New(), args...); code != 0 {
+			t.Errorf("%q: %s", args, screen.Stderr())
+		}
+	}
+	if _, screen := at(context.Background(), screentest.NewPipes(""), "show", "1", "--get", "message"); screen.Stdout() != "turn 1\n" {
+		t.Errorf("a script gets %q", screen.Stdout())
+	}
+	if code, screen := at(context.Background(), screentest.NewPipes(""), "session", "switch", "claude"); code != 0 {
+		t.Fatal(screen.Stderr())
+	}
+	if _, screen := at(context.Background(), screentest.New(), "show", "1", "--get", "message"); screen.Stdout() != "turn 1\n" {
+		t.Errorf("after a switch %q %s", screen.Stdout(), screen.Stderr())
+	}
+}
+
+// TestDayFitsScreen checks that after a day of sixty checkpoints, three sessions and an agent, list, status and the
+// bare command fit a screen of 24 lines at 80 columns with the command that was typed and the next prompt, and say
+// where everything is.
+func TestDayFitsScreen(t *testing.T) {
+	repository(t)
+	t.Setenv("GIT_CHECKPOINT_AUTOPACK", "false")
+	save := func(content string, args ...string) {
+		t.Helper()
+		if err := os.WriteFile("file", []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, screen := at(context.Background(), screentest.NewPipes(""), append([]string{"create"}, args...)...); code != 0 {
+			t.Fatal(screen.Stderr())
+		}
+	}
+	for i := range 58 {
+		save(strings.Repeat("line\n", i), "-m", fmt.Sprintf("step %d: read the code of lists, and make it faster for everybody who has many", i+3))
+	}
+	for _, other := range []string{"feature-of-the-day", "another-feature"} {
+		save(other, "--session", other, "-m", "begun")
+	}
+	save("agent", "--session", "claude", "--workflow", "agent", "--step", "1", "-m", "please add a list of all that is there to the page")
+	for i := range 30 {
+		if err := os.WriteFile(fmt.Sprintf("a-new-file-%d", i), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"list"}, {"status"}, {}} {
+		for _, width := range []string{"80", "100", "140"} {
+			terminal := screentest.New()
+			terminal.Environ = append(terminal.Environ, "LINES=24", "COLUMNS="+width)
+			code, screen := at(context.Background(), terminal, append(args, "--color=never")...)
+			said := screen.Stdout()
+			rows := 0
+			for line := range strings.Lines(said) {
+				rows += 1 + max(0, len([]rune(strings.TrimSpace(line)))-1)/80
+			}
+			if width != "80" {
+				rows = strings.Count(said, "\n")
+			}
+			if code != 0 || rows > 22 || !strings.Contains(said, "60") || !strings.Contains(said, "3 more sessions: claude ") || !strings.Contains(said, "git checkpoint session switch NAME") {
+				t.Errorf("%q at %s: exit %d, %d rows:\n%s", args, width, code, rows, said)
+			}
+		}
+	}
+}
