@@ -80,7 +80,7 @@ func colour(line string) string {
 		return ` fill="#ffffff" font-weight="bold"`
 	case strings.HasPrefix(line, "✓"):
 		return ` fill="#8fd18f"`
-	case strings.HasPrefix(line, "Continue?"):
+	case strings.Contains(line, "Continue? [y/N]"):
 		return ` fill="#e8c26a"`
 	}
 	return ""

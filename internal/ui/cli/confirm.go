@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"slices"
 
 	"git-checkpoint/internal/answer"
@@ -79,7 +80,10 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:
 	default:
-		if agreed, err := a.agreed(ctx, planned, how); !agreed {
+		if how.DryRun {
+			return nil, a.give(planned)
+		}
+		if err := a.confirmOr(ctx, planned, how.yesFlag, a.differences(ctx, plan)); err != nil {
 			return nil, err
 		}
 	}
@@ -93,6 +97,22 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 		}
 	}
 	return done, nil
+}
+
+// differences returns what shows the differences that a plan makes to files. It is nil if there are none.
+func (a *App) differences(ctx context.Context, plan *rollback.Plan) func() error {
+	if !plan.ChangesFiles() {
+		return nil
+	}
+	return func() error {
+		return a.page(ctx, plan.Service(), func(w io.Writer) error {
+			if a.json { // stdout is for the answer
+				w = a.Terminal.Err
+			}
+			_, err := plan.PrintDiff(ctx, a.git(w))
+			return err
+		})
+	}
 }
 
 // agreed reports whether to carry out a plan: it prints the plan, and asks unless the flags have
@@ -110,6 +130,11 @@ func (a *App) agreed(ctx context.Context, planned answer.Answer, how confirmFlag
 // With --yes it prints the plan at most. Without a terminal to ask on it prints the plan and
 // refuses (exit code 4).
 func (a *App) confirm(ctx context.Context, planned answer.Answer, how yesFlag) error {
+	return a.confirmOr(ctx, planned, how, nil)
+}
+
+// confirmOr is confirm for a plan whose differences can be shown at the question.
+func (a *App) confirmOr(ctx context.Context, planned answer.Answer, how yesFlag, differences func() error) error {
 	switch {
 	case how.Yes && (a.quiet || a.json):
 		return nil
@@ -130,7 +155,11 @@ func (a *App) confirm(ctx context.Context, planned answer.Answer, how yesFlag) e
 		return err
 	}
 	// Ctrl+C at the question is an error of its own, not a no.
-	yes, err := a.Terminal.Confirm(ctx, "Continue?")
+	question := "Continue?"
+	if differences != nil {
+		question = "(d shows the diff) " + question
+	}
+	yes, err := a.Terminal.ConfirmOr(ctx, question, differences)
 	if err == nil && !yes {
 		err = refused("not confirmed, nothing was changed")
 	}

@@ -54,6 +54,26 @@ func TestNumberOfBothIsAsked(t *testing.T) {
 	}
 }
 
+// TestPlanShowsDiff checks that "d" at the question of a rollback or an undo shows what it changes in files, and asks
+// again.
+func TestPlanShowsDiff(t *testing.T) {
+	repository(t)
+	if err := os.WriteFile("new file", []byte("mine\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"rollback", "1"}, {"undo"}} {
+		code, screen := at(context.Background(), screentest.New("d", "D", "y"), args...)
+		asked := strings.Count(screen.Stderr(), "(d shows the diff) Continue? [y/N] ")
+		shown := strings.Count(screen.Stdout(), "diff --git a/file b/file")
+		if code != 0 || asked != 3 || shown != 2 {
+			t.Errorf("%q: exit %d, asked %d, shown %d: %s%s", args, code, asked, shown, screen.Stdout(), screen.Stderr())
+		}
+	}
+	if code, screen := at(context.Background(), screentest.New("d"), "delete", "1"); code != 4 {
+		t.Errorf("exit %d: %s", code, screen.Stderr())
+	}
+}
+
 // TestDayFitsScreen checks that after a day of sixty checkpoints, three sessions and an agent, list, status and the
 // bare command fit a screen of 24 lines at 80 columns with the command that was typed and the next prompt, and say
 // where everything is.

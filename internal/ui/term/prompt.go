@@ -20,12 +20,24 @@ var ErrQuit = errors.New("nothing was chosen")
 // Confirm asks a yes-or-no question. Any answer but "y" or "yes" is no, and so is the end of the
 // input.
 func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
-	line, err := t.prompt(ctx, question+" [y/N] ")
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+	return t.ConfirmOr(ctx, question, nil)
+}
+
+// ConfirmOr is Confirm for a question about something that "d" shows. It asks again after that. Without show, "d" is
+// no, as any other answer is.
+func (t *Terminal) ConfirmOr(ctx context.Context, question string, show func() error) (bool, error) {
+	for {
+		line, err := t.prompt(ctx, question+" [y/N] ")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if line = strings.ToLower(line); line != "d" || show == nil {
+			return line == "y" || line == "yes", nil
+		}
+		if err := show(); err != nil {
+			return false, err
+		}
 	}
-	line = strings.ToLower(line)
-	return line == "y" || line == "yes", nil
 }
 
 // Choice is one of a few answers. The user types its letter or the beginning of its text.

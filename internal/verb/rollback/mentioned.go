@@ -4,6 +4,7 @@ package rollback
 
 import (
 	"context"
+	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -63,6 +64,26 @@ func (r *Plan) CountLines(ctx context.Context) {
 	for _, f := range inspect.Counts(string(out.Stdout)) {
 		r.answer.Lines[checkpoint.Path(f.Path)] = f
 	}
+}
+
+// ChangesFiles reports whether the plan writes or deletes any file.
+func (r *Plan) ChangesFiles() bool {
+	return r.plan != nil && r.cur != nil && r.record.Snapshot.Tree != "" && len(r.answer.Plan.Write)+len(r.answer.Plan.Delete)+len(r.answer.Plan.Mode) > 0
+}
+
+// Service returns what the plan was computed with.
+func (r *Plan) Service() *checkpoint.Service { return r.s }
+
+// PrintDiff lets git print what the plan changes in files, from the worktree as it is to what comes back. Of very
+// many files it compares everything. It returns git's exit code.
+func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
+	var paths []string
+	if all := slices.Concat(r.answer.Plan.Write, r.answer.Plan.Delete, r.answer.Plan.Mode); len(all) <= linesCounted {
+		for _, path := range all {
+			paths = append(paths, ":(top,literal)"+string(path))
+		}
+	}
+	return inspect.PrintDiff(ctx, r.s, &inspect.Difference{FromTree: r.cur.Tree, ToTree: r.record.Snapshot.Tree}, paths, nil, to)
 }
 
 // leave notes a checkpoint that is left behind: prefix and suffix say of which session and worktree it
