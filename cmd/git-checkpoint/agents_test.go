@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,6 +38,10 @@ type driven struct {
 	install [][]string
 	brief   bool // it starts slowly without a network: one prompt is enough
 	mute    bool // without a terminal it sends no prompts
+
+	on       func(args []string) []string // arguments before a prompt that goes on after --chat
+	consents bool                         // --chat needs consent
+	stays    bool                         // a conversation stays in its worktree
 }
 
 // drivenAgents are the agents; in their texts {url}, {repo}, {home} and {agents} are replaced.
@@ -51,6 +56,9 @@ func drivenAgents() []driven {
 				"projects":{"{repo}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`},
 			install: [][]string{{"plugin", "validate", "{plugin}"}, {"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@git-checkpoint"}},
 			work:    map[string]string{".claude/settings.json": "{\n\t\"cleanupPeriodDays\": 20\n}\n"},
+			on: func(args []string) []string {
+				return append([]string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5"}, append(args, "-p")...)
+			},
 		},
 		{
 			name: "codex", program: "codex",
@@ -76,6 +84,9 @@ stream_max_retries = 0
 trust_level = "trusted"
 `},
 			work: map[string]string{".codex/hooks.json": "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}"},
+			on: func(args []string) []string {
+				return append([]string{"exec"}, append(args, "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust")...)
+			},
 		},
 		{
 			name: "gemini", program: "gemini",
@@ -86,6 +97,9 @@ trust_level = "trusted"
 				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
 			install: [][]string{{"extensions", "validate", "{plugin}"}, {"extensions", "install", "{plugin}", "--consent", "--skip-settings"}},
 			work:    map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
+			on: func(args []string) []string {
+				return append(append([]string{"--yolo", "-m", "gemini-2.5-flash"}, args...), "-p")
+			},
 		},
 		{
 			name: "opencode", program: "opencode", packages: "opencode-plugin",
@@ -96,6 +110,7 @@ trust_level = "trusted"
 				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
 				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
 			work: map[string]string{"opencode.json": "{\"$schema\": \"https://opencode.ai/config.json\"}\n"},
+			on:   func(args []string) []string { return append([]string{"run"}, args...) },
 		},
 		{
 			name: "copilot", program: "copilot",
@@ -107,6 +122,10 @@ trust_level = "trusted"
 			},
 			home: map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
 			work: map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
+			on: func(args []string) []string {
+				return append(append([]string{"--yolo", "--no-auto-update"}, args...), "-p")
+			},
+			consents: true, stays: true,
 		},
 		{
 			name: "qwen", program: "qwen",
@@ -208,6 +227,27 @@ func TestAgentPlugins(t *testing.T) {
 	}
 }
 
+// After `rollback --chat` and `fork --chat` the agent's next request holds the conversation up to the step, and
+// nothing later.
+func TestAgentChats(t *testing.T) {
+	dir := os.Getenv("AGENTS")
+	if dir == "" {
+		t.Skip("AGENTS is not set: `make test-agents` runs it")
+	}
+	for _, a := range drivenAgents() {
+		if def, err := agent.Find(a.name); err != nil || !def.Chat.Can() {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			program := filepath.Join(dir, a.name, "node_modules", ".bin", a.program)
+			if _, err := os.Stat(program); err != nil {
+				t.Skipf("NOT TESTED: %s is not installed", a.name)
+			}
+			newDrive(t, a, dir, program).goesOn()
+		})
+	}
+}
+
 // plugin installs the plugin as a person would.
 func (d *drive) plugin() {
 	dir := filepath.Join(filepath.Dir(d.dir), "plugin", "opencode-git-checkpoint")
@@ -254,6 +294,7 @@ func newDrive(t *testing.T, a driven, dir, program string) *drive {
 	m := serveModel(t, []modelTurn{
 		{"make hello", []modelStep{{path: "{repo}/hello.txt", content: "hello\n"}, {text: "Made hello."}}},
 		{"alter the greeting", []modelStep{{command: "echo changed >hello.txt"}, {text: "Changed it."}}},
+		{"run the last one", []modelStep{{command: "echo last >last.txt"}, {text: "Ran the last."}}},
 	})
 	w := newWorld(t)
 	// Some programs refuse a home below the directory of temporary files.
@@ -409,6 +450,68 @@ func (d *drive) unheard() {
 	}
 }
 
+// goesOn is what TestAgentChats promises.
+func (d *drive) goesOn() {
+	t := d.t
+	t.Cleanup(d.failures)
+	d.run("git-checkpoint", "agent", "add", d.agent.name, "-y")
+	d.prompt("make hello")
+	d.prompt("alter the greeting")
+	d.prompt("run the last one")
+	before := d.run("git-checkpoint", "rollback", "2", "-n")
+	if d.agent.consents {
+		if said, code := d.try("git-checkpoint", "rollback", "2", "--chat", "-y"); code != 4 || !strings.Contains(said, "checkpoint.agent."+d.agent.name+".chat true") {
+			t.Fatalf("without consent: exit code %d\n%s", code, said)
+		}
+		d.run("git", "config", "checkpoint.agent."+d.agent.name+".chat", "true")
+		before = d.run("git-checkpoint", "rollback", "2", "-n")
+	}
+	if strings.Count(before, "--chat") != 1 {
+		t.Errorf("the plan does not offer it once:\n%s", before)
+	}
+	forked, code := d.try("git-checkpoint", "fork", "2", d.dir+"-fork", "--chat", "--json")
+	if d.agent.stays != (code != 0) {
+		t.Fatalf("fork: exit code %d\n%s", code, forked)
+	}
+	said := d.run("git-checkpoint", "rollback", "2", "--chat", "-y")
+	line := regexp.MustCompile(`(?m)^Go on there: (.*)$`).FindStringSubmatch(said)
+	if line == nil {
+		t.Fatalf("no command is printed:\n%s", said)
+	}
+	d.holds("hello.txt", "changed\n")
+	d.remembers(d.dir, line[1], "what was it here")
+	if code == 0 {
+		chat := gjson.Get(forked, "chat")
+		d.remembers(chat.Get("directory").String(), chat.Get("command").String(), "what was it there")
+	}
+}
+
+// remembers goes on with the command that was printed, and looks at what the model is asked.
+func (d *drive) remembers(dir, command, words string) {
+	d.t.Helper()
+	args := strings.Fields(command)
+	if args[0] != d.agent.program {
+		d.t.Fatalf("the command is %q", command)
+	}
+	d.ask(dir, d.agent.on(args[1:]), words)
+	questions := d.model.questions(words)
+	if len(questions) == 0 {
+		d.t.Fatal("the model was not asked")
+	}
+	for _, q := range questions {
+		if len(q.tools) == 0 { // for a title
+			continue
+		}
+		for text, there := range map[string]bool{
+			"make hello": true, "Made hello.": true, "alter the greeting": true, "Changed it.": true, "run the last one": false, "Ran the last.": false,
+		} {
+			if strings.Contains(q.body, text) != there {
+				d.t.Errorf("in %s: that the model is told %q is %v:\n%s", dir, text, !there, q.body)
+			}
+		}
+	}
+}
+
 // failures tells what hooks could not do: an agent does not.
 func (d *drive) failures() {
 	if log, err := os.ReadFile(filepath.Join(d.dir, ".git", "checkpoint", "agent.log")); err == nil {
@@ -424,8 +527,14 @@ func (d *drive) prompt(words string) {
 		args = d.agent.next
 	}
 	d.asked++
+	d.ask(d.dir, args, words)
+}
+
+// ask runs the agent with a prompt.
+func (d *drive) ask(dir string, args []string, words string) {
+	d.t.Helper()
 	cmd := exec.Command(d.program, append(args[:len(args):len(args)], words)...)
-	cmd.Dir, cmd.Env = d.dir, d.env
+	cmd.Dir, cmd.Env = dir, d.env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	// A group of its own: an agent's launcher may end before what it started.

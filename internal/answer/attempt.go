@@ -43,6 +43,19 @@ func (a Forked) text(p *page) {
 			next = "cd " + name.Quoted(a.Made[0].Worktree)
 		}
 		p.line(render.Span{Role: render.Hint, Text: "Next:"}, plain(" "+next))
+		p.conversations(a.Made)
+	}
+}
+
+// conversations writes how conversations with an agent go on. With one attempt that is in the directory that
+// was named before.
+func (p *page) conversations(made []attempt.Attempt) {
+	for _, m := range made {
+		if chat := m.Chat; chat != nil {
+			there := *chat
+			there.Elsewhere = len(made) > 1 || m.Run != nil
+			p.goOn(&there)
+		}
 	}
 }
 

@@ -81,6 +81,7 @@ func (a Planned) text(p *page) {
 		field{"", say(when(len(r.Leaves) > 1 && !landings(r), bringsBack(r)))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
+		field{"Chat", say(chatPlan(r))},
 		field{"First", say("a safety checkpoint of what is here now")},
 		field{"Note", say(r.SavedSince)},
 	)

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -38,7 +39,31 @@ func (a RolledBack) text(p *page) {
 	default:
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 	}
+	p.goOn(a.Done.Chat)
 	p.notBroughtBack(a.Done)
+}
+
+// goOn writes the command with which a conversation goes on.
+func (p *page) goOn(chat *continuation.Answer) {
+	if chat == nil || chat.Command == "" {
+		return
+	}
+	command := chat.Command
+	if chat.Elsewhere {
+		command = "cd " + name.Quoted(chat.Directory) + " && " + command
+	}
+	p.line(render.Span{Role: render.Hint, Text: "Go on there:"}, plain(" "+command))
+}
+
+// chatPlan says what happens to the conversation with an agent, or offers it.
+func chatPlan(r *rollback.Answer) string {
+	switch {
+	case r.Chat != nil:
+		return "a new conversation with " + r.Chat.Title + " goes on from there; the old one stays"
+	case r.ChatOf != "":
+		return "--chat also takes the conversation with " + r.ChatOf + " back"
+	}
+	return ""
 }
 
 // Undone is the result of an undo or a redo.

@@ -43,6 +43,8 @@ type conversation struct {
 
 	Transcript progress `json:"transcript"`
 	Spending   spending `json:"spending,omitzero"`
+	// Talk is the path of the transcript at the end of the last turn, for package continuation.
+	Talk string `json:"talk,omitempty"`
 
 	// The event is from a subagent's own conversation.
 	child bool
@@ -72,7 +74,7 @@ type memory struct {
 
 // file returns the path of a conversation's file. The id may be any text, so it is hashed.
 func (m *memory) file(id string) string {
-	return filepath.Join(m.dir, m.agent+"-"+hashedID(m.agent, id)+".json")
+	return filepath.Join(m.dir, agent.MemoryOf(m.agent, id))
 }
 
 // open returns the conversation to which an event belongs: for a subagent that of its

@@ -312,6 +312,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		request.Step = t.Step
 	}
 	request.Agent.Turn = h.c.Turn.ID
+	request.Agent.Position = h.position(mark)
 	var spent spending
 	request.Agent.Usage, spent = h.usage()
 	lines, now := h.gained()

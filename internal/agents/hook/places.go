@@ -2,8 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -76,12 +74,7 @@ func hashed(name string, e agent.Event) string {
 	if e.Parent != "" {
 		id = e.Parent
 	}
-	return hashedID(name, id)
-}
-
-func hashedID(name, id string) string {
-	sum := sha256.Sum256([]byte(name + "\x00" + id))
-	return hex.EncodeToString(sum[:8])
+	return agent.HashedID(name, id)
 }
 
 // places is a file of the user's with a JSON line for each conversation: the directory where it

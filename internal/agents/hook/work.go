@@ -32,7 +32,7 @@ const (
 const missed = "(missed)"
 
 // worker is how the conversation is called in what is remembered of the worktree.
-func (h *handler) worker() string { return hashedID(h.agent, h.c.ID) }
+func (h *handler) worker() string { return agent.HashedID(h.agent, h.c.ID) }
 
 // begin reads what is remembered of the worktree, and counts the event.
 func (h *handler) begin() *author.Worker {

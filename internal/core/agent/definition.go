@@ -70,6 +70,7 @@ type Definition struct {
 	Bundle  Bundle          `json:"bundle"`
 	// Where the transcripts of conversations are; empty: unknown.
 	Transcripts Transcripts `json:"transcripts"`
+	Chat        Chat        `json:"chat"`
 	// ProjectVariable is the variable of the agent's hooks that has its project directory.
 	ProjectVariable string `json:"project_variable"`
 	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.

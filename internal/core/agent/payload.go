@@ -209,6 +209,13 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// MemoryOf returns the name of the file in which hooks keep what they remember of a conversation. Its id may
+// be any text.
+func MemoryOf(agent, id string) string { return agent + "-" + HashedID(agent, id) + ".json" }
+
+// HashedID returns what stands for a conversation with an agent in names and content of files.
+func HashedID(agent, id string) string { return digest(agent + "\x00" + id) }
+
 // relative returns the path relative to the agent's directory, if it is below it.
 func relative(dir, path string) string {
 	if dir == "" || !filepath.IsAbs(path) {

@@ -55,7 +55,7 @@ const (
 
 // DirectoryOf returns the agent's directory, from the beginning of a transcript; empty: unknown.
 func (t Transcripts) DirectoryOf(file string) string {
-	for line := range linesOf(file, 0, mostHead) {
+	for line := range jsonLines(file, 0, mostHead) {
 		if dir := text(line, t.Directory); dir != "" {
 			return dir
 		}
@@ -69,7 +69,7 @@ func (t Transcripts) Replied(file string) (last time.Time) {
 	if err != nil {
 		return last
 	}
-	for line := range linesOf(file, max(0, info.Size()-mostTail), mostTail) {
+	for line := range jsonLines(file, max(0, info.Size()-mostTail), mostTail) {
 		if at, err := time.Parse(time.RFC3339, text(line, t.Time)); err == nil && t.Reply.fits(line) && at.After(last) {
 			last = at
 		}
@@ -77,8 +77,8 @@ func (t Transcripts) Replied(file string) (last time.Time) {
 	return last
 }
 
-// linesOf gives the lines of JSON in a part of a file. What cannot be read has none.
-func linesOf(file string, offset, size int64) iter.Seq[gjson.Result] {
+// jsonLines gives the lines of JSON in a part of a file. What cannot be read has none.
+func jsonLines(file string, offset, size int64) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
 		f, err := os.Open(file)
 		if err != nil {

@@ -31,6 +31,8 @@ type Intent struct {
 	Stays     bool // of a promotion or landing: the current checkpoint stays and nothing is discarded
 	// Then is the request of the checkpoint that a promotion makes afterwards, as package create encodes it.
 	Then json.RawMessage `json:",omitempty"`
+	// Chat is the note of the conversation that was prepared to go on from there, see package continuation.
+	Chat string `json:",omitempty"`
 }
 
 // UndoneLevel has the members that differ between the events of one undo of several levels. See

@@ -77,6 +77,12 @@ func unusableHints(err error) []string {
 	return permissionHints(err)
 }
 
+// IsOthers reports whether a file belongs to another account.
+func IsOthers(info fs.FileInfo) bool {
+	uid, known := ownerOf(info)
+	return known && uid != os.Geteuid()
+}
+
 // whose says whom a path belongs to and who asks.
 func whose(path string, uid int) string {
 	return fmt.Sprintf("%s belongs to %s, and you are %s", path, account(uid), account(os.Geteuid()))

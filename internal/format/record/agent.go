@@ -24,6 +24,8 @@ type Agent struct {
 	// Usage is what the turn took that the checkpoint ends, and what turns before it took that have no
 	// checkpoint of their own.
 	Usage *Usage `json:"usage,omitempty"`
+	// Position says where the conversation stood when the turn ended. It holds nothing of its content.
+	Position *Position `json:"position,omitempty"`
 
 	// Paths says who made each path of the difference from the checkpoint Previous: Named, During,
 	// OutsideAgents, Unknown, or the name of another session. It is empty for more than MaxListed paths
@@ -47,6 +49,13 @@ const (
 type Whole struct {
 	Since name.ID           `json:"since,omitempty"`
 	Paths map[string]string `json:"paths"`
+}
+
+// Position is a place in a conversation.
+type Position struct {
+	ID     string `json:"id,omitempty"`     // the agent's own id of the turn, or of its last line
+	Offset int64  `json:"offset,omitempty"` // in the agent's transcript, in bytes
+	Before string `json:"before,omitempty"` // SHA-256 of the 64 KiB before the offset, or of all if it is less
 }
 
 // Transcript tells which lines of the agent's transcript file the output TranscriptOutput holds.

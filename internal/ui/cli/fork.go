@@ -24,6 +24,7 @@ type ForkCmd struct {
 	Branch      string   `short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
 	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
 	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
+	Chat        bool     `help:"Also begin a conversation with the agent in each worktree that goes on from the checkpoint."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
 	List        bool     `xor:"what" help:"List the attempts."`
 	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
@@ -52,7 +53,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 // check refuses combinations of flags that contradict each other.
 func (c *ForkCmd) check() error {
 	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1):
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1 || c.Chat):
 		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.List:
 		return usage.Error("--list changes nothing, so --dry-run has no meaning there")
@@ -74,7 +75,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	}
 	request := attempt.ForkRequest{
 		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
-		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs,
+		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs, Chat: c.Chat,
 		IO: app.aside(),
 	}
 	if request.Dir != "" {

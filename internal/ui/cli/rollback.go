@@ -28,6 +28,7 @@ type RollbackCmd struct {
 	Produced         bool    `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
 	OverwriteIgnored bool    `help:"Capture ignored files that are in the way, then overwrite them."`
 	Force            bool    `help:"Roll back even during a merge, rebase or bisect; restores only files."`
+	Chat             bool    `help:"Also begin a conversation with the agent that goes on from there; the old one stays."`
 	Reason           string  `placeholder:"<text>" help:"Reason to record in the history."`
 	Plan             string  `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	Continue         bool    `xor:"end" help:"Finish a rollback that was cut off."`
@@ -84,6 +85,8 @@ func (c *RollbackCmd) check() error {
 		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usage.Error("--state-only moves no files, so it takes no paths")
+	case c.Chat && (len(c.Paths) > 0 || c.StateOnly || c.Produced):
+		return usage.Error("--chat goes with a rollback of all files", "a conversation goes back to where the files were as a whole")
 	case c.StateOnly && c.Branch:
 		return usage.Error("--state-only moves no branch")
 	}
@@ -95,7 +98,7 @@ func (c *RollbackCmd) check() error {
 func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
 	r := rollback.Request{
 		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths, WithState: c.State,
-		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun,
+		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun, Chat: c.Chat,
 	}
 	switch {
 	case c.WorktreeOnly:

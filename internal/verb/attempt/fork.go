@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
@@ -44,6 +45,7 @@ type ForkRequest struct {
 	// Jobs is how many commands run at the same time; at least 1.
 	Jobs int
 	IO   inspect.IO
+	Chat bool // a conversation with the agent goes on from there in each
 }
 
 // Attempt is a session that was forked from another one, with its worktree.
@@ -59,6 +61,8 @@ type Attempt struct {
 	Steps       int                  `json:"steps"`      // live checkpoints since the fork
 	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
 	Run         *Ran                 `json:"run,omitempty"`
+	// How the conversation with an agent goes on there, of a new attempt.
+	Chat *continuation.Answer `json:"chat,omitempty"`
 
 	note *linked.Note // of an interrupted fork
 }
@@ -81,6 +85,7 @@ type forking struct {
 	target snapshot.Target
 	// head is the commit on which HEAD is in the new worktrees.
 	head name.OID
+	chat *continuation.Conversation // nil: none
 	// made are the complete attempts.
 	made []*place
 }
@@ -91,6 +96,7 @@ type place struct {
 	// note marks the worktree as unfinished until everything is in place.
 	note *linked.Note
 	s    *checkpoint.Service // of the new worktree
+	chat *continuation.Prepared
 	// foreign means that the directory, and perhaps the branch, are not ours to remove.
 	foreign bool
 }
@@ -153,6 +159,11 @@ func (f *forking) prepare(ctx context.Context) error {
 	}
 	if f.record.Snapshot.Tree == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", e.Label)
+	}
+	if f.req.Chat {
+		if f.chat, err = continuation.Find(f.s, e, f.record, continuation.NewWorktree); err != nil {
+			return err
+		}
 	}
 	if f.target, err = rollback.TargetOf(ctx, f.s, e); err != nil {
 		return err
@@ -231,6 +242,9 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 			err = p.note.End()
 			return
 		}
+		if p.chat != nil {
+			err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s))
+		}
 		if p.s != nil {
 			err = errors.Join(err, p.s.Close())
 		}
@@ -257,6 +271,11 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	if err := p.linkAgents(); err != nil {
 		return err
 	}
+	if f.chat != nil {
+		if p.chat, err = f.chat.Prepare(ctx, p.s); err != nil {
+			return err
+		}
+	}
 	if err := p.s.Remember(forkFile, p.Attempt); err != nil {
 		return err
 	}
@@ -267,7 +286,10 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	p.Current = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
-	return nil
+	if p.chat != nil {
+		p.Chat, err = p.chat.Keep(p.s)
+	}
+	return err
 }
 
 // literal returns pathspecs that match exactly these paths.

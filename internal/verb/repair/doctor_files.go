@@ -23,6 +23,7 @@ import (
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/background"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -67,6 +68,25 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 		// known.
 		if isHere(s, dir) {
 			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", worktree.IsStaging)...)
+		}
+	}
+	return out, err
+}
+
+// lookAtChats finds conversations with agents that killed processes have prepared, and that nobody uses.
+func lookAtChats(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	var out []Problem
+	dirs, err := checkpoint.OwnDirs(s)
+	for _, dir := range dirs {
+		if in, err := snapshot.ReadIntent(dir.Path); in != nil || err != nil {
+			continue // they may belong to a rollback that can be finished
+		}
+		for _, p := range continuation.Left(dir.Path) {
+			out = append(out, Problem{
+				Kind: "stale_chat", Level: LevelProblem, Object: filepath.Join(dir.Path, continuation.Dir, p.Note()),
+				Message: "a rollback or fork that was killed has prepared a conversation with " + p.Title() + ", which nobody uses", Hint: "--fix removes it",
+				fix: fix{"removed", func(ctx context.Context) error { return p.Remove(ctx, s) }},
+			})
 		}
 	}
 	return out, err

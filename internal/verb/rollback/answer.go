@@ -107,7 +107,7 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 // would be afterwards.
 func (r *Plan) changesNothing() bool {
 	// A promotion makes a checkpoint with the state of the attempt, even where no file differs.
-	if r.promote != nil {
+	if r.promote != nil || r.conversation != nil {
 		return false
 	}
 	a := r.answer

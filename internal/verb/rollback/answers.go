@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -76,6 +77,9 @@ type Answer struct {
 	Keep   string   `json:"-"`
 	// How many steps of an agent's prompts are discarded.
 	Prompts int `json:"prompts,omitempty"`
+
+	Chat   *continuation.Answer `json:"chat,omitempty"` // how the conversation with an agent goes on
+	ChatOf string               `json:"-"`              // the agent whose conversation --chat would take back, too
 
 	Mentioned `json:"-"`
 

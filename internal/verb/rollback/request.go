@@ -36,6 +36,7 @@ type Request struct {
 	Force            bool     // go on during a merge or rebase, with files only
 	Reason           string   // the user's reason, for the journal
 	DryRun           bool     // only plan
+	Chat             bool     // a new conversation with the agent goes on from there, too
 }
 
 // UndoRequest is the input of PrepareUndo.

@@ -5,6 +5,7 @@
 // Plan and changes nothing, so that the user can look at the plan first. Plan.Apply carries it out
 // in this order:
 //
+//  0. With Request.Chat, prepare a conversation that goes on from there (package continuation).
 //  1. Stage new files beside the old ones, so that a full disk is noticed before anything changes.
 //  2. Make a safety checkpoint of the worktree as it is (package create). An undo goes back to it.
 //  3. Write the intent file, which says how far the rollback is (snapshot.Restore).
@@ -34,6 +35,7 @@ import (
 // Plan is a planned rollback, undo, redo or promotion. Nothing has been changed yet.
 type Plan struct {
 	fileMoves
+	chat
 	branch       branchMove
 	transactions []int // of an undo: how many levels each transaction undoes; see divide
 	def          *workflow.Definition
@@ -181,6 +183,9 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
 	}
 	r.answer = a
+	if err := r.converse(); err != nil {
+		return nil, err
+	}
 	a.Said, a.Empty = r.said("rollback_plan"), r.changesNothing()
 	r.mention(ctx)
 	r.ready = time.Now()

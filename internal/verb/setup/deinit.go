@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/connect"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -95,14 +96,14 @@ type part struct {
 
 // parts returns what a deinit takes out, in this order. Nothing is changed yet.
 func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error) {
-	var dirs []checkpoint.OwnDir
+	dirs, err := checkpoint.OwnDirs(s)
 	if all {
-		var err error
-		if dirs, err = allFiles(s); err != nil {
-			return nil, err
-		}
+		dirs, err = allFiles(s)
 	}
-	found := hookParts(s)
+	if err != nil {
+		return nil, err
+	}
+	found := append(hookParts(s), chatParts(s, dirs)...)
 	if all {
 		updates, err := allRefs(ctx, s)
 		if err != nil {
@@ -126,6 +127,17 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 	}
 	settings, err := configParts(ctx, s)
 	return append(found, settings...), err
+}
+
+// chatParts returns the conversations with agents that --chat began from copies.
+func chatParts(s *checkpoint.Service, dirs []checkpoint.OwnDir) (found []part) {
+	for _, dir := range dirs {
+		copies := filepath.Join(dir.Path, continuation.Dir)
+		if _, err := os.Lstat(copies); err == nil {
+			found = append(found, part{says: []string{"conversations in " + connect.Relative(s, copies)}, take: func() error { return os.RemoveAll(copies) }})
+		}
+	}
+	return found
 }
 
 // dropEmpty removes the directories that refs and their logs leave empty.

@@ -1,0 +1,159 @@
+package continuation
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/wholefile"
+)
+
+// Dir is the directory with the copies, in this program's directory in the git directory of a worktree.
+const Dir = "chat"
+
+// noteSuffix ends the names of notes.
+const noteSuffix = ".note"
+
+// Prepared is a conversation that was made, and is not in use yet. It is the content of its note.
+type Prepared struct {
+	Agent   string `json:"agent"`
+	ID      string `json:"id"`             // of the new conversation; empty: not known yet
+	File    string `json:"file,omitempty"` // the copy
+	Process string `json:"process"`        // of the process that prepares it, see snapshot.ProcessRuns
+
+	note string // its path
+}
+
+// begin writes the note, before anything is made.
+func (c *Conversation) begin(s *checkpoint.Service) (*Prepared, error) {
+	id := newID()
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint", Dir)
+	p := &Prepared{Agent: c.def.Name, Process: snapshot.ProcessNote(), note: filepath.Join(dir, id+noteSuffix)}
+	if chat := c.def.Chat; chat.Server == nil {
+		p.ID, p.File = id, filepath.Join(dir, id+".jsonl")
+		if chat.Copy != "" {
+			p.File = filepath.Join(filepath.Dir(c.transcript), filepath.FromSlash(agent.Filled([]string{chat.Copy}, map[string]string{"id": id})[0]))
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return p, p.write()
+}
+
+// newID returns a random UUID.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (p *Prepared) write() error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return wholefile.Bytes(p.note, 0o600, data)
+}
+
+// Note returns the name of the note, for At.
+func (p *Prepared) Note() string { return filepath.Base(p.note) }
+
+// At returns what a note in the git directory of the worktree describes; nil if there is none.
+func At(s *checkpoint.Service, note string) *Prepared {
+	if note == "" || note != filepath.Base(note) {
+		return nil
+	}
+	return read(filepath.Join(s.Repo.GitDir, "checkpoint", Dir, note))
+}
+
+func read(note string) *Prepared {
+	p := &Prepared{note: note}
+	data, err := os.ReadFile(note)
+	if err != nil || json.Unmarshal(data, p) != nil {
+		return nil
+	}
+	return p
+}
+
+// Left returns what killed processes have prepared, by the notes in a directory of this program.
+func Left(dir string) (left []*Prepared) {
+	entries, _ := os.ReadDir(filepath.Join(dir, Dir)) //nolint:errcheck // there is none
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), noteSuffix) {
+			continue
+		}
+		if p := read(filepath.Join(dir, Dir, e.Name())); p != nil && !snapshot.ProcessRuns(p.Process) {
+			left = append(left, p)
+		}
+	}
+	return left
+}
+
+// Keep says that the conversation is in use now, and returns how it goes on in the worktree of s.
+func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
+	def, err := agent.Find(p.Agent)
+	if err != nil {
+		return nil, err
+	}
+	words := agent.Filled(def.Chat.Go, map[string]string{"file": p.File, "id": p.ID})
+	for i, word := range words {
+		words[i] = name.Quoted(word)
+	}
+	a := &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: strings.Join(words, " "), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
+	return a, os.Remove(p.note)
+}
+
+// Remove removes the conversation and its note.
+func (p *Prepared) Remove(ctx context.Context, s *checkpoint.Service) error {
+	def, err := agent.Find(p.Agent)
+	switch {
+	case err != nil:
+		return err
+	case def.Chat.Server != nil && p.ID != "":
+		err = serve(ctx, s, def.Chat.Server, def.Chat.Server.Remove, map[string]string{"id": p.ID, "directory": s.Repo.WorkTree})
+	case def.Chat.Server == nil && p.ours(def):
+		if err = os.Remove(p.File); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if def.Chat.Copy != "" {
+			os.Remove(filepath.Dir(p.File)) //nolint:errcheck // the agent has put something there
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove the conversation that was prepared with %s: %w", def.Title, err)
+	}
+	return os.Remove(p.note)
+}
+
+// ours reports whether the file is one that this program makes: its name, or that of its directory, is the
+// note's.
+func (p *Prepared) ours(def *agent.Definition) bool {
+	id := strings.TrimSuffix(filepath.Base(p.note), noteSuffix)
+	if p.ID != id || !filepath.IsAbs(p.File) {
+		return false
+	}
+	if def.Chat.Copy != "" {
+		return filepath.Base(filepath.Dir(p.File)) == id
+	}
+	return p.File == filepath.Join(filepath.Dir(p.note), id+".jsonl")
+}
+
+// Title returns the agent's name for people.
+func (p *Prepared) Title() string {
+	if def, err := agent.Find(p.Agent); err == nil {
+		return def.Title
+	}
+	return p.Agent
+}

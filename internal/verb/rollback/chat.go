@@ -1,0 +1,69 @@
+package rollback
+
+import (
+	"context"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/continuation"
+)
+
+// chat is what a rollback does to the conversation with an agent. It is empty if it leaves that alone.
+type chat struct {
+	conversation *continuation.Conversation
+	prepared     *continuation.Prepared // from Apply on
+}
+
+// converse plans how the conversation goes on, or notes that it could.
+func (r *Plan) converse() error {
+	if r.promote != nil || r.isUndo() || r.stays || r.plan == nil {
+		return nil
+	}
+	found, err := continuation.Find(r.s, r.files, r.record, continuation.SameWorktree)
+	switch {
+	case r.req.Chat && err != nil:
+		return err
+	case r.req.Chat:
+		r.conversation, r.answer.Chat = found, found.Planned(r.s)
+	case err == nil:
+		r.answer.ChatOf = found.Title()
+	}
+	return nil
+}
+
+// goOn keeps the new conversation once the rollback is done. If it failed, nothing of it stays, unless
+// the rollback was cut off half-way: then --continue and --abort decide.
+func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
+	if failed == nil {
+		done.Chat = kept(s, c.prepared)
+		return
+	}
+	if dir, err := s.Repo.Dir(); err == nil {
+		if in, err := snapshot.ReadIntent(dir); in != nil || err != nil {
+			return
+		}
+	}
+	dropped(ctx, s, c.prepared)
+}
+
+// dropped removes a conversation that was prepared, if there is one.
+func dropped(ctx context.Context, s *checkpoint.Service, p *continuation.Prepared) {
+	if p == nil {
+		return
+	}
+	if err := p.Remove(context.WithoutCancel(ctx), s); err != nil {
+		s.Warn(err.Error())
+	}
+}
+
+// kept returns how a conversation goes on that was prepared; nil if there is none.
+func kept(s *checkpoint.Service, p *continuation.Prepared) *continuation.Answer {
+	if p == nil {
+		return nil
+	}
+	a, err := p.Keep(s)
+	if err != nil {
+		s.Warn(err.Error())
+	}
+	return a
+}
