@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -32,6 +33,9 @@ type Chat struct {
 	Last []Line `json:"last"`
 	// Renamed says that the copy of a transcript gets a new id in place of the old one.
 	Renamed bool `json:"renamed"`
+	// Without is an XML element that is left out of the copy where a text begins with it: the agent would
+	// leave out the whole text.
+	Without string `json:"without"`
 	// Copy is where the copy goes, relative to the directory of the transcript; "{id}" is the new id. Empty:
 	// into the git directory.
 	Copy string `json:"copy"`
@@ -157,9 +161,13 @@ func (c Chat) Cut(to io.Writer, transcript io.ReaderAt, p record.Position, turn 
 	if err != nil {
 		return err
 	}
+	element := regexp.MustCompile(`"<` + c.Without + `>(?:[^"\\]|\\.)*?</` + c.Without + `>(?:\\[nr])*`)
 	for line, err := range linesOf(io.NewSectionReader(transcript, 0, end)) {
 		if err != nil {
 			return err
+		}
+		if c.Without != "" {
+			line = element.ReplaceAll(line, []byte(`"`))
 		}
 		if c.Renamed {
 			line = bytes.ReplaceAll(line, quotedID(ids[0]), quotedID(ids[1]))
