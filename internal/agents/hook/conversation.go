@@ -43,6 +43,8 @@ type conversation struct {
 
 	Transcript progress `json:"transcript"`
 	Spending   spending `json:"spending,omitzero"`
+	// Origin is the session of the conversation from which this one goes on; package continuation notes it.
+	Origin name.Session `json:"origin,omitempty"`
 	// Talk is the path of the transcript at the end of the last turn, for package continuation.
 	Talk string `json:"talk,omitempty"`
 

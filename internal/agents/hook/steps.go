@@ -49,7 +49,12 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 		if on, err := s.Settings.Bool("checkpoint.enabled", true); err != nil || !on {
 			return "", cmp.Or(err, errOff)
 		}
-		if _, err := session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow.AgentName}); err != nil {
+		if from := h.origin(ctx); from != nil {
+			_, err = create.Checkpoint(ctx, s, create.Forking(own, create.Fork{From: from}))
+		} else {
+			_, err = session.Start(ctx, s, session.Request{Name: string(own), Workflow: workflow.AgentName})
+		}
+		if err != nil {
 			return "", err
 		}
 	} else if err != nil {

@@ -28,6 +28,8 @@ type Chat struct {
 	// Of leads to its id, and a line of the same turn begins no prompt.
 	Next Line     `json:"next"`
 	Of   []string `json:"of"`
+	// Parent leads to the id of the conversation that this one is a copy of, in a line near the beginning.
+	Parent []string `json:"parent"`
 	// Last are the lines that belong to the conversation. What follows the last of them is the agent's own
 	// bookkeeping, and is left out of a copy.
 	Last []Line `json:"last"`
@@ -126,6 +128,21 @@ func (c Chat) PlaceIn(transcript io.ReaderAt, size int64, turn string) (p record
 	p.Offset = from
 	p.Before, err = before(transcript, from)
 	return p, err
+}
+
+// ParentIn returns the id of the conversation that the one of a transcript is a copy of, or "".
+func (c Chat) ParentIn(transcript io.ReaderAt, id string) string {
+	for line, err := range linesOf(io.NewSectionReader(transcript, 0, chatTail)) {
+		if err != nil {
+			break
+		}
+		if l, valid := parsed(line); valid {
+			if parent := short(l, c.Parent); parent != "" && parent != id {
+				return parent
+			}
+		}
+	}
+	return ""
 }
 
 // before returns the digest of what comes before a place in a file.

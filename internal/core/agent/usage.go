@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -73,7 +74,7 @@ func (u Usage) InTranscript(text []byte, before *Spent) *Spent {
 	s := &Spent{requests: map[string]*request{}}
 	turn := ""
 	for line := range bytes.Lines(text) {
-		if !bytes.HasSuffix(line, []byte("\n")) || !gjson.ValidBytes(line) {
+		if !bytes.HasSuffix(line, []byte("\n")) || !json.Valid(line) { // which bounds how deep it is
 			continue
 		}
 		turn = s.read(u, gjson.ParseBytes(line), turn, before)

@@ -45,7 +45,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 // attemptOf returns a session as an attempt, or false if it was not forked.
 func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, where site) (Attempt, bool) {
 	origin, forked := checkpoint.OriginOf(st)
-	if !forked {
+	if !forked || origin.Name == "" { // without a name it is a conversation that goes on from another one
 		return Attempt{}, false
 	}
 	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}

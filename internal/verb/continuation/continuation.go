@@ -37,6 +37,7 @@ type Answer struct {
 type Conversation struct {
 	def        *agent.Definition
 	turn       record.Agent // with a position
+	session    string       // of its checkpoints
 	transcript string       // path; empty if the agent has none
 }
 
@@ -74,7 +75,7 @@ func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place)
 	if err != nil || !def.Chat.Can() {
 		return refuse(without, "a conversation with %s cannot go back to an earlier turn", name.Clip(turn.Name, name.Said))
 	}
-	c := &Conversation{def: def, turn: turn}
+	c := &Conversation{def: def, turn: turn, session: string(rec.Session)}
 	if def.Chat.Consent {
 		key := "checkpoint.agent." + def.Name + ".chat"
 		if on, err := s.Settings.Bool(key, false); err != nil {

@@ -29,6 +29,7 @@ type Prepared struct {
 	Agent   string `json:"agent"`
 	ID      string `json:"id"`             // of the new conversation; empty: not known yet
 	File    string `json:"file,omitempty"` // the copy
+	Origin  string `json:"origin"`         // the session of the old one
 	Process string `json:"process"`        // of the process that prepares it, see snapshot.ProcessRuns
 
 	note string // its path
@@ -38,7 +39,7 @@ type Prepared struct {
 func (c *Conversation) begin(s *checkpoint.Service) (*Prepared, error) {
 	id := newID()
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint", Dir)
-	p := &Prepared{Agent: c.def.Name, Process: snapshot.ProcessNote(), note: filepath.Join(dir, id+noteSuffix)}
+	p := &Prepared{Agent: c.def.Name, Origin: c.session, Process: snapshot.ProcessNote(), note: filepath.Join(dir, id+noteSuffix)}
 	if chat := c.def.Chat; chat.Server == nil {
 		p.ID, p.File = id, filepath.Join(dir, id+".jsonl")
 		if chat.Copy != "" {
@@ -112,7 +113,24 @@ func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
 		words[i] = name.Quoted(word)
 	}
 	a := &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: strings.Join(words, " "), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
-	return a, os.Remove(p.note)
+	return a, errors.Join(p.remember(s), os.Remove(p.note))
+}
+
+// remember notes for the hooks of the new conversation from which session it goes on.
+func (p *Prepared) remember(s *checkpoint.Service) error {
+	if p.ID == "" {
+		return nil
+	}
+	memory := map[string]any{"id": p.ID, "origin": p.Origin, "last": s.Now()}
+	data, err := json.Marshal(memory)
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return err
+	}
+	return wholefile.Bytes(filepath.Join(dir, agent.MemoryOf(p.Agent, p.ID)), 0o600, data)
 }
 
 // Remove removes the conversation and its note.

@@ -18,7 +18,7 @@ import (
 // the same, so the attempt needs nothing from the session that it was forked from.
 type Fork struct {
 	From *checkpoint.Found
-	Name string // the name of the attempt
+	Name string // the name of the attempt; empty: it is none
 }
 
 // forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.
@@ -49,7 +49,9 @@ func (c *draft) forking(start journal.Event) []journal.Event {
 	start.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerForkSession, Value: string(from.Session)},
 		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
-		{Key: checkpoint.TrailerForkName, Value: c.req.fork.Name},
+	}
+	if c.req.fork.Name != "" {
+		start.Extra = append(start.Extra, journal.Trailer{Key: checkpoint.TrailerForkName, Value: c.req.fork.Name})
 	}
 	// known holds the steps that need no skip event: the step of the copied checkpoint is done
 	// here.

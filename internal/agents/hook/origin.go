@@ -1,0 +1,71 @@
+package hook
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/continuation"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// sourceFork is the source of a conversation that begins as a copy of another one.
+const sourceFork = "fork"
+
+// mostOrigins is among how many of the newest steps the one is looked for that the files are at.
+const mostOrigins = 50
+
+// origin returns the step at which the session of a conversation begins that goes on from another one: the
+// newest of the other's session that has the files as they are now. It is nil if there is none.
+func (h *handler) origin(ctx context.Context) *checkpoint.Found {
+	session := h.c.Origin
+	if session == "" && h.e.Source == sourceFork {
+		session = h.copied()
+	}
+	if session == "" {
+		return nil
+	}
+	st, err := h.s.State(ctx, session)
+	if err != nil || st.CurrentEntry() == nil {
+		return nil
+	}
+	looked, now := 0, name.OID("")
+	for _, e := range slices.Backward(st.Checkpoints()) {
+		if !e.Live || !e.Milestone {
+			continue
+		}
+		if looked++; looked > mostOrigins {
+			break
+		}
+		rec, err := h.s.ReadRecord(ctx, e)
+		if err != nil || rec.Snapshot.Tree == "" {
+			continue
+		}
+		if now == "" {
+			here, err := inspect.Capture(ctx, h.s, rec)
+			if err != nil {
+				return nil
+			}
+			now = here.Tree
+		}
+		if now == rec.Snapshot.Tree {
+			return &checkpoint.Found{Session: session, State: st, Entry: e}
+		}
+	}
+	return nil
+}
+
+// copied returns the session of the conversation that this one is a copy of, as its transcript says.
+func (h *handler) copied() name.Session {
+	f, err := continuation.Open(h.e.Transcript)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	parent := h.def.Chat.ParentIn(f, h.e.Session)
+	if parent == "" {
+		return ""
+	}
+	return h.memory.read(h.file(parent)).Session
+}
