@@ -84,6 +84,7 @@ func chatPlan(ctx context.Context, s *checkpoint.Service, m chatMemory) (*Answer
 		return nil, err
 	}
 	m.Asked, m.Tree = true, plan.Tree()
+	plan.Answer().ChatOf = "" // the agent cannot leave its conversation from within
 	next := "*yes does exactly this within ten minutes, *abort leaves everything as it is."
 	if m.Walk == "undo" && plan.Answer().Prompts > 0 {
 		next += " " + strings.Join(meant(ctx, s), "")
