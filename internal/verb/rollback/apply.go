@@ -122,6 +122,7 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 	if meta, err = r.meta(ctx, safety); err != nil {
 		return meta, err
 	}
+	meta.Chat = r.note()
 	data, err := json.Marshal(meta)
 	if err != nil {
 		return meta, err
@@ -250,9 +251,6 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
-	if r.prepared != nil {
-		m.Chat = r.prepared.Note()
-	}
 	if r.promote != nil && r.promote.Then != nil && err == nil {
 		m.Then, err = json.Marshal(r.promote.Then)
 	}

@@ -31,6 +31,14 @@ func (r *Plan) converse() error {
 	return nil
 }
 
+// note returns the name of the note about what was prepared, or "".
+func (c chat) note() string {
+	if c.prepared == nil {
+		return ""
+	}
+	return c.prepared.Note()
+}
+
 // goOn keeps the new conversation once the rollback is done. If it failed, nothing of it stays, unless
 // the rollback was cut off half-way: then --continue and --abort decide.
 func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
