@@ -367,21 +367,3 @@ func tree(t *testing.T, dir string) (names []string) {
 	}
 	return names
 }
-
-// A file of a repository in which an agent finds commands is one that a rollback warns of.
-func TestRunsCommands(t *testing.T) {
-	for _, d := range All() {
-		for _, files := range []map[Scope]string{d.Hooks.Files, d.Server.Files} {
-			for _, scope := range []Scope{ScopeProject, ScopeLocal} {
-				if file := files[scope]; file != "" && (!RunsCommands(file) || !RunsCommands("below/"+file)) {
-					t.Errorf("%s: %s", d.Name, file)
-				}
-			}
-		}
-	}
-	for _, file := range []string{"list.go", "claude/settings.json", "docs/opencode.json.md"} {
-		if RunsCommands(file) {
-			t.Error(file)
-		}
-	}
-}
