@@ -381,8 +381,8 @@ func TestPushSays(t *testing.T) {
 func TestResumeChoices(t *testing.T) {
 	repository(t)
 	code, screen := at(context.Background(), screentest.New("d", "v", "q"), "resume", "--color=never")
-	begin, details, _ := strings.Cut(screen.Stdout(), "Trigger")
-	if code != 4 || !strings.Contains(begin, `2 "the second"`) || !strings.Contains(begin, "step 1: the first") || !strings.Contains(details, "manual") {
+	begin, details, _ := strings.Cut(screen.Stdout(), "Label ")
+	if code != 4 || !strings.Contains(begin, `2 "the second"`) || !strings.Contains(begin, "step 1: the first") || !strings.Contains(details, "For git") {
 		t.Errorf("exit %d, %s", code, screen.Stdout())
 	}
 	asked := strings.Split(screen.Stderr(), "Go on with main?\n")
