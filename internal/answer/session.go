@@ -47,7 +47,7 @@ func marksOf(m session.Manifest) (spans []render.Span) {
 	if m.Active {
 		spans = append(spans, render.Span{Role: render.Success, Text: "active"})
 	}
-	branch := name.Ref(m.Branch).Short()
+	branch := m.Branch.Short()
 	if checkpoint.IsOfClone(m.Session, name.SessionFromBranch(branch)) {
 		spans = append(spans, render.Span{Role: render.Dim, Text: "of " + branch})
 	}

@@ -144,10 +144,15 @@ func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked [
 			maps.Copy(left, ignored)
 		}
 	}
+	return c.chosen(rules, untracked, left), nil
+}
+
+// chosen lists those of the untracked files that were ignored in c, and returns the files to capture.
+func (c *Capture) chosen(rules Rules, untracked []string, ignored map[string]bool) []string {
 	kept := make([]string, 0, len(untracked))
 	for _, p := range untracked {
 		switch {
-		case !left[p]:
+		case !ignored[p]:
 		case rules.LeaveUnignored:
 			c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonUnignored})
 			continue
@@ -156,7 +161,7 @@ func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked [
 		}
 		kept = append(kept, p)
 	}
-	return kept, nil
+	return kept
 }
 
 // LeaveOut takes files that are no longer ignored out of a capture, as if a rule had left them out.

@@ -19,6 +19,7 @@ func (w *Files) RemoveDir(dir string) error {
 	return w.Rmdir(dir)
 }
 
+// ErrNoDirectory means that something else than a directory is there, or nothing.
 var ErrNoDirectory = errors.New("not a directory")
 
 // Existing returns those of paths, which are sorted, where something is. There may be a million

@@ -69,6 +69,7 @@ func Open(top string, own *git.OwnDirs) (*Files, error) {
 	return &Files{Root: root, dir: dir, Top: top, Own: own, real: map[string]bool{}, gits: map[string]bool{}}, nil
 }
 
+// Close gives back the handles. The files are not read any more after it.
 func (w *Files) Close() {
 	w.dir.Close()  //nolint:errcheck // only a directory handle
 	w.Root.Close() //nolint:errcheck // only a directory handle

@@ -67,12 +67,8 @@ func (c *run) compareIndex(m *move) error {
 	if err != nil {
 		return err
 	}
-	if then.sparsed && !after.sparsed { // what the sparse checkout had set does not come back without it
-		for i, e := range want.entries {
-			if e.tag == "S" {
-				want.entries[i].tag = "H"
-			}
-		}
+	if then.sparsed && !after.sparsed {
+		want.unsparse()
 	}
 	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
@@ -80,19 +76,37 @@ func (c *run) compareIndex(m *move) error {
 	if diff := differences(set(want.intents), set(after.intents)); len(diff) > 0 {
 		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
-	// Two cases in which status may differ: git itself missed an edit within the same tick
-	// of the clock, or content is converted, where looking at bytes again depends on stat
-	// data.
-	blind := c.trusted(verb, then) != nil
-	if !m.wish.indexStays && !blind && then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after) && !c.kind.converts && !c.kind.modeless {
-		if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
-			return broken("after %s git status differs:\n%s", verb, list(diff))
-		}
+	if err := c.compareStatus(m, then, c.trusted(verb, then) != nil); err != nil {
+		return err
 	}
 	if m.wish.indexStays && m.now.index == after.index {
 		return nil // HEAD went to the same tree, so the index is as with --worktree-only alone
 	}
 	return c.trusted(verb, after)
+}
+
+// compareStatus requires that git status is as it was. There are two cases in which it may differ: git itself
+// missed an edit within the same tick of the clock (blind), or content is converted, where looking at bytes
+// again depends on stat data.
+func (c *run) compareStatus(m *move, then *moment, blind bool) error {
+	after := m.then
+	same := then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after)
+	if m.wish.indexStays || blind || !same || c.kind.converts || c.kind.modeless {
+		return nil
+	}
+	if diff := differences(records(then.status), records(after.status)); len(diff) > 0 {
+		return broken("after %s git status differs:\n%s", m.op.Verb, list(diff))
+	}
+	return nil
+}
+
+// unsparse takes away the bits that a sparse checkout had set, which do not come back without one.
+func (x stagedIndex) unsparse() {
+	for i, e := range x.entries {
+		if e.tag == "S" {
+			x.entries[i].tag = "H"
+		}
+	}
 }
 
 // flags returns the entries as users see them. In a sparse checkout git removes

@@ -75,10 +75,7 @@ func (c *change) apply(files leaves) bool {
 	now, there := files[c.path]
 	regular := there && now.target == ""
 	now.lines = slices.Clone(now.lines)
-	at := -1
-	if len(c.lines) > 0 {
-		at = slices.Index(now.lines, c.lines[0])
-	}
+	fits := true
 	switch c.does {
 	case "whole":
 		if there && !regular || !there && c.from != nil {
@@ -101,25 +98,35 @@ func (c *change) apply(files leaves) bool {
 		files[c.to] = now
 		delete(files, c.path)
 		return true
+	case "mode":
+		now.exec, fits = c.to == "+x", regular
+	case "add":
+		now.lines, fits = append(now.lines, c.lines[0]), regular
 	default:
-		if !regular || at < 0 && c.does != "add" && c.does != "mode" {
-			return false
-		}
-		switch c.does {
-		case "swap":
-			now.lines[at] = c.lines[1]
-		case "behind":
-			now.lines = slices.Insert(now.lines, at+1, c.lines[1])
-		case "drop":
-			now.lines = slices.Delete(now.lines, at, at+1)
-		case "add":
-			now.lines = append(now.lines, c.lines[0])
-		case "mode":
-			now.exec = c.to == "+x"
-		}
+		now.lines, fits = c.edited(now.lines)
+		fits = fits && regular
 	}
-	files[c.path] = now
-	return true
+	if fits {
+		files[c.path] = now
+	}
+	return fits
+}
+
+// edited makes of some lines what the change of one of them makes, if that line is there.
+func (c *change) edited(lines []string) ([]string, bool) {
+	at := slices.Index(lines, c.lines[0])
+	if at < 0 {
+		return lines, false
+	}
+	switch c.does {
+	case "swap":
+		lines[at] = c.lines[1]
+	case "behind":
+		lines = slices.Insert(lines, at+1, c.lines[1])
+	case "drop":
+		lines = slices.Delete(lines, at, at+1)
+	}
+	return lines, true
 }
 
 // rewritten makes of some lines what a whole file that was written anew did with those that it had.
@@ -169,7 +176,7 @@ func (c *change) shell() string {
 // if only a command can.
 func (c *change) input() (tool, input string) {
 	said := func(lines ...string) string { return fmt.Sprintf("%q", strings.Join(lines, "\n")+"\n") }
-	old, now := "", ""
+	var old, now string
 	switch c.does {
 	case "whole":
 		return "Write", fmt.Sprintf(`{"file_path":%q,"content":%s}`, c.path, said(c.lines...))

@@ -49,9 +49,9 @@ type Choice struct {
 // Ask shows the question and the choices, as in "(r)esume, (s)tart fresh, (q)uit? ", and asks
 // until the user takes one. It returns the letter of that choice, or ErrQuit.
 func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (rune, error) {
-	labels := make([]string, len(choices))
-	for i, c := range choices {
-		labels[i] = c.label()
+	var labels []string
+	for _, c := range choices {
+		labels = append(labels, c.label())
 	}
 	// To stop is to quit in the words of a command that runs, so both are not offered.
 	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.Text == "stop" }) {

@@ -81,6 +81,17 @@ func isGone(ctx context.Context, s *checkpoint.Service, l *Listing) bool {
 	return err == nil && st.CurrentEntry() == nil && checkpoint.IsOver(ctx, s, st)
 }
 
+// newestOf returns for each step the place of its newest live milestone.
+func newestOf(st *journal.State) map[int]int {
+	newest := map[int]int{}
+	for i, c := range st.Standings() {
+		if c.Live && c.Milestone {
+			newest[c.Step] = i
+		}
+	}
+	return newest
+}
+
 // listSession returns the listing of one session. It reads as few records as possible: most filters
 // need only the journal.
 func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
@@ -99,12 +110,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
-	newest := map[int]int{} // by step: the place of its newest live milestone
-	for i, c := range st.Standings() {
-		if c.Live && c.Milestone {
-			newest[c.Step] = i
-		}
-	}
+	newest := newestOf(st)
 	continued := st.Continued()
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
