@@ -176,11 +176,12 @@ func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
 var Failpoints = []string{
 	"captured", "written", "recorded", // create
 	"planned", "secured", "staged", "safety", "begun", // rollback and undo
-	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "then", "finished",
+	"aside", "emptied", "linked", "swapped", "place", "mode", "index built", "index", "head", "event", "finished",
 	// Steps of package snapshot while it moves files, and of package rollback after that.
 	"doomed", "dropped", // delete and prune
 	"arrived", "fetched", "united", // fetch
 	"planned push", "sent", "journal sent", "notes sent", // push
+	"then", // promote and revert: before the checkpoint that they make
 }
 
 // Trace reports to Options.Between that a step was reached. It is called between any two steps of
