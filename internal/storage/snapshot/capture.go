@@ -1,6 +1,6 @@
 package snapshot
 
-// A capture is made in these steps (Worktree.take):
+// A capture is made in these steps (Worktree.Take):
 //
 // 1. Link the index under a private name, so that every git process sees the same version and
 // none writes the user's index (index.go). 2. Scan for paths that differ from the index (scan.go,
@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -27,79 +26,16 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// Worktree captures and restores one worktree. It is the entry point of the package.
-type Worktree struct {
-	repo *git.Repo
-	// dir holds this program's own files in the git directory: caches, locks and the intent of a
-	// restore. All of them can be deleted without losing a checkpoint.
-	dir string
-	// scratch holds the temporary files of a capture. It is dir, unless the repository cannot be
-	// written to (git.Repo.Borrowed).
-	scratch string
+// capturer makes captures.
+type capturer struct {
+	converter
+	hash    hasher
+	chooser chooser
 	scanner Scanner
-	disk
-	files *worktree.Files
-	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
-	trackedOnly bool
-
-	// Leave lists files and directories that no capture takes: what this program itself writes
-	// into the worktree for other tools to read.
-	Leave []string
-
-	// LargestCopy is the size in bytes up to which content of git-lfs is copied where no hard link
-	// can be made.
-	LargestCopy int64
 }
-
-// New opens the worktree of a repository for captures and restores. The caller must call Close.
-func New(repo *git.Repo) (*Worktree, error) {
-	dir, err := repo.Dir()
-	scratch := dir
-	if borrowed := repo.Borrowed(); borrowed != "" {
-		dir, scratch, err = filepath.Join(repo.GitDir, "checkpoint"), borrowed, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	own := repo.OwnDirs()
-	if own != nil && slices.Contains(own.Inside, ".") {
-		return nil, fmt.Errorf("%w: the top of the worktree is the git directory itself", git.ErrUnusable)
-	}
-	w, err := worktree.Open(repo.WorkTree, own)
-	if err != nil {
-		return nil, err
-	}
-	shot := &Worktree{repo: repo, dir: dir, scratch: scratch, files: w, trackedOnly: repo.TrackedOnly(own)}
-	if shot.disk, err = shot.probe(); err != nil {
-		w.Close()
-		return nil, err
-	}
-	plain := &gitScanner{shot}
-	shot.scanner = plain
-	// The setting checkpoint.scanner=git turns the native scanner off.
-	if v, _ := repo.Config.Get("checkpoint.scanner"); v != "git" {
-		if native := newNative(plain); native != nil {
-			shot.scanner = native
-		}
-	}
-	return shot, nil
-}
-
-// core returns a core.* setting, with the correction that probe found.
-func (s *Worktree) core(key string, byDefault bool) (bool, error) {
-	for _, kv := range s.config {
-		if corrected, value, _ := strings.Cut(kv, "="); corrected == key {
-			return value == "true", nil
-		}
-	}
-	return s.repo.Config.Bool(key, byDefault)
-}
-
-// Close releases the handles of the worktree.
-func (s *Worktree) Close() { s.files.Close() }
 
 // captureOnce makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
-func (s *Worktree) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
+func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
 	private, err := s.openIndex(ctx)
 	if err != nil {
@@ -120,7 +56,7 @@ func (s *Worktree) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 		}
 	}
 	c := &Capture{Began: began, hashes: s.openHashCache(began), TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
-	files, err := s.choose(ctx, private, scan, rules, c)
+	files, err := s.chooser.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
 	}
@@ -151,20 +87,20 @@ func (s *Worktree) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 // keepUnchanged must come after hash, because only then does the private index have the
 // .gitattributes that were captured. Trees that HEAD has too are not added to New: HEAD's commit
 // keeps them alive.
-func (s *Worktree) writeTree(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
 	converts := s.mayConvert(private, files)
 	var err error
 	if converts {
-		err = s.hashConverting(ctx, private, files, c)
+		err = s.hash.hashConverting(ctx, private, files, c)
 	} else {
-		_, err = s.hashPlain(ctx, files, c)
+		_, err = s.hash.hashPlain(ctx, files, c)
 	}
 	if err != nil {
 		return err
 	}
-	if converts || s.convertedBefore() {
+	if converts || s.hash.convertedBefore() {
 		// The private index has the captured attributes only after hash.
-		if err := s.keepUnchanged(ctx, private, c); err != nil {
+		if err := s.hash.keepUnchanged(ctx, private, c); err != nil {
 			return err
 		}
 	}
@@ -192,7 +128,7 @@ func (s *Worktree) writeTree(ctx context.Context, private *privateIndex, files [
 }
 
 // scanAndStage runs the scan and, at the same time, finds the tree of what is staged.
-func (s *Worktree) scanAndStage(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
+func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Scan, IndexState, error) {
 	staged := make(chan error, 1)
 	state := private.state
 	state.Sparse = s.isSparse()
@@ -227,12 +163,19 @@ type candidate struct {
 	info   fs.FileInfo // of the file; nil if there is none
 }
 
+// chooser decides which of the files that a scan found are captured.
+type chooser struct {
+	indexes
+	hash  hasher
+	rules ignoreRules
+}
+
 // choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
 // and gitlinks to c.edits, and lists everything else in c.Skipped.
 //
 // Files in Rules.Force are handled after the other untracked files, with those of
 // Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
-func (s *Worktree) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
+func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
 	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
 	if err != nil {
 		return nil, err
@@ -306,7 +249,7 @@ func (c *Capture) cannotTake(scan Scan) {
 }
 
 // left returns the path in Leave that is p or a directory above p, and "" if there is none.
-func (s *Worktree) left(p string) string {
+func (s *chooser) left(p string) string {
 	for _, l := range s.Leave {
 		if p == l || strings.HasPrefix(p, l+"/") {
 			return l
@@ -318,7 +261,7 @@ func (s *Worktree) left(p string) string {
 // leaveMirrors removes the paths below Leave from the scan, and lists each path of Leave in
 // c.Skipped at most once, whatever the number of files below it. Tracked files are left to
 // chooseTracked.
-func (s *Worktree) leaveMirrors(scan *Scan, c *Capture) {
+func (s *chooser) leaveMirrors(scan *Scan, c *Capture) {
 	listed := map[string]bool{}
 	keep := func(paths []string) []string {
 		return slices.DeleteFunc(paths, func(p string) bool {
@@ -342,7 +285,7 @@ func (s *Worktree) leaveMirrors(scan *Scan, c *Capture) {
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
 // leaves out is returned in open instead of being skipped at once: settle checks whether its
 // content is what is staged, in which case the tree has it after all.
-func (s *Worktree) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
+func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {
 		info, err := s.files.Lstat(p)
 		if err != nil {
@@ -399,7 +342,7 @@ func (c *Capture) skip(left Skip) {
 // run for several at a time. It lists a skipped file in
 // c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
 // to be unchanged.
-func (s *Worktree) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
+func (s *chooser) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil

@@ -136,10 +136,13 @@ func leaveOut(all []carried) {
 	}
 }
 
+// indexCarrier takes what is staged along to another commit.
+type indexCarrier struct{ indexes }
+
 // carry returns the index that has upon the HEAD after what index has upon the HEAD of heads.Then.
 // now is the index as it is. If all is the same, the result is index itself, with a nil Carried. The
 // index is nil if something cannot be read, and Carried says so.
-func (s *Worktree) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
+func (s *indexCarrier) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
 	if h.Then == h.After {
 		return index, nil, nil
 	}
@@ -182,11 +185,11 @@ func (r *Restore) Carry(ctx context.Context, recorded name.OID, h Heads) (string
 	if r.intent.IndexTree != recorded || r.intent.Index.Tree != recorded {
 		return "", nil
 	}
-	now, err := r.worktree.indexNow(ctx)
+	now, err := r.worktree.carrier.indexNow(ctx)
 	if err != nil {
 		return "", err
 	}
-	index, said, err := r.worktree.carry(ctx, r.intent.Index, now, h)
+	index, said, err := r.worktree.carrier.carry(ctx, r.intent.Index, now, h)
 	switch {
 	case err != nil:
 		return "", err
@@ -205,11 +208,11 @@ func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
 	if then == after || !r.replaced {
 		return nil
 	}
-	now, err := r.worktree.indexNow(ctx)
+	now, err := r.worktree.carrier.indexNow(ctx)
 	if err != nil {
 		return err
 	}
-	index, said, err := r.worktree.carry(ctx, now, now, Heads{Then: then, After: after})
+	index, said, err := r.worktree.carrier.carry(ctx, now, now, Heads{Then: then, After: after})
 	if err != nil || index == nil || said == nil {
 		return err
 	}
@@ -218,7 +221,7 @@ func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
 }
 
 // indexNow returns the state of the user's index.
-func (s *Worktree) indexNow(ctx context.Context) (*IndexState, error) {
+func (s *indexCarrier) indexNow(ctx context.Context) (*IndexState, error) {
 	p, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -229,7 +232,7 @@ func (s *Worktree) indexNow(ctx context.Context) (*IndexState, error) {
 }
 
 // treeAt returns the tree of a commit, and an empty one for none.
-func (s *Worktree) treeAt(ctx context.Context, commit name.OID) (name.OID, error) {
+func (s *indexCarrier) treeAt(ctx context.Context, commit name.OID) (name.OID, error) {
 	if commit == "" {
 		return "", nil
 	}
@@ -242,7 +245,7 @@ type three [3]git.Entry
 
 // carryFrom calls carryStaged with the files of three trees. Only directories that differ are read,
 // and none of HEAD if nothing was staged.
-func (s *Worktree) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
+func (s *indexCarrier) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
 	staged, err := s.repo.DiffTrees(ctx, then, index.Tree)
 	if err != nil || len(staged)+len(index.Unmerged)+len(index.IntentToAdd) == 0 {
 		return nil, err
@@ -270,7 +273,7 @@ var unknown = git.Entry{Mode: 1}
 
 // carryListed is carryFrom for a HEAD that cannot be read: all that is known of it are the paths at
 // which the index differed from it.
-func (s *Worktree) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
+func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
 	changes, err := s.repo.DiffTrees(ctx, index.Tree, after)
 	if err != nil {
 		return nil, err
@@ -321,7 +324,7 @@ func carryAll(at map[string]three, index *IndexState) []carried {
 
 // carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has the
 // flags that the entry has now, and one of then those of then.
-func (s *Worktree) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
+func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
 	said, ours, edits := &Carried{}, map[string]bool{}, map[string]git.Entry{}
 	out := &IndexState{Unmerged: index.Unmerged}
 	for _, e := range all {
@@ -376,7 +379,7 @@ func (s *Worktree) carriedIndex(ctx context.Context, all []carried, index, now *
 }
 
 // lacking returns the paths of tree that other does not have.
-func (s *Worktree) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
+func (s *indexCarrier) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
 	changes, err := s.repo.DiffTrees(ctx, tree, other)
 	gone := map[string]bool{}
 	for _, c := range changes {

@@ -267,7 +267,7 @@ func TestCarryUnreadable(t *testing.T) {
 		{"HEAD of then is lost, no list", Heads{Then: lost, After: repo.Head.OID, Staged: []string{"dir/a"}}, false, true},
 		{"HEAD of then is lost", Heads{Then: lost, After: repo.Head.OID, Staged: []string{"dir/a"}, Listed: true}, false, false},
 	} {
-		got, said, err := shot.carry(t.Context(), index, &IndexState{Tree: index.Tree}, k.heads)
+		got, said, err := shot.planner.carrier.carry(t.Context(), index, &IndexState{Tree: index.Tree}, k.heads)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", k.what, err)

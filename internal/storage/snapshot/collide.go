@@ -13,7 +13,7 @@ import (
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
-func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
+func (s *planner) findCollisions(ctx context.Context, p *Plan) error {
 	f := &finder{shot: s, near: s.files.Hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
@@ -36,7 +36,7 @@ func (s *Worktree) findCollisions(ctx context.Context, p *Plan) error {
 
 // finder carries the state of findCollisions.
 type finder struct {
-	shot  *Worktree
+	shot  *planner
 	near  *worktree.Held
 	plan  *Plan
 	going map[string]bool   // paths that the plan replaces or deletes

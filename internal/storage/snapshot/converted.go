@@ -15,12 +15,12 @@ import (
 
 // conversions are the hashCache of converted files in one capture.
 type conversions struct {
-	shot   *Worktree
+	shot   *hasher
 	c      *Capture
 	digest string // of settings and attributes, see conversionDigest
 }
 
-func (s *Worktree) conversions(private *privateIndex, c *Capture) *conversions {
+func (s *hasher) conversions(private *privateIndex, c *Capture) *conversions {
 	return &conversions{s, c, fmt.Sprintf("%x", s.conversionDigest(private, c))}
 }
 

@@ -26,7 +26,7 @@ type disk struct {
 }
 
 // probe finds out what the file system can do.
-func (s *Worktree) probe() (d disk, err error) {
+func (s *checkout) probe() (d disk, err error) {
 	var ignoreCase, fileMode, symlinks bool
 	for key, to := range map[string]*bool{"core.ignoreCase": &ignoreCase, "core.fileMode": &fileMode, "core.symlinks": &symlinks} {
 		if *to, err = s.repo.Config.Bool(key, key != "core.ignoreCase"); err != nil {
@@ -71,7 +71,7 @@ func (s *Worktree) probe() (d disk, err error) {
 
 // probeDir returns a directory for test files on the file system of the worktree. Where the git
 // directory is on another one, it is a new directory (apart), or "" if none can be made.
-func (s *Worktree) probeDir() (dir string, apart bool, err error) {
+func (s *checkout) probeDir() (dir string, apart bool, err error) {
 	if apart, err = s.isApart(); err != nil || !apart {
 		return s.scratch, false, err
 	}

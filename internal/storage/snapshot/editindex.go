@@ -84,7 +84,7 @@ func (x *IndexState) Plain() bool {
 
 // keepsModes reports whether git takes modes and links from the file system, so that the mode of
 // a file is the mode of its entry.
-func (s *Worktree) keepsModes() bool {
+func (s *checkout) keepsModes() bool {
 	for _, key := range []string{"core.fileMode", "core.symlinks"} {
 		if on, err := s.core(key, true); err != nil || !on {
 			return false

@@ -24,7 +24,7 @@ import (
 // keepUnchanged checks the files that the index calls unchanged, and adds those to c.Raw that git
 // would not check out byte for byte. Take calls it only if git may convert content here, or once
 // did.
-func (s *Worktree) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
+func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
 	known := s.openExactFiles(private, c)
 	var open []candidate
 	entries := map[string]git.Entry{}
@@ -77,7 +77,7 @@ func (s *Worktree) keepUnchanged(ctx context.Context, private *privateIndex, c *
 // convertedBefore reports whether there is a cache of verdicts, which means that git once
 // converted content here. A file that was converted by attributes that are now gone still counts
 // as unchanged.
-func (s *Worktree) convertedBefore() bool {
+func (s *hasher) convertedBefore() bool {
 	_, err := os.Lstat(filepath.Join(s.dir, "exact"))
 	return err == nil
 }
@@ -102,7 +102,7 @@ func unaffected(files []candidate, affected []filtered) []filtered {
 // doubtful returns the files whose bytes must be compared. If the only conversion is from CRLF to
 // LF on the way into the repository, every converted line makes the blob smaller, so a file that
 // has the size of its blob was not converted.
-func (s *Worktree) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry) ([]filtered, error) {
+func (s *hasher) doubtful(ctx context.Context, files []filtered, entries map[string]git.Entry) ([]filtered, error) {
 	var out, plain []filtered
 	for _, f := range files {
 		if f.inOnly {
@@ -151,7 +151,7 @@ type exactFiles struct {
 
 // openExactFiles reads the cache. The result is empty if the cache was made under other
 // conversions.
-func (s *Worktree) openExactFiles(private *privateIndex, c *Capture) *exactFiles {
+func (s *hasher) openExactFiles(private *privateIndex, c *Capture) *exactFiles {
 	v := &exactFiles{path: filepath.Join(s.dir, "exact"), perm: s.repo.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[versionKey]bool{}}
 	same := func([]byte) [32]byte { return v.digest }
 	for key := range slices.Chunk(readCache(v.path, len(versionKey{}), same), len(versionKey{})) {
@@ -174,7 +174,7 @@ func (v *exactFiles) save() {
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,
 // and the content of all attributes files, in the worktree and outside of it.
-func (s *Worktree) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
+func (s *hasher) conversionDigest(private *privateIndex, c *Capture) (sum [32]byte) {
 	h := sha256.New()
 	for _, key := range []string{"core.autocrlf", "core.eol", "core.attributesFile", "core.checkRoundtripEncoding"} {
 		fmt.Fprintf(h, "%s=%q\n", key, s.repo.Config.All(key))

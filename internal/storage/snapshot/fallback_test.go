@@ -51,7 +51,7 @@ func TestEditedWithoutExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Restore{worktree: shot, seen: map[string]fs.FileInfo{"file": info}, placed: map[int]fs.FileInfo{}}
+	r := &Restore{worktree: shot.restorer, seen: map[string]fs.FileInfo{"file": info}, placed: map[int]fs.FileInfo{}}
 	r.intent.Stage = farAway(t)
 	for _, dir := range []string{"new", "old"} {
 		if err := os.Mkdir(filepath.Join(r.intent.Stage, dir), 0o700); err != nil {
@@ -86,7 +86,7 @@ func TestIndexElsewhere(t *testing.T) {
 	}
 	defer shot.Close()
 	put(t, repo.IndexPath, "old\n")
-	r := &Restore{worktree: shot, cur: &Capture{}}
+	r := &Restore{worktree: shot.restorer, cur: &Capture{}}
 	if err := r.Begin([]byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (e *TooLargeError) Error() string {
 // guardSize refuses a capture above Rules.MaxNewFiles or MaxNewSize, for example of a
 // node_modules directory that is not ignored. Files in the previous checkpoint's tree do not
 // count, even if they changed.
-func (s *Worktree) guardSize(ctx context.Context, files []candidate, rules Rules) error {
+func (s *capturer) guardSize(ctx context.Context, files []candidate, rules Rules) error {
 	over := func(e *TooLargeError) bool {
 		return rules.MaxNewFiles > 0 && e.Files > rules.MaxNewFiles || rules.MaxNewSize > 0 && e.Bytes > rules.MaxNewSize
 	}

@@ -29,10 +29,13 @@ func lowerGOGC(files, percent int) {
 	}
 }
 
+// hasher writes the content of files as blobs.
+type hasher struct{ converter }
+
 // hashPlain writes the content of files as blobs without conversions, several at a time, and adds
 // their entries to c.edits. It returns the files that are marked inOnly and that git may convert all
 // the same; it has not hashed these.
-func (s *Worktree) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
+func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
 	hashed := make([]hashedFile, len(files))
 	remember := len(files) <= maxHashed
 	err = git.Each(len(files), func(i int) (err error) {
@@ -83,7 +86,7 @@ func (c *Capture) record(p string, e git.Entry) {
 }
 
 // hashOne hashes one file in this process, without conversions.
-func (s *Worktree) hashOne(ctx context.Context, f candidate, c *Capture) error {
+func (s *hasher) hashOne(ctx context.Context, f candidate, c *Capture) error {
 	h, err := s.hashFile(ctx, f, c)
 	if err == nil {
 		c.record(f.path, h.entry)
@@ -98,7 +101,7 @@ func (s *Worktree) hashOne(ctx context.Context, f candidate, c *Capture) error {
 //
 // After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
 // not compared with the stored blob then, just as when the stat data match.
-func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
+func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
 	if s.knows(f) {
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
@@ -150,7 +153,7 @@ func (s *Worktree) hashFile(ctx context.Context, f candidate, c *Capture) (hashe
 
 // streamBlob has git write the content of a large file as a blob. after is what the file was once git
 // had read it.
-func (s *Worktree) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
+func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
 	f, err := s.files.Open(p)
 	if err != nil {
 		return "", nil, err
@@ -168,7 +171,7 @@ func (s *Worktree) streamBlob(ctx context.Context, p string) (oid name.OID, afte
 
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
-func (s *Worktree) knows(f candidate) bool {
+func (s *hasher) knows(f candidate) bool {
 	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
 }
 
@@ -177,7 +180,7 @@ func (s *Worktree) knows(f candidate) bool {
 //
 // Attributes files go first and through git, even if they are not converted: with them in the index
 // git applies them to the other files.
-func (s *Worktree) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
+func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, files []candidate, c *Capture) error {
 	index, err := s.conversionIndex(ctx, private, files, c)
 	if err != nil {
 		return err
@@ -244,7 +247,7 @@ func (s *Worktree) hashConverting(ctx context.Context, private *privateIndex, fi
 // because a file that is staged with CRLF keeps its line endings. The entries have no stat data, so
 // git takes every file for changed and hashes it. The private index of a large worktree would take
 // each git process longer to read than the rest of its work.
-func (s *Worktree) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
+func (s *hasher) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
 	wanted := setOf(private.attrs)
 	for p, e := range c.edits {
 		if e.Mode == 0 {
@@ -264,7 +267,7 @@ func (s *Worktree) conversionIndex(ctx context.Context, private *privateIndex, f
 }
 
 // renewAttributes gives the private index the attributes files that were captured, for keepUnchanged.
-func (s *Worktree) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
+func (s *hasher) renewAttributes(ctx context.Context, private *privateIndex, c *Capture) error {
 	attrs := map[string]git.Entry{}
 	for p, e := range c.edits {
 		if holdsAttributes(p) {
@@ -279,14 +282,14 @@ func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 
 // update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
 // index.
-func (s *Worktree) update(ctx context.Context, index, paths string) error {
+func (s *indexes) update(ctx context.Context, index, paths string) error {
 	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 
 // clean has git convert and hash files by adding them to the index, and records their entries. It
 // returns the entries of the files that git accepted, by path.
-func (s *Worktree) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
+func (s *hasher) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -328,7 +331,7 @@ func (s *Worktree) clean(ctx context.Context, index string, files []candidate, c
 // cleanAll adds files to the index. If git fails for one of them, that file is handled apart and the
 // rest is tried again: a file whose required filter fails is skipped, and a file that is not in the
 // encoding that its attributes claim is kept as it is. It returns the files that git accepted.
-func (s *Worktree) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
+func (s *hasher) cleanAll(ctx context.Context, index string, files []candidate, c *Capture) ([]candidate, error) {
 	for {
 		var in strings.Builder
 		for _, f := range files {
@@ -360,7 +363,7 @@ func (s *Worktree) cleanAll(ctx context.Context, index string, files []candidate
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
 // that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
 // the index, too: if it is an attributes file, a checkout of the tree will obey it.
-func (s *Worktree) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
+func (s *hasher) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
 	if err := s.hashOne(ctx, f, c); err != nil {
 		return err
 	}
@@ -396,7 +399,7 @@ var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes"
 // mayConvert reports whether git might convert the content of any of files. It returns true in
 // case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
 // private may be nil; then only the disk and the configuration are checked.
-func (s *Worktree) mayConvert(private *privateIndex, files []candidate) bool {
+func (s *converter) mayConvert(private *privateIndex, files []candidate) bool {
 	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
 		return true
 	}

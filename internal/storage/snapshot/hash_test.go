@@ -38,7 +38,7 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	}{
 		{"link", git.ModeFile, git.ModeSymlink}, {"file", git.ModeSymlink, git.ModeFile}, {"script", git.ModeFile, git.ModeExec}, {"large", git.ModeSymlink, git.ModeExec}, {".git", git.ModeFile, 0}, {"gone", git.ModeFile, 0},
 	} {
-		h, err := shot.hashFile(t.Context(), candidate{path: k.path, mode: k.was}, &Capture{look: look, hashes: shot.openHashCache(time.Now())})
+		h, err := shot.capturer.hash.hashFile(t.Context(), candidate{path: k.path, mode: k.was}, &Capture{look: look, hashes: shot.openHashCache(time.Now())})
 		if err != nil || h.entry.Mode != k.want {
 			t.Errorf("%s: %o, %v", k.path, h.entry.Mode, err)
 		}

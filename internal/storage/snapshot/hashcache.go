@@ -41,7 +41,7 @@ type hashCache struct {
 }
 
 // openHashCache reads what the previous capture saw.
-func (s *Worktree) openHashCache(began time.Time) *hashCache {
+func (s *capturer) openHashCache(began time.Time) *hashCache {
 	v := &hashCache{
 		path: filepath.Join(s.dir, "seen"), perm: s.repo.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
 		previous: map[versionKey]cachedHash{}, now: map[versionKey]cachedHash{},

@@ -13,7 +13,7 @@ const triedAlone = 50
 // then "hung up unexpectedly" and names no file, so each file that goes through a filter is tried
 // on its own. If there are more than triedAlone of them, all are left out. Files that are left
 // out are listed in c.Skipped. If cause is another error, files is returned as it is.
-func (s *Worktree) withoutHungUp(ctx context.Context, index string, files []candidate, cause error, c *Capture) ([]candidate, error) {
+func (s *hasher) withoutHungUp(ctx context.Context, index string, files []candidate, cause error, c *Capture) ([]candidate, error) {
 	if !strings.Contains(cause.Error(), "hung up unexpectedly") {
 		return files, nil
 	}

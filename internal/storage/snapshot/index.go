@@ -83,13 +83,17 @@ func (p *privateIndex) remove() {
 	os.Remove(p.path + ".lock") //nolint:errcheck // of a process that was killed
 }
 
+// indexes makes private copies of the index and lets git read and write them. The user's own index is
+// never written here.
+type indexes struct{ *checkout }
+
 // openIndex gives the user's index a private name and reads it.
 //
 // It makes a hard link. git never writes an index in place, it renames a new one over it, so the
 // link keeps this version. The link also keeps the mtime, which matters: a copy with a new mtime
 // would make git trust entries that are as young as the original, and hide edits of the same size
 // that were made in the second of the index write.
-func (s *Worktree) openIndex(ctx context.Context) (p *privateIndex, err error) {
+func (s *indexes) openIndex(ctx context.Context) (p *privateIndex, err error) {
 	p = &privateIndex{}
 	if p.path, err = s.privateCopy(s.repo.IndexPath); err != nil {
 		return nil, err
@@ -125,7 +129,7 @@ func (s *Worktree) openIndex(ctx context.Context) (p *privateIndex, err error) {
 // privateCopy links from to a new name in the scratch directory, or copies it with its times if
 // the file system has no links. If from does not exist it returns a name where nothing is, which
 // git takes for an empty index.
-func (s *Worktree) privateCopy(from string) (string, error) {
+func (s *indexes) privateCopy(from string) (string, error) {
 	to := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
 	if err := linkOrCopy(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("make a private index: %w", err)
@@ -176,7 +180,7 @@ func copyFile(from, to string, flags int) error {
 // their clean filters for that. If a required filter fails, git exits and there is no scan. With
 // an index that is two seconds younger than every entry, git runs no filter. Nothing is missed:
 // this package still compares entries with the mtime of the user's index (privateIndex.young).
-func (s *Worktree) postdateIndex(p *privateIndex) error {
+func (s *indexes) postdateIndex(p *privateIndex) error {
 	if len(s.repo.Config.Keys("filter.")) == 0 {
 		return nil
 	}
@@ -205,7 +209,7 @@ func (s *Worktree) postdateIndex(p *privateIndex) error {
 
 // onIndex runs git with a private index in the place of the user's. With index.sparse git would fold
 // the directories outside of a sparse checkout into single entries again.
-func (s *Worktree) onIndex(ctx context.Context, index, stdin string, args ...string) (git.Result, error) {
+func (s *indexes) onIndex(ctx context.Context, index, stdin string, args ...string) (git.Result, error) {
 	return s.repo.Run(ctx, git.Cmd{
 		Args: args, Stdin: strings.NewReader(stdin),
 		Config: append([]string{"index.sparse=false"}, s.config...), Env: []string{"GIT_INDEX_FILE=" + index},
@@ -213,7 +217,7 @@ func (s *Worktree) onIndex(ctx context.Context, index, stdin string, args ...str
 }
 
 // putInfo changes a private index by lines for update-index --index-info. Without any it does nothing.
-func (s *Worktree) putInfo(ctx context.Context, index, lines string) error {
+func (s *indexes) putInfo(ctx context.Context, index, lines string) error {
 	if lines == "" {
 		return nil
 	}
@@ -222,7 +226,7 @@ func (s *Worktree) putInfo(ctx context.Context, index, lines string) error {
 }
 
 // removals returns lines for putInfo that remove paths at every stage.
-func (s *Worktree) removals(paths []string) string {
+func (s *indexes) removals(paths []string) string {
 	none := git.Entry{OID: name.OID(strings.Repeat("0", 2*s.repo.HashLen()))}
 	var in strings.Builder
 	for _, p := range paths {
@@ -232,7 +236,7 @@ func (s *Worktree) removals(paths []string) string {
 }
 
 // setFlag runs update-index with a flag on paths, if there are any.
-func (s *Worktree) setFlag(ctx context.Context, p *privateIndex, flag string, paths []string) error {
+func (s *indexes) setFlag(ctx context.Context, p *privateIndex, flag string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -245,7 +249,7 @@ func joined(paths []string) string { return strings.Join(paths, "\x00") + "\x00"
 
 // normalise has git expand a split or sparse private index into one list of files. git itself
 // marks the entries that are as young as the file.
-func (s *Worktree) normalise(ctx context.Context, p *privateIndex) error {
+func (s *indexes) normalise(ctx context.Context, p *privateIndex) error {
 	_, err := s.onIndex(ctx, p.path, "", "update-index", "--no-split-index", "--force-write-index")
 	if err != nil {
 		return fmt.Errorf("expand the index: %w", err)
@@ -293,7 +297,7 @@ func (p *privateIndex) readState(w *worktree.Files) error {
 // clearBits makes git compare entries that it was told not to compare: assume-unchanged entries,
 // and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
 // that a sparse checkout leaves off the disk would count as deleted.
-func (s *Worktree) clearBits(ctx context.Context, p *privateIndex) error {
+func (s *indexes) clearBits(ctx context.Context, p *privateIndex) error {
 	err := s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged)
 	if err == nil {
 		err = s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)
@@ -307,7 +311,7 @@ func (s *Worktree) clearBits(ctx context.Context, p *privateIndex) error {
 // stagedTree returns the tree of what is staged, at stage 0 and without intent-to-add entries. It
 // comes from the cache tree of the index if that is valid and the tree exists. Otherwise git
 // writes the tree, and refuses if the object of an entry is missing.
-func (s *Worktree) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
+func (s *indexes) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
 	if p.index.Count == 0 {
 		return s.repo.WriteTree(ctx, nil)
 	}
@@ -321,7 +325,7 @@ func (s *Worktree) stagedTree(ctx context.Context, p *privateIndex) (name.OID, e
 
 // writeStaged has git write the tree of what is staged. git takes the directories that did not change
 // from the cache tree of the index.
-func (s *Worktree) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
 	// A copy, because the scan runs on p.path at the same time and must not see the changes.
 	private, err := s.privateCopy(p.path)
 	if err != nil {
@@ -340,7 +344,7 @@ func (s *Worktree) writeStaged(ctx context.Context, p *privateIndex) (name.OID, 
 
 // rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
 // also replaces a tree that is there but damaged.
-func (s *Worktree) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
 	staged := map[string]git.Entry{}
 	for _, e := range p.entries {
 		if e.Stage == 0 && !e.IntentToAdd {
@@ -352,7 +356,7 @@ func (s *Worktree) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID
 
 // writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
 // of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
-func (s *Worktree) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
+func (s *capturer) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
 	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
 		c.Tree = ""
 		return nil, err

@@ -99,7 +99,7 @@ func (r *Restore) save() error {
 // Unfinished returns the restore that was interrupted in this worktree, or nil. This process
 // becomes its owner; the result is ErrBusy if the process that began it, or another one, is still
 // at work.
-func (s *Worktree) Unfinished() (*Restore, error) {
+func (s *restorer) Unfinished() (*Restore, error) {
 	if in, err := ReadIntent(s.dir); in == nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *Worktree) Unfinished() (*Restore, error) {
 // locate changes the paths of an intent to where the repository is now. It may be a copy, or was
 // moved, and the files at the old paths are not ours: they belong to the rollback of the original.
 // It fails if the intent is that of another worktree, or if the files that were put aside are gone.
-func (s *Worktree) locate(in *Intent) error {
+func (s *restorer) locate(in *Intent) error {
 	if filepath.Dir(in.OldIndex) != s.dir {
 		// A copy of the lock has another inode, and that number may be any file's here.
 		in.Lock, in.LockInode = s.repo.IndexPath+".lock", 0

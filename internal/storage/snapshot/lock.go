@@ -35,14 +35,14 @@ func (r *Restore) lock() error {
 	}
 	path := r.worktree.repo.IndexPath + ".lock"
 	if _, err := os.Lstat(path); err == nil {
-		if !r.worktree.abandoned(path) {
+		if !r.worktree.lock.abandoned(path) {
 			return &LockedError{path}
 		}
-		if err := r.worktree.dropLock(path); err != nil {
+		if err := r.worktree.lock.dropLock(path); err != nil {
 			return fmt.Errorf("take over a lock that was left behind: %w", err)
 		}
 	}
-	info, err := r.worktree.makeLock(path)
+	info, err := r.worktree.lock.makeLock(path)
 	if errors.Is(err, fs.ErrExist) {
 		return &LockedError{path}
 	}
@@ -77,15 +77,18 @@ func (r *Restore) holds() (bool, error) {
 	if _, number, _ := worktree.Inode(info); number == r.intent.LockInode && number != 0 {
 		return true, nil
 	}
-	note, err := os.ReadFile(r.worktree.lockNote())
+	note, err := os.ReadFile(r.worktree.lock.lockNote())
 	return err == nil && hasToken(r.intent.Lock, note), nil
 }
+
+// indexLock locks the user's index, and knows the locks of rollbacks that were killed.
+type indexLock struct{ *checkout }
 
 // makeLock creates the lock file. It makes the file under another name, writes the note, and then
 // links it to the name of the lock, so that a kill at any time leaves no lock without a note. On
 // a file system without links, the lock is created first and the note is written after it. The
 // error is fs.ErrExist if there is a lock.
-func (s *Worktree) makeLock(path string) (fs.FileInfo, error) {
+func (s *indexLock) makeLock(path string) (fs.FileInfo, error) {
 	temp := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	defer os.Remove(temp) //nolint:errcheck // disposable, swept by age
 	info, err := s.ownLock(temp)
@@ -102,7 +105,7 @@ func (s *Worktree) makeLock(path string) (fs.FileInfo, error) {
 }
 
 // ownLock creates an empty file at path and notes that it is a lock of this process.
-func (s *Worktree) ownLock(path string) (fs.FileInfo, error) {
+func (s *indexLock) ownLock(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func (s *Worktree) ownLock(path string) (fs.FileInfo, error) {
 // ProcessNote), the mtime of the lock in nanoseconds, and a token. The inode alone is not enough:
 // file systems give the inode of a removed file to the next one. The token is also the content of
 // the lock, by which the lock is known in a copy of the repository.
-func (s *Worktree) lockNote() string { return filepath.Join(s.dir, "index-lock") }
+func (s *indexLock) lockNote() string { return filepath.Join(s.dir, "index-lock") }
 
 // hasToken reports whether the lock holds the token of a note, its last field. A lock of an older
 // version is empty.
@@ -134,7 +137,7 @@ func hasToken(lock string, note []byte) bool {
 }
 
 // abandoned reports whether a lock was made by a process of this program that no longer runs.
-func (s *Worktree) abandoned(lock string) bool {
+func (s *indexLock) abandoned(lock string) bool {
 	data, err := os.ReadFile(s.lockNote())
 	if err != nil {
 		return false
@@ -162,7 +165,7 @@ func (s *Worktree) abandoned(lock string) bool {
 // dropLock removes an abandoned lock. Between the check and the removal another process may have
 // replaced it with its own, so the lock is first moved away, checked again, and put back if it is
 // not the abandoned one.
-func (s *Worktree) dropLock(path string) error {
+func (s *indexLock) dropLock(path string) error {
 	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
 	err := os.Rename(path, away)
 	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
@@ -184,8 +187,8 @@ func (s *Worktree) dropLock(path string) error {
 // AbandonedLock returns the path of an index lock that a killed rollback left, or "". If there is
 // no intent either, the rollback was killed before it moved anything, and the lock may be
 // removed.
-func (s *Worktree) AbandonedLock() string {
-	if path := s.repo.IndexPath + ".lock"; s.abandoned(path) {
+func (s *restorer) AbandonedLock() string {
+	if path := s.repo.IndexPath + ".lock"; s.lock.abandoned(path) {
 		return path
 	}
 	return ""
@@ -199,5 +202,5 @@ func (r *Restore) unlock() {
 	if mine, err := r.holds(); err != nil || mine && os.Remove(r.intent.Lock) != nil {
 		return // with the note the next process knows whose it is
 	}
-	os.Remove(r.worktree.lockNote()) //nolint:errcheck // disposable
+	os.Remove(r.worktree.lock.lockNote()) //nolint:errcheck // disposable
 }

@@ -22,7 +22,7 @@ func TestIndexLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	first, second := &Restore{worktree: shot}, &Restore{worktree: shot}
+	first, second := &Restore{worktree: shot.restorer}, &Restore{worktree: shot.restorer}
 	if err := first.lock(); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestIndexLock(t *testing.T) {
 		t.Errorf("a second lock: %v", err)
 	}
 	second.discard()
-	if _, err := os.Stat(shot.lockNote()); err != nil {
+	if _, err := os.Stat(shot.lock.lockNote()); err != nil {
 		t.Fatalf("the note is gone with the second: %v", err)
 	}
 	if _, err := os.Lstat(first.intent.Lock); err != nil {
@@ -69,7 +69,7 @@ func TestIndexLockStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	r := &Restore{worktree: shot}
+	r := &Restore{worktree: shot.restorer}
 	if err := r.lock(); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestIndexLockStays(t *testing.T) {
 	r.intent.Lock = full
 	_, r.intent.LockInode, _ = worktree.Inode(info)
 	r.unlock()
-	if _, err := os.Lstat(shot.lockNote()); err != nil {
+	if _, err := os.Lstat(shot.lock.lockNote()); err != nil {
 		t.Errorf("the note is gone, and the lock is not: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestIndexLockOfEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, number, _ := worktree.Inode(info)
-	put(t, shot.lockNote(), fmt.Sprintf("%d %s 1 %d\n", number, endedProcess(t), info.ModTime().UnixNano()))
+	put(t, shot.lock.lockNote(), fmt.Sprintf("%d %s 1 %d\n", number, endedProcess(t), info.ModTime().UnixNano()))
 	if got := shot.AbandonedLock(); got != lock {
 		t.Errorf("abandoned is %q", got)
 	}
@@ -126,13 +126,13 @@ func endedProcess(t *testing.T) string {
 // forgeNote changes one field of the note beside the index lock.
 func forgeNote(t *testing.T, shot *Worktree, field int, value string) {
 	t.Helper()
-	note, err := os.ReadFile(shot.lockNote())
+	note, err := os.ReadFile(shot.lock.lockNote())
 	if err != nil {
 		t.Fatal(err)
 	}
 	fields := strings.Fields(string(note))
 	fields[field] = value
-	put(t, shot.lockNote(), strings.Join(fields, " ")+"\n")
+	put(t, shot.lock.lockNote(), strings.Join(fields, " ")+"\n")
 }
 
 func put(t *testing.T, file, content string) {

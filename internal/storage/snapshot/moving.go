@@ -22,17 +22,17 @@ import (
 var ErrMoved = errors.New("another rollback ran in this worktree in the meantime")
 
 // markPath is the file with the mark: a random text that every rollback replaces.
-func (s *Worktree) markPath() string { return filepath.Join(s.dir, "moved") }
+func (s *checkout) markPath() string { return filepath.Join(s.dir, "moved") }
 
 // mark reads the mark; it is "" before the first rollback.
-func (s *Worktree) mark() string {
+func (s *checkout) mark() string {
 	data, _ := os.ReadFile(s.markPath()) //nolint:errcheck // none yet
 	return string(data)
 }
 
 // moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
 // restore that was killed.
-func (s *Worktree) moveOn() error {
+func (s *checkout) moveOn() error {
 	perm := s.repo.PrivateMode()
 	err := os.WriteFile(s.markPath(), []byte(worktree.RandomHex()), perm)
 	if err == nil {
@@ -54,7 +54,7 @@ const (
 
 // settled waits until no running process moves files in this worktree. It does not wait for one
 // that was killed. If files are still being moved after settleTime it fails with ErrBusy.
-func (s *Worktree) settled(ctx context.Context) error {
+func (s *checkout) settled(ctx context.Context) error {
 	for end := time.Now().Add(settleTime); Moving(s.dir); {
 		if time.Now().After(end) {
 			return fmt.Errorf("capture the worktree: %w", ErrBusy)
@@ -69,7 +69,7 @@ func (s *Worktree) settled(ctx context.Context) error {
 }
 
 // cutOff reports whether a rollback was cut off here that this process does not own.
-func (s *Worktree) cutOff() bool {
+func (s *checkout) cutOff() bool {
 	if _, err := os.Lstat(intentPath(s.dir)); err != nil {
 		return false
 	}
@@ -78,7 +78,7 @@ func (s *Worktree) cutOff() bool {
 
 // Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
 // file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
-func (s *Worktree) Take(ctx context.Context, rules Rules) (*Capture, error) {
+func (s *capturer) Take(ctx context.Context, rules Rules) (*Capture, error) {
 	for tries := 0; ; tries++ {
 		// The mark is read first: a rollback that begins after this line changes it or is seen by
 		// Moving.

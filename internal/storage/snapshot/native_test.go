@@ -124,7 +124,7 @@ func TestScannersAgree(t *testing.T) {
 		if !ok {
 			rt.Fatalf("%T", shot.scanner)
 		}
-		index, err := shot.openIndex(t.Context())
+		index, err := shot.capturer.openIndex(t.Context())
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 // gone records that a tracked file is gone, and the repository that may stand in its place. The
 // scan does not find that one: git does not list a directory as untracked while the index has a
 // file of that name.
-func (s *Worktree) gone(ctx context.Context, f candidate, c *Capture) error {
+func (s *chooser) gone(ctx context.Context, f candidate, c *Capture) error {
 	c.edits[f.path] = git.Entry{}
 	if !f.dir {
 		return nil
@@ -26,7 +26,7 @@ func (s *Worktree) gone(ctx context.Context, f candidate, c *Capture) error {
 
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
 // they are the business of that repository.
-func (s *Worktree) nested(ctx context.Context, dir string, c *Capture) error {
+func (s *chooser) nested(ctx context.Context, dir string, c *Capture) error {
 	if git.RefusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
@@ -40,7 +40,7 @@ func (s *Worktree) nested(ctx context.Context, dir string, c *Capture) error {
 
 // link records the commit that a repository inside is at, if a tree here can name it. It returns the
 // reason for which the files in it are left out.
-func (s *Worktree) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
+func (s *chooser) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
 	head, err := s.repo.HeadOf(ctx, s.files.Abs(dir))
 	switch {
 	case err != nil:
@@ -56,7 +56,7 @@ func (s *Worktree) link(ctx context.Context, dir string, c *Capture) (reason str
 
 // submodule records the commit that a changed submodule is at. Changes inside the submodule are
 // not captured, so the path is also listed as skipped.
-func (s *Worktree) submodule(ctx context.Context, t Tracked, c *Capture) error {
+func (s *chooser) submodule(ctx context.Context, t Tracked, c *Capture) error {
 	info, err := s.files.Lstat(t.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", t.Path, err)
@@ -70,7 +70,7 @@ func (s *Worktree) submodule(ctx context.Context, t Tracked, c *Capture) error {
 		if err != nil || f.mode == 0 {
 			return err
 		}
-		return s.hashOne(ctx, f, c)
+		return s.hash.hashOne(ctx, f, c)
 	}
 	if _, err := s.link(ctx, t.Path, c); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Worktree) submodule(ctx context.Context, t Tracked, c *Capture) error {
 // becomeNested lists the gitlinks of the target at which a repository is now. Its files were
 // captured one by one if the index has a file below the gitlink, because git then takes the
 // directory for an ordinary one. They still belong to that repository.
-func (s *Worktree) becomeNested(changes []git.Change) ([]string, error) {
+func (s *planner) becomeNested(changes []git.Change) ([]string, error) {
 	var out []string
 	for _, c := range changes {
 		if c.New.Mode != git.ModeGitlink {
@@ -100,7 +100,7 @@ func (s *Worktree) becomeNested(changes []git.Change) ([]string, error) {
 }
 
 // leave leaves a path as it is, or says that it is in the way of what the target has there.
-func (s *Worktree) leave(p *Plan, c git.Change) {
+func (s *planner) leave(p *Plan, c git.Change) {
 	if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink && !s.holds(c.Path, c.New, p.Target.Raw[c.Path]) {
 		p.blocked(c)
 	} else {

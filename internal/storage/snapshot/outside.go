@@ -37,7 +37,7 @@ func (e *FilterError) Error() string {
 }
 
 // notWritten returns the FilterError for a file of entries.
-func (s *Worktree) notWritten(ctx context.Context, file, said string, entries map[string]git.Entry) error {
+func (s *restorer) notWritten(ctx context.Context, file, said string, entries map[string]git.Entry) error {
 	gone, err := s.pointers(ctx, entries)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func wordsIn(err error) string {
 }
 
 // pointers returns those of entries that are pointers of git-lfs.
-func (s *Worktree) pointers(ctx context.Context, entries map[string]git.Entry) ([]lfs.Named, error) {
+func (s *converter) pointers(ctx context.Context, entries map[string]git.Entry) ([]lfs.Named, error) {
 	var blobs []lfs.Named
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
 		if regular(entries[p].Mode) {
@@ -94,7 +94,7 @@ func (s *Worktree) pointers(ctx context.Context, entries map[string]git.Entry) (
 
 // provide gives git-lfs the content of entries that are about to be checked out, where only the
 // names that checkpoints keep have it. It returns the pointers whose content is not here.
-func (s *Worktree) provide(ctx context.Context, entries map[string]git.Entry) ([]lfs.Named, error) {
+func (s *converter) provide(ctx context.Context, entries map[string]git.Entry) ([]lfs.Named, error) {
 	store := lfs.Open(s.repo)
 	if !store.InUse() {
 		return nil, nil
@@ -104,7 +104,7 @@ func (s *Worktree) provide(ctx context.Context, entries map[string]git.Entry) ([
 }
 
 // provideStaged does so for what the index will name.
-func (s *Worktree) provideStaged(ctx context.Context, p *Plan) error {
+func (s *restorer) provideStaged(ctx context.Context, p *Plan) error {
 	if p.Index == nil || !lfs.Open(s.repo).InUse() {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (s *Worktree) provideStaged(ctx context.Context, p *Plan) error {
 
 // cleanAgain has git-lfs store the content of files that are about to be replaced, where it was
 // removed from its store since the capture.
-func (s *Worktree) cleanAgain(ctx context.Context, entries map[string]git.Entry) error {
+func (s *preserver) cleanAgain(ctx context.Context, entries map[string]git.Entry) error {
 	gone, err := s.provide(ctx, entries)
 	for _, n := range gone {
 		if info, statErr := s.files.Lstat(n.Path); statErr != nil || info == nil || !info.Mode().IsRegular() || info.Size() != n.Size {
@@ -139,7 +139,7 @@ func (s *Worktree) cleanAgain(ctx context.Context, entries map[string]git.Entry)
 
 // standsForNothingHere reports whether a file that is its own stored form is a pointer to content
 // that is not here.
-func (s *Worktree) standsForNothingHere(data []byte) bool {
+func (s *converter) standsForNothingHere(data []byte) bool {
 	if p, is := lfs.Parse(data); is {
 		return lfs.Open(s.repo).File(p) == ""
 	}
@@ -148,7 +148,7 @@ func (s *Worktree) standsForNothingHere(data []byte) bool {
 
 // outsideRisks returns why the content of files that the plan replaces may not come back, by path:
 // a filter keeps it outside git, where this program cannot keep it.
-func (s *Worktree) outsideRisks(ctx context.Context, p *Plan) (map[string]string, error) {
+func (s *planner) outsideRisks(ctx context.Context, p *Plan) (map[string]string, error) {
 	if len(s.repo.Config.Keys("filter.")) == 0 {
 		return nil, nil
 	}
@@ -190,7 +190,7 @@ func (s *Worktree) outsideRisks(ctx context.Context, p *Plan) (map[string]string
 }
 
 // outsideRisk adds the risk for one file whose stored form is smaller than the file.
-func (s *Worktree) outsideRisk(ctx context.Context, f filtered, e git.Entry, risks map[string]string) error {
+func (s *planner) outsideRisk(ctx context.Context, f filtered, e git.Entry, risks map[string]string) error {
 	blob, err := s.repo.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return err

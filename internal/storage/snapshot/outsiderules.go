@@ -18,7 +18,7 @@ import (
 
 // outsideRules returns the lines of these files that may be rules. Those of info/exclude come last,
 // because git lets them win.
-func (s *Worktree) outsideRules(ctx context.Context) (string, error) {
+func (s *ignoreRules) outsideRules(ctx context.Context) (string, error) {
 	file, err := s.excludesFile(ctx)
 	if err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (s *Worktree) outsideRules(ctx context.Context) (string, error) {
 }
 
 // excludesFile returns the place of the user's ignore rules. Nothing need be there.
-func (s *Worktree) excludesFile(ctx context.Context) (string, error) {
+func (s *ignoreRules) excludesFile(ctx context.Context) (string, error) {
 	if _, set := s.repo.Config.Get("core.excludesFile"); set {
 		res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"config", "--type=path", "core.excludesFile"}, Config: s.config})
 		if err != nil {
@@ -61,7 +61,7 @@ func (s *Worktree) excludesFile(ctx context.Context) (string, error) {
 // ignoredIn returns those of paths that .gitignore files and rules outside of any tree ignore. It is
 // ignoredBy for a time at which the latter may have been others, so git must not see those of now: it runs
 // in an empty repository.
-func (s *Worktree) ignoredIn(ctx context.Context, rules ruleSource, outside string, paths []string) (map[string]bool, error) {
+func (s *ignoreRules) ignoredIn(ctx context.Context, rules ruleSource, outside string, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}

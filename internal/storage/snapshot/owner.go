@@ -75,7 +75,7 @@ func Moving(dir string) bool { return Mover(dir) != 0 }
 
 // own makes this process the owner, or returns ErrBusy if another one is. Two processes that
 // finish the same rollback would undo each other's steps.
-func (s *Worktree) own() error {
+func (s *restorer) own() error {
 	mine, err := lockfile.Take(ownerPath(s.dir), ProcessNote()+"\n", func() bool { return owner(s.dir) == 0 })
 	if err != nil {
 		return fmt.Errorf("note the owner of a rollback: %w", err)
@@ -87,7 +87,7 @@ func (s *Worktree) own() error {
 }
 
 // disown removes the owner file, unless another running process owns the rollback by now.
-func (s *Worktree) disown() {
+func (s *restorer) disown() {
 	if owner(s.dir) == 0 {
 		os.Remove(ownerPath(s.dir)) //nolint:errcheck // it names a process that is gone
 	}

@@ -13,7 +13,7 @@ import (
 
 // matching returns the tracked and untracked paths that match one of pathspecs, except for those in
 // not.
-func (s *Worktree) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
+func (s *indexes) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
 	if len(pathspecs) == 0 {
 		return nil, nil
 	}
@@ -32,7 +32,7 @@ func (s *Worktree) matching(ctx context.Context, private *privateIndex, pathspec
 // ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
 // and those that match IncludeIgnored. Files inside nested repositories are left out. other are those
 // that match only Include.
-func (s *Worktree) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
+func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
 	if asked, err = s.listForced(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
 		return asked, nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Worktree) ignored(ctx context.Context, private *privateIndex, rules Rul
 }
 
 // listForced is ignored for what is asked for by name.
-func (s *Worktree) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
+func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {
 		tracked[e.Path] = true
@@ -61,7 +61,7 @@ func (s *Worktree) listForced(ctx context.Context, private *privateIndex, rules 
 }
 
 // listIgnored lists the ignored files that match pathspecs.
-func (s *Worktree) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
+func (s *indexes) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
 	paths, err := s.listBelow(ctx, private, args, pathspecs)
 	// ls-files prints a nested repository as a directory.
@@ -80,7 +80,7 @@ func (e *PathspecError) Unwrap() error { return e.Err }
 // listBelow runs ls-files in the user's working directory, since pathspecs are relative to it. If
 // that fails, it runs the same command without pathspecs; if that works, the pathspecs are wrong,
 // and the error is a PathspecError.
-func (s *Worktree) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
+func (s *indexes) listBelow(ctx context.Context, private *privateIndex, args, pathspecs []string) ([]string, error) {
 	run := func(args []string) (git.Result, error) {
 		return s.repo.Run(ctx, git.Cmd{
 			Args: args, Config: s.config, Dir: s.files.Abs(s.repo.Prefix), Env: []string{"GIT_INDEX_FILE=" + private.path},

@@ -148,10 +148,17 @@ func pathsTo(ops []Op, kind OpKind) []string {
 	return out
 }
 
+// planner makes the plan of a restore.
+type planner struct {
+	converter
+	rules   ignoreRules
+	carrier indexCarrier
+}
+
 // Plan compares the capture cur with the target. It fails with a MissingError or a HostileError
 // if the target cannot be restored. Files in the way are no error; they are listed in
 // Plan.Collisions.
-func (s *Worktree) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
+func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
 	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
 	if err != nil {
@@ -187,7 +194,7 @@ func (s *Worktree) Plan(ctx context.Context, cur *Capture, t Target, scope Scope
 // addOps turns the differences between the trees into operations. Gitlinks and paths that either
 // side left out stay as they are, unless the target wants a file where something uncaptured is;
 // then blocked decides. The operations are sorted by path.
-func (s *Worktree) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
+func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) error {
 	changes, err := s.sparseChanges(ctx, p, changes)
 	if err != nil {
 		return err
@@ -236,7 +243,7 @@ func (s *Worktree) addOps(ctx context.Context, p *Plan, changes []git.Change) er
 }
 
 // splitLinked sets Split for files whose mode changes and that have more than one name.
-func (s *Worktree) splitLinked(p *Plan) error {
+func (s *planner) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if o.kind() != OpMode {
@@ -253,7 +260,7 @@ func (s *Worktree) splitLinked(p *Plan) error {
 
 // addRaw adds operations for files that have the same blob on both sides but different exact
 // bytes, for example because only their line endings differ.
-func (s *Worktree) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
+func (s *planner) addRaw(ctx context.Context, p *Plan, at map[string]bool, untouched func(string) bool) error {
 	for _, raw := range []map[string]name.OID{p.Cur.Raw, p.Target.Raw} {
 		for path := range raw {
 			if at[path] || p.Cur.Raw[path] == p.Target.Raw[path] || p.Scope.Only != nil && !p.Scope.Only(path) || untouched(path) {
@@ -275,7 +282,7 @@ func (s *Worktree) addRaw(ctx context.Context, p *Plan, at map[string]bool, unto
 // addSkipped finds files that the target has and that cannot be captured now, for example because
 // they are too large. In the tree of the capture the staged version stands for such a file, so
 // the trees may be equal although the file differs. It would be lost, so it is a collision.
-func (s *Worktree) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
+func (s *planner) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
 	then := map[string]bool{}
 	for _, sk := range p.Target.Skipped {
 		then[strings.TrimSuffix(sk, "/")] = true
@@ -302,7 +309,7 @@ func (s *Worktree) addSkipped(ctx context.Context, p *Plan, at map[string]bool) 
 
 // holds reports whether a file already is what the target wants. Then it does not matter that no
 // capture holds it.
-func (s *Worktree) holds(file string, want git.Entry, raw name.OID) bool {
+func (s *planner) holds(file string, want git.Entry, raw name.OID) bool {
 	if info, err := s.files.Lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
 		return false
 	}
@@ -373,7 +380,7 @@ func (o Op) content() name.OID {
 // permissions sets Perm for each file to write. The target's bits are used if they are known;
 // next the bits that the file has now, if they are usual or nothing is known about the target;
 // and those of a new file otherwise.
-func (s *Worktree) permissions(p *Plan) error {
+func (s *planner) permissions(p *Plan) error {
 	usual, err := s.usualModes()
 	if err != nil {
 		return err
@@ -402,7 +409,7 @@ func (s *Worktree) permissions(p *Plan) error {
 
 // findRisks lists the paths that the restore changes and that no checkpoint can bring back
 // exactly.
-func (s *Worktree) findRisks(ctx context.Context, p *Plan) error {
+func (s *planner) findRisks(ctx context.Context, p *Plan) error {
 	atRisk := map[string]string{}
 	outside, err := s.outsideRisks(ctx, p)
 	maps.Copy(atRisk, outside)
@@ -423,14 +430,14 @@ func (s *Worktree) findRisks(ctx context.Context, p *Plan) error {
 // planIndex computes what will be staged. If HEAD has another tree than when the target was recorded,
 // it carries the staged entries over (carry.go). If only some paths are restored, it is the current
 // index with the entries of these paths exchanged.
-func (s *Worktree) planIndex(ctx context.Context, p *Plan) (err error) {
+func (s *planner) planIndex(ctx context.Context, p *Plan) (err error) {
 	now, then := &p.Cur.Index, p.Target.Index
 	if p.Scope.SkipIndex {
 		then = nil
 	}
 	if h := p.Target.Heads; h != nil {
 		if then != nil && !h.Exact {
-			if then, p.Carried, err = s.carry(ctx, then, now, *h); err != nil {
+			if then, p.Carried, err = s.carrier.carry(ctx, then, now, *h); err != nil {
 				return err
 			}
 			if p.Carried != nil && p.Scope.Only != nil {
@@ -440,7 +447,7 @@ func (s *Worktree) planIndex(ctx context.Context, p *Plan) (err error) {
 		// Wherever HEAD moves, what is staged now goes with it, unless that of then replaces it.
 		if h.Now != h.After && (then == nil || p.Scope.Only != nil) {
 			var said *Carried
-			if now, said, err = s.carry(ctx, now, now, Heads{Then: h.Now, After: h.After}); err != nil {
+			if now, said, err = s.carrier.carry(ctx, now, now, Heads{Then: h.Now, After: h.After}); err != nil {
 				return err
 			}
 			if p.Carried == nil || now == nil {
@@ -466,7 +473,7 @@ func (s *Worktree) planIndex(ctx context.Context, p *Plan) (err error) {
 
 // mixIndex plans an index that has the entries of then where the scope says so, and those of now
 // elsewhere.
-func (s *Worktree) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
+func (s *planner) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
 	p.Index = mixed(*now, *then, p.Scope.Only)
 	changes, err := s.repo.DiffTrees(ctx, now.Tree, then.Tree)
 	if err != nil {

@@ -35,7 +35,7 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	defer p.remove()
 	if data, known := r.editIndex(ctx, p); known {
 		err = os.WriteFile(r.intent.Lock, data, 0o666)
-	} else if err = s.fillIndex(ctx, p, r); err == nil {
+	} else if err = s.writer.fillIndex(ctx, p, r); err == nil {
 		// The copy keeps the mtime, by which git knows which entries are too young to be trusted.
 		err = copyFile(p.path, r.intent.Lock, os.O_TRUNC)
 	}
@@ -48,13 +48,16 @@ func (r *Restore) putIndex(ctx context.Context) error {
 	}
 	r.unlock()
 	r.trace("index")
-	return s.rewritePrunedTrees(ctx, r.intent.IndexTree)
+	return s.writer.rewritePrunedTrees(ctx, r.intent.IndexTree)
 }
+
+// indexWriter writes the index that a restore leaves.
+type indexWriter struct{ indexes }
 
 // rewritePrunedTrees writes the trees again that the cache tree of the new index names, if a gc has
 // deleted them before the index named them; a later gc would fail at a missing one. The index is
 // complete without them, so an error does not fail the restore.
-func (s *Worktree) rewritePrunedTrees(ctx context.Context, tree name.OID) error {
+func (s *indexWriter) rewritePrunedTrees(ctx context.Context, tree name.OID) error {
 	if err := s.repo.AwaitGC(ctx); err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (s *Worktree) rewritePrunedTrees(ctx context.Context, tree name.OID) error 
 }
 
 // fillIndex changes the private index p, with git, into the one that the restore wants.
-func (s *Worktree) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
+func (s *indexWriter) fillIndex(ctx context.Context, p *privateIndex, r *Restore) error {
 	want := r.intent.Index
 	if p.index.Count == 0 || p.index.Tree != r.intent.IndexTree || len(p.state.Unmerged)+len(p.state.IntentToAdd) > 0 {
 		// read-tree refuses if the file of a skip-worktree entry is not as the entry says. And it
@@ -93,7 +96,7 @@ func (s *Worktree) fillIndex(ctx context.Context, p *privateIndex, r *Restore) e
 }
 
 // restoreFlags adds conflict stages and intent-to-add entries, and sets the two flag bits.
-func (s *Worktree) restoreFlags(ctx context.Context, p *privateIndex, want IndexState) error {
+func (s *indexWriter) restoreFlags(ctx context.Context, p *privateIndex, want IndexState) error {
 	var in strings.Builder
 	in.WriteString(s.removals(want.unmerged()))
 	for _, u := range want.Unmerged {
@@ -140,7 +143,7 @@ func (s *Worktree) restoreFlags(ctx context.Context, p *privateIndex, want Index
 
 // intendToAdd adds paths as intent-to-add. `git add -N` looks at the files, which may not exist,
 // so it runs in a scratch worktree that has an empty file for each path.
-func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
+func (s *indexWriter) intendToAdd(ctx context.Context, p *privateIndex, paths []string) error {
 	dir, err := os.MkdirTemp(s.dir, "tmp-intent-")
 	if err != nil {
 		return err
@@ -170,7 +173,7 @@ func (s *Worktree) intendToAdd(ctx context.Context, p *privateIndex, paths []str
 // placeholderFile creates a file in the scratch worktree from which git takes the mode of an entry. It
 // has the type and the executable bit of the real file, which is back in place by now, as far as
 // git trusts these on this file system.
-func (s *Worktree) placeholderFile(scratch *worktree.Files, path string) error {
+func (s *indexWriter) placeholderFile(scratch *worktree.Files, path string) error {
 	info, err := s.files.Lstat(path)
 	if err != nil {
 		return err

@@ -22,28 +22,31 @@ import (
 	"git-checkpoint/internal/git"
 )
 
+// converter knows what git's conversions do to content on the way between files and blobs.
+type converter struct{ indexes }
+
 // convertsOutside reports whether git may convert content because of settings, or because of
 // attributes that are outside of any tree. It returns true if it cannot tell.
-func (s *Worktree) convertsOutside() bool {
+func (s *converter) convertsOutside() bool {
 	return s.autocrlf() || s.attributesUnknown() || exists(s.attributesOutside())
 }
 
 // autocrlf reports whether core.autocrlf is on, or is "input", which is no boolean.
-func (s *Worktree) autocrlf() bool {
+func (s *converter) autocrlf() bool {
 	on, err := s.repo.Config.Bool("core.autocrlf", false)
 	return on || err != nil
 }
 
 // attributesUnknown reports whether core.attributesFile begins with "~user/" or "%(prefix)/",
 // which git expands to places that are not known here.
-func (s *Worktree) attributesUnknown() bool {
+func (s *converter) attributesUnknown() bool {
 	v, _ := s.repo.Config.Get("core.attributesFile")
 	return strings.HasPrefix(v, "~") && !strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "%(prefix)/")
 }
 
 // attributesOutside lists the places where git looks for attributes outside of trees: the
 // system's, the repository's info/attributes, and the user's. The files need not exist.
-func (s *Worktree) attributesOutside() []string {
+func (s *converter) attributesOutside() []string {
 	files := append(append([]string(nil), attributesFiles[:]...), filepath.Join(s.repo.CommonDir, "info", "attributes"))
 	if v, ok := s.repo.Config.Get("core.attributesFile"); ok {
 		if rest, home := strings.CutPrefix(v, "~/"); home {
@@ -76,7 +79,7 @@ func exists(files []string) bool {
 // keepRawOf compares files that git converts with what git would check out for them, and adds
 // those that differ to c.Raw. index is a private index that has entries, the entries of these files;
 // files without one are left out.
-func (s *Worktree) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
+func (s *converter) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	affected = slices.DeleteFunc(affected, func(f filtered) bool { return entries[f.path].Mode == 0 })
 	if len(affected) == 0 {
 		return nil
@@ -101,7 +104,7 @@ func (s *Worktree) keepRawOf(ctx context.Context, index string, affected []filte
 // compareSmudged compares one file with its checkout in a temporary file, which is "" if there is none.
 // If they are equal, and the blob has the same bytes too, an external filter did nothing. A pointer
 // whose content is not here is then listed as at risk.
-func (s *Worktree) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
+func (s *converter) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
 	data, info, err := s.files.ReadWhole(f.path)
 	if err != nil || info == nil {
 		return err
@@ -148,7 +151,7 @@ func pathsOf(files []filtered) []string {
 // git takes attributes from the disk when it adds a file, and from the index when it checks one
 // out. The two can only differ in meaning if an attributes file is itself encoded or filtered; then
 // both count.
-func (s *Worktree) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
+func (s *converter) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
 	var asked []filtered
 	at := map[string]int{}
 	for _, f := range files {
@@ -188,7 +191,7 @@ func (s *Worktree) affected(ctx context.Context, index string, attrs []string, f
 
 // checkAttr asks git check-attr for the attributes that convert content. The answer is a sequence
 // of path, attribute and value. index is the place of attributes that are not on disk.
-func (s *Worktree) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
+func (s *converter) checkAttr(ctx context.Context, index string, files []filtered, flags ...string) ([]string, error) {
 	args := slices.Concat([]string{"check-attr", "-z", "--stdin"}, flags, []string{"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"})
 	res, err := s.onIndex(ctx, index, joined(pathsOf(files)), args...)
 	if err != nil {
@@ -200,7 +203,7 @@ func (s *Worktree) checkAttr(ctx context.Context, index string, files []filtered
 // filterConverted evaluates answers of checkAttr, and returns the files that any of them converts. at maps a
 // path to its place in files. With core.autocrlf a file is converted even if it has no attributes,
 // unless `-text` (binary) is set.
-func (s *Worktree) filterConverted(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
+func (s *converter) filterConverted(files []filtered, at map[string]int, answers ...[]string) ([]filtered, error) {
 	out := slices.Clone(files)
 	sums := make([]struct {
 		converts, both bool
@@ -243,7 +246,7 @@ func (s *Worktree) filterConverted(files []filtered, at map[string]int, answers 
 
 // writesCRLF reports whether the configuration or the platform makes git write CRLF on checkout,
 // so that line endings are converted in both directions.
-func (s *Worktree) writesCRLF() bool {
+func (s *converter) writesCRLF() bool {
 	auto, _ := s.repo.Config.Get("core.autocrlf")
 	eol, _ := s.repo.Config.Get("core.eol")
 	return s.autocrlf() && !strings.EqualFold(auto, "input") || strings.EqualFold(eol, "crlf") || runtime.GOOS == "windows"
@@ -253,7 +256,7 @@ func (s *Worktree) writesCRLF() bool {
 // git applies the attributes in that index: GIT_WORK_TREE is dir, so that no attributes file of the
 // real worktree has a say. A path for which git fails is missing from the result.
 // said is what filters wrote to standard error.
-func (s *Worktree) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
+func (s *converter) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},
 		Stdin: strings.NewReader(joined(paths)), Config: s.config,

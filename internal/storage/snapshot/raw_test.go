@@ -46,7 +46,7 @@ func TestAttributesOutside(t *testing.T) {
 		filepath.Join(repo.WorkTree, "attributes"): true, "~/none": false, "none": false, "": false,
 	} {
 		shot := configured(t, repo, "core.attributesFile", value)
-		if got := shot.convertsOutside(); got != want {
+		if got := shot.capturer.convertsOutside(); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // out differently, if the file on disk is not what the target's attributes make of it. Where only
 // the mode was to change, the file is replaced instead. Files below changed attributes are looked
 // at, and no others. changes are the differences between the two trees.
-func (s *Worktree) addConverted(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) error {
+func (s *planner) addConverted(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) error {
 	if !slices.ContainsFunc(changes, func(c git.Change) bool { return holdsAttributes(c.Path) }) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (p *Plan) rewrite(q string, e git.Entry) {
 // belowAttributes returns the files on disk that keep their blob although attributes change in
 // their directory or above it. Files with exact bytes on either side are left out: no attributes
 // apply to these.
-func (s *Worktree) belowAttributes(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) (map[string]git.Entry, error) {
+func (s *planner) belowAttributes(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) (map[string]git.Entry, error) {
 	dirs, differ := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
 		if holdsAttributes(c.Path) {
@@ -129,7 +129,7 @@ func (s *Worktree) belowAttributes(ctx context.Context, p *Plan, changes []git.C
 // convertedIn returns for each of entries a text that says how git converts it on a checkout with
 // the attributes in a tree; it is missing where git writes the blob as it is. index is a private
 // index of entries and attributes, which the caller must remove.
-func (s *Worktree) convertedIn(ctx context.Context, tree name.OID, entries map[string]git.Entry) (how map[string]string, index string, err error) {
+func (s *planner) convertedIn(ctx context.Context, tree name.OID, entries map[string]git.Entry) (how map[string]string, index string, err error) {
 	attrs, err := s.attributes(ctx, tree, entries)
 	if err != nil {
 		return nil, "", err

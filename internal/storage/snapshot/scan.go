@@ -38,9 +38,21 @@ type Tracked struct {
 	Mode git.Mode // of the index entry; 0 for one in conflict, and for intent-to-add
 }
 
+// newScanner returns the native scanner where it can tell what git would, and git's own otherwise. The setting
+// checkpoint.scanner=git turns the native one off.
+func newScanner(index indexes) Scanner {
+	plain := &gitScanner{index}
+	if v, _ := index.repo.Config.Get("checkpoint.scanner"); v != "git" {
+		if native := newNative(plain); native != nil {
+			return native
+		}
+	}
+	return plain
+}
+
 // gitScanner scans with git: diff-files for tracked files and ls-files for untracked ones, at the
 // same time. Both work on the private index, and neither writes it.
-type gitScanner struct{ *Worktree }
+type gitScanner struct{ indexes }
 
 // Scan implements Scanner. What git does not report is added afterwards: files that changed
 // without a visible change of their stat data (addDoubtful), and special files (findSpecial).
@@ -109,7 +121,7 @@ type lstatResult struct {
 }
 
 // unseen looks at the file of an entry that git takes for unchanged.
-func (s *Worktree) unseen(e git.IndexEntry, private *privateIndex) (l lstatResult) {
+func (s *gitScanner) unseen(e git.IndexEntry, private *privateIndex) (l lstatResult) {
 	info, err := s.files.Lstat(e.Path)
 	switch {
 	case err != nil:

@@ -25,13 +25,16 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q changed while it was being checked", e.Path)
 }
 
+// preserver keeps what a restore replaces.
+type preserver struct{ converter }
+
 // Secure makes sure that the restore can be undone exactly. It compares every file that the plan
 // replaces or deletes with what a checkout of the capture would give, and adds the exact bytes to
 // the capture's Raw where they differ. A file that changed since the capture is a ChangedError.
 //
 // It returns the permission bits of files that are not those of a new file, and of directories
 // that may go, for the safety checkpoint; the names of directories end in "/".
-func (s *Worktree) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
+func (s *preserver) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode, error) {
 	modes := map[string]fs.FileMode{}
 	usual, err := s.usualModes()
 	if err != nil {
@@ -73,7 +76,7 @@ func (s *Worktree) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode,
 }
 
 // emptied returns the directories that deletions may leave empty, with their permission bits.
-func (s *Worktree) emptied(ops []Op) map[string]fs.FileMode {
+func (s *checkout) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
 	for _, p := range pathsTo(ops, OpDelete) {
 		worktree.AddAbove(dirs, p)
@@ -89,7 +92,7 @@ func (s *Worktree) emptied(ops []Op) map[string]fs.FileMode {
 
 // secureConverted is the comparison where git may convert files. Those that a checkout converts are
 // compared with their checkout, the others by hash.
-func (s *Worktree) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
+func (s *preserver) secureConverted(ctx context.Context, p *Plan, files []candidate, entries, attrs map[string]git.Entry) error {
 	index, err := s.listIndex(ctx, entries, attrs)
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func (s *Worktree) secureConverted(ctx context.Context, p *Plan, files []candida
 //
 // If it is not, there are two explanations. It was converted once, by attributes that are gone;
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
-func (s *Worktree) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
+func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
 	for _, f := range files {
 		got, info, err := s.files.HashWhole(s.repo.Format, f.path)
 		if err != nil {
@@ -148,7 +151,7 @@ func (s *Worktree) compareHashes(ctx context.Context, p *Plan, files []candidate
 
 // attributes returns the .gitattributes files of a tree that apply to any of paths: those in
 // their directories and all directories above.
-func (s *Worktree) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
+func (s *converter) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
 	out := map[string]git.Entry{}
 	dirs := map[string]bool{}
 	for p := range paths {
@@ -169,7 +172,7 @@ func (s *Worktree) attributes(ctx context.Context, tree name.OID, paths map[stri
 
 // listIndex makes a private index that holds exactly these entries, and returns its path. The
 // caller must remove it.
-func (s *Worktree) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
+func (s *indexes) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
 	all := map[string]git.Entry{}
 	for _, list := range lists {
 		maps.Copy(all, list)
@@ -179,7 +182,7 @@ func (s *Worktree) listIndex(ctx context.Context, lists ...map[string]git.Entry)
 
 // scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
 // remove it.
-func (s *Worktree) scratchIndex(ctx context.Context, lines string) (string, error) {
+func (s *indexes) scratchIndex(ctx context.Context, lines string) (string, error) {
 	index := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
 	if err := s.putInfo(ctx, index, lines); err != nil {
 		return "", fmt.Errorf("make a private index: %w", err)
@@ -189,7 +192,7 @@ func (s *Worktree) scratchIndex(ctx context.Context, lines string) (string, erro
 
 // entryLines returns lines for putInfo that set entries. Those with mode 0 are removed first, since a
 // directory may be in the place of such a file.
-func (s *Worktree) entryLines(entries map[string]git.Entry) string {
+func (s *indexes) entryLines(entries map[string]git.Entry) string {
 	var gone []string
 	var in strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
@@ -204,7 +207,7 @@ func (s *Worktree) entryLines(entries map[string]git.Entry) string {
 
 // AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of
 // group and others that the umask and core.sharedRepository leave.
-func (s *Worktree) AllowedBits() (fs.FileMode, error) {
+func (s *checkout) AllowedBits() (fs.FileMode, error) {
 	usual, err := s.usualModes()
 	if err != nil {
 		return 0, err
@@ -214,7 +217,7 @@ func (s *Worktree) AllowedBits() (fs.FileMode, error) {
 
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
 // a file to find out, as reading the umask would have to change it for a moment.
-func (s *Worktree) usualModes() (func(git.Mode) fs.FileMode, error) {
+func (s *checkout) usualModes() (func(git.Mode) fs.FileMode, error) {
 	name := s.scratch + "/tmp-mode-" + worktree.RandomHex()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
 	var info fs.FileInfo

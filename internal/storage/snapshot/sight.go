@@ -21,7 +21,7 @@ const SightGone = "gone"
 // a directory, which is a repository inside of the worktree, by those of the files in it without
 // .git. No content is read. The text is empty if it is not known, as for a directory with too many
 // names.
-func (s *Worktree) Sight(p string) string {
+func (s *checkout) Sight(p string) string {
 	p = strings.TrimSuffix(p, "/")
 	info, err := s.files.Lstat(p)
 	switch {
@@ -42,7 +42,7 @@ func (s *Worktree) Sight(p string) string {
 }
 
 // sightBelow adds the files below a directory to h. It reports whether it could read them all.
-func (s *Worktree) sightBelow(dir string, h hash.Hash, left *int) bool {
+func (s *checkout) sightBelow(dir string, h hash.Hash, left *int) bool {
 	entries, err := s.files.ReadDir(dir)
 	if *left -= len(entries); err != nil || *left < 0 {
 		return false

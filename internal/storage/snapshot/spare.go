@@ -29,8 +29,8 @@ const reasonRules = "ignored by the rules of one side"
 // ignored by the rules of now or by those of the target. Files in Target.Wrote are still deleted
 // if they have the content that the rollback wrote. changes are the differences between the two
 // trees.
-func (s *Worktree) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
-	files := s.ruleFiles()
+func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
+	files := s.rules.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
 	forced := setOf(p.Cur.Ignored)
 	var now, then []string // paths to look up in the rules of each side
@@ -38,7 +38,7 @@ func (s *Worktree) keepIgnored(ctx context.Context, p *Plan, changes []git.Chang
 		if o.kind() != OpDelete || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
 			continue
 		}
-		if tracked, err := s.tracked(ctx, o.Path, &p.Cur.Index, p.Target.Index); err != nil {
+		if tracked, err := s.rules.tracked(ctx, o.Path, &p.Cur.Index, p.Target.Index); err != nil {
 			return err
 		} else if tracked {
 			continue
@@ -51,11 +51,11 @@ func (s *Worktree) keepIgnored(ctx context.Context, p *Plan, changes []git.Chang
 			now = append(now, o.Path)
 		}
 	}
-	ignored, err := s.ignoredBy(ctx, files, s.rulesNow(ctx, p), now)
+	ignored, err := s.rules.ignoredBy(ctx, files, s.rules.rulesNow(ctx, p), now)
 	if err != nil {
 		return err
 	}
-	more, err := s.ignoredBy(ctx, files, s.rulesThen(ctx, p), then)
+	more, err := s.rules.ignoredBy(ctx, files, s.rules.rulesThen(ctx, p), then)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 // undo passes it as Target.Wrote. In a restore of some paths only, an undo could not tell these
 // files from ignored files that were there before. Where only tracked files are captured, it returns
 // all that no index will track.
-func (s *Worktree) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
+func (s *planner) Made(ctx context.Context, p *Plan) (map[string]name.OID, error) {
 	index := p.Index
 	if index == nil {
 		index = &p.Cur.Index
@@ -120,7 +120,7 @@ func (s *Worktree) Made(ctx context.Context, p *Plan) (map[string]name.OID, erro
 		if o.Old.Mode != 0 || o.New.Mode == 0 {
 			continue
 		}
-		if tracked, err := s.tracked(ctx, o.Path, index); err != nil {
+		if tracked, err := s.rules.tracked(ctx, o.Path, index); err != nil {
 			return nil, err
 		} else if !tracked {
 			content[o.Path] = o.New.OID
@@ -130,9 +130,9 @@ func (s *Worktree) Made(ctx context.Context, p *Plan) (map[string]name.OID, erro
 	if s.trackedOnly {
 		return content, nil // no capture looks for them
 	}
-	files, out := s.ruleFiles(), map[string]name.OID{}
-	for _, rules := range []ruleSource{s.rulesNow(ctx, p), s.rulesThen(ctx, p)} {
-		ignored, err := s.ignoredBy(ctx, files, rules, made)
+	files, out := s.rules.ruleFiles(), map[string]name.OID{}
+	for _, rules := range []ruleSource{s.rules.rulesNow(ctx, p), s.rules.rulesThen(ctx, p)} {
+		ignored, err := s.rules.ignoredBy(ctx, files, rules, made)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (s *Worktree) Made(ctx context.Context, p *Plan) (map[string]name.OID, erro
 }
 
 // tracked reports whether one of the indexes has path p, at any stage.
-func (s *Worktree) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
+func (s *ignoreRules) tracked(ctx context.Context, p string, indexes ...*IndexState) (bool, error) {
 	for _, x := range indexes {
 		if x == nil {
 			continue
@@ -162,12 +162,16 @@ func (s *Worktree) tracked(ctx context.Context, p string, indexes ...*IndexState
 	return false, nil
 }
 
+// ignoreRules knows which paths the rules ignore: those on disk, those of a tree, and those outside
+// the worktree.
+type ignoreRules struct{ indexes }
+
 // ruleFiles knows which files of the worktree hold ignore rules: every .gitignore, and the file
 // that core.excludesFile names if it is in the worktree. Rules outside of the worktree are the
 // same on both sides.
 type ruleFiles struct{ excludes string }
 
-func (s *Worktree) ruleFiles() ruleFiles {
+func (s *ignoreRules) ruleFiles() ruleFiles {
 	file, ok := s.repo.Config.Get("core.excludesFile")
 	if !ok || file == "" || strings.HasPrefix(file, "~") {
 		return ruleFiles{}
@@ -190,7 +194,7 @@ type ruleSource func(file string) ([]byte, error)
 
 // rulesNow returns the rules in force now: those on the disk, and those in the captured tree for
 // a skip-worktree file, which git reads from the index.
-func (s *Worktree) rulesNow(ctx context.Context, p *Plan) ruleSource {
+func (s *ignoreRules) rulesNow(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, there, err := s.ruleOnDisk(file); there || err != nil {
 			return data, err
@@ -201,7 +205,7 @@ func (s *Worktree) rulesNow(ctx context.Context, p *Plan) ruleSource {
 
 // rulesThen returns the rules after the restore: those of the target's tree, and those of a file
 // on the disk that neither side captured, because it stays.
-func (s *Worktree) rulesThen(ctx context.Context, p *Plan) ruleSource {
+func (s *ignoreRules) rulesThen(ctx context.Context, p *Plan) ruleSource {
 	return func(file string) ([]byte, error) {
 		if data, err := s.ruleIn(ctx, p.Target.Tree, file); data != nil || err != nil {
 			return data, err
@@ -215,7 +219,7 @@ func (s *Worktree) rulesThen(ctx context.Context, p *Plan) ruleSource {
 }
 
 // ruleIn reads a file with rules from a tree.
-func (s *Worktree) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
+func (s *ignoreRules) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
 	e, ok, err := s.repo.Lookup(ctx, tree, file)
 	if !ok || err != nil || !regular(e.Mode) {
 		return nil, err
@@ -226,7 +230,7 @@ func (s *Worktree) ruleIn(ctx context.Context, tree name.OID, file string) ([]by
 
 // ruleOnDisk reads a file with rules from the worktree. there is true without data for something
 // that git does not read, such as a symbolic link.
-func (s *Worktree) ruleOnDisk(file string) (data []byte, there bool, err error) {
+func (s *ignoreRules) ruleOnDisk(file string) (data []byte, there bool, err error) {
 	info, err := s.files.Lstat(file)
 	if err != nil || info == nil {
 		return nil, false, err
@@ -240,7 +244,7 @@ func (s *Worktree) ruleOnDisk(file string) (data []byte, there bool, err error) 
 
 // ignoredBy returns those of paths that the rules of one side ignore. It runs git check-ignore in
 // a scratch worktree that holds the files with rules and nothing else.
-func (s *Worktree) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
+func (s *ignoreRules) ignoredBy(ctx context.Context, files ruleFiles, rules ruleSource, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return map[string]bool{}, nil
 	}

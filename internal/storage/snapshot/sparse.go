@@ -13,7 +13,7 @@ import (
 )
 
 // isSparse reports whether a sparse checkout is in force.
-func (s *Worktree) isSparse() bool {
+func (s *checkout) isSparse() bool {
 	on, err := s.repo.Config.Bool("core.sparseCheckout", false)
 	return on && err == nil
 }
@@ -21,7 +21,7 @@ func (s *Worktree) isSparse() bool {
 // forgetSparse takes the bits that a sparse checkout had set off the target, if none is in force now:
 // git would take the files for unchanged that are missing. It returns the paths that were absent for
 // that reason alone. The restore leaves these files alone.
-func (s *Worktree) forgetSparse(t *Target) map[string]bool {
+func (s *planner) forgetSparse(t *Target) map[string]bool {
 	if t.Index == nil || !t.Index.Sparse || s.isSparse() {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (s *Worktree) forgetSparse(t *Target) map[string]bool {
 // sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
 // exists, each time it reads the index. A capture does not record such bits: if a restore put one
 // back after the checkout is no longer sparse, it would hide the file from git.
-func (s *Worktree) sparseInForce() bool {
+func (s *capturer) sparseInForce() bool {
 	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
 	return s.isSparse() && !expects
 }
@@ -77,7 +77,7 @@ func (p *Plan) absentThen() map[string]bool {
 // disk on either side. A file that was absent on one side is removed from that side; a file that
 // is the same in both trees but was absent on one side becomes a change. A file that was absent in
 // the target because of a sparse checkout that is switched off since is no change.
-func (s *Worktree) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
+func (s *planner) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
 	alone := s.forgetSparse(&p.Target)
 	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return alone[c.Path] })
 	now, then := absentPaths(&p.Cur.Index), p.absentThen()

@@ -152,7 +152,7 @@ func (f *specialFinder) searchWide(ctx context.Context) error {
 // other than a final one, as in "node_modules/". Directories of these names are ignored for sure,
 // which saves a git process. If there is a negated rule it returns nil, as then only git can
 // tell.
-func (s *Worktree) plainIgnores() map[string]bool {
+func (s *gitScanner) plainIgnores() map[string]bool {
 	info, err := s.files.Lstat(".gitignore")
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil

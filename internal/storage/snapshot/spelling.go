@@ -44,7 +44,7 @@ func (e *TwinsError) Error() string {
 
 // refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
 // disk does not tell apart.
-func (s *Worktree) refuseTwins(ctx context.Context, p *Plan) error {
+func (s *planner) refuseTwins(ctx context.Context, p *Plan) error {
 	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
 		return nil
 	}

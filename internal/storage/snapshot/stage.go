@@ -22,7 +22,7 @@ import (
 // is locked. It ends with Cancel if Begin was not called; otherwise with Finish, after Apply or
 // after Back.
 type Restore struct {
-	worktree *Worktree
+	worktree *restorer
 	intent   Intent
 	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
 	// the caller has then captured the files again, and they are not checked one by one.
@@ -41,12 +41,20 @@ type Restore struct {
 // resumed reports whether the restore was begun by another process, which was killed.
 func (r *Restore) resumed() bool { return r.seen == nil }
 
+// restorer stages restores.
+type restorer struct {
+	converter
+	carrier indexCarrier
+	lock    indexLock
+	writer  indexWriter
+}
+
 // Stage takes the index lock and writes everything that the plan needs into a staging directory
 // on the worktree's file system. A filter that fails or a disk that is full shows here, before
 // any file of the user is touched. It fails with a LockedError if another process holds the
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
-func (s *Worktree) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
+func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
@@ -109,7 +117,7 @@ func (r *Restore) makeStage() error {
 }
 
 // isApart reports whether Worktree.dir is on another file system than the worktree.
-func (s *Worktree) isApart() (bool, error) {
+func (s *checkout) isApart() (bool, error) {
 	top, err := os.Stat(s.files.Top)
 	if err != nil {
 		return false, err
@@ -127,9 +135,9 @@ func (s *Worktree) isApart() (bool, error) {
 // directories in the worktree whose mtime is older than age. If the git directory is on the file
 // system of the worktree, no staging directory is ever made there, and the worktree is not
 // searched.
-func (s *Worktree) Sweep(age time.Duration) error {
+func (s *restorer) Sweep(age time.Duration) error {
 	if lock := s.AbandonedLock(); lock != "" {
-		if err := s.dropLock(lock); err != nil {
+		if err := s.lock.dropLock(lock); err != nil {
 			return fmt.Errorf("remove a lock that was left behind: %w", err)
 		}
 	}
@@ -266,7 +274,7 @@ func (r *Restore) stream(ctx context.Context, i int) error {
 
 // makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
 // git writes a file that holds the target.
-func (s *Worktree) makesLinks() bool {
+func (s *checkout) makesLinks() bool {
 	on, err := s.core("core.symlinks", true)
 	return on || err != nil
 }

@@ -41,7 +41,7 @@ func (c *Capture) withoutReplaced(open []leftOut, found []candidate) []leftOut {
 // Without this check, whether such a file is reported as skipped would depend on whether it was
 // staged in the same second as the index was written. Only files whose mode and size match the
 // entry are read; size 0 in an entry means that git has no stat data of the file.
-func (s *Worktree) skipUnstaged(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
+func (s *chooser) skipUnstaged(ctx context.Context, private *privateIndex, open []leftOut, c *Capture) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func content(info fs.FileInfo) bool {
 
 // cleaned returns the blob id that git would give each file, after conversions, without writing
 // objects. The id is empty for a file that could not be read or filtered.
-func (s *Worktree) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
+func (s *chooser) cleaned(ctx context.Context, private *privateIndex, files []leftOut) ([]name.OID, error) {
 	out := make([]name.OID, len(files))
 	var in strings.Builder
 	var asked []int

@@ -23,8 +23,8 @@ type Unignored struct {
 
 // Unignored returns what is ignored now and will not be after the restore, because it changes files
 // with ignore rules. It costs nothing if the plan changes none.
-func (s *Worktree) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) {
-	files, changed := s.ruleFiles(), map[string]bool{}
+func (s *planner) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) {
+	files, changed := s.rules.ruleFiles(), map[string]bool{}
 	for _, o := range p.Ops {
 		if files.has(o.Path) {
 			changed[o.Path] = true
@@ -34,20 +34,20 @@ func (s *Worktree) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) 
 		return nil, nil
 	}
 	// The first list has a directory in place of its files if everything in it is ignored.
-	groups, err := s.ignoredNow(ctx, "--directory")
+	groups, err := s.rules.ignoredNow(ctx, "--directory")
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.ignoredNow(ctx)
+	all, err := s.rules.ignoredNow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(q string) bool { return strings.HasSuffix(q, "/") }) // another repository
-	still, err := s.ignoredBy(ctx, files, func(file string) ([]byte, error) {
+	still, err := s.rules.ignoredBy(ctx, files, func(file string) ([]byte, error) {
 		if changed[file] {
-			return s.ruleIn(ctx, p.Target.Tree, file)
+			return s.rules.ruleIn(ctx, p.Target.Tree, file)
 		}
-		data, _, err := s.ruleOnDisk(file)
+		data, _, err := s.rules.ruleOnDisk(file)
 		return data, err
 	}, all)
 	if err != nil {
@@ -83,7 +83,7 @@ func groupOf(groups []string, q string) string {
 }
 
 // ignoredNow lists the untracked files that are ignored now, sorted.
-func (s *Worktree) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
+func (s *ignoreRules) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}, flags...)
 	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.files.Top})
 	if err != nil {
@@ -106,11 +106,11 @@ type Before struct {
 
 // chooseUnignored finds the untracked files that were ignored at the last checkpoint. It lists them in c,
 // and returns the files to capture: without these if the rules say so.
-func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) (_ []string, err error) {
+func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) (_ []string, err error) {
 	if rules.Before == nil {
 		return untracked, nil
 	}
-	now, err := s.outsideRules(ctx)
+	now, err := s.rules.outsideRules(ctx)
 	if c.Outside = &now; err != nil || len(untracked) == 0 {
 		return untracked, err
 	}
@@ -119,7 +119,7 @@ func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked [
 	differ := before.Outside != now
 	for _, tree := range before.Trees {
 		if differ = differ || err != nil; !differ {
-			differ, err = s.rulesDiffer(ctx, tree, untracked)
+			differ, err = s.rules.rulesDiffer(ctx, tree, untracked)
 		}
 	}
 	if len(before.Trees) == 0 || err != nil {
@@ -137,7 +137,7 @@ func (s *Worktree) chooseUnignored(ctx context.Context, rules Rules, untracked [
 	}
 	if differ {
 		for _, tree := range before.Trees {
-			ignored, err := s.ignoredIn(ctx, func(file string) ([]byte, error) { return s.ruleIn(ctx, tree, file) }, before.Outside, ask)
+			ignored, err := s.rules.ignoredIn(ctx, func(file string) ([]byte, error) { return s.rules.ruleIn(ctx, tree, file) }, before.Outside, ask)
 			if err != nil {
 				return nil, err
 			}
@@ -165,7 +165,7 @@ func (c *Capture) chosen(rules Rules, untracked []string, ignored map[string]boo
 }
 
 // LeaveOut takes files that are no longer ignored out of a capture, as if a rule had left them out.
-func (s *Worktree) LeaveOut(ctx context.Context, c *Capture, paths []string) (err error) {
+func (s *capturer) LeaveOut(ctx context.Context, c *Capture, paths []string) (err error) {
 	edits := map[string]git.Entry{}
 	for _, p := range paths {
 		edits[p] = git.Entry{}
@@ -181,7 +181,7 @@ func (s *Worktree) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 
 // rulesDiffer reports whether a .gitignore file that applies to any of paths is not on the disk as it is
 // in a tree.
-func (s *Worktree) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
+func (s *ignoreRules) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
 	dirs := map[string]bool{}
 	for _, p := range paths {
 		worktree.AddAbove(dirs, p)
