@@ -13,17 +13,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
-	"path"
-	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/storage/worktree"
 )
 
 // capturer makes captures.
@@ -148,235 +142,45 @@ func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Sca
 	return scan, state, err
 }
 
-// candidate is a file whose content is to be hashed.
-type candidate struct {
-	path   string
-	mode   git.Mode // zero if there is no file, or if a rule leaves it out
-	staged git.Mode // of its entry in the index, which may be of a conflict; 0: none
-	size   int64
-	index  git.Entry   // its entry in the index; zero unless it is in the tree of what is staged
-	large  bool        // larger than Rules.MaxFileSize; mode is zero then
-	gone   bool        // there is no file; mode is zero then
-	dir    bool        // there is a directory instead; gone is true then
-	inOnly bool        // git converts only line endings, and only from the file to the blob
-	seen   cachedHash  // what the previous capture read in this version of the file, or zero
-	info   fs.FileInfo // of the file; nil if there is none
-}
-
-// chooser decides which of the files that a scan found are captured.
-type chooser struct {
-	indexes
-	hash  hasher
-	rules ignoreRules
-}
-
-// choose applies the rules to the result of a scan. It returns the files to hash, adds deletions
-// and gitlinks to c.edits, and lists everything else in c.Skipped.
-//
-// Files in Rules.Force are handled after the other untracked files, with those of
-// Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
-func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
-	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
-	if err != nil {
-		return nil, err
-	}
-	s.leaveMirrors(&scan, c)
-	untracked, err := s.chooseUnignored(ctx, rules, without(scan.Untracked, rules.Force), c) // Force is added below
-	if err != nil {
-		return nil, err
-	}
-	byRule := len(untracked)
-	byName := byRule
-	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
-		asked, other, err := s.ignored(ctx, private, rules, scan.Nested)
-		if err != nil {
+// Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
+// file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
+func (s *capturer) Take(ctx context.Context, rules Rules) (*Capture, error) {
+	for tries := 0; ; tries++ {
+		// The mark is read first: a rollback that begins after this line changes it or is seen by
+		// Moving.
+		mark := s.mark()
+		if err := s.settled(ctx); err != nil {
 			return nil, err
 		}
-		byName += len(other)
-		untracked = slices.Concat(untracked, other, asked)
+		half := s.cutOff()
+		c, err := s.captureOnce(ctx, rules)
+		if !Moving(s.dir) && s.mark() == mark {
+			if c != nil {
+				c.mark, c.Half = mark, half || s.cutOff()
+			}
+			return c, err
+		}
+		if tries == settleTries {
+			return nil, fmt.Errorf("capture the worktree: %w", ErrMoved)
+		}
 	}
-	c.cannotTake(scan)
-	for _, d := range scan.Nested {
-		if excluded[d] {
-			c.Skipped = append(c.Skipped, Skip{Path: d + "/", Reason: ReasonExcluded})
+}
+
+// writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
+// of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
+func (s *capturer) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
+	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
+		c.Tree = ""
+		return nil, err
+	}
+	head := s.repo.HeadTree(ctx)
+	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
+		trees, failed := s.repo.TreesBeyond(ctx, head, tree)
+		if failed != nil {
+			err = failed
 			continue
 		}
-		if err := s.nested(ctx, d, c); err != nil {
-			return nil, err
-		}
+		beyond = append(beyond, trees...)
 	}
-	files, open, err := s.chooseTracked(ctx, private, scan.Tracked, excluded, rules, c)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]candidate, len(untracked))
-	err = git.Each(len(untracked), func(i int) (err error) {
-		rules := rules
-		if i >= byName {
-			rules.MaxFileSize = math.MaxInt64 // asked for by name
-		}
-		if p := untracked[i]; excluded[p] {
-			c.skip(Skip{Path: p, Reason: ReasonExcluded})
-		} else if found[i], err = s.consider(p, 0, rules, c); found[i].large {
-			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
-		}
-		return err
-	})
-	if err == nil {
-		err = s.skipUnstaged(ctx, private, c.withoutReplaced(open, found), c)
-	}
-	for i, f := range found {
-		if f.mode != 0 {
-			c.Touched[f.path] = true
-			c.Untracked = append(c.Untracked, f.path)
-			if i >= byRule {
-				c.Ignored = append(c.Ignored, f.path)
-			}
-		}
-	}
-	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
-}
-
-// cannotTake lists what nobody can capture.
-func (c *Capture) cannotTake(scan Scan) {
-	slices.Sort(scan.Unreadable) // both git processes of a scan may have reported the same one
-	for _, d := range slices.Compact(scan.Unreadable) {
-		c.Skipped = append(c.Skipped, Skip{Path: d, Reason: ReasonUnreadable})
-	}
-	for _, p := range scan.Special {
-		c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonSpecial})
-	}
-}
-
-// left returns the path in Leave that is p or a directory above p, and "" if there is none.
-func (s *chooser) left(p string) string {
-	for _, l := range s.Leave {
-		if p == l || strings.HasPrefix(p, l+"/") {
-			return l
-		}
-	}
-	return ""
-}
-
-// leaveMirrors removes the paths below Leave from the scan, and lists each path of Leave in
-// c.Skipped at most once, whatever the number of files below it. Tracked files are left to
-// chooseTracked.
-func (s *chooser) leaveMirrors(scan *Scan, c *Capture) {
-	listed := map[string]bool{}
-	keep := func(paths []string) []string {
-		return slices.DeleteFunc(paths, func(p string) bool {
-			l := s.left(strings.TrimSuffix(p, "/"))
-			if l == "" || listed[l] {
-				return l != ""
-			}
-			listed[l] = true
-			if strings.TrimSuffix(p, "/") != l || strings.HasSuffix(p, "/") {
-				l += "/"
-			}
-			c.Skipped = append(c.Skipped, Skip{Path: l, Reason: ReasonMirror})
-			return true
-		})
-	}
-	if len(s.Leave) > 0 {
-		scan.Untracked, scan.Special, scan.Nested, scan.Unreadable = keep(scan.Untracked), keep(scan.Special), keep(scan.Nested), keep(scan.Unreadable)
-	}
-}
-
-// chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
-// leaves out is returned in open instead of being skipped at once: settle checks whether its
-// content is what is staged, in which case the tree has it after all.
-func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
-	leave := func(p, reason string) error {
-		info, err := s.files.Lstat(p)
-		if err != nil {
-			return fmt.Errorf("look at %q: %w", p, err)
-		}
-		o := leftOut{Skip{Path: p, Reason: reason}, info}
-		if info != nil && reason == ReasonLarge {
-			o.Size = info.Size()
-		}
-		open = append(open, o)
-		return nil
-	}
-	for _, t := range tracked {
-		if s.files.InGit(path.Dir(t.Path)) {
-			continue // `git add` took files of the git directory: what is staged counts
-		}
-		c.Touched[t.Path] = true
-		var f candidate
-		switch {
-		case excluded[t.Path]:
-			err = leave(t.Path, ReasonExcluded)
-		case s.left(t.Path) != "":
-			err = leave(t.Path, ReasonMirror)
-		case t.Mode == git.ModeGitlink:
-			err = s.submodule(ctx, t, c)
-		default:
-			f, err = s.consider(t.Path, private.modeAt(t.Path), rules, c)
-		}
-		if err == nil && f.gone {
-			err = s.gone(ctx, f, c)
-		}
-		if err == nil && f.large {
-			err = leave(t.Path, ReasonLarge)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if f.mode != 0 {
-			f.index = private.entry(t.Path)
-			files = append(files, f)
-		}
-	}
-	return files, open, nil
-}
-
-// skip lists a path that was left out.
-func (c *Capture) skip(left Skip) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Skipped = append(c.Skipped, left)
-}
-
-// consider decides about one path, whose index entry has the mode staged (0: there is none). It may
-// run for several at a time. It lists a skipped file in
-// c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
-// to be unchanged.
-func (s *chooser) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
-	skip := func(reason string, size int64) (candidate, error) {
-		c.skip(Skip{Path: p, Reason: reason, Size: size})
-		return candidate{path: p}, nil
-	}
-	info, err := s.files.Lstat(p)
-	switch {
-	case err != nil && errors.Is(err, fs.ErrPermission):
-		return skip(ReasonUnreadable, 0)
-	case err != nil:
-		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
-	case info == nil:
-		return candidate{path: p, gone: true}, nil
-	}
-	symlink := worktree.ModeOf(info) == git.ModeSymlink
-	switch {
-	case info.IsDir():
-		return candidate{path: p, gone: true, dir: true}, nil // the files in it are listed on their own
-	case !symlink && !info.Mode().IsRegular():
-		return skip(ReasonSpecial, 0)
-	case git.RefusedName(p, symlink):
-		return skip(ReasonName, info.Size())
-	case !symlink && info.Size() > rules.MaxFileSize:
-		return candidate{path: p, size: info.Size(), large: true}, nil
-	}
-	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
-	if seen, known := c.hashes.find(p, info); known {
-		found.seen = seen
-	} else if !symlink && !s.files.Readable(p) {
-		return skip(ReasonUnreadable, info.Size())
-	}
-	if bits, has := s.unusualBits(info); has {
-		c.mu.Lock()
-		c.Modes[p] = bits
-		c.mu.Unlock()
-	}
-	return found, nil
+	return beyond, err
 }

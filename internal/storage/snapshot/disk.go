@@ -118,3 +118,68 @@ func (d disk) unusualBits(info fs.FileInfo) (perm fs.FileMode, has bool) {
 	perm = info.Mode().Perm()
 	return perm, info.Mode().IsRegular() && !d.noModes && unusual(perm)
 }
+
+// isApart reports whether Worktree.dir is on another file system than the worktree.
+func (s *checkout) isApart() (bool, error) {
+	top, err := os.Stat(s.files.Top)
+	if err != nil {
+		return false, err
+	}
+	own, err := os.Stat(s.dir)
+	if err != nil {
+		return false, err
+	}
+	a, _, ok := worktree.Inode(top)
+	b, _, _ := worktree.Inode(own)
+	return ok && a != b, nil
+}
+
+// makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
+// git writes a file that holds the target.
+func (s *checkout) makesLinks() bool {
+	on, err := s.core("core.symlinks", true)
+	return on || err != nil
+}
+
+// keepsModes reports whether git takes modes and links from the file system, so that the mode of
+// a file is the mode of its entry.
+func (s *checkout) keepsModes() bool {
+	for _, key := range []string{"core.fileMode", "core.symlinks"} {
+		if on, err := s.core(key, true); err != nil || !on {
+			return false
+		}
+	}
+	return true
+}
+
+// AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of
+// group and others that the umask and core.sharedRepository leave.
+func (s *checkout) AllowedBits() (fs.FileMode, error) {
+	usual, err := s.usualModes()
+	if err != nil {
+		return 0, err
+	}
+	return 0o700 | usual(git.ModeExec) | s.repo.SharedBits(), nil
+}
+
+// usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
+// a file to find out, as reading the umask would have to change it for a moment.
+func (s *checkout) usualModes() (func(git.Mode) fs.FileMode, error) {
+	name := s.scratch + "/tmp-mode-" + worktree.RandomHex()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+		f.Close()       //nolint:errcheck // empty
+		os.Remove(name) //nolint:errcheck // disposable
+	}
+	if err != nil {
+		return nil, fmt.Errorf("probe the umask: %w", err)
+	}
+	return func(m git.Mode) fs.FileMode {
+		if m == git.ModeExec {
+			return info.Mode().Perm()
+		}
+		return info.Mode().Perm() &^ 0o111
+	}, nil
+}

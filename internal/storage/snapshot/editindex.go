@@ -82,17 +82,6 @@ func (x *IndexState) Plain() bool {
 	return len(x.Unmerged)+len(x.IntentToAdd)+len(x.AssumeUnchanged)+len(x.SkipWorktree) == 0
 }
 
-// keepsModes reports whether git takes modes and links from the file system, so that the mode of
-// a file is the mode of its entry.
-func (s *checkout) keepsModes() bool {
-	for _, key := range []string{"core.fileMode", "core.symlinks"} {
-		if on, err := s.core(key, true); err != nil || !on {
-			return false
-		}
-	}
-	return true
-}
-
 // written is a file whose content is known: the index entry that it stands for, and its stat
 // data. The zero value means that there is no file.
 type written struct {

@@ -151,24 +151,6 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
-// streamBlob has git write the content of a large file as a blob. after is what the file was once git
-// had read it.
-func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
-	f, err := s.files.Open(p)
-	if err != nil {
-		return "", nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
-	if err == nil {
-		oid, err = name.ParseOID(strings.TrimSpace(string(res.Stdout)))
-	}
-	if err == nil {
-		after, err = f.Stat()
-	}
-	return oid, after, err
-}
-
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
 func (s *hasher) knows(f candidate) bool {
@@ -280,13 +262,6 @@ func (s *hasher) renewAttributes(ctx context.Context, private *privateIndex, c *
 // holdsAttributes reports whether p is the path of an attributes file.
 func holdsAttributes(p string) bool { return path.Base(p) == ".gitattributes" }
 
-// update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
-// index.
-func (s *indexes) update(ctx context.Context, index, paths string) error {
-	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-	return err
-}
-
 // clean has git convert and hash files by adding them to the index, and records their entries. It
 // returns the entries of the files that git accepted, by path.
 func (s *hasher) clean(ctx context.Context, index string, files []candidate, c *Capture) (map[string]git.Entry, error) {
@@ -390,30 +365,4 @@ func failedFile(err error, files []candidate) (at int, filter bool) {
 		}
 	}
 	return -1, false
-}
-
-// attributesFiles are the system-wide attributes files of the usual builds of git. Which one git
-// reads depends on how it was built.
-var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
-
-// mayConvert reports whether git might convert the content of any of files. It returns true in
-// case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
-// private may be nil; then only the disk and the configuration are checked.
-func (s *converter) mayConvert(private *privateIndex, files []candidate) bool {
-	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
-		return true
-	}
-	dirs := map[string]bool{}
-	for _, f := range files {
-		if holdsAttributes(f.path) {
-			return true
-		}
-		worktree.AddAbove(dirs, f.path)
-	}
-	for dir := range dirs {
-		if info, err := s.files.Lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
-			return true
-		}
-	}
-	return false
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -354,21 +355,44 @@ func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID,
 	return s.repo.EditTree(ctx, "", staged)
 }
 
-// writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
-// of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
-func (s *capturer) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
-	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
-		c.Tree = ""
-		return nil, err
+// listIndex makes a private index that holds exactly these entries, and returns its path. The
+// caller must remove it.
+func (s *indexes) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
+	all := map[string]git.Entry{}
+	for _, list := range lists {
+		maps.Copy(all, list)
 	}
-	head := s.repo.HeadTree(ctx)
-	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
-		trees, failed := s.repo.TreesBeyond(ctx, head, tree)
-		if failed != nil {
-			err = failed
-			continue
+	return s.scratchIndex(ctx, s.entryLines(all))
+}
+
+// scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
+// remove it.
+func (s *indexes) scratchIndex(ctx context.Context, lines string) (string, error) {
+	index := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
+	if err := s.putInfo(ctx, index, lines); err != nil {
+		return "", fmt.Errorf("make a private index: %w", err)
+	}
+	return index, nil
+}
+
+// entryLines returns lines for putInfo that set entries. Those with mode 0 are removed first, since a
+// directory may be in the place of such a file.
+func (s *indexes) entryLines(entries map[string]git.Entry) string {
+	var gone []string
+	var in strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(entries)) {
+		if entries[p].Mode == 0 {
+			gone = append(gone, p)
+		} else {
+			in.WriteString(git.InfoLine(entries[p], 0, p))
 		}
-		beyond = append(beyond, trees...)
 	}
-	return beyond, err
+	return s.removals(gone) + in.String()
+}
+
+// update runs git update-index. paths end in NUL each; a path whose file is gone is removed from the
+// index.
+func (s *indexes) update(ctx context.Context, index, paths string) error {
+	_, err := s.onIndex(ctx, index, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	return err
 }

@@ -75,27 +75,3 @@ func (s *checkout) cutOff() bool {
 	}
 	return !lockfile.Holds(ownerPath(s.dir), ProcessNote()+"\n")
 }
-
-// Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
-// file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
-func (s *capturer) Take(ctx context.Context, rules Rules) (*Capture, error) {
-	for tries := 0; ; tries++ {
-		// The mark is read first: a rollback that begins after this line changes it or is seen by
-		// Moving.
-		mark := s.mark()
-		if err := s.settled(ctx); err != nil {
-			return nil, err
-		}
-		half := s.cutOff()
-		c, err := s.captureOnce(ctx, rules)
-		if !Moving(s.dir) && s.mark() == mark {
-			if c != nil {
-				c.mark, c.Half = mark, half || s.cutOff()
-			}
-			return c, err
-		}
-		if tries == settleTries {
-			return nil, fmt.Errorf("capture the worktree: %w", ErrMoved)
-		}
-	}
-}

@@ -19,7 +19,9 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // converter knows what git's conversions do to content on the way between files and blobs.
@@ -275,4 +277,69 @@ func (s *converter) smudge(ctx context.Context, index, dir string, paths []strin
 		}
 	}
 	return made, filterWords(string(res.Stderr)), nil
+}
+
+// streamBlob has git write the content of a large file as a blob. after is what the file was once git
+// had read it.
+func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
+	f, err := s.files.Open(p)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
+	if err == nil {
+		oid, err = name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+	}
+	if err == nil {
+		after, err = f.Stat()
+	}
+	return oid, after, err
+}
+
+// mayConvert reports whether git might convert the content of any of files. It returns true in
+// case of doubt: if there is a .gitattributes in any directory above them, whatever it says.
+// private may be nil; then only the disk and the configuration are checked.
+func (s *converter) mayConvert(private *privateIndex, files []candidate) bool {
+	if private != nil && len(private.attrs) > 0 || s.convertsOutside() {
+		return true
+	}
+	dirs := map[string]bool{}
+	for _, f := range files {
+		if holdsAttributes(f.path) {
+			return true
+		}
+		worktree.AddAbove(dirs, f.path)
+	}
+	for dir := range dirs {
+		if info, err := s.files.Lstat(path.Join(dir, ".gitattributes")); err != nil || info != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// attributesFiles are the system-wide attributes files of the usual builds of git. Which one git
+// reads depends on how it was built.
+var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
+
+// attributes returns the .gitattributes files of a tree that apply to any of paths: those in
+// their directories and all directories above.
+func (s *converter) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
+	out := map[string]git.Entry{}
+	dirs := map[string]bool{}
+	for p := range paths {
+		worktree.AddAbove(dirs, p)
+	}
+	for dir := range dirs {
+		file := path.Join(dir, ".gitattributes")
+		e, ok, err := s.repo.Lookup(ctx, tree, file)
+		if err != nil {
+			return nil, err
+		}
+		if ok && regular(e.Mode) {
+			out[file] = e
+		}
+	}
+	return out, nil
 }

@@ -2,17 +2,12 @@ package snapshot
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 )
@@ -147,92 +142,4 @@ func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidat
 		p.Cur.New = append(p.Cur.New, got)
 	}
 	return nil
-}
-
-// attributes returns the .gitattributes files of a tree that apply to any of paths: those in
-// their directories and all directories above.
-func (s *converter) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
-	out := map[string]git.Entry{}
-	dirs := map[string]bool{}
-	for p := range paths {
-		worktree.AddAbove(dirs, p)
-	}
-	for dir := range dirs {
-		file := path.Join(dir, ".gitattributes")
-		e, ok, err := s.repo.Lookup(ctx, tree, file)
-		if err != nil {
-			return nil, err
-		}
-		if ok && regular(e.Mode) {
-			out[file] = e
-		}
-	}
-	return out, nil
-}
-
-// listIndex makes a private index that holds exactly these entries, and returns its path. The
-// caller must remove it.
-func (s *indexes) listIndex(ctx context.Context, lists ...map[string]git.Entry) (string, error) {
-	all := map[string]git.Entry{}
-	for _, list := range lists {
-		maps.Copy(all, list)
-	}
-	return s.scratchIndex(ctx, s.entryLines(all))
-}
-
-// scratchIndex makes a private index from lines for putInfo, and returns its path. The caller must
-// remove it.
-func (s *indexes) scratchIndex(ctx context.Context, lines string) (string, error) {
-	index := filepath.Join(s.scratch, "tmp-index-"+rand.Text())
-	if err := s.putInfo(ctx, index, lines); err != nil {
-		return "", fmt.Errorf("make a private index: %w", err)
-	}
-	return index, nil
-}
-
-// entryLines returns lines for putInfo that set entries. Those with mode 0 are removed first, since a
-// directory may be in the place of such a file.
-func (s *indexes) entryLines(entries map[string]git.Entry) string {
-	var gone []string
-	var in strings.Builder
-	for _, p := range slices.Sorted(maps.Keys(entries)) {
-		if entries[p].Mode == 0 {
-			gone = append(gone, p)
-		} else {
-			in.WriteString(git.InfoLine(entries[p], 0, p))
-		}
-	}
-	return s.removals(gone) + in.String()
-}
-
-// AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of
-// group and others that the umask and core.sharedRepository leave.
-func (s *checkout) AllowedBits() (fs.FileMode, error) {
-	usual, err := s.usualModes()
-	if err != nil {
-		return 0, err
-	}
-	return 0o700 | usual(git.ModeExec) | s.repo.SharedBits(), nil
-}
-
-// usualModes returns the permission bits that a new file gets here, by its mode in git. It creates
-// a file to find out, as reading the umask would have to change it for a moment.
-func (s *checkout) usualModes() (func(git.Mode) fs.FileMode, error) {
-	name := s.scratch + "/tmp-mode-" + worktree.RandomHex()
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
-	var info fs.FileInfo
-	if err == nil {
-		info, err = f.Stat()
-		f.Close()       //nolint:errcheck // empty
-		os.Remove(name) //nolint:errcheck // disposable
-	}
-	if err != nil {
-		return nil, fmt.Errorf("probe the umask: %w", err)
-	}
-	return func(m git.Mode) fs.FileMode {
-		if m == git.ModeExec {
-			return info.Mode().Perm()
-		}
-		return info.Mode().Perm() &^ 0o111
-	}, nil
 }

@@ -116,21 +116,6 @@ func (r *Restore) makeStage() error {
 	return nil
 }
 
-// isApart reports whether Worktree.dir is on another file system than the worktree.
-func (s *checkout) isApart() (bool, error) {
-	top, err := os.Stat(s.files.Top)
-	if err != nil {
-		return false, err
-	}
-	own, err := os.Stat(s.dir)
-	if err != nil {
-		return false, err
-	}
-	a, _, ok := worktree.Inode(top)
-	b, _, _ := worktree.Inode(own)
-	return ok && a != b, nil
-}
-
 // Sweep removes what killed processes left behind: an abandoned index lock, and staging
 // directories in the worktree whose mtime is older than age. If the git directory is on the file
 // system of the worktree, no staging directory is ever made there, and the worktree is not
@@ -270,13 +255,6 @@ func (r *Restore) stream(ctx context.Context, i int) error {
 		_, err := r.worktree.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
 		return err
 	})
-}
-
-// makesLinks reports whether a symbolic link is checked out as a link. With core.symlinks=false
-// git writes a file that holds the target.
-func (s *checkout) makesLinks() bool {
-	on, err := s.core("core.symlinks", true)
-	return on || err != nil
 }
 
 // fillConverted has git check blobs out with its conversions and filters: entries, which belong to the

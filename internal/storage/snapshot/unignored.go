@@ -1,17 +1,13 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/storage/worktree"
 )
 
 // Unignored is a file, or a directory with a final slash and the number of files in it, that no
@@ -80,18 +76,6 @@ func groupOf(groups []string, q string) string {
 		}
 	}
 	return q
-}
-
-// ignoredNow lists the untracked files that are ignored now, sorted.
-func (s *ignoreRules) ignoredNow(ctx context.Context, flags ...string) ([]string, error) {
-	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}, flags...)
-	res, err := s.repo.Run(ctx, git.Cmd{Args: args, Config: s.config, Dir: s.files.Top})
-	if err != nil {
-		return nil, fmt.Errorf("list ignored files: %w", err)
-	}
-	list := splitPaths(res.Stdout)
-	slices.Sort(list)
-	return list, nil
 }
 
 // Before is what the last checkpoints say of ignored files.
@@ -177,25 +161,4 @@ func (s *capturer) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 	c.AtRisk = slices.DeleteFunc(c.AtRisk, func(sk Skip) bool { return in[sk.Path] })
 	c.Tree, err = s.repo.EditTree(ctx, c.Tree, edits)
 	return err
-}
-
-// rulesDiffer reports whether a .gitignore file that applies to any of paths is not on the disk as it is
-// in a tree.
-func (s *ignoreRules) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
-	dirs := map[string]bool{}
-	for _, p := range paths {
-		worktree.AddAbove(dirs, p)
-	}
-	for d := range dirs {
-		file := path.Join(d, ".gitignore")
-		was, err := s.ruleIn(ctx, tree, file)
-		if err != nil {
-			return false, err
-		}
-		now, _, err := s.ruleOnDisk(file)
-		if err != nil || !bytes.Equal(was, now) {
-			return true, err
-		}
-	}
-	return false, nil
 }
