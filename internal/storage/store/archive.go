@@ -38,7 +38,7 @@ func archiveMessage(session name.Session) string {
 
 // Members returns the checkpoints that an archive lists. It does not check the list against the
 // commit's parents; CheckArchive does. The map is shared and must not be changed.
-func (s *Store) Members(ctx context.Context, archive name.OID) (map[name.ID]name.OID, error) {
+func (s *inventory) Members(ctx context.Context, archive name.OID) (map[name.ID]name.OID, error) {
 	s.mu.Lock()
 	known := s.archives[archive]
 	s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Store) Members(ctx context.Context, archive name.OID) (map[name.ID]name
 	if err != nil {
 		return nil, err
 	}
-	e, ok, err := s.Repo.Lookup(ctx, c.Tree, archiveList)
+	e, ok, err := s.repo.Lookup(ctx, c.Tree, archiveList)
 	if err == nil && (!ok || e.Mode != git.ModeFile) {
 		err = errors.New("it has no list of " + archiveList)
 	}
@@ -97,7 +97,7 @@ func parseMembers(list []byte) (map[name.ID]name.OID, error) {
 // CheckArchive is Members for an archive that comes from another clone. It follows the parents and
 // returns an error if the archive lists checkpoints that it does not hold, if it holds other
 // commits than checkpoints and archives of this session, or if the chain of archives is too long.
-func (s *Store) CheckArchive(ctx context.Context, session name.Session, archive name.OID) (map[name.ID]name.OID, error) {
+func (s *inventory) CheckArchive(ctx context.Context, session name.Session, archive name.OID) (map[name.ID]name.OID, error) {
 	members, err := s.Members(ctx, archive)
 	if err != nil {
 		return nil, err
@@ -232,13 +232,13 @@ func (a *attempt) writeArchive(ctx context.Context) error {
 // Held returns refs and, for each archive among them, the refs that its members would have. The
 // result is sorted. A real ref takes precedence over an archive's member. An archive that cannot be
 // read causes a warning and adds nothing.
-func (s *Store) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
+func (s *inventory) Held(ctx context.Context, refs []git.RefValue) []git.RefValue {
 	all, _ := s.held(ctx, refs)
 	return all
 }
 
 // held is Held. It also returns the refs that were listed, or nil if no archive was among them.
-func (s *Store) held(ctx context.Context, refs []git.RefValue) (out []git.RefValue, own map[name.Ref]bool) {
+func (s *inventory) held(ctx context.Context, refs []git.RefValue) (out []git.RefValue, own map[name.Ref]bool) {
 	out = refs
 	for _, r := range refs {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
@@ -254,7 +254,7 @@ func (s *Store) held(ctx context.Context, refs []git.RefValue) (out []git.RefVal
 		}
 		members, err := s.Members(ctx, r.OID)
 		if err != nil {
-			s.Warn(err.Error())
+			s.warn(err.Error())
 			continue
 		}
 		for id, oid := range members {
@@ -271,8 +271,8 @@ func (s *Store) held(ctx context.Context, refs []git.RefValue) (out []git.RefVal
 
 // resolveHeld returns the commit of a checkpoint from its ref, or else from the session's archive.
 // It is empty if neither has it.
-func (s *Store) resolveHeld(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
-	refs, err := s.Repo.Batch().ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
+func (s *inventory) resolveHeld(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
+	refs, err := s.repo.Batch().ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", id, err)
 	}

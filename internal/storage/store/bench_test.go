@@ -35,7 +35,7 @@ func BenchmarkCreate(b *testing.B) {
 				b.Fatal(err)
 			}
 			f.Git("gc", "-q")
-			if _, err := f.Log(b.Context(), "demo"); err != nil {
+			if _, err := f.Store.Log(b.Context(), "demo"); err != nil {
 				b.Fatal(err)
 			}
 			b.ResetTimer()

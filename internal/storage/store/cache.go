@@ -27,9 +27,9 @@ type cache struct {
 }
 
 // newCache returns an empty cache of a session.
-func (s *Store) newCache(session name.Session) *cache {
+func (s *journals) newCache(session name.Session) *cache {
 	c := &cache{session: session}
-	if dir, err := s.Repo.Dir(); err == nil {
+	if dir, err := s.repo.Dir(); err == nil {
 		c.path = filepath.Join(dir, cachePrefix+string(session))
 	}
 	return c
@@ -37,7 +37,7 @@ func (s *Store) newCache(session name.Session) *cache {
 
 // takeCache returns the journal that this process or another one has read before. Its log is nil if
 // there is none. It belongs to the caller alone until giveCache.
-func (s *Store) takeCache(session name.Session) *cache {
+func (s *journals) takeCache(session name.Session) *cache {
 	s.mu.Lock()
 	kept := s.kept[session]
 	delete(s.kept, session)
@@ -49,7 +49,7 @@ func (s *Store) takeCache(session name.Session) *cache {
 }
 
 // readCache returns what the file has. Its log is nil if there is none.
-func (s *Store) readCache(session name.Session) *cache {
+func (s *journals) readCache(session name.Session) *cache {
 	c := s.newCache(session)
 	if data, err := mapped.Path(c.path); err == nil {
 		if l, err := journal.Decode(data); err == nil {
@@ -61,7 +61,7 @@ func (s *Store) readCache(session name.Session) *cache {
 
 // giveCache makes a journal available to the next take. It must not have events that are not in the
 // repository.
-func (s *Store) giveCache(c *cache) {
+func (s *journals) giveCache(c *cache) {
 	s.mu.Lock()
 	s.kept[c.session] = c
 	s.mu.Unlock()

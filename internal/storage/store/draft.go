@@ -56,25 +56,31 @@ type Written struct {
 	NewObjects   []name.OID // what C and M need in addition to HEAD, for Change.Verify
 }
 
+// composer writes the commits of a checkpoint.
+type composer struct {
+	repo   *git.Repo
+	Signer *Signer // nil: nothing is signed
+}
+
 // WriteCheckpoint seals the record (computes its checksum) and writes two commits: M, which has no
 // parents and holds the record, and C, which has the worktree as its tree, and HEAD and M as
 // parents. It writes no refs, so what it wrote is unreachable until a transaction creates the ref
 // of C.
-func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
+func (s *composer) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 	var w Written
 	raw, err := record.Seal(d.Record, d.Limits)
 	if err != nil {
 		return w, fmt.Errorf("seal record: %w", err)
 	}
 	w.Raw = raw
-	if w.RecordBlob, err = s.Repo.WriteObject(ctx, "blob", raw); err != nil {
+	if w.RecordBlob, err = s.repo.WriteObject(ctx, "blob", raw); err != nil {
 		return w, err
 	}
 	m, err := s.ComposeRecord(ctx, &d, w.RecordBlob)
 	if err != nil {
 		return w, err
 	}
-	if w.RecordCommit, err = s.Repo.WriteCommit(ctx, m); err != nil {
+	if w.RecordCommit, err = s.repo.WriteCommit(ctx, m); err != nil {
 		return w, err
 	}
 	// HEAD comes first, so that git shows C as a commit on top of it. M is always the last parent.
@@ -93,7 +99,7 @@ func (s *Store) WriteCheckpoint(ctx context.Context, d Draft) (Written, error) {
 
 // ComposeRecord returns the record commit M of a draft, for the stored record. It writes M's tree, and
 // not M itself.
-func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID) (git.Commit, error) {
+func (s *composer) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID) (git.Commit, error) {
 	m := git.Commit{Author: d.Author, Committer: d.Committer, Message: "checkpoint record " + string(d.Record.ID) + "\n"}
 	edits := map[string]git.Entry{RecordPath: {Mode: git.ModeFile, OID: recordBlob}}
 	for dir, files := range map[string]map[string]name.OID{OutputsPath: d.Outputs, RawPath: d.Raw, ImportPath: d.Import} {
@@ -115,7 +121,7 @@ func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID
 		edits[FlagsPath] = git.Entry{Mode: git.ModeFile, OID: d.Flags}
 	}
 	var err error
-	if m.Tree, err = s.Repo.EditTree(ctx, "", edits); err != nil {
+	if m.Tree, err = s.repo.EditTree(ctx, "", edits); err != nil {
 		return m, fmt.Errorf("write the record's tree: %w", err)
 	}
 	return m, nil
@@ -123,13 +129,13 @@ func (s *Store) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.OID
 
 // objectsOf lists the objects in M's tree, directories included. It does not look into the index
 // tree: those objects existed before.
-func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID, error) {
+func (s *composer) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID, error) {
 	all := []name.OID{tree}
 	for next := all; len(next) > 0; {
 		level := next
 		next = nil
 		for _, t := range level {
-			entries, err := s.Repo.ReadTree(ctx, t)
+			entries, err := s.repo.ReadTree(ctx, t)
 			if err != nil {
 				return nil, err
 			}
@@ -149,9 +155,9 @@ func (s *Store) objectsOf(ctx context.Context, tree, index name.OID) ([]name.OID
 }
 
 // writeCommit writes C: in this process, or with git if it has to be signed.
-func (s *Store) writeCommit(ctx context.Context, c git.Commit) (name.OID, error) {
+func (s *composer) writeCommit(ctx context.Context, c git.Commit) (name.OID, error) {
 	if s.Signer == nil {
-		return s.Repo.WriteCommit(ctx, c)
+		return s.repo.WriteCommit(ctx, c)
 	}
 	oid, err := s.sign(ctx, c, *s.Signer)
 	if err != nil {

@@ -20,9 +20,15 @@ import (
 // file with this prefix was left by a process that was killed; see Sweep.
 const TempPrefix = "tmp-"
 
+// localFiles are the files of this worktree in <git dir>/checkpoint.
+type localFiles struct {
+	repo   *git.Repo
+	random func() uint32
+}
+
 // ActiveSession returns the session that this worktree works in, or "" if there is none. The error
 // names the file if that does not contain the name of a session.
-func (s *Store) ActiveSession() (name.Session, error) {
+func (s *localFiles) ActiveSession() (name.Session, error) {
 	path, err := s.file("session")
 	if err != nil {
 		return "", err
@@ -42,7 +48,7 @@ func (s *Store) ActiveSession() (name.Session, error) {
 }
 
 // SetActiveSession makes a session the active one of this worktree.
-func (s *Store) SetActiveSession(session name.Session) error {
+func (s *localFiles) SetActiveSession(session name.Session) error {
 	if err := s.WriteFile("session", []byte(string(session)+"\n")); err != nil {
 		return fmt.Errorf("set the active session: %w", err)
 	}
@@ -50,7 +56,7 @@ func (s *Store) SetActiveSession(session name.Session) error {
 }
 
 // ClearActiveSession leaves this worktree without an active session.
-func (s *Store) ClearActiveSession() error {
+func (s *localFiles) ClearActiveSession() error {
 	if err := s.remove("session"); err != nil {
 		return fmt.Errorf("clear the active session: %w", err)
 	}
@@ -58,7 +64,7 @@ func (s *Store) ClearActiveSession() error {
 }
 
 // remove deletes a file in <git dir>/checkpoint, if it exists.
-func (s *Store) remove(leaf string) error {
+func (s *localFiles) remove(leaf string) error {
 	path, err := s.file(leaf)
 	if err == nil {
 		err = os.Remove(path)
@@ -72,8 +78,8 @@ func (s *Store) remove(leaf string) error {
 // Sweep removes temporary files of this worktree that are older than age, and returns their number.
 // It compares mtimes with that of a file that it creates now, so that a wrong clock, or that of a
 // file server, does not matter. The proofs of ref locks are not swept: git.ReclaimRefs needs them.
-func (s *Store) Sweep(age time.Duration) (int, error) {
-	dir, err := s.Repo.Dir()
+func (s *localFiles) Sweep(age time.Duration) (int, error) {
+	dir, err := s.repo.Dir()
 	if err != nil {
 		return 0, err
 	}
@@ -113,13 +119,13 @@ func (s *Store) Sweep(age time.Duration) (int, error) {
 }
 
 // file returns the path of a file in <git dir>/checkpoint.
-func (s *Store) file(leaf string) (string, error) {
-	dir, err := s.Repo.Dir()
+func (s *localFiles) file(leaf string) (string, error) {
+	dir, err := s.repo.Dir()
 	return filepath.Join(dir, leaf), err
 }
 
 // WriteFile atomically replaces the file leaf in <git dir>/checkpoint.
-func (s *Store) WriteFile(leaf string, data []byte) error {
+func (s *localFiles) WriteFile(leaf string, data []byte) error {
 	path, err := s.file(leaf)
 	if err != nil {
 		return err
@@ -128,8 +134,8 @@ func (s *Store) WriteFile(leaf string, data []byte) error {
 }
 
 // WriteShared is WriteFile for a file that all worktrees share.
-func (s *Store) WriteShared(leaf string, data []byte) error {
-	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
+func (s *localFiles) WriteShared(leaf string, data []byte) error {
+	dir := filepath.Join(s.repo.CommonDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("make %q: %w", dir, err)
 	}

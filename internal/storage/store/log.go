@@ -6,15 +6,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
+// journals reads the journals of sessions, and keeps what this worktree has seen of them.
+type journals struct {
+	repo  *git.Repo
+	refs  *inventory
+	local *localFiles
+
+	mu   sync.Mutex              // protects kept
+	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see takeCache and giveCache
+}
+
 // Log returns the journal of a session. It is read for the caller, who may extend it. The error
 // wraps ErrNoSession if there is no journal.
-func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, error) {
+func (s *journals) Log(ctx context.Context, session name.Session) (*journal.Log, error) {
 	c, err := s.loadTip(ctx, session)
 	if err != nil {
 		return nil, err
@@ -24,7 +35,7 @@ func (s *Store) Log(ctx context.Context, session name.Session) (*journal.Log, er
 
 // State returns the fold of a session's journal. It may be shared and must not be changed. The
 // error wraps ErrNoSession if there is no journal.
-func (s *Store) State(ctx context.Context, session name.Session) (*journal.State, error) {
+func (s *journals) State(ctx context.Context, session name.Session) (*journal.State, error) {
 	c, err := s.loadTip(ctx, session)
 	if err != nil {
 		return nil, err
@@ -34,8 +45,8 @@ func (s *Store) State(ctx context.Context, session name.Session) (*journal.State
 }
 
 // loadTip resolves the session's journal and loads it.
-func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, error) {
-	tip, err := s.resolve(ctx, name.JournalRef(session))
+func (s *journals) loadTip(ctx context.Context, session name.Session) (*cache, error) {
+	tip, err := s.refs.resolve(ctx, name.JournalRef(session))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +59,7 @@ func (s *Store) loadTip(ctx context.Context, session name.Session) (*cache, erro
 // LogAt reads the journal that ends in tip. No ref of the session has to point to tip; it may have
 // been fetched just now. known may be a journal with the same beginning, which is not read again.
 // It is not changed.
-func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*journal.Log, error) {
+func (s *journals) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*journal.Log, error) {
 	fresh, err := s.commits(ctx, tip, known)
 	if err == nil && known != nil {
 		fresh = append(known.Nodes(), fresh...)
@@ -63,7 +74,7 @@ func (s *Store) LogAt(ctx context.Context, tip name.OID, known *journal.Log) (*j
 // the new commits are read. If tip is not on top of the cached journal, everything is read from
 // git. If that has lost events which this worktree has seen, their ids are kept as a witness (see
 // leave).
-func (s *Store) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
+func (s *journals) load(ctx context.Context, session name.Session, tip name.OID) (*cache, error) {
 	c := s.takeCache(session)
 	before := c.log
 	if c.log != nil && !c.log.Contains(tip) {
@@ -114,12 +125,12 @@ func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
 
 // commits reads the commits that lead to tip, without those that known has. known may be nil. It
 // returns parents before children if they are a line.
-func (s *Store) commits(ctx context.Context, tip name.OID, known *journal.Log) ([]journal.Node, error) {
+func (s *journals) commits(ctx context.Context, tip name.OID, known *journal.Log) ([]journal.Node, error) {
 	var newestFirst []journal.Node
 	met := map[name.OID]bool{tip: true}
-	err := s.Repo.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
+	err := s.repo.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
 		n, err := readNode(oid, o, err)
-		if errors.Is(err, git.ErrMissing) && s.Repo.IsShallow() {
+		if errors.Is(err, git.ErrMissing) && s.repo.IsShallow() {
 			err = &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("history of %s: %w", oid, git.ErrShallow)}
 		}
 		newestFirst = append(newestFirst, n)

@@ -168,7 +168,7 @@ func TestCacheCannotBeWritten(t *testing.T) {
 
 func TestBrokenJournal(t *testing.T) {
 	f := newFixture(t)
-	if _, err := f.Log(t.Context(), "demo"); !errors.Is(err, ErrNoSession) {
+	if _, err := f.Store.Log(t.Context(), "demo"); !errors.Is(err, ErrNoSession) {
 		t.Errorf("%v", err)
 	}
 	f.create("demo", milestone{})
@@ -178,7 +178,7 @@ func TestBrokenJournal(t *testing.T) {
 		os.Remove(f.path("checkpoint", "journal-demo")) //nolint:errcheck // it may be gone
 		f.Store = New(Options{Repo: f.Repo})
 		var damaged *DamagedError
-		if _, err := f.Log(t.Context(), "demo"); !errors.As(err, &damaged) || errors.Is(err, ErrNoSession) {
+		if _, err := f.Store.Log(t.Context(), "demo"); !errors.As(err, &damaged) || errors.Is(err, ErrNoSession) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if _, _, err := create(t.Context(), f.Store, "demo", milestone{}); !errors.As(err, &damaged) {

@@ -52,7 +52,8 @@ func (f *fixture) drop(oid name.OID) {
 	if err := os.Remove(f.Loose(oid)); err != nil {
 		f.Fatal(err)
 	}
-	f.Repo = f.open(f.Dir).Repo // this one may have read it
+	fresh := f.open(f.Dir).Repo // this one may have read it
+	f.Repo, f.contents.repo, f.journals.repo, f.composer.repo, f.localFiles.repo = fresh, fresh, fresh, fresh, fresh
 }
 
 // milestone describes a checkpoint that a test creates.

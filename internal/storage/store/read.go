@@ -20,13 +20,13 @@ type Stored struct {
 
 // Record reads and verifies the record of a checkpoint commit. If there is an error, it returns what
 // it has read up to then: a caller may want to show a record with a wrong checksum.
-func (s *Store) Record(ctx context.Context, commit name.OID) (*record.Record, error) {
+func (s *records) Record(ctx context.Context, commit name.OID) (*record.Record, error) {
 	got, err := s.Stored(ctx, commit)
 	return got.Record, err
 }
 
 // Stored is Record for callers that also need how the record is stored.
-func (s *Store) Stored(ctx context.Context, commit name.OID) (got Stored, err error) {
+func (s *records) Stored(ctx context.Context, commit name.OID) (got Stored, err error) {
 	if got.Commit, err = s.RecordCommit(ctx, commit); err != nil {
 		return got, err
 	}
@@ -55,9 +55,12 @@ func (s *Store) Stored(ctx context.Context, commit name.OID) (got Stored, err er
 	return got, nil
 }
 
+// contents reads what the commits of a checkpoint hold.
+type contents struct{ repo *git.Repo }
+
 // RecordBlob returns the blob of a checkpoint's record. The checkpoint's note must be the same
 // blob.
-func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, error) {
+func (s *contents) RecordBlob(ctx context.Context, commit name.OID) (name.OID, error) {
 	m, err := s.RecordCommit(ctx, commit)
 	if err != nil {
 		return "", err
@@ -67,7 +70,7 @@ func (s *Store) RecordBlob(ctx context.Context, commit name.OID) (name.OID, erro
 }
 
 // RecordCommit returns M of a checkpoint commit, which is its last parent. It does not read M.
-func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, error) {
+func (s *contents) RecordCommit(ctx context.Context, commit name.OID) (name.OID, error) {
 	c, err := s.commit(ctx, "checkpoint commit", commit)
 	if err != nil {
 		return "", err
@@ -79,18 +82,18 @@ func (s *Store) RecordCommit(ctx context.Context, commit name.OID) (name.OID, er
 }
 
 // Output returns the content of an output. m is the record commit, here and in the functions below.
-func (s *Store) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
+func (s *contents) Output(ctx context.Context, m name.OID, output string) ([]byte, error) {
 	return s.fileIn(ctx, m, OutputsPath, "output", output)
 }
 
 // Imported returns the content of a file that a checkpoint was imported from. file is the name in
 // M's import directory.
-func (s *Store) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
+func (s *contents) Imported(ctx context.Context, m name.OID, file string) ([]byte, error) {
 	return s.fileIn(ctx, m, ImportPath, "imported file", file)
 }
 
 // fileIn returns the content of a file in a directory of M. what names it in the error.
-func (s *Store) fileIn(ctx context.Context, m name.OID, dir, what, file string) ([]byte, error) {
+func (s *contents) fileIn(ctx context.Context, m name.OID, dir, what, file string) ([]byte, error) {
 	e, err := s.entry(ctx, m, dir+"/"+file)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (s *Store) fileIn(ctx context.Context, m name.OID, dir, what, file string) 
 }
 
 // IndexTree returns the tree of what was staged, or "" if that was not captured.
-func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
+func (s *contents) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 	e, err := s.entry(ctx, m, IndexPath)
 	if err != nil || !e.IsTree() {
 		return "", err
@@ -112,7 +115,7 @@ func (s *Store) IndexTree(ctx context.Context, m name.OID) (name.OID, error) {
 
 // Trees returns the trees of a checkpoint commit that a rollback may write: that of its files and, if it was
 // captured, that of what was staged.
-func (s *Store) Trees(ctx context.Context, commit name.OID) ([]name.OID, error) {
+func (s *contents) Trees(ctx context.Context, commit name.OID) ([]name.OID, error) {
 	c, err := s.commit(ctx, "checkpoint commit", commit)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (s *Store) Trees(ctx context.Context, commit name.OID) ([]name.OID, error) 
 
 // Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
 // ("index-flags").
-func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
+func (s *contents) Flags(ctx context.Context, m name.OID) ([]byte, error) {
 	e, err := s.entry(ctx, m, FlagsPath)
 	if err != nil || e.Mode != git.ModeFile {
 		return nil, err
@@ -137,7 +140,7 @@ func (s *Store) Flags(ctx context.Context, m name.OID) ([]byte, error) {
 }
 
 // Conflicts returns the unmerged index entries, sorted by stage and path.
-func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
+func (s *contents) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 	var out []Conflict
 	for stage := 1; stage <= 3; stage++ {
 		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", ConflictsPath, stage))
@@ -152,7 +155,7 @@ func (s *Store) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
 }
 
 // Raw returns the blobs with the exact bytes of files, by path.
-func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error) {
+func (s *contents) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error) {
 	files, err := s.files(ctx, m, RawPath)
 	if err != nil {
 		return nil, err
@@ -165,12 +168,12 @@ func (s *Store) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error
 }
 
 // files returns the files below a directory of M.
-func (s *Store) files(ctx context.Context, m name.OID, dir string) ([]git.Change, error) {
+func (s *contents) files(ctx context.Context, m name.OID, dir string) ([]git.Change, error) {
 	e, err := s.entry(ctx, m, dir)
 	if err != nil || !e.IsTree() {
 		return nil, err
 	}
-	files, err := s.Repo.DiffTrees(ctx, "", e.OID)
+	files, err := s.repo.DiffTrees(ctx, "", e.OID)
 	if err != nil {
 		return nil, damaged(ctx, "record commit", m, err)
 	}
@@ -179,7 +182,7 @@ func (s *Store) files(ctx context.Context, m name.OID, dir string) ([]git.Change
 
 // entry returns the entry at a path in M's tree. It is the zero Entry if nothing is there. A record
 // commit with parents is damaged: somebody could hide history in it.
-func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, error) {
+func (s *contents) entry(ctx context.Context, m name.OID, path string) (git.Entry, error) {
 	c, err := s.commit(ctx, "record commit", m)
 	if err != nil {
 		return git.Entry{}, err
@@ -187,7 +190,7 @@ func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, 
 	if len(c.Parents) > 0 {
 		return git.Entry{}, &DamagedError{What: "record commit", OID: m, Err: errors.New("it has parents")}
 	}
-	e, _, err := s.Repo.Lookup(ctx, c.Tree, path)
+	e, _, err := s.repo.Lookup(ctx, c.Tree, path)
 	if err != nil {
 		return git.Entry{}, damaged(ctx, "record commit", m, err)
 	}
@@ -195,8 +198,8 @@ func (s *Store) entry(ctx context.Context, m name.OID, path string) (git.Entry, 
 }
 
 // commit reads a commit. what names it in the error.
-func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Commit, error) {
-	c, err := s.Repo.ReadCommit(ctx, string(oid))
+func (s *contents) commit(ctx context.Context, what string, oid name.OID) (git.Commit, error) {
+	c, err := s.repo.ReadCommit(ctx, string(oid))
 	if err != nil {
 		return c, damaged(ctx, what, oid, err)
 	}
@@ -205,8 +208,8 @@ func (s *Store) commit(ctx context.Context, what string, oid name.OID) (git.Comm
 
 // blob reads a blob of at most limit bytes. It asks for the size first, so that a hostile blob does
 // not fill the memory.
-func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
-	err := s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
+func (s *contents) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
+	err := s.repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
 		if err == nil && o.Size > limit {
 			err = fmt.Errorf("it has %d bytes; the limit is %d", o.Size, limit)
 		}
@@ -215,7 +218,7 @@ func (s *Store) blob(ctx context.Context, what string, oid name.OID, limit int64
 	if err != nil {
 		return nil, damaged(ctx, what, oid, err)
 	}
-	o, err := s.Repo.Batch().Typed(ctx, string(oid), "blob")
+	o, err := s.repo.Batch().Typed(ctx, string(oid), "blob")
 	if err != nil {
 		return nil, damaged(ctx, what, oid, err)
 	}

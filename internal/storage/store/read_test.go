@@ -97,11 +97,11 @@ func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
 	if blob, err := f.RecordBlob(t.Context(), w.Commit); blob != w.RecordBlob || err != nil {
 		t.Errorf("%s %v", blob, err)
 	}
-	if out, err := f.Output(t.Context(), m, "spec"); string(out) != "the spec\n" || err != nil {
+	if out, err := f.Store.Output(t.Context(), m, "spec"); string(out) != "the spec\n" || err != nil {
 		t.Errorf("%q %v", out, err)
 	}
 	for _, n := range []string{"none", "", "../index-flags", "spec/x"} {
-		if out, err := f.Output(t.Context(), m, n); !errors.Is(err, ErrNoOutput) {
+		if out, err := f.Store.Output(t.Context(), m, n); !errors.Is(err, ErrNoOutput) {
 			t.Errorf("%q: %q %v", n, out, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Regenerate writes lost commits of a journal again, from what the cached journal l has of them. It
 // returns the ids that it has written. A commit is written only if it gets the same id as before.
 // That fails for a signed event and for one that another program has written in another form.
-func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OID]bool) ([]name.OID, error) {
+func (s *journals) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OID]bool) ([]name.OID, error) {
 	var made []name.OID
 	for _, n := range l.Nodes() {
 		if !lost[n.OID] {
@@ -23,16 +23,16 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 		if n.Event != nil {
 			c = eventCommit(n.Event)
 		}
-		c.Tree = git.HashObject(s.Repo.Format, "tree", nil)
+		c.Tree = git.HashObject(s.repo.Format, "tree", nil)
 		data := c.Encode()
 		// The commit had another form, for example a signature. It cannot be made again.
-		if git.HashObject(s.Repo.Format, "commit", data) != n.OID {
+		if git.HashObject(s.repo.Format, "commit", data) != n.OID {
 			continue
 		}
-		if _, err := s.Repo.WriteObject(ctx, "tree", nil); err != nil {
+		if _, err := s.repo.WriteObject(ctx, "tree", nil); err != nil {
 			return made, fmt.Errorf("write the journal again: %w", err)
 		}
-		if _, err := s.Repo.WriteObject(ctx, "commit", data); err != nil {
+		if _, err := s.repo.WriteObject(ctx, "commit", data); err != nil {
 			return made, fmt.Errorf("write the journal again: %w", err)
 		}
 		made = append(made, n.OID)
@@ -41,8 +41,8 @@ func (s *Store) Regenerate(ctx context.Context, l *journal.Log, lost map[name.OI
 }
 
 // TrackedJournals returns the tips of a session's journal at all remotes, as they were last seen.
-func (s *Store) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
-	refs, err := s.Repo.Refs(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
+func (s *journals) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
+	refs, err := s.repo.Refs(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
 	if err != nil {
 		return nil, err
 	}

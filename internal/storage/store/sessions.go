@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -17,18 +18,28 @@ const (
 	leafArchive = "archive"
 )
 
+// inventory knows which sessions and checkpoints the repository has, by their refs and by what
+// archives list.
+type inventory struct {
+	*contents
+	warn func(string)
+
+	mu       sync.Mutex                        // protects archives
+	archives map[name.OID]map[name.ID]name.OID // members of archives that were read, by the archive's commit
+}
+
 // Sessions lists all sessions in the order of their refs, also one that has no journal, for example
 // after an interrupted push. It reads only the names of refs, so a damaged object does not hide a
 // session.
-func (s *Store) Sessions(ctx context.Context) ([]name.Session, error) {
+func (s *inventory) Sessions(ctx context.Context) ([]name.Session, error) {
 	// One ref of each session is enough, unless it has one that is none of ours.
-	refs, err := s.Repo.SampleRefs(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
+	refs, err := s.repo.SampleRefs(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
 	if err != nil {
 		return nil, err
 	}
 	sessions, ok := sessionsOf(refs)
 	if !ok {
-		all, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+		all, err := s.repo.Refs(ctx, name.CheckpointRoot)
 		if err != nil {
 			return nil, err
 		}
@@ -69,8 +80,8 @@ func SplitRef(ref name.Ref) (session name.Session, leaf string, ok bool) {
 
 // AllRefs lists every ref below refs/checkpoints/, sorted by name, and the members of archives as
 // if they had refs.
-func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+func (s *inventory) AllRefs(ctx context.Context) ([]git.RefValue, error) {
+	refs, err := s.repo.Refs(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +90,8 @@ func (s *Store) AllRefs(ctx context.Context) ([]git.RefValue, error) {
 
 // HeldOf returns the commits of a session's checkpoints that are in this repository, and which of
 // them are only in its archive.
-func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name.ID]name.OID, archived map[name.ID]bool, err error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+func (s *inventory) HeldOf(ctx context.Context, session name.Session) (held map[name.ID]name.OID, archived map[name.ID]bool, err error) {
+	refs, err := s.repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +100,7 @@ func (s *Store) HeldOf(ctx context.Context, session name.Session) (held map[name
 }
 
 // HeldAmong is HeldOf for refs that were listed before. refs may include those of other sessions.
-func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.RefValue) (held map[name.ID]name.OID, archived map[name.ID]bool) {
+func (s *inventory) HeldAmong(ctx context.Context, session name.Session, refs []git.RefValue) (held map[name.ID]name.OID, archived map[name.ID]bool) {
 	all, own := s.held(ctx, refs)
 	held, archived = make(map[name.ID]name.OID, len(all)), map[name.ID]bool{}
 	for _, r := range all {
@@ -107,7 +118,7 @@ func (s *Store) HeldAmong(ctx context.Context, session name.Session, refs []git.
 }
 
 // CheckTwin returns a TwinError if another session's name differs from this one in case only.
-func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
+func (s *inventory) CheckTwin(ctx context.Context, session name.Session) error {
 	sessions, err := s.Sessions(ctx)
 	if err != nil {
 		return err
@@ -121,8 +132,8 @@ func (s *Store) CheckTwin(ctx context.Context, session name.Session) error {
 }
 
 // resolve returns the value of a ref, or "" if it does not exist.
-func (s *Store) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
-	found, err := s.Repo.Batch().ResolveAll(ctx, ref)
+func (s *inventory) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
+	found, err := s.repo.Batch().ResolveAll(ctx, ref)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", ref, err)
 	}

@@ -22,7 +22,7 @@ type Signer struct {
 }
 
 // sign writes a signed commit with `git commit-tree -S` and returns its id.
-func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, error) {
+func (s *composer) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, error) {
 	if how.Invalid != nil {
 		return "", how.Invalid
 	}
@@ -47,7 +47,7 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 		return "", err
 	}
 	defer done()
-	res, err := s.Repo.Run(ctx, cmd)
+	res, err := s.repo.Run(ctx, cmd)
 	if err != nil {
 		return "", fmt.Errorf("sign commit: %w%s", err, reason())
 	}
@@ -62,7 +62,7 @@ func (s *Store) sign(ctx context.Context, c git.Commit, how Signer) (name.OID, e
 // So git starts a small shell script instead of gpg, which adds options and keeps the output in a
 // file. reason returns that output as the end of an error message; done removes the files. ssh
 // needs no script.
-func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(), err error) {
+func (s *composer) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(), err error) {
 	// An askpass program that does not exist makes ssh-keygen fail instead of asking. Without
 	// GPG_TTY and a display, gpg-agent cannot ask either.
 	if !how.MayAsk {
@@ -77,7 +77,7 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 	if !how.MayAsk && strings.HasPrefix(filepath.Base(program), "gpg") {
 		line += " --batch --pinentry-mode=error"
 	}
-	dir, err := s.Repo.Dir()
+	dir, err := s.repo.Dir()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,15 +108,15 @@ func (s *Store) wrap(cmd *git.Cmd, how Signer) (reason func() string, done func(
 
 // SigningProgram returns the format of signatures, and the program that git would start for it, or
 // "" for a format that git does not know.
-func (s *Store) SigningProgram(how Signer) (format, program string) {
+func (s *composer) SigningProgram(how Signer) (format, program string) {
 	if format = how.Format; format == "" {
-		if format, _ = s.Repo.Config.Get("gpg.format"); format == "" {
+		if format, _ = s.repo.Config.Get("gpg.format"); format == "" {
 			format = "openpgp"
 		}
 	}
 	program = map[string]string{"openpgp": "gpg", "ssh": "ssh-keygen", "x509": "gpgsm"}[format]
 	for _, key := range []string{"gpg.program", "gpg." + format + ".program"} {
-		if v, ok := s.Repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
+		if v, ok := s.repo.Config.Get(key); ok && (key != "gpg.program" || format == "openpgp") {
 			program = v
 		}
 	}

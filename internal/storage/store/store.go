@@ -6,8 +6,8 @@
 // M, but no ref. Transact (transact.go) changes refs: it calls a function of the caller that builds
 // a Change from a View of the session, adds what follows from it (journal.go, archive.go, notes.go,
 // tags.go), and updates all refs in one git transaction. If another writer was faster, it starts
-// again from the new refs. Reading is in read.go (one checkpoint), summaries.go (lists), log.go
-// (journals) and sessions.go (refs).
+// again from the new refs. Its parts read: contents (read.go), records (summaries.go), journals
+// (log.go) and inventory (sessions.go, archive.go).
 //
 // The package makes no decisions: what to create, remove or record in the journal comes from the
 // caller, anew on each attempt. It refuses to write on top of what a later version wrote, to move a
@@ -25,13 +25,20 @@ import (
 )
 
 // Store gives access to the checkpoints of one repository, from one of its worktrees. It is safe
-// for concurrent use.
+// for concurrent use. Its own methods change refs; everything else is in a part for each kind of thing
+// that is stored.
 type Store struct {
+	*contents   // what the commits of a checkpoint hold
+	*records    // records, one by one and as lists
+	*inventory  // which sessions and checkpoints there are, by their refs and by archives
+	*journals   // journals, and what this worktree has seen of them
+	*composer   // writes the commits of a checkpoint
+	*localFiles // the files of this worktree: its active session, its id
+
 	Repo    *git.Repo
 	Now     func() time.Time
 	Random  func() uint32 // safe for concurrent use
 	Warn    func(string)  // receives one line for the user
-	Signer  *Signer       // nil: nothing is signed
 	Tagless bool          // no change makes or moves a tag; those that it would leave on the wrong checkpoint are deleted
 
 	// Private says what a checkpoint commit holds that is not for everybody, so that it must not have
@@ -41,12 +48,8 @@ type Store struct {
 	tries    int           // how many races a transaction may lose before it gives up
 	patience time.Duration // how long a transaction waits for a lock before it gives up
 
-	mu   sync.Mutex              // protects the maps below
-	kept map[name.Session]*cache // journals that were read and that nobody uses at the moment; see takeCache and giveCache
-
-	whole    int                               // how many of the newest checkpoints Listed reads completely each time
-	written  map[name.Session]bool             // sessions that this Store has changed
-	archives map[name.OID]map[name.ID]name.OID // members of archives that were read, by the archive's commit
+	mu      sync.Mutex            // protects written
+	written map[name.Session]bool // sessions that this Store has changed
 }
 
 // Options are the dependencies of a Store. Everything but Repo has a default.
@@ -65,8 +68,7 @@ const (
 
 // New returns the Store of a repository. It reads nothing yet.
 func New(o Options) *Store {
-	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: defaultTries, patience: defaultPatience,
-		whole: readWhole, kept: map[name.Session]*cache{}, written: map[name.Session]bool{}, archives: map[name.OID]map[name.ID]name.OID{}}
+	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: defaultTries, patience: defaultPatience, written: map[name.Session]bool{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -81,5 +83,11 @@ func New(o Options) *Store {
 	if s.Warn == nil {
 		s.Warn = func(string) {}
 	}
+	s.contents = &contents{o.Repo}
+	s.localFiles = &localFiles{o.Repo, s.Random}
+	s.inventory = &inventory{contents: s.contents, warn: s.Warn, archives: map[name.OID]map[name.ID]name.OID{}}
+	s.records = &records{s.contents, s.inventory, s.localFiles, readWhole}
+	s.journals = &journals{repo: o.Repo, refs: s.inventory, local: s.localFiles, kept: map[name.Session]*cache{}}
+	s.composer = &composer{repo: o.Repo}
 	return s
 }

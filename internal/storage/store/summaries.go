@@ -27,6 +27,14 @@ type Summary struct {
 	remembered string   // instead of the three above: cachedSummary.objects
 }
 
+// records reads the records of checkpoints, one by one and as lists.
+type records struct {
+	*contents
+	refs  *inventory
+	local *localFiles
+	whole int // how many of the newest checkpoints Listed reads completely each time
+}
+
 // readWhole is how many checkpoints, the newest ones, Listed reads completely. For older ones it
 // uses the cached summaries and checks only that the objects exist.
 const readWhole = 1000
@@ -35,7 +43,7 @@ const readWhole = 1000
 // repository. ids must be in the order of the journal. If the commit or the record of a checkpoint
 // is damaged, its Err says so: each record is compared with its id, its checksum and the commit's
 // message. That is a check for damage, and no proof of authenticity.
-func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID) (map[name.ID]*Summary, error) {
+func (s *records) Listed(ctx context.Context, session name.Session, ids []name.ID) (map[name.ID]*Summary, error) {
 	refs, err := s.refsOf(ctx, session, ids)
 	if err != nil {
 		return nil, err
@@ -46,7 +54,7 @@ func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID)
 	for i, id := range ids {
 		byID[id] = &room[i]
 	}
-	for _, r := range s.Held(ctx, refs) {
+	for _, r := range s.refs.Held(ctx, refs) {
 		if sum, ok := begin(r); ok && byID[sum.ID] != nil {
 			*byID[sum.ID] = sum
 		}
@@ -76,15 +84,15 @@ func (s *Store) Listed(ctx context.Context, session name.Session, ids []name.ID)
 const fewRefs = 100
 
 // refsOf returns the refs of the given checkpoints and the session's archive, and maybe others.
-func (s *Store) refsOf(ctx context.Context, session name.Session, ids []name.ID) ([]git.RefValue, error) {
+func (s *records) refsOf(ctx context.Context, session name.Session, ids []name.ID) ([]git.RefValue, error) {
 	if len(ids) > fewRefs {
-		return s.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+		return s.repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
 	}
 	wanted := []name.Ref{name.ArchiveRef(session)}
 	for _, id := range ids {
 		wanted = append(wanted, name.CheckpointRef(session, id))
 	}
-	found, err := s.Repo.Batch().ResolveAll(ctx, wanted...)
+	found, err := s.repo.Batch().ResolveAll(ctx, wanted...)
 	refs := make([]git.RefValue, 0, len(found))
 	for ref, oid := range found {
 		refs = append(refs, git.RefValue{Ref: ref, OID: oid})
@@ -94,13 +102,13 @@ func (s *Store) refsOf(ctx context.Context, session name.Session, ids []name.ID)
 
 // lookAtOld fills in old checkpoints from the cached summaries if their objects exist. It reads the others
 // and adds them to the cached summaries.
-func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summary) error {
+func (s *records) lookAtOld(ctx context.Context, session name.Session, all []*Summary) error {
 	if len(all) == 0 {
 		return nil
 	}
 	known := s.readSummaryCache(session)
 	read := make([]bool, len(all))
-	err := s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
+	err := s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
 		for i, sum := range all[from:to] {
 			objects[i] = known.of[sum.Commit].objects // of an unknown one none, for which Present is false
@@ -132,7 +140,7 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 			known.remember(sum)
 		}
 	}
-	known.save(s.Repo.Format, len(all))
+	known.save(s.repo.Format, len(all))
 	return nil
 }
 
@@ -140,8 +148,8 @@ func (s *Store) lookAtOld(ctx context.Context, session name.Session, all []*Summ
 const maxCommit = 64 << 20
 
 // readSummaries reads the commits of checkpoints, with several readers at once.
-func (s *Store) readSummaries(ctx context.Context, all []*Summary) error {
-	return s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
+func (s *records) readSummaries(ctx context.Context, all []*Summary) error {
+	return s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
 }
 
 // readSummaries is the part of one reader.
@@ -197,7 +205,7 @@ func (s *Summary) read(message string) {
 
 // checkRecords finds the records of checkpoints and checks them with look, which is askRecords or
 // readRecords. What is wrong ends up in their Err.
-func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(context.Context, *git.Batch, []*Summary) error) error {
+func (s *records) checkRecords(ctx context.Context, all []*Summary, look func(context.Context, *git.Batch, []*Summary) error) error {
 	var sound []*Summary
 	for _, sum := range all {
 		if sum.Err == nil && sum.record == "" {
@@ -206,7 +214,7 @@ func (s *Store) checkRecords(ctx context.Context, all []*Summary, look func(cont
 			sound = append(sound, sum)
 		}
 	}
-	return s.Repo.ParallelChunks(len(sound), func(b *git.Batch, from, to int) error {
+	return s.repo.ParallelChunks(len(sound), func(b *git.Batch, from, to int) error {
 		some, err := s.findRecords(ctx, b, sound[from:to])
 		if err == nil {
 			err = look(ctx, b, some)
@@ -236,7 +244,7 @@ const largeRecord = 1 << 20
 
 // readRecords reads the records and checks them. It only checks that large ones exist; what a list
 // shows of them comes from their commits, and, if Record has read them before, from the cached summaries.
-func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
+func (s *records) readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
 		oids[i] = string(sum.blob)
@@ -265,11 +273,11 @@ func (s *Store) readRecords(ctx context.Context, b *git.Batch, all []*Summary) e
 }
 
 // cacheSummary remembers what a list shows of a checkpoint with a large record, which was read completely.
-func (s *Store) cacheSummary(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
-	c, err := s.Repo.ReadCommit(ctx, string(commit))
+func (s *records) cacheSummary(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
+	c, err := s.repo.ReadCommit(ctx, string(commit))
 	var of git.Commit
 	if err == nil {
-		of, err = s.Repo.ReadCommit(ctx, string(m))
+		of, err = s.repo.ReadCommit(ctx, string(m))
 	}
 	if err != nil {
 		return // it is a cache
@@ -279,15 +287,15 @@ func (s *Store) cacheSummary(ctx context.Context, commit, m, blob name.OID, r *r
 	_, has := known.of[commit]
 	if sum.read(c.Message); sum.Err == nil && !has {
 		known.remember(&sum)
-		known.save(s.Repo.Format, known.count)
+		known.save(s.repo.Format, known.count)
 	}
 }
 
 // EachRecord calls each with the stored records of checkpoints that Listed has returned without
 // Err. It calls it from several goroutines at once, in no particular order. Damaged records are
 // skipped, and get an Err.
-func (s *Store) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte) error) error {
-	return s.Repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
+func (s *records) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte) error) error {
+	return s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte) error { return each(from+i, raw) })
 	})
 }
@@ -315,7 +323,7 @@ func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int
 
 // findRecords finds the blobs of the records through the record commits and their trees.
 // Checkpoints without a record get an Err and are left out of the result.
-func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) ([]*Summary, error) {
+func (s *records) findRecords(ctx context.Context, b *git.Batch, all []*Summary) ([]*Summary, error) {
 	commit := func(sum *Summary) name.OID { return sum.record }
 	all, err := follow(ctx, b, all, commit, func(sum *Summary, o git.Object) error {
 		c, err := commitOf(o, nil)
@@ -329,7 +337,7 @@ func (s *Store) findRecords(ctx context.Context, b *git.Batch, all []*Summary) (
 		if o.Type != "tree" {
 			return fmt.Errorf("it is a %s", o.Type)
 		}
-		entries, err := git.ParseTree(o.Data, s.Repo.HashLen())
+		entries, err := git.ParseTree(o.Data, s.repo.HashLen())
 		for _, e := range entries {
 			if e.Name == RecordPath && e.Mode == git.ModeFile {
 				sum.blob = e.OID

@@ -63,9 +63,9 @@ const (
 )
 
 // readSummaryCache reads the cache of a session. It is empty if the file does not exist or is damaged.
-func (s *Store) readSummaryCache(session name.Session) *summaryCache {
+func (s *records) readSummaryCache(session name.Session) *summaryCache {
 	g := &summaryCache{of: map[name.OID]cachedSummary{}}
-	path, err := s.file(summaryCachePrefix + string(session))
+	path, err := s.local.file(summaryCachePrefix + string(session))
 	if err != nil {
 		return g
 	}
@@ -75,7 +75,7 @@ func (s *Store) readSummaryCache(session name.Session) *summaryCache {
 		return g
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || g.decode(data, s.Repo.Format, s.Repo.HashLen()) != nil {
+	if err != nil || g.decode(data, s.repo.Format, s.repo.HashLen()) != nil {
 		*g = summaryCache{path: path, of: map[name.OID]cachedSummary{}}
 		return g
 	}

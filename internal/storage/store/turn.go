@@ -30,8 +30,8 @@ const (
 )
 
 // turn returns the turn of this repository, not taken yet.
-func (s *Store) turn() *turn {
-	return &turn{path: filepath.Join(s.Repo.CommonDir, "checkpoint", "turn")}
+func (s *localFiles) turn() *turn {
+	return &turn{path: filepath.Join(s.repo.CommonDir, "checkpoint", "turn")}
 }
 
 // await takes the turn if enough races were lost. Otherwise it waits while another writer has it.

@@ -25,7 +25,7 @@ const (
 // Seen returns the newest events that a session's journal had in this worktree. If the journal does
 // not contain one of them, it was set back or replaced. Call it before you resolve the journal's
 // ref: otherwise another process may add events in between, and they would look lost.
-func (s *Store) Seen(session name.Session) []name.OID {
+func (s *journals) Seen(session name.Session) []name.OID {
 	var tips []name.OID
 	if l := s.Cached(session); l != nil {
 		tips = l.Heads()
@@ -34,11 +34,11 @@ func (s *Store) Seen(session name.Session) []name.OID {
 }
 
 // Cached returns the journal of a session as this worktree last saw it, or nil.
-func (s *Store) Cached(session name.Session) *journal.Log { return s.readCache(session).log }
+func (s *journals) Cached(session name.Session) *journal.Log { return s.readCache(session).log }
 
 // Remembered lists the sessions of which this worktree has seen a journal, sorted.
-func (s *Store) Remembered() ([]name.Session, error) {
-	dir, err := s.Repo.Dir()
+func (s *journals) Remembered() ([]name.Session, error) {
+	dir, err := s.repo.Dir()
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func (s *Store) Remembered() ([]name.Session, error) {
 
 // Forget deletes what this worktree remembers of a session: the cached journal, the abandoned tips,
 // and the cached summaries. The next reader starts from the repository.
-func (s *Store) Forget(session name.Session) error {
+func (s *journals) Forget(session name.Session) error {
 	s.mu.Lock()
 	delete(s.kept, session)
 	s.mu.Unlock()
 
 	for _, prefix := range []string{cachePrefix, leftPrefix, summaryCachePrefix} {
-		if err := s.remove(prefix + string(session)); err != nil {
+		if err := s.local.remove(prefix + string(session)); err != nil {
 			return fmt.Errorf("forget the journal of %q: %w", session, err)
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Store) Forget(session name.Session) error {
 
 // leave remembers the newest events of a journal that has been abandoned. A failure is ignored,
 // because nothing but the detection of lost events depends on it.
-func (s *Store) leave(session name.Session, newest []name.OID) {
+func (s *journals) leave(session name.Session, newest []name.OID) {
 	tips := s.Abandoned(session)
 	newest = slices.DeleteFunc(newest, func(t name.OID) bool { return slices.Contains(tips, t) })
 	if len(newest) == 0 {
@@ -87,12 +87,12 @@ func (s *Store) leave(session name.Session, newest []name.OID) {
 	for _, t := range tips[:min(len(tips), maxLeft)] {
 		b.WriteString(string(t) + "\n")
 	}
-	s.WriteFile(leftPrefix+string(session), []byte(b.String())) //nolint:errcheck // see above
+	s.local.WriteFile(leftPrefix+string(session), []byte(b.String())) //nolint:errcheck // see above
 }
 
 // Abandoned returns the tips that the journal had in this worktree before it was set back or replaced, the newest first.
-func (s *Store) Abandoned(session name.Session) []name.OID {
-	path, err := s.file(leftPrefix + string(session))
+func (s *journals) Abandoned(session name.Session) []name.OID {
+	path, err := s.local.file(leftPrefix + string(session))
 	if err != nil {
 		return nil
 	}

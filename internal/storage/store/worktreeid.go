@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -19,12 +20,12 @@ var worktreeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // WorktreeID returns the random id of this worktree, 32 hex digits. It is made on first use;
 // processes that do that at the same time all get the same id. A copy of a worktree gets its own
 // id: undo goes by the rollbacks of one worktree, and the copy must not undo those of the original.
-func (s *Store) WorktreeID() (string, error) {
+func (s *localFiles) WorktreeID() (string, error) {
 	path, err := s.file("worktree-id")
 	if err != nil {
 		return "", err
 	}
-	w := worktreeFiles{store: s, id: path, note: filepath.Join(filepath.Dir(path), "worktree-place")}
+	w := worktreeFiles{repo: s.repo, id: path, note: filepath.Join(filepath.Dir(path), "worktree-place")}
 	// Most commands find the id and its note as they should be. Everything else is done under a
 	// lock: without it one process could return an id that another one is about to replace.
 	if id, err := w.read(); err == nil && id != "" && w.noted() == w.noteOf(id) {
@@ -48,7 +49,7 @@ func (s *Store) WorktreeID() (string, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("read the worktree's id: %w", err)
 		}
-		id = fmt.Sprintf("%08x%08x%08x%08x\n", s.Random(), s.Random(), s.Random(), s.Random())
+		id = fmt.Sprintf("%08x%08x%08x%08x\n", s.random(), s.random(), s.random(), s.random())
 		if err := createFile(w.id, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", fmt.Errorf("write the worktree's id: %w", err)
 		}
@@ -60,7 +61,7 @@ func (s *Store) WorktreeID() (string, error) {
 // note has four fields: the id, the identity of its file, the identity of the worktree's top
 // directory, and the path of that.
 type worktreeFiles struct {
-	store    *Store
+	repo     *git.Repo
 	id, note string
 }
 
@@ -76,7 +77,7 @@ func (w worktreeFiles) read() (string, error) {
 
 // noteOf returns the note of an id that was made here.
 func (w worktreeFiles) noteOf(id string) string {
-	top := w.store.Repo.WorkTree
+	top := w.repo.WorkTree
 	return fmt.Sprintf("%s %s %s %s\n", id, identity(w.id), identity(top), top)
 }
 
