@@ -228,7 +228,7 @@ func (a SideBySide) text(p *page) {
 	columns = append(columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
 	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p.view, r) })
 	if p.view.Layout == render.Aligned {
-		a.said(p, rows)
+		a.writeHeading(p, rows)
 	}
 	p.table(columns, rows)
 }
@@ -255,9 +255,9 @@ func (a SideBySide) row(v render.View, r attempt.Compared) []render.Cell {
 	return append(row, say(v.Age(r.CreatedAt.Time)), say(r.Message))
 }
 
-// said writes what stands above the table for people, and takes a status that all rows have out of
+// writeHeading writes what stands above the table for people, and takes a status that all rows have out of
 // it: an empty column is not shown.
-func (a SideBySide) said(p *page, rows [][]render.Cell) {
+func (a SideBySide) writeHeading(p *page, rows [][]render.Cell) {
 	const status = 3 // its column
 	if len(rows) == 0 {
 		p.line(plain("No attempt makes the expression true."))

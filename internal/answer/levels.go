@@ -44,11 +44,11 @@ func (a Levels) text(p *page) {
 			if !l.Available {
 				what = cell(render.Warning, "pruned: "+l.What)
 			}
-			return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), what, say(files), cell(render.ID, place(l)), say(p.view.Time(l.Time.Time))}
+			return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), what, say(files), cell(render.ID, currentAfter(l)), say(p.view.Time(l.Time.Time))}
 		}
 		return []render.Cell{
 			say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)),
-			say(l.What), say(files), cell(render.ID, place(l)), safety,
+			say(l.What), say(files), cell(render.ID, currentAfter(l)), safety,
 		}
 	}))
 	if len(all) == 0 && p.view.Layout == render.Aligned {
@@ -56,18 +56,18 @@ func (a Levels) text(p *page) {
 	}
 }
 
-// place returns the checkpoint that becomes current when a level is undone or redone.
-func place(l rollback.UndoLevel) string {
+// currentAfter returns the checkpoint that becomes current when a level is undone or redone.
+func currentAfter(l rollback.UndoLevel) string {
 	return cmp.Or(l.ToLabel, string(l.To), "none")
 }
 
 // nextUndoRedo tells what another undo and a redo would do now.
 func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+place(*next)+", before "), plain(strconv.Quote(next.What)))
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+currentAfter(*next)+", before "), plain(strconv.Quote(next.What)))
 	}
 	if next := r.NextRedo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+place(*next)))
+		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+currentAfter(*next)))
 	}
 }
 

@@ -108,16 +108,16 @@ func (f chatForm) match(line string) (Command, bool) {
 				return c, false
 			}
 		}
-		if !c.take(slot, strings.TrimSpace(value)) {
+		if !c.fillSlot(slot, strings.TrimSpace(value)) {
 			return c, false
 		}
 		line = line[len(value):]
 	}
 }
 
-// take stores the value of a slot. It reports whether the value has the form that the slot
+// fillSlot stores the value of a slot. It reports whether the value has the form that the slot
 // requires.
-func (c *Command) take(slot, value string) bool {
+func (c *Command) fillSlot(slot, value string) bool {
 	if slot == "words" {
 		c.Words = value
 		return value != ""

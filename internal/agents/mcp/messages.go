@@ -73,8 +73,8 @@ func (m *messages) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// settled waits until every request of the client has its answer.
-func (m *messages) settled() {
+// awaitAnswers waits until every request of the client has its answer.
+func (m *messages) awaitAnswers() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for m.waits && len(m.open) > 0 && len(m.asked) == 0 {
@@ -85,7 +85,7 @@ func (m *messages) settled() {
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 {
 		if !m.lines.Scan() {
-			m.settled()
+			m.awaitAnswers()
 			return 0, cmp.Or(m.lines.Err(), io.EOF)
 		}
 		line := bytes.TrimSpace(m.lines.Bytes())

@@ -59,7 +59,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	if w.events.Events != nil {
 		defer w.events.Close() //nolint:errcheck // the process ends
 	}
-	w.look(ctx)
+	w.saveOnce(ctx)
 	settle := time.NewTimer(w.Settle)
 	settle.Stop()
 	every := time.NewTicker(w.Every)
@@ -79,15 +79,15 @@ func (w *Watcher) Run(ctx context.Context) error {
 				w.Say("watch: " + err.Error())
 			}
 		case <-settle.C:
-			w.look(ctx)
+			w.saveOnce(ctx)
 		case <-every.C:
-			w.look(ctx)
+			w.saveOnce(ctx)
 		}
 	}
 }
 
-// look saves once. An error because ctx ended is not reported.
-func (w *Watcher) look(ctx context.Context) {
+// saveOnce saves once. An error because ctx ended is not reported.
+func (w *Watcher) saveOnce(ctx context.Context) {
 	if err := w.Save(ctx); err != nil && ctx.Err() == nil {
 		w.Say("no checkpoint: " + err.Error())
 	}

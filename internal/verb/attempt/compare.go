@@ -142,7 +142,7 @@ func compared(ctx context.Context, s *checkpoint.Service, req CompareRequest) ([
 		}
 		rows = append(rows, r)
 	}
-	settle(rows)
+	setBases(rows)
 	return rows, nil
 }
 
@@ -187,7 +187,7 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 		// Shorter names first, so that attempt z comes before attempt aa.
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
-	settle(rows)
+	setBases(rows)
 	return rows, nil
 }
 
@@ -311,8 +311,8 @@ func (r *Compared) compareBy(metric string, other *Compared) int {
 	return cmp.Compare(value(other), value(r))
 }
 
-// settle sets the base of each row, see the top of this file.
-func settle(rows []Compared) {
+// setBases sets the base of each row, see the top of this file.
+func setBases(rows []Compared) {
 	oldest := map[name.Session]*Compared{}
 	for i := range rows {
 		r := &rows[i]

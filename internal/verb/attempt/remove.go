@@ -57,7 +57,7 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	if a.Unfinished {
 		return r, r.lookUnfinished(ctx)
 	}
-	return r, r.look(ctx)
+	return r, r.findLosses(ctx)
 }
 
 // lookUnfinished finds files of which git has no copy. A fork that was killed near its end looks
@@ -110,8 +110,8 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	return nil
 }
 
-// look finds the ignored files, which are lost, and the changes, which Apply saves first.
-func (r *Removal) look(ctx context.Context) error {
+// findLosses finds the ignored files, which are lost, and the changes, which Apply saves first.
+func (r *Removal) findLosses(ctx context.Context) error {
 	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (r *Removal) look(ctx context.Context) error {
 		}
 	}
 	// A dry run of the create says whether there is anything to keep.
-	request := r.keep()
+	request := r.saveRequest()
 	request.DryRun = true
 	detail, err := create.Checkpoint(ctx, in, request)
 	r.Saves = err == nil
@@ -178,8 +178,8 @@ func (r *Removal) Refusal() error {
 		"%s with the worktree of %s, so nothing was changed", lost, r.Attempt.Name)
 }
 
-// keep is the request for a checkpoint of everything that the newest one does not have.
-func (r *Removal) keep() create.Request {
+// saveRequest is the request for a checkpoint of everything that the newest one does not have.
+func (r *Removal) saveRequest() create.Request {
 	return create.Request{
 		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
 		Message: "before its worktree was removed", Large: true,
@@ -194,7 +194,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		made, err := create.Checkpoint(ctx, in, r.keep())
+		made, err := create.Checkpoint(ctx, in, r.saveRequest())
 		err = errors.Join(err, in.Close())
 		switch {
 		case checkpoint.KindOf(err) == checkpoint.KindNothing:

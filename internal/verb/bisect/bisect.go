@@ -185,7 +185,7 @@ func (b *search) run(ctx context.Context) error {
 func (b *search) walk(ctx context.Context) (last, bad int, err error) {
 	last = -1
 	for i := range b.steps {
-		verdict, err := b.look(ctx, i)
+		verdict, err := b.verdictOn(ctx, i)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -213,7 +213,7 @@ func (b *search) narrow(ctx context.Context) (low, high int, err error) {
 		low = 0
 	}
 	// Halving relies on a bad end, so make sure of it first.
-	verdict, err := b.look(ctx, high)
+	verdict, err := b.verdictOn(ctx, high)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -225,7 +225,7 @@ func (b *search) narrow(ctx context.Context) (low, high int, err error) {
 		if at < 0 {
 			break // all in between are skipped
 		}
-		if verdict, err = b.look(ctx, at); err != nil {
+		if verdict, err = b.verdictOn(ctx, at); err != nil {
 			return 0, 0, err
 		}
 		switch verdict {
@@ -252,8 +252,8 @@ func (b *search) middle(low, high int) int {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// look returns the verdict on a checkpoint, and looks only if it is not known.
-func (b *search) look(ctx context.Context, i int) (Verdict, error) {
+// verdictOn returns the verdict on a checkpoint, and looks only if it is not known.
+func (b *search) verdictOn(ctx context.Context, i int) (Verdict, error) {
 	if v := b.known[i]; v != "" {
 		return v, nil
 	}
@@ -280,7 +280,7 @@ func (b *search) told(i int, verdict Verdict) string {
 	if rec, err := b.s.ReadRecord(context.Background(), e); err == nil {
 		text = checkpoint.MentionOf(rec).String()
 	}
-	text += " is " + said(verdict)
+	text += " is " + verdictText(verdict)
 	if b.req.First {
 		return text
 	}
@@ -299,7 +299,7 @@ func (b *search) told(i int, verdict Verdict) string {
 	return text
 }
 
-func said(v Verdict) string {
+func verdictText(v Verdict) string {
 	if v == Skip {
 		return "skipped"
 	}

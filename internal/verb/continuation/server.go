@@ -165,7 +165,7 @@ func (r *server) call(c agent.Call, texts map[string]string) ([]byte, error) {
 			continue // a note about something else
 		}
 		if answer.Error != nil {
-			return nil, errors.New(said([]byte(answer.Error.Message)))
+			return nil, errors.New(errorLine([]byte(answer.Error.Message)))
 		}
 		return answer.Result, nil
 	}
@@ -197,13 +197,13 @@ func (r *server) request(ctx context.Context, c agent.Call, texts map[string]str
 	defer answer.Body.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(answer.Body, longestAnswer))
 	if err == nil && answer.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s: %s", answer.Status, said(data))
+		err = fmt.Errorf("%s: %s", answer.Status, errorLine(data))
 	}
 	return data, err
 }
 
-// said returns what a program said, for one line of an error.
-func said(text []byte) string {
+// errorLine returns what a program said, for one line of an error.
+func errorLine(text []byte) string {
 	const most = 200
 	line := strings.Join(strings.Fields(string(text)), " ")
 	if len(line) > most {

@@ -57,7 +57,7 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 	if err != nil || d == nil && req.Workflow == "" {
 		return h, err
 	}
-	return h, h.settle(ctx, s, req, d)
+	return h, h.chooseWorkflow(ctx, s, req, d)
 }
 
 // isChosen reports whether the session was chosen on purpose. A session that is active only because
@@ -67,9 +67,9 @@ func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
 	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s, named)
 }
 
-// settle selects the workflow of the session. It returns an error if the document belongs to
+// chooseWorkflow selects the workflow of the session. It returns an error if the document belongs to
 // another session, or if --workflow contradicts the session.
-func (h *home) settle(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
+func (h *home) chooseWorkflow(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
 	wanted := req.Workflow
 	if wanted == "" {
 		wanted = d.def.Name

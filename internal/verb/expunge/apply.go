@@ -166,7 +166,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		}
 		id, was := m.entry.Checkpoint, m.entry.Event()
 		tombs = append(tombs, journal.Tombstone{ID: id, Commit: was.Commit, Record: was.Record, Reason: r.reason()})
-		r.place(&change, m)
+		r.replaceRef(&change, m)
 	}
 	// Pins come before the prune. A pin that a tombstone does not know would void it.
 	change.Events = append(change.Events, pins...)
@@ -198,8 +198,8 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	return change, r.heldAlready(ctx, &change)
 }
 
-// place puts a new checkpoint where the old one was: a ref of its own, or the archive.
-func (r *rewriting) place(change *store.Change, m *made) {
+// replaceRef puts a new checkpoint where the old one was: a ref of its own, or the archive.
+func (r *rewriting) replaceRef(change *store.Change, m *made) {
 	id := m.entry.Checkpoint
 	change.Remove = append(change.Remove, store.Removal{ID: id})
 	change.Notes = append(change.Notes, store.NewNote{Commit: m.entry.Event().Commit})

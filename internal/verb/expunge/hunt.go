@@ -124,7 +124,7 @@ func (r *rewriting) find(ctx context.Context) error {
 		case e.Dead || commit == "":
 			continue
 		}
-		o, err := r.look(ctx, e, commit)
+		o, err := r.findEntries(ctx, e, commit)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -141,8 +141,8 @@ func (r *rewriting) find(ctx context.Context) error {
 	return nil
 }
 
-// look reads one checkpoint and finds the entries of the goal in it.
-func (r *rewriting) look(ctx context.Context, e *journal.Entry, commit name.OID) (*old, error) {
+// findEntries reads one checkpoint and finds the entries of the goal in it.
+func (r *rewriting) findEntries(ctx context.Context, e *journal.Entry, commit name.OID) (*old, error) {
 	o := &old{entry: e}
 	var err error
 	if o.commit, o.record, err = r.commits(ctx, commit); err != nil {

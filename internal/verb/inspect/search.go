@@ -90,25 +90,25 @@ func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) er
 		where, rest = InPrompt, InAnswer
 	}
 	for line := range strings.Lines(strings.TrimPrefix(rec.Message, record.BeforePrompt+": ")) {
-		q.look(at, where, line)
+		q.matchText(at, where, line)
 		where = rest
 	}
 	for _, paths := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
 		for _, p := range paths {
-			q.look(at, InPath, string(p))
+			q.matchText(at, InPath, string(p))
 		}
 	}
 	talk, err := talkOf(ctx, q.s, e)
 	if talk != nil {
 		for _, line := range talk.Lines {
-			q.look(at, InTranscript, string(line))
+			q.matchText(at, InTranscript, string(line))
 		}
 	}
 	return err
 }
 
-// look notes a text that has all words.
-func (q *search) look(at Found, where, text string) {
+// matchText notes a text that has all words.
+func (q *search) matchText(at Found, where, text string) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
 	for _, w := range q.words {

@@ -157,7 +157,7 @@ func (crunch) document(key, issue string, src *source, seen ids) (*transfer.Impo
 	if n := text(at, "issue_number"); n != "" && n != issue {
 		return nil, fmt.Errorf("issue_number %s in the directory of %s", n, issue)
 	}
-	if err := seen.take(id, src); err != nil {
+	if err := seen.claim(id, src); err != nil {
 		return nil, err
 	}
 	d := src.document(key, keptYAML)

@@ -46,7 +46,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 			ending = ".yml"
 		}
 		f.path = path.Join(root, f.key+ending)
-		if w.place(a, c, f) {
+		if w.addDocument(a, c, f) {
 			ids[string(c.Record.ID)] = f.key + ending
 			index = append(index, l.entry(c, f))
 		}

@@ -298,6 +298,6 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 
 // says reports whether two rows have the same texts. NULL and "" are the same here.
 func (row *ultraRow) says(o *ultraRow) bool {
-	return said(row.Project) == said(o.Project) && said(row.Phase) == said(o.Phase) && said(row.State) == said(o.State) &&
-		said(row.Timestamp) == said(o.Timestamp)
+	return columnText(row.Project) == columnText(o.Project) && columnText(row.Phase) == columnText(o.Phase) && columnText(row.State) == columnText(o.State) &&
+		columnText(row.Timestamp) == columnText(o.Timestamp)
 }

@@ -137,7 +137,7 @@ type output struct {
 func (o *output) check() error {
 	o.stays = nil
 	for _, f := range o.files {
-		there, have, err := o.look(f.path)
+		there, have, err := o.existing(f.path)
 		if err != nil {
 			return refusedPlace(err)
 		}
@@ -190,7 +190,7 @@ func (o *output) write(ctx context.Context) error {
 				continue
 			}
 			// Leave a file with the same content alone, so that its modification time stays.
-			if there, have, err := o.look(f.path); there && err == nil && bytes.Equal(have, f.content) {
+			if there, have, err := o.existing(f.path); there && err == nil && bytes.Equal(have, f.content) {
 				continue
 			}
 			if err := o.put(f); err != nil {

@@ -83,8 +83,8 @@ func factsOf(a *transfer.Archive, c *transfer.Archived) *facts {
 // shortRef returns the name of a branch without refs/heads/.
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
-// take returns a member of the state and marks it as used.
-func (f *facts) take(p string) gjson.Result {
+// use returns a member of the state and marks it as used.
+func (f *facts) use(p string) gjson.Result {
 	v := f.state.Get(p)
 	if v.Exists() {
 		f.used[p] = true
@@ -143,13 +143,13 @@ func (f *facts) unused(at string, v gjson.Result) []string {
 
 // ofGoTeam converts the members that go-team's states have.
 func (f *facts) ofGoTeam() {
-	f.topic = cmp.Or(f.take("topic").String(), f.topic)
-	f.take("phase")
-	f.take("current_step")
-	if n := whole(f.take("iteration_count")); n != nil {
+	f.topic = cmp.Or(f.use("topic").String(), f.topic)
+	f.use("phase")
+	f.use("current_step")
+	if n := whole(f.use("iteration_count")); n != nil {
 		f.iteration = *n
 	}
-	if m := f.take("metrics"); m.IsObject() {
+	if m := f.use("metrics"); m.IsObject() {
 		f.metrics = json.RawMessage(m.Raw)
 	}
 }
@@ -157,19 +157,19 @@ func (f *facts) ofGoTeam() {
 // ofUltra converts a state of ultra-create. Facts from the record take precedence over the
 // git_state in the document.
 func (f *facts) ofUltra() {
-	f.completed, f.pending, f.lost = rawList(f.take("completed_tasks")), rawList(f.take("pending_tasks")), rawList(f.take("failed_tasks"))
-	f.decisions = rawList(f.take("decisions"))
-	if m := f.take("metrics"); m.IsObject() {
+	f.completed, f.pending, f.lost = rawList(f.use("completed_tasks")), rawList(f.use("pending_tasks")), rawList(f.use("failed_tasks"))
+	f.decisions = rawList(f.use("decisions"))
+	if m := f.use("metrics"); m.IsObject() {
 		f.metrics = json.RawMessage(m.Raw)
 	}
-	for _, v := range f.take("files_created").Array() {
+	for _, v := range f.use("files_created").Array() {
 		if p := text(v, "path"); p != "" && !slices.Contains(f.created, p) && !slices.Contains(f.modified, p) {
 			f.created = append(f.created, p)
 		}
 	}
-	f.branch = cmp.Or(f.branch, f.take("git_state.branch").String())
-	f.commit = cmp.Or(f.commit, f.take("git_state.commit").String())
-	if list := texts(f.take("git_state.worktrees")); len(f.worktrees) == 0 {
+	f.branch = cmp.Or(f.branch, f.use("git_state.branch").String())
+	f.commit = cmp.Or(f.commit, f.use("git_state.commit").String())
+	if list := texts(f.use("git_state.worktrees")); len(f.worktrees) == 0 {
 		f.worktrees = list
 	}
 }
@@ -177,12 +177,12 @@ func (f *facts) ofUltra() {
 // ofOrchestrate converts a state of orchestrate. Its phases become tasks; phases that are not
 // completed are pending.
 func (f *facts) ofOrchestrate() {
-	f.topic = cmp.Or(f.take("workflow_description").String(), f.topic)
+	f.topic = cmp.Or(f.use("workflow_description").String(), f.topic)
 	for _, p := range []string{"checkpoint_id", "workflow_type", "created_at", "updated_at", "status", "current_phase", "workflow_state.project_name"} {
-		f.take(p)
+		f.use(p)
 	}
-	f.phases = rawList(f.take("completed_phases"))
-	if n := whole(f.take("total_phases")); n != nil {
+	f.phases = rawList(f.use("completed_phases"))
+	if n := whole(f.use("total_phases")); n != nil {
 		f.total = *n
 	}
 	var done, open []string
@@ -196,7 +196,7 @@ func (f *facts) ofOrchestrate() {
 		}
 	}
 	f.completed, f.pending = tasks(done), tasks(open)
-	if e := f.take("last_error"); e.Exists() && e.Type != gjson.Null {
+	if e := f.use("last_error"); e.Exists() && e.Type != gjson.Null {
 		f.problem = json.RawMessage(e.Raw)
 	}
 }
@@ -204,12 +204,12 @@ func (f *facts) ofOrchestrate() {
 // ofCrunch converts a state of crunch. The nodes of its execution graph become tasks, sorted by the
 // many words that documents use for a status.
 func (f *facts) ofCrunch() {
-	f.topic = cmp.Or(f.take("issue_snapshot.title").String(), f.topic)
-	f.branch = cmp.Or(f.branch, f.take("issue_snapshot.branch").String())
+	f.topic = cmp.Or(f.use("issue_snapshot.title").String(), f.topic)
+	f.branch = cmp.Or(f.branch, f.use("issue_snapshot.branch").String())
 	for _, p := range []string{"checkpoint_id", "version", "created_at", "issue_number", "trigger", "workflow_state.current_phase"} {
-		f.take(p)
+		f.use(p)
 	}
-	f.take("execution_graph.node_states").ForEach(func(key, v gjson.Result) bool {
+	f.use("execution_graph.node_states").ForEach(func(key, v gjson.Result) bool {
 		node := members(json.RawMessage(v.Raw))
 		if !v.IsObject() {
 			node = objectOf("status", v.String()) // it is its status alone
@@ -230,27 +230,27 @@ func (f *facts) ofCrunch() {
 		}
 		return true
 	})
-	f.take("files_modified")
-	if v := f.take("recovery_info.can_resume"); v.Type == gjson.False {
+	f.use("files_modified")
+	if v := f.use("recovery_info.can_resume"); v.Type == gjson.False {
 		f.canResume = false
 	}
-	f.resumeFrom = f.take("recovery_info.resume_from").String()
-	f.warnings = texts(f.take("recovery_info.warnings"))
+	f.resumeFrom = f.use("recovery_info.resume_from").String()
+	f.warnings = texts(f.use("recovery_info.warnings"))
 }
 
 // ofPipeline converts a state of pipeline. Its workstreams become tasks.
 func (f *facts) ofPipeline() {
-	f.topic = cmp.Or(f.take("prd_title").String(), f.topic)
+	f.topic = cmp.Or(f.use("prd_title").String(), f.topic)
 	for _, p := range []string{"prd", "current_phase", "status", "timestamp"} {
-		f.take(p)
+		f.use(p)
 	}
-	f.completed, f.underWay = tasks(texts(f.take("completed_workstreams"))), tasks(texts(f.take("in_progress_workstreams")))
-	f.pending = tasks(texts(f.take("pending_workstreams")))
-	f.gatesPassed, f.gatesPending = texts(f.take("gates_passed")), texts(f.take("gates_pending"))
-	if v := f.take("artifacts"); v.IsObject() && v.Raw != "{}" {
+	f.completed, f.underWay = tasks(texts(f.use("completed_workstreams"))), tasks(texts(f.use("in_progress_workstreams")))
+	f.pending = tasks(texts(f.use("pending_workstreams")))
+	f.gatesPassed, f.gatesPending = texts(f.use("gates_passed")), texts(f.use("gates_pending"))
+	if v := f.use("artifacts"); v.IsObject() && v.Raw != "{}" {
 		f.artifacts = json.RawMessage(v.Raw)
 	}
-	if e := f.take("error"); e.Exists() && e.Type != gjson.Null {
+	if e := f.use("error"); e.Exists() && e.Type != gjson.Null {
 		f.problem = json.RawMessage(e.Raw)
 	}
 }

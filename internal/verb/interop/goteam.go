@@ -174,7 +174,7 @@ func (s *goTeamSession) document(label string, src *source) error {
 	if own := text(at, "session_id"); own != "" && own != path.Base(s.dir) {
 		s.warn("%s: it belongs to session %q, but is in the directory of another one", src.path, own)
 	}
-	if err := s.seen.take(text(at, "id"), src); err != nil {
+	if err := s.seen.claim(text(at, "id"), src); err != nil {
 		return err
 	}
 	d := src.document(label, keptDocument)

@@ -67,7 +67,7 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 		if lost[f.key] && !c.Live {
 			continue
 		}
-		if w.place(a, c, f) {
+		if w.addDocument(a, c, f) {
 			keys[f.key] = c
 		}
 	}

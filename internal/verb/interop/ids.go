@@ -9,10 +9,10 @@ import (
 // ids has the documents that were read, by id, to detect conflicting documents with one id.
 type ids map[string]*source
 
-// take records the id of a document. It returns an error if the id belongs to another document with
+// claim records the id of a document. It returns an error if the id belongs to another document with
 // different content. A second document with the same content is accepted, however it is formatted;
 // so is a document without an id.
-func (s ids) take(id string, src *source) error {
+func (s ids) claim(id string, src *source) error {
 	if other := s[id]; other != nil && id != "" && !sameJSON(other.json, src.json) {
 		return fmt.Errorf("%s has the same id %q, with other contents", other.path, id)
 	} else if other == nil {

@@ -89,7 +89,7 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 	if err := choose(requests, req.Session); err != nil {
 		return nil, err
 	}
-	return answer, take(ctx, s, requests, req, answer)
+	return answer, importSessions(ctx, s, requests, req, answer)
 }
 
 // faulty returns one error for all documents that cannot be imported.
@@ -211,9 +211,9 @@ func twins(requests []transfer.ImportRequest) error {
 	return nil
 }
 
-// take imports the sessions, or in a dry run finds out what would be imported, and counts the
+// importSessions imports the sessions, or in a dry run finds out what would be imported, and counts the
 // results.
-func take(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
+func importSessions(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
 	for i := range requests {
 		requests[i].DryRun = req.DryRun
 		for _, in := range requests[i].Sessions {

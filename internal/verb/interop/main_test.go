@@ -96,7 +96,7 @@ func documents(t *testing.T, dir string) map[string]string {
 			}
 			for _, row := range rows {
 				out[rel+"#"+row.ID] = normal(t, encode(row))
-				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(said(row.State)))
+				out[rel+"#"+row.ID+"/state"] = normal(t, []byte(columnText(row.State)))
 			}
 		case ".yaml", ".yml":
 			doc, err := yamlToJSON(data)

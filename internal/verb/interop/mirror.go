@@ -186,7 +186,7 @@ func (o *output) written() map[string]string {
 // forget removes a file that is no longer part of the rendering, unless it was modified after the
 // mirror wrote it. Errors are ignored: the file stays.
 func (o *output) forget(p, was string) {
-	if _, have, err := o.look(p); err == nil && digest(have) == was {
+	if _, have, err := o.existing(p); err == nil && digest(have) == was {
 		o.root.Remove(p) //nolint:errcheck // it stays, then
 	}
 }

@@ -63,7 +63,7 @@ func (o orchestrate) document(r *reading, name string, src *source, seen ids) er
 	if !isPlainID(id) || !safeName(name) {
 		return fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
-	if err := seen.take(id, src); err != nil {
+	if err := seen.claim(id, src); err != nil {
 		return err
 	}
 	stamp := ""

@@ -52,7 +52,7 @@ func (pipeline) document(r *reading, name string, src *source, seen ids) error {
 	if !ok {
 		return fmt.Errorf("timestamp %q is not an ISO 8601 time from 1970 on", text(at, "timestamp"))
 	}
-	if err := seen.take(prd, src); err != nil {
+	if err := seen.claim(prd, src); err != nil {
 		return err
 	}
 	// A changed document has the same key, so the import adds a checkpoint after the existing one.

@@ -155,8 +155,8 @@ func (g *gen) ultraCreate(n int) {
 			o := &object{}
 			o.set("checkpoint_id", id)
 			o.set("project_id", project)
-			o.set("phase", said(row.Phase))
-			o.set("timestamp", said(row.Timestamp))
+			o.set("phase", columnText(row.Phase))
+			o.set("timestamp", columnText(row.Timestamp))
 			o.set("state", s)
 			m := &object{}
 			m.set("tasks_total", g.IntN(9))

@@ -85,9 +85,9 @@ func (w *rendering) leaveOutputs(a *transfer.Archive, c *transfer.Archived) {
 	}
 }
 
-// place adds the document of a checkpoint, unless an earlier one has the same path; that one then
+// addDocument adds the document of a checkpoint, unless an earlier one has the same path; that one then
 // stays and place returns false. Paths are compared without case, because some file systems do.
-func (w *rendering) place(a *transfer.Archive, c *transfer.Archived, f file) bool {
+func (w *rendering) addDocument(a *transfer.Archive, c *transfer.Archived, f file) bool {
 	at := strings.ToLower(f.path)
 	if by, taken := w.taken[at]; taken {
 		w.leave(a, c, "%s is taken by %s", f.path, by)

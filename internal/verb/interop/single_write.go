@@ -47,7 +47,7 @@ func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, m
 		}
 	}
 	f.path = path.Join(dir, id+".json")
-	if !w.place(a, c, f) {
+	if !w.addDocument(a, c, f) {
 		return
 	}
 	for _, other := range a.Checkpoints {

@@ -40,10 +40,10 @@ func (t *target) isDirectory(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// look reports whether anything is at p that a write would replace, and returns what leading gives
+// existing reports whether anything is at p that a write would replace, and returns what leading gives
 // for a link, the content of a regular file that is not too large, and else nil. What can never be
 // replaced is an error: a directory at p, or a parent of p that is not a directory.
-func (t *target) look(p string) (there bool, have []byte, err error) {
+func (t *target) existing(p string) (there bool, have []byte, err error) {
 	info, err := t.root.Lstat(p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -104,7 +104,7 @@ func (u ultraCreate) document(name string, src *source, seen ids, rows map[strin
 	if !at.Get("state").IsObject() {
 		return errors.New("it has no state")
 	}
-	if err := seen.take(id, src); err != nil {
+	if err := seen.claim(id, src); err != nil {
 		return err
 	}
 	d := src.document(id, keptDocument)
@@ -215,8 +215,8 @@ func (row *ultraRow) kept() transfer.ImportFile {
 
 func (row *ultraRow) file() []byte { return create.JSONFile(encode(row)) }
 
-// said returns the text of a column, "" for NULL.
-func said(column *string) string {
+// columnText returns the text of a column, "" for NULL.
+func columnText(column *string) string {
 	if column == nil {
 		return ""
 	}
@@ -225,14 +225,14 @@ func said(column *string) string {
 
 // document returns the document that ultra-create would have written along with the row.
 func (row *ultraRow) document() (json.RawMessage, error) {
-	state, err := transfer.ParseDocument([]byte(said(row.State)))
+	state, err := transfer.ParseDocument([]byte(columnText(row.State)))
 	if err != nil {
 		return nil, err
 	}
 	if !gjson.ParseBytes(state).IsObject() {
 		return nil, errors.New("its state is not an object")
 	}
-	o := objectOf("checkpoint_id", row.ID, "project_id", said(row.Project), "phase", said(row.Phase), "timestamp", said(row.Timestamp))
+	o := objectOf("checkpoint_id", row.ID, "project_id", columnText(row.Project), "phase", columnText(row.Phase), "timestamp", columnText(row.Timestamp))
 	o.raw("state", state)
 	return o.json(), nil
 }

@@ -37,7 +37,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 		used[id] = true
 		doc, state := u.compose(a, c, id, project, w)
 		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
-		if w.place(a, c, f) {
+		if w.addDocument(a, c, f) {
 			w.rows = append(w.rows, &ultraRow{
 				ID: id, Project: &project, Phase: new(text(gjson.ParseBytes(doc), "phase")), State: new(string(state)),
 				Timestamp: new(text(gjson.ParseBytes(doc), "timestamp")),
@@ -56,7 +56,7 @@ func (u ultraCreate) given(a *transfer.Archive, c *transfer.Archived, w *renderi
 		document = create.JSONFile(o.json())
 	}
 	f := file{path: path.Join(ultraHome, id+".json"), key: id}
-	if f.original(c, document); !w.place(a, c, f) {
+	if f.original(c, document); !w.addDocument(a, c, f) {
 		return
 	}
 	if row, ok := rowOfDocument(id, document); ok {
@@ -88,7 +88,7 @@ func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *renderi
 				return
 			}
 		}
-		if !w.place(a, c, file{path: path.Join(ultraHome, name+".json"), key: c.Import.Key, content: document}) {
+		if !w.addDocument(a, c, file{path: path.Join(ultraHome, name+".json"), key: c.Import.Key, content: document}) {
 			return
 		}
 	}

@@ -213,7 +213,7 @@ func (r *rebuilding) derived(ctx context.Context) error {
 	if err := w.tell(); err != nil {
 		return err
 	}
-	err := r.p.Judge(ctx, r.subjects(), nil, func(v proof.Verdict) error { return w.take(ctx, v) })
+	err := r.p.Judge(ctx, r.subjects(), nil, func(v proof.Verdict) error { return w.planRepair(ctx, v) })
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,8 @@ func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[n
 	return bad, nil
 }
 
-// take decides what to do about one checkpoint and adds it to the repairs.
-func (w *repairs) take(ctx context.Context, v proof.Verdict) error {
+// planRepair decides what to do about one checkpoint and adds it to the repairs.
+func (w *repairs) planRepair(ctx context.Context, v proof.Verdict) error {
 	// The whole notes tree is written again. The note of a checkpoint that is lost as well is taken
 	// out, because the part of the tree that cannot be read would stay if nothing in it changed.
 	notes := w.p.Notes

@@ -170,7 +170,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 			return err
 		}
 		for _, got := range some {
-			line, err := l.judge(ctx, got)
+			line, err := l.validate(ctx, got)
 			if err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (v *validation) one(ctx context.Context) error {
 	l := newLine(v, p, known)
 	var line Validated
 	err = p.Judge(ctx, proof.Given(subject), v.deep, func(got proof.Verdict) (err error) {
-		line, err = l.judge(ctx, got)
+		line, err = l.validate(ctx, got)
 		return err
 	})
 	if err == nil {

@@ -56,9 +56,9 @@ func newLine(v *validation, p *proof.Session, known inspect.Broken) *lineage {
 	}
 }
 
-// judge returns the line of one checkpoint. Checkpoints must come in the journal's order for
+// validate returns the line of one checkpoint. Checkpoints must come in the journal's order for
 // LastValid to be complete.
-func (l *lineage) judge(ctx context.Context, got proof.Verdict) (Validated, error) {
+func (l *lineage) validate(ctx context.Context, got proof.Verdict) (Validated, error) {
 	line := Validated{Checkpoint: got.ID, Label: got.Label, Session: l.p.Name, Findings: slices.Clone(got.Findings)}
 	still, err := l.stillDamaged(ctx, got)
 	if err != nil {
@@ -160,7 +160,7 @@ func (l *lineage) lookBack(ctx context.Context, from proof.Subject) (name.ID, er
 			continue
 		}
 		err := l.p.Judge(ctx, proof.Given(subject), l.v.deep, func(got proof.Verdict) error {
-			_, err := l.judge(ctx, got)
+			_, err := l.validate(ctx, got)
 			return err
 		})
 		if err != nil || l.judged[at].valid {
@@ -207,7 +207,7 @@ func (l *lineage) workflow(got proof.Verdict) []checkpoint.Finding {
 		if r.Milestone && !slices.Contains(live, r.Step) {
 			here.live = append(slices.Clone(live), r.Step)
 		}
-		l.keep(r.ID, here)
+		l.rememberState(r.ID, here)
 	}
 	// Safety and rebuilt checkpoints were never subject to the rules.
 	if r.Trigger == workflow.TriggerSafety || r.RebuiltFrom != "" {
@@ -264,8 +264,8 @@ func violations(broken []workflow.Violation, object string) []checkpoint.Finding
 	return out
 }
 
-// keep remembers the state of a checkpoint, and forgets the oldest one if there are too many.
-func (l *lineage) keep(id name.ID, b before) {
+// rememberState remembers the state of a checkpoint, and forgets the oldest one if there are too many.
+func (l *lineage) rememberState(id name.ID, b before) {
 	if len(l.kept) >= maxStates {
 		delete(l.recent, l.kept[0])
 		l.kept = l.kept[1:]

@@ -58,7 +58,7 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 			gone[e.Checkpoint] = true
 			out.Removed = append(out.Removed, checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label})
 			if len(out.Removed) <= saidOf {
-				out.Removed[len(out.Removed)-1].Message = said(ctx, s, e)
+				out.Removed[len(out.Removed)-1].Message = messageOrFiles(ctx, s, e)
 			}
 			commits = append(commits, e.Event().Commit)
 		}
@@ -266,8 +266,8 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 // saidOf is of how many checkpoints the messages are read.
 const saidOf = 20
 
-// said returns the message of a checkpoint in one line, or its files; empty if it cannot be read.
-func said(ctx context.Context, s *checkpoint.Service, e *journal.Entry) string {
+// messageOrFiles returns the message of a checkpoint in one line, or its files; empty if it cannot be read.
+func messageOrFiles(ctx context.Context, s *checkpoint.Service, e *journal.Entry) string {
 	r, err := s.Store.Record(ctx, e.Event().Commit)
 	if err != nil {
 		return ""

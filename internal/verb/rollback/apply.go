@@ -66,7 +66,7 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	if r.isUndo() {
 		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
 	}
-	done.Said = r.saidOf("rolled_back", &done)
+	done.Said = r.customMessageOf("rolled_back", &done)
 	return &done, nil
 }
 
@@ -312,7 +312,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
 func (r *Plan) applyState(ctx context.Context, done *Answer) error {
-	is, err := look(ctx, r.s, r.to.Session, nil)
+	is, err := captureNow(ctx, r.s, r.to.Session, nil)
 	if err != nil {
 		return err
 	}
@@ -351,7 +351,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if err := errors.Join(thenAgain(ctx, s, st, meta, answer), staged.Finish(ctx)); err != nil {
 			return answer, err
 		}
-		answer.Chat = kept(s, continuation.At(s, meta.Chat))
+		answer.Chat = continuationAnswer(s, continuation.At(s, meta.Chat))
 		return answer, nil
 	}
 	if meta.Branch.Moved {
@@ -379,7 +379,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if st, err = s.State(ctx, meta.Session); err != nil {
 		return nil, err
 	}
-	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), kept(s, continuation.At(s, meta.Chat))
+	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.At(s, meta.Chat))
 	return answer, nil
 }
 
@@ -413,7 +413,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if err := errors.Join(thenAgain(ctx, s, st, meta, &Answer{}), staged.Finish(ctx)); err != nil {
 			return nil, err
 		}
-		kept(s, continuation.At(s, meta.Chat))
+		continuationAnswer(s, continuation.At(s, meta.Chat))
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
 	plan := changes(staged.PathsBack)

@@ -43,7 +43,7 @@ func (c chat) note() string {
 // the rollback was cut off half-way: then --continue and --abort decide.
 func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
 	if failed == nil {
-		done.Chat = kept(s, c.prepared)
+		done.Chat = continuationAnswer(s, c.prepared)
 		return
 	}
 	if dir, err := s.Repo.Dir(); err == nil {
@@ -64,8 +64,8 @@ func dropped(ctx context.Context, s *checkpoint.Service, p *continuation.Prepare
 	}
 }
 
-// kept returns how a conversation goes on that was prepared; nil if there is none.
-func kept(s *checkpoint.Service, p *continuation.Prepared) *continuation.Answer {
+// continuationAnswer returns how a conversation goes on that was prepared; nil if there is none.
+func continuationAnswer(s *checkpoint.Service, p *continuation.Prepared) *continuation.Answer {
 	if p == nil {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	}
 	hooks, moves := target.Keep, &fileMoves{target: r}
 	for range 2 { // a second time if ignored files have to be captured first
-		if moves.now, err = look(ctx, r.s, r.to.Session, force); err != nil {
+		if moves.now, err = captureNow(ctx, r.s, r.to.Session, force); err != nil {
 			return nil, err
 		}
 		if r.filesStay {
@@ -240,9 +240,9 @@ func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 	return !slices.ContainsFunc(r.record.Snapshot.Skipped, leftOut), nil
 }
 
-// look captures the worktree as it is. Paths in force are captured although they are ignored, and
+// captureNow captures the worktree as it is. Paths in force are captured although they are ignored, and
 // those in always although they are excluded.
-func look(ctx context.Context, s *checkpoint.Service, session name.Session, force []string, always ...string) (now, error) {
+func captureNow(ctx context.Context, s *checkpoint.Service, session name.Session, force []string, always ...string) (now, error) {
 	rules := snapshot.Rules{Force: force, Always: always}
 	create.WatchIgnored(ctx, s, session, &rules)
 	cur, err := create.Take(ctx, s, rules)

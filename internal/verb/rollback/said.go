@@ -9,12 +9,12 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 )
 
-// said returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
+// customMessage returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none, and neither has a restore of some paths.
-func (r *Plan) said(moment string) string { return r.saidOf(moment, r.answer) }
+func (r *Plan) customMessage(moment string) string { return r.customMessageOf(moment, r.answer) }
 
-// saidOf is said with a later answer than that of the plan.
-func (r *Plan) saidOf(moment string, a *Answer) string {
+// customMessageOf is said with a later answer than that of the plan.
+func (r *Plan) customMessageOf(moment string, a *Answer) string {
 	if r.isUndo() || r.stays {
 		return ""
 	}

@@ -34,7 +34,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	// Also what is ignored or excluded by now: it is moved again.
-	is, err := look(ctx, s, meta.Session, staged.Paths(), staged.Paths()...)
+	is, err := captureNow(ctx, s, meta.Session, staged.Paths(), staged.Paths()...)
 	if err != nil {
 		return nil, meta, nil, err
 	}

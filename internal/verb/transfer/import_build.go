@@ -215,7 +215,7 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 		d.Tree = w.empty
 	}
 	d.Author, d.Committer = w.s.Repo.Identity(p.record.CreatedAt)
-	if err := w.keep(ctx, p, &d); err != nil {
+	if err := w.writeBlobs(ctx, p, &d); err != nil {
 		return store.Written{}, err
 	}
 	written, err := w.s.Store.WriteCheckpoint(ctx, d)
@@ -272,9 +272,9 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// keep writes the blobs of the outputs and of the imported files, and records where they
+// writeBlobs writes the blobs of the outputs and of the imported files, and records where they
 // came from.
-func (w *importWriter) keep(ctx context.Context, p *planned, d *store.Draft) error {
+func (w *importWriter) writeBlobs(ctx context.Context, p *planned, d *store.Draft) error {
 	for _, o := range p.document.Outputs {
 		kept, err := create.KeepOutput(ctx, w.s, o.Name, p.document.Path, o.Content)
 		if err != nil {

@@ -188,7 +188,7 @@ func (im *importing) plan(v store.View) []planned {
 		im.told = append(im.told, told)
 		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.importMap.current, told: len(im.told) - 1})
 	}
-	return append(out, im.settle(len(out) > 0)...)
+	return append(out, im.planCurrent(len(out) > 0)...)
 }
 
 // planRollback plans a rollback. It returns false if the journal has it already or its
@@ -215,9 +215,9 @@ func (im *importing) planRollback(r *ImportRollback) (planned, bool) {
 	return p, true
 }
 
-// settle plans the event that makes the layout's current checkpoint current, if the
+// planCurrent plans the event that makes the layout's current checkpoint current, if the
 // documents that were added leave another one current.
-func (im *importing) settle(changed bool) []planned {
+func (im *importing) planCurrent(changed bool) []planned {
 	if im.in.Current == "" || !changed {
 		return nil
 	}

@@ -90,7 +90,7 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	if err != nil {
 		return change, err
 	}
-	rejected := u.take(ctx, st, held, &change)
+	rejected := u.addRefs(ctx, st, held, &change)
 	// What the archive here lists already needs no change.
 	maps.DeleteFunc(change.Archive, func(id name.ID, _ name.OID) bool { return archived[id] })
 	u.adopt(ctx, st, held)
@@ -160,10 +160,10 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	return change.Base.Fold(), nil
 }
 
-// take adds the refs to create: those missing here that are not dead and whose objects are valid.
+// addRefs adds the refs to create: those missing here that are not dead and whose objects are valid.
 // An id that is here with another commit is a conflict. take returns a line for each checkpoint that
 // is rejected because it is invalid.
-func (u *union) take(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) (rejected []Line) {
+func (u *union) addRefs(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) (rejected []Line) {
 	for _, id := range slices.Sorted(maps.Keys(u.there)) {
 		commit := u.there[id]
 		if st != nil && st.Dead(id) {

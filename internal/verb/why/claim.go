@@ -68,7 +68,7 @@ func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i 
 			}
 		}
 	}
-	return settle(all)
+	return dropWeaker(all)
 }
 
 // confirmed reports whether a claim to line i of the file as it is now holds from there, too. git blame may
@@ -105,8 +105,8 @@ func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i in
 	return false
 }
 
-// settle drops the claims that a better one stands against.
-func settle(all []Claim) []Claim {
+// dropWeaker drops the claims that a better one stands against.
+func dropWeaker(all []Claim) []Claim {
 	known := slices.DeleteFunc(all, func(c Claim) bool { return c.By == author.Unknown })
 	if slices.ContainsFunc(known, func(c Claim) bool { return c.rank > 0 }) {
 		known = slices.DeleteFunc(known, func(c Claim) bool { return c.rank == 0 })
@@ -132,7 +132,7 @@ func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, p
 	if p.Tree == "" || !c.here && !c.people[p.Mail] || c.here && p.Worktree != a.worktree || a.landed(ctx, &p, c) {
 		return Claim{}, false
 	}
-	file, line := a.place(ctx, from.point, c, path, e, i)
+	file, line := a.findLine(ctx, from.point, c, path, e, i)
 	if line < 0 {
 		return Claim{}, false
 	}
@@ -155,9 +155,9 @@ func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, p
 	return made, true
 }
 
-// place finds line i of a file of a commit in a checkpoint: in the file of that name, or in another one
+// findLine finds line i of a file of a commit in a checkpoint: in the file of that name, or in another one
 // from which the commit took it away.
-func (a *asker) place(ctx context.Context, point int32, c *aim, path string, e git.Entry, i int) (string, int) {
+func (a *asker) findLine(ctx context.Context, point int32, c *aim, path string, e git.Entry, i int) (string, int) {
 	tree := a.x.Checkpoints[point].Tree
 	if here := a.file(ctx, tree, path); isFile(here) {
 		if at := a.matched(ctx, here, e)[i]; at >= 0 {

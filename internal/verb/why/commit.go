@@ -171,5 +171,5 @@ func (a *asker) whole(ctx context.Context, c *aim, change git.Change) []Claim {
 			}
 		}
 	}
-	return settle(all)
+	return dropWeaker(all)
 }
