@@ -39,14 +39,21 @@ type Commanding struct{ folders, files []string } // with slashes, below any dir
 func CommandingFiles() Commanding {
 	c := Commanding{folders: []string{".vscode"}, files: []string{".envrc"}}
 	for _, d := range All() {
-		if d.Folder != "" {
-			c.folders = append(c.folders, d.Folder)
-		}
-		if file := d.Server.Files[ScopeProject]; file != "" {
+		c.add(d)
+	}
+	return c
+}
+
+// add adds what a definition says of files in a worktree.
+func (c *Commanding) add(d *Definition) {
+	if d.Folder != "" {
+		c.folders = append(c.folders, d.Folder)
+	}
+	for _, file := range []string{d.Hooks.Files[ScopeProject], d.Hooks.Files[ScopeLocal], d.Server.Files[ScopeProject]} {
+		if file != "" {
 			c.files = append(c.files, file)
 		}
 	}
-	return c
 }
 
 // Has reports whether the file at a path, with slashes, is one of them.

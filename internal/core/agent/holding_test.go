@@ -10,9 +10,14 @@ import (
 func TestCommandingFiles(t *testing.T) {
 	commanding := CommandingFiles()
 	for _, d := range All() {
-		for what, file := range map[string]string{"hooks": d.Hooks.Files[ScopeProject], "local hooks": d.Hooks.Files[ScopeLocal], "MCP server": d.Server.Files[ScopeProject]} {
-			if file != "" && (!commanding.Has(file) || !commanding.Has("sub/dir/"+file)) {
-				t.Errorf("%s: the file for its %s, %s, is not one from which commands are run: name its directory in the member folder", d.Name, what, file)
+		files := map[string]string{"hooks": d.Hooks.Files[ScopeProject], "local hooks": d.Hooks.Files[ScopeLocal], "MCP server": d.Server.Files[ScopeProject]}
+		var alone Commanding // an agent that has no directory of its own
+		bare := *d
+		bare.Folder = ""
+		alone.add(&bare)
+		for what, file := range files {
+			if file != "" && (!alone.Has(file) || !alone.Has("sub/dir/"+file)) {
+				t.Errorf("%s: the file for its %s, %s, is not one from which commands are run", d.Name, what, file)
 			}
 		}
 		if d.Folder != "" && !commanding.Has(d.Folder+"/anything/at/all") {
