@@ -39,7 +39,7 @@ type text struct {
 const textCount = 26
 
 // textFields returns the table for e. Message writes the trailers in this order, and so does the cache:
-// a new entry goes to the end and needs a new cacheHeader.
+// a new entry goes to the end, also of cacheOrder, and needs a new cacheHeader.
 func textFields(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},
