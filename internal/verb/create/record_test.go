@@ -44,6 +44,47 @@ func TestRecordOfRequest(t *testing.T) {
 	}
 }
 
+// What the record says of files, of the index and of what was left out, for a worktree that was changed
+// since the checkpoint before.
+func TestFilesOfRecord(t *testing.T) {
+	for name, k := range map[string]struct {
+		since func(w *verbtest.World)
+		req   create.Request
+		want  string // created, modified, deleted, staged, intent to add, left out
+	}{
+		"nothing":             {func(*verbtest.World) {}, create.Request{}, "[] [] [] [] [] []"},
+		"edited":              {func(w *verbtest.World) { w.Write("file", "two") }, create.Request{}, "[] [file] [] [] [] []"},
+		"staged":              {func(w *verbtest.World) { w.Write("file", "two"); w.Git("add", ".") }, create.Request{}, "[] [file] [] [file] [] []"},
+		"staged, edited back": {func(w *verbtest.World) { w.Write("file", "two"); w.Git("add", "."); w.Write("file", "one\n") }, create.Request{}, "[] [] [] [file] [] []"},
+		"committed":           {func(w *verbtest.World) { w.Write("file", "two"); w.Git("commit", "-qam", "two") }, create.Request{}, "[] [file] [] [] [] []"},
+		"new":                 {func(w *verbtest.World) { w.Write("a b", "x") }, create.Request{}, "[a b] [] [] [] [] []"},
+		"added without files": {func(w *verbtest.World) { w.Write("new", "x"); w.Git("add", "-N", "new") }, create.Request{}, "[new] [] [] [] [new] []"},
+		"renamed":             {func(w *verbtest.World) { w.Git("mv", "file", "there") }, create.Request{}, "[there] [] [file] [file there] [] []"},
+		"removed":             {func(w *verbtest.World) { w.Remove("file") }, create.Request{}, "[] [] [file] [] [] []"},
+		"executable":          {func(w *verbtest.World) { w.Git("update-index", "--chmod=+x", "file"); w.Git("checkout", "file") }, create.Request{}, "[] [file] [] [file] [] []"},
+		"became a folder":     {func(w *verbtest.World) { w.Remove("file"); w.Write("file/a", "x") }, create.Request{}, "[file/a] [] [file] [] [] []"},
+		"ignored":             {func(w *verbtest.World) { w.Write(".git/info/exclude", "*.o"); w.Write("a.o", "x") }, create.Request{}, "[] [] [] [] [] []"},
+		"ignored, asked for":  {func(w *verbtest.World) { w.Write(".git/info/exclude", "*.o"); w.Write("a.o", "x") }, create.Request{IncludeIgnored: []string{"*.o"}}, "[a.o] [] [] [] [] []"},
+		"excluded":            {func(w *verbtest.World) { w.Write("new", "x") }, create.Request{Exclude: []string{"new"}}, "[] [] [] [] [] [new excluded]"},
+		"too large":           {func(w *verbtest.World) { w.Git("config", "checkpoint.maxFileSize", "8"); w.Write("new", "123456789") }, create.Request{}, "[] [] [] [] [] [new larger than checkpoint.maxFileSize]"},
+		"a repository":        {func(w *verbtest.World) { w.Git("init", "-q", "sub") }, create.Request{}, "[] [] [] [] [] [sub/ nested repository without commits]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := verbtest.New(t)
+			w.Save("one")
+			k.since(w)
+			r := w.Create(k.req).Record
+			left := []string{}
+			for _, s := range r.Snapshot.Skipped {
+				left = append(left, string(s.Path)+" "+s.Reason)
+			}
+			if got := fmt.Sprint(r.Files.Created, r.Files.Modified, r.Files.Deleted, r.Git.Staged, r.Git.IntentToAdd, left); got != k.want {
+				t.Errorf("got %s, want %s", got, k.want)
+			}
+		})
+	}
+}
+
 // The file of a failed create has what constructors set under the names that earlier versions read and
 // wrote, and a request that is read back is the one that was written.
 func TestRequestInFile(t *testing.T) {

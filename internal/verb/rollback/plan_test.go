@@ -3,6 +3,7 @@ package rollback_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -45,6 +46,54 @@ func TestPlanOfTwoTrees(t *testing.T) {
 			})
 			if err != nil {
 				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// What a rollback does to HEAD and its branch. The checkpoint was made on main; a commit that only the
+// branch holds that moves is never taken off it.
+func TestPlanOfBranch(t *testing.T) {
+	move := rollback.Request{Branch: rollback.BranchMove}
+	for name, k := range map[string]struct {
+		now  func(w *world) // after the checkpoint
+		req  rollback.Request
+		want string // moves, HEAD's branch afterwards, commits in between; or the start of an error
+	}{
+		"nothing new":                  {func(*world) {}, move, "false  0"},
+		"a commit":                     {func(w *world) { w.commit("two") }, rollback.Request{}, "false  1"},
+		"a commit, to move":            {func(w *world) { w.commit("two"); w.commit("three") }, move, "true refs/heads/main 2"},
+		"a commit, the state alone":    {func(w *world) { w.commit("two") }, rollback.Request{Branch: rollback.BranchMove, Mode: rollback.ModeState}, "false  1"},
+		"another branch":               {func(w *world) { w.Git("checkout", "-qb", "other") }, rollback.Request{}, "false  0"},
+		"another branch, to move":      {func(w *world) { w.Git("checkout", "-qb", "other"); w.commit("two") }, move, "true refs/heads/main 0"},
+		"detached, to move":            {func(w *world) { w.Git("checkout", "-q", "--detach"); w.commit("two") }, move, "true refs/heads/main 1"},
+		"main went on, HEAD is off":    {func(w *world) { w.commit("two"); w.Git("checkout", "-qb", "other", "HEAD^") }, move, "branch main is at "},
+		"main went on, another has it": {func(w *world) { w.commit("two"); w.Git("checkout", "-qb", "other") }, move, "true refs/heads/main 0"},
+		"main is elsewhere":            {func(w *world) { w.Git("checkout", "-qb", "other"); w.Git("worktree", "add", "-q", "../linked", "main") }, move, "branch refs/heads/main is checked out in worktree linked"},
+		"main is gone":                 {func(w *world) { w.Git("checkout", "-qb", "other"); w.Git("branch", "-D", "main") }, move, "true refs/heads/main 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.create()
+			k.now(w)
+			k.req.Ref, k.req.DryRun, k.req.Session = "1", true, "main"
+			got := ""
+			err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
+				plan, err := rollback.Prepare(ctx, s, k.req)
+				if err == nil {
+					b := plan.Answer().Branch
+					got = fmt.Sprint(b.Moved, " ", b.Target, " ", b.CommitsLeft)
+				}
+				return err
+			})
+			if err != nil {
+				got = err.Error()
+				if strings.HasPrefix(got, k.want) && checkpoint.KindOf(err) == checkpoint.KindRefused {
+					return
+				}
+			}
+			if got != k.want {
+				t.Errorf("got %s, want %s", got, k.want)
 			}
 		})
 	}
