@@ -3,6 +3,8 @@ package rollback_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,5 +98,43 @@ func TestPlanOfBranch(t *testing.T) {
 				t.Errorf("got %s, want %s", got, k.want)
 			}
 		})
+	}
+}
+
+// What a plan names as a risk, for files that are new since the checkpoint or edited.
+func TestRisksOfPlan(t *testing.T) {
+	for name, k := range map[string]struct {
+		now  func(w *world) // after the checkpoint
+		want string         // path and reason of each
+	}{
+		"a file":                  {func(w *world) { w.Write("file", "two") }, "[]"},
+		"a hard link":             {func(w *world) { w.link("file", "same"); w.Write("file", "two") }, "[{file hard link: it will become a separate file} {same hard link: it will become a separate file}]"},
+		"a hard link that stays":  {func(w *world) { w.link("file", "../same"); w.Write("new", "x") }, "[]"},
+		"the settings of a shell": {func(w *world) { w.Write("sub/.envrc", "x") }, "[{sub/.envrc agents and editors run commands from this file}]"},
+		"hooks of an agent":       {func(w *world) { w.Write(".claude/settings.json", "{}") }, "[{.claude/settings.json agents and editors run commands from this file}]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.create()
+			k.now(w)
+			w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+				plan, err := rollback.Prepare(ctx, s, rollback.Request{Ref: "1", DryRun: true})
+				if err != nil {
+					return err
+				}
+				if got := fmt.Sprint(plan.Answer().Plan.Risk); got != k.want {
+					t.Errorf("got %s, want %s", got, k.want)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// link makes a hard link. Both paths are relative to the worktree.
+func (w *world) link(from, to string) {
+	w.Helper()
+	if err := os.Link(filepath.Join(w.Dir, from), filepath.Join(w.Dir, to)); err != nil {
+		w.Fatal(err)
 	}
 }
