@@ -119,8 +119,8 @@ func (m *memory) parentOf(id string) *conversation {
 // forgetAfter is how long a conversation is remembered after its last event.
 const forgetAfter = 30 * 24 * time.Hour
 
-// save saves a conversation. When a new one is saved, old ones are deleted.
-func (m *memory) save(c *conversation) error {
+// saveConversation saves a conversation. When a new one is saved, old ones are deleted.
+func (m *memory) saveConversation(c *conversation) error {
 	c.Last = m.now()
 	data, err := json.Marshal(c)
 	if err != nil {

@@ -18,11 +18,11 @@ func TestConversations(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	if err := h.save(&conversation{ID: "old"}); err != nil {
+	if err := h.saveConversation(&conversation{ID: "old"}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(forgetAfter + time.Hour)
-	if err := h.save(&conversation{ID: "parent", Children: []string{"child"}}); err != nil {
+	if err := h.saveConversation(&conversation{ID: "parent", Children: []string{"child"}}); err != nil {
 		t.Fatal(err)
 	}
 	if c := h.open(agent.Event{Session: "child"}); c.ID != "parent" || !c.child {

@@ -115,14 +115,14 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	c := h.c
 	if e.Child != "" {
 		c.Children = append(c.Children, e.Child)
-		return agent.Answer{}, h.save(c)
+		return agent.Answer{}, h.saveConversation(c)
 	}
 	if c.child && (e.Kind == agent.KindPrompt || e.Kind == agent.KindTurnEnd || e.Kind == agent.KindSessionStart) {
 		// The person's turn goes on while a subagent works.
 		return agent.Answer{}, nil
 	}
 	if c.Large && e.Kind == agent.KindTool {
-		return agent.Answer{}, h.save(c)
+		return agent.Answer{}, h.saveConversation(c)
 	}
 	if c.Session, err = h.session(ctx); errors.Is(err, errOff) && !h.isCommand() {
 		return agent.Answer{}, nil
@@ -142,7 +142,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	}
 	h.tellLeftOut(&answer)
 	h.tellSlow(&answer)
-	err = h.save(c)
+	err = h.saveConversation(c)
 	return h.unkept(answer, err), err
 }
 

@@ -29,7 +29,7 @@ func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, erro
 		c.Told = true
 		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
 	}
-	if err := h.save(c); err != nil {
+	if err := h.saveConversation(c); err != nil {
 		return h.unkept(answer, problem), errors.Join(problem, err)
 	}
 	return answer, problem

@@ -75,7 +75,7 @@ func (h *handler) foreseeing(ctx context.Context) error {
 	}
 	err = h.beforeTool(ctx)
 	if h.c.Session != known {
-		err = errors.Join(err, h.save(h.c))
+		err = errors.Join(err, h.saveConversation(h.c))
 	}
 	return err
 }

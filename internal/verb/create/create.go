@@ -137,7 +137,7 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 // make captures the worktree and writes the checkpoint. It also returns the last draft, as far as it
 // got, or nil if there was none.
 func (c *request) make(ctx context.Context, definition definition) (*checkpoint.Detail, *draft, error) {
-	got, err := c.capture(ctx, definition)
+	got, err := c.captureAll(ctx, definition)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -267,8 +267,8 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	return &request{s: s, req: req, home: in, at: s.Now(), headCommit: head}, err
 }
 
-// capture captures the worktree, stores the outputs and parses the document.
-func (c *request) capture(ctx context.Context, definition definition) (*captured, error) {
+// captureAll captures the worktree, stores the outputs and parses the document.
+func (c *request) captureAll(ctx context.Context, definition definition) (*captured, error) {
 	got := &captured{defined: &defined{request: c}}
 	if c.handed() || len(c.req.Outputs) > 0 {
 		def, err := definition()

@@ -19,7 +19,7 @@ import (
 // workflow is written in the layout of another, the state is first converted to facts (the methods
 // of*), and the writer of the layout then takes from the facts what it has a place for.
 //
-// take marks the members of the state that a conversion understands. leave reports the others, and
+// use marks the members of the state that a conversion understands. leave reports the others, and
 // the facts that the layout has no place for, so that nothing is lost silently.
 type facts struct {
 	topic     string

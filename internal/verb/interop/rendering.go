@@ -86,7 +86,7 @@ func (w *rendering) leaveOutputs(a *transfer.Archive, c *transfer.Archived) {
 }
 
 // addDocument adds the document of a checkpoint, unless an earlier one has the same path; that one then
-// stays and place returns false. Paths are compared without case, because some file systems do.
+// stays and addDocument returns false. Paths are compared without case, because some file systems do.
 func (w *rendering) addDocument(a *transfer.Archive, c *transfer.Archived, f file) bool {
 	at := strings.ToLower(f.path)
 	if by, taken := w.taken[at]; taken {

@@ -13,7 +13,7 @@ import (
 // has none, and neither has a restore of some paths.
 func (r *Plan) customMessage(moment string) string { return r.customMessageOf(moment, r.answer) }
 
-// customMessageOf is said with a later answer than that of the plan.
+// customMessageOf is customMessage with a later answer than that of the plan.
 func (r *Plan) customMessageOf(moment string, a *Answer) string {
 	if r.isUndo() || r.stays {
 		return ""

@@ -161,7 +161,7 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 }
 
 // addRefs adds the refs to create: those missing here that are not dead and whose objects are valid.
-// An id that is here with another commit is a conflict. take returns a line for each checkpoint that
+// An id that is here with another commit is a conflict. addRefs returns a line for each checkpoint that
 // is rejected because it is invalid.
 func (u *union) addRefs(ctx context.Context, st *journal.State, held map[name.ID]name.OID, change *store.Change) (rejected []Line) {
 	for _, id := range slices.Sorted(maps.Keys(u.there)) {

@@ -73,7 +73,7 @@ func (n *numbering) match(a, b []int32) []int {
 	}
 	m := matching{a: a, b: b, to: make([]int, len(b)), inA: n.inA, inB: n.inB}
 	m.between(0, len(a), 0, len(b))
-	m.slide()
+	m.slideBoth()
 	for _, id := range a {
 		m.inA[id]++
 	}
@@ -155,8 +155,8 @@ func ends(a, b []int32) (from, to int) {
 	return from, to
 }
 
-// slide slides what has no partner, in both texts.
-func (m *matching) slide() {
+// slideBoth slides what has no partner, in both texts.
+func (m *matching) slideBoth() {
 	back := make([]int, len(m.a))
 	for i := range back {
 		back[i] = alone
