@@ -29,6 +29,9 @@ func standIn(t *testing.T) string {
 // A row that cannot be measured is reported, does not stop the others, and is not in the
 // report.
 func TestRunGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program with the flags of a release, and so all that Go's library has for it again")
+	}
 	var table bytes.Buffer
 	o := Options{
 		Program: standIn(t), Dir: t.TempDir(), Out: &table, Log: io.Discard, Only: regexp.MustCompile("^(files/create/100|start/version)$"),

@@ -28,7 +28,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(bin) //nolint:errcheck // a temporary directory
-	build := exec.Command("go", "build", "-o", bin+string(os.PathSeparator), "git-checkpoint/cmd/git-checkpoint")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+string(os.PathSeparator), "git-checkpoint/cmd/git-checkpoint")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1

@@ -11,7 +11,7 @@ import (
 // Build builds git-checkpoint and the stand-in for filter programs into dir. The current
 // directory has to be inside the module.
 func Build(ctx context.Context, dir string) error {
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", dir+string(os.PathSeparator),
+	out, err := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", dir+string(os.PathSeparator),
 		"git-checkpoint/cmd/git-checkpoint", "git-checkpoint/internal/test/torture/stand-in").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build git-checkpoint: %w\n%s", err, out)
