@@ -26,7 +26,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	home := t.TempDir()
 	w := &world{t: t, dir: filepath.Join(t.TempDir(), "repo"), env: append(os.Environ(),
-		"HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
+		"HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TEMPLATE_DIR=", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
 		"GIT_CHECKPOINT_TAGPRIVATE=true")} // so that what happens to tags is tested, too
 	if err := os.Mkdir(w.dir, 0o777); err != nil {

@@ -86,14 +86,18 @@ func newFlipping(t *testing.T, form string) *flipping {
 		f.git(f.c.dir, "gc", "-q")
 	}
 	f.objects = f.below()
+	typed := map[string]string{}
+	for line := range strings.Lines(f.git(f.c.dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
+		oid, typ, _ := strings.Cut(strings.TrimSpace(line), " ")
+		typed[oid] = typ
+	}
 	gitDir := filepath.Join(f.c.dir, ".git")
 	err := filepath.Walk(gitDir, func(path string, info os.FileInfo, err error) error {
 		rel := strings.TrimPrefix(path, gitDir+"/")
 		ours := strings.HasPrefix(rel, "refs/checkpoints/") || strings.HasPrefix(rel, "refs/notes/") || strings.HasPrefix(rel, "refs/tags/") || rel == "packed-refs" ||
 			strings.HasPrefix(rel, "objects/pack/")
 		if loose := strings.ReplaceAll(strings.TrimPrefix(rel, "objects/"), "/", ""); slices.Contains(f.objects, loose) {
-			typ := f.git(f.c.dir, "cat-file", "-t", loose)
-			f.types[typ], ours = append(f.types[typ], path), true
+			f.types[typed[loose]], ours = append(f.types[typed[loose]], path), true
 		}
 		if err == nil && info.Mode().IsRegular() && ours {
 			f.files = append(f.files, path)
@@ -117,13 +121,7 @@ func (f *flipping) below() []string {
 	lines := func(args ...string) []string { return strings.Fields(f.git(f.c.dir, args...)) }
 	head := f.git(f.c.dir, "rev-parse", "HEAD")
 	commits := lines("rev-list", "--glob=refs/checkpoints", "--glob=refs/notes/checkpoints", "^"+head)
-	all := append(slices.Clone(commits), head)
-	for _, c := range commits {
-		all = append(all, f.git(f.c.dir, "rev-parse", c+"^{tree}"))
-		for line := range strings.Lines(f.git(f.c.dir, "ls-tree", "-r", "-t", c)) {
-			all = append(all, strings.Fields(line)[2])
-		}
-	}
+	all := append(lines(append([]string{"rev-list", "--no-walk", "--objects", "--no-object-names"}, commits...)...), head)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -49,12 +49,15 @@ func newClones(t testing.TB, count, remotes int) *clones {
 		t.Fatal(err)
 	}
 	w := &clones{t: t, root: root, env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "GIT_TEMPLATE_DIR=", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com",
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com", "GIT_AUTHOR_DATE=1770000000 +0000", "GIT_COMMITTER_DATE=1770000000 +0000",
 	}}
 	for i := range remotes {
 		dir := filepath.Join(root, "remote"+string(rune('0'+i)))
 		w.git(root, "init", "-q", "--bare", "-b", "main", dir)
+		if err := os.Mkdir(filepath.Join(dir, "hooks"), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		w.remotes = append(w.remotes, dir)
 	}
 	seed := filepath.Join(root, "seed")

@@ -34,7 +34,7 @@ func New(t testing.TB, arguments ...string) *Repository {
 		t.Fatal(err)
 	}
 	r := &Repository{TB: t, Dir: filepath.Join(root, "work"), Env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "GIT_CONFIG_NOSYSTEM=1",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TEMPLATE_DIR=",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
 	}}
 	for _, dir := range []string{r.Dir, filepath.Join(root, "home")} {

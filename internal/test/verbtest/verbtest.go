@@ -54,7 +54,7 @@ func Unborn(t testing.TB, dir string) *World {
 		t.Fatal(err)
 	}
 	w := &World{TB: t, Root: root, Dir: filepath.Join(root, dir), Env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "TZ=UTC",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "GIT_TEMPLATE_DIR=", "TZ=UTC",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
 	}}
