@@ -60,7 +60,10 @@ func TestKilledFork(t *testing.T) {
 func TestKilledBisect(t *testing.T) {
 	w := newWorld(t)
 	w.run("git", "commit", "-q", "--allow-empty", "-m", "begin")
-	const steps, broken = 100, 38
+	steps, broken, most := 100, 38, 8
+	if testing.Short() {
+		steps, broken, most = 25, 11, 6
+	}
 	for n := 1; n <= steps; n++ {
 		w.write("n", fmt.Sprintln(n))
 		w.run("git-checkpoint", "save", "-q", fmt.Sprint("step ", n))
@@ -80,7 +83,7 @@ func TestKilledBisect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(ran) > 8 {
+		if len(ran) > most {
 			t.Errorf("%d runs over %d steps", len(ran), steps)
 		}
 		w.try("git-checkpoint", "doctor", "--fix")

@@ -123,13 +123,16 @@ func TestLanguageHasNoWayOut(t *testing.T) {
 func TestEvaluationIsBounded(t *testing.T) {
 	items := strings.TrimSuffix(strings.Repeat(`"xxxxxxxx",`, 20_000), ",")
 	state := `{"a": [` + items + `]}`
-	for _, text := range []string{
+	for i, text := range []string{
 		`all(new.a, any(new.a, all(new.a, # != nil)))`,
 		`all(new.a, new == new)`,
 		`all(new.a, # in new.a)`,
 		`count(new.a, subset(new.a, new.a)) > 0`,
 		`any(new.a, all(new.a, len(union(new.a, new.a)) == 0))`,
 	} {
+		if testing.Short() && i > 1 {
+			break
+		}
 		began := time.Now()
 		_, err := asked(text, state, state)
 		if err == nil || !strings.Contains(err.Error(), "takes too long") {

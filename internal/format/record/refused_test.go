@@ -92,6 +92,9 @@ func TestStoredSize(t *testing.T) {
 		"directions":  `"` + strings.Repeat("\u202e", 9_000_000) + `"`,
 		"deleted":     `"` + strings.Repeat("\x7f", 9_000_000) + `"`,
 	} {
+		if testing.Short() && what != "deep lines" {
+			continue
+		}
 		large := strings.Replace(string(sealed(t, example())), `"state": {`, `"state": {"x": `+state+`,`, 1)
 		if _, err := Parse([]byte(large)); !errors.As(err, new(*SizeError)) {
 			t.Errorf("%s: %d bytes that cannot be written are read: %v", what, len(large), err)

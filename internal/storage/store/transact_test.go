@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/test/gittest"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 func TestCreate(t *testing.T) {
@@ -57,9 +58,10 @@ func TestCreate(t *testing.T) {
 
 // Every writer succeeds, and each gets its own step.
 func TestParallelCreates(t *testing.T) {
-	for _, format := range gittest.Formats() {
-		for _, writers := range []int{8, 16} {
+	for i, format := range gittest.Formats() {
+		for k, writers := range []int{8, 16} {
 			t.Run(fmt.Sprint(format, " ", writers), func(t *testing.T) {
+				scripttest.OneIn(t, 2, i+k)
 				f := newFixture(t, "--object-format="+format)
 				var wg sync.WaitGroup
 				worst := make([]int, writers)

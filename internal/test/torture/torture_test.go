@@ -42,7 +42,7 @@ const fixedSeed = 201
 func TestTorture(t *testing.T) {
 	kinds := Kinds()
 	if testing.Short() {
-		kinds = []string{"ordinary", "staged", "ignored"}
+		kinds = []string{"staged", "ignored"} // and TestTortureOfTheOtherScanner has an ordinary one
 	}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestMutants(t *testing.T) {
 		m := mutants[name]
 		t.Run(name, func(t *testing.T) {
 			if name != "none" {
-				scripttest.OneIn(t, 8, i)
+				scripttest.OneIn(t, 12, i)
 			}
 			t.Parallel()
 			o := Options{Program: mutant(t, m.script), Dir: t.TempDir(), Log: io.Discard}

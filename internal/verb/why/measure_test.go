@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/test/scripttest"
 )
 
 // score is how often an answer was right, wrong or missing, of the lines that have one.
@@ -203,8 +204,9 @@ func (h *history) squashElsewhere() {
 // lines have one. WHY_SEEDS and WHY_STEPS make more and longer histories.
 func TestHistories(t *testing.T) {
 	seeds, steps := number("WHY_SEEDS", 1), number("WHY_STEPS", 12)
-	for _, kind := range kinds {
+	for i, kind := range kinds {
 		t.Run(strings.ReplaceAll(kind.name, " ", "-"), func(t *testing.T) {
+			scripttest.OneIn(t, 3, i)
 			t.Parallel()
 			var sum score
 			for seed := range seeds {
