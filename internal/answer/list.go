@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -111,7 +112,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 		row := []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete}.spans()), message(item), cell(render.Dim, string(item.ID)),
+			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans()), message(item), cell(render.Dim, string(item.ID)),
 		}
 		if usage {
 			row = append(row, say(tokensOf(item.Usage)), say(priceOf(item.Usage)))
@@ -151,7 +152,11 @@ func Number(item inspect.Item) string {
 }
 
 // marks says how a checkpoint is marked in lists.
-type marks struct{ current, discarded, invalid, pinned, incomplete bool }
+type marks struct {
+	current, discarded, invalid, pinned, incomplete bool
+
+	others []string // who else made what is in an agent's checkpoint
+}
 
 // spans returns the words of the marks.
 func (m marks) spans() (found []render.Span) {
@@ -167,6 +172,11 @@ func (m marks) spans() (found []render.Span) {
 	} {
 		if mark.is {
 			found = append(found, mark.span)
+		}
+	}
+	for _, who := range m.others {
+		if who != string(author.Unknown) { // that may be the agent's own
+			found = append(found, dim("+"+who))
 		}
 	}
 	return found

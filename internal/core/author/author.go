@@ -40,6 +40,18 @@ type Who struct {
 	Agent, Conversation string
 }
 
+// Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that did it.
+// It is empty if it was that agent, also if only while a command of it ran.
+func (who Who) Else() string {
+	switch {
+	case who.By == Agent || who.By == During:
+		return ""
+	case who.Session != "":
+		return string(who.Session)
+	}
+	return string(who.By)
+}
+
 // Step says who made the paths of a checkpoint's own difference.
 type Step struct {
 	// Base is the checkpoint before, from whose files the difference starts: the nearest one that was
@@ -97,9 +109,38 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 		step.claims = a.Whole.Paths
 	}
 	if has {
-		step.worker = Who{Session: e.Event().Session, Agent: a.Name, Conversation: a.Session}
+		step.worker = workerOf(e, a)
 	}
 	return step
+}
+
+// Turn says who made what the checkpoint of an agent stands for: of one that ends a turn, the difference
+// of the whole turn, and of any other its own. Of other checkpoints it says nothing.
+func Turn(st *journal.State, e *journal.Entry, a record.Agent) Step {
+	step := Step{Base: baseOf(st, e), worker: workerOf(e, a)}
+	switch {
+	case a.Whole != nil && reaches(st, step.Base, a.Whole.Since):
+		step.claims = a.Whole.Paths
+	case step.Base == nil && e.Event().Previous == "" || step.Base != nil && step.Base.Checkpoint == e.Event().Previous:
+		step.claims = a.Paths
+	}
+	return step
+}
+
+func workerOf(e *journal.Entry, a record.Agent) Who {
+	return Who{Session: e.Event().Session, Agent: a.Name, Conversation: a.Session}
+}
+
+// Others names who else made paths of the difference (Who.Else), sorted.
+func (s Step) Others() []string {
+	var all []string
+	for _, path := range s.Paths() {
+		if other := s.Who(path).Else(); other != "" {
+			all = append(all, other)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Who returns the author of a path of the difference.

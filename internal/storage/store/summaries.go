@@ -21,6 +21,7 @@ type Summary struct {
 	Err    error
 
 	Skipped []record.Skipped // of the record, if that was read
+	Agent   record.Agent     // likewise; the zero value: no agent made it
 
 	record     name.OID // the record commit M; empty if the commit could not be read
 	tree, blob name.OID // M's tree, and the record in it
@@ -377,6 +378,7 @@ func (s *Summary) agrees(raw []byte) error {
 		return errors.New("it is not the one that its commit names")
 	}
 	s.Skipped = r.Snapshot.Skipped
+	s.Agent, _ = r.Agent()
 	return changed
 }
 

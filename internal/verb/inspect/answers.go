@@ -37,6 +37,7 @@ type Item struct {
 	Problem    string               `json:"problem,omitempty"`    // why it is not valid
 	Incomplete bool                 `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
 	Usage      *checkpoint.Spending `json:"usage,omitempty"`      // what the turn took, if the list is to say it
+	Others     []string             `json:"others,omitempty"`     // who else made what is in an agent's checkpoint: outside, unknown or sessions; known like Incomplete
 	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 	Row        Row                  `json:"-"`                    // what the request asks for with Detail
 }
@@ -212,6 +213,7 @@ func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem str
 	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
 		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
 		item.Incomplete = Incomplete(sum.Skipped)
+		item.Others = author.Turn(st, e, sum.Agent).Others()
 	}
 	return item
 }

@@ -61,17 +61,19 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	if to.Color != "" {
 		line = append(line, "--color="+to.Color)
 	}
+	env := []string{"GIT_GRAFT_FILE=" + file.Name()}
 	if !slices.ContainsFunc(args, asksFormat) {
 		subjects, err := logLines(ctx, s, st, to.Color)
 		if err != nil {
 			return 1, err
 		}
+		subjects.authors = authorsOf(ctx, s, args, tips.String(), env)
 		format := "--format=" + logMark + "%H"
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--notes") }) {
 			format += "%n%N"
 		}
 		line = append(line, format)
-		out := &logWriter{to: to.Out, subjects: subjects}
+		out := &logWriter{to: to.Out, subject: func(commit string) string { return subjects.of(ctx, st, commit) }}
 		defer out.flush()
 		to.Out = out
 	}
@@ -81,7 +83,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		}
 		line = append(line, arg)
 	}
-	to.In, to.Env = strings.NewReader(tips.String()), []string{"GIT_GRAFT_FILE=" + file.Name()}
+	to.In, to.Env = strings.NewReader(tips.String()), env
 	return pass(ctx, s, line, to)
 }
 
@@ -110,8 +112,32 @@ func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *
 	return commit.Parents[0], true
 }
 
-// logLines returns the line of each checkpoint of a session by its commit.
-func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, color string) (map[string]string, error) {
+// subjects has what the lines of a log say, by commit.
+type subjects struct {
+	checkpoints map[string]subject
+	style       render.Style
+	authors     *logAuthors
+}
+
+type subject struct {
+	entry *journal.Entry
+	text  string
+}
+
+// of returns the line of a checkpoint; empty: it is none of this session.
+func (l *subjects) of(ctx context.Context, st *journal.State, commit string) string {
+	found, known := l.checkpoints[commit]
+	if !known {
+		return ""
+	}
+	if who := l.authors.of(ctx, st, found.entry); who != "" {
+		return found.text + l.style.Paint(render.Dim, " · "+render.Escape(who))
+	}
+	return found.text
+}
+
+// logLines returns the lines of the checkpoints of a session.
+func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, color string) (*subjects, error) {
 	mentioned, err := mentions(ctx, s, st)
 	if err != nil {
 		return nil, err
@@ -120,22 +146,23 @@ func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, col
 	if color == "always" {
 		style = render.Coloured
 	}
-	lines := make(map[string]string, len(mentioned))
+	lines := &subjects{checkpoints: make(map[string]subject, len(mentioned)), style: style}
 	for id, m := range mentioned {
 		message := m.Message
 		if message == "" && m.Files != "" {
 			message = "(" + m.Files + ")"
 		}
-		lines[string(st.Entry(id).Event().Commit)] = strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(message))
+		e := st.Entry(id)
+		lines.checkpoints[string(e.Event().Commit)] = subject{e, strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(message))}
 	}
 	return lines, nil
 }
 
 // logWriter replaces the marked ids of commits in git's output. A line is written when it is complete.
 type logWriter struct {
-	to       io.Writer
-	subjects map[string]string
-	rest     []byte // the beginning of a line
+	to      io.Writer
+	subject func(commit string) string // empty: unknown
+	rest    []byte                     // the beginning of a line
 }
 
 func (w *logWriter) Write(p []byte) (int, error) {
@@ -144,8 +171,11 @@ func (w *logWriter) Write(p []byte) (int, error) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(w.rest[:end]) {
 		before, id, marked := bytes.Cut(line, []byte(logMark))
-		subject, known := w.subjects[string(bytes.TrimSuffix(id, []byte("\n")))]
-		if !marked || !known {
+		subject := ""
+		if marked {
+			subject = w.subject(string(bytes.TrimSuffix(id, []byte("\n"))))
+		}
+		if subject == "" {
 			out.Write(line)
 			continue
 		}

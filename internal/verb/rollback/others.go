@@ -88,12 +88,9 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err erro
 type grouped []Others
 
 func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
-	by := string(who.By)
-	switch {
-	case who.By == author.Agent || who.By == author.During:
+	by := who.Else()
+	if by == "" {
 		return
-	case who.Session != "":
-		by = string(who.Session)
 	}
 	i := slices.IndexFunc(*g, func(o Others) bool { return o.Who == by })
 	if i < 0 {
