@@ -259,6 +259,20 @@ func TestAct(t *testing.T) {
 	}
 }
 
+// With --write a person takes back what one step did, after its plan, and what came later stays.
+func TestRevert(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	must(t, ctx, chromedp.Navigate(j.serve("--write")), chromedp.WaitVisible(".drawing svg"),
+		chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible("dl.about"),
+		chromedp.Click(`//button[. = "Take back what it did…"]`), chromedp.WaitVisible("button.yes"))
+	fits(t, ctx)
+	must(t, ctx, chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
+	if got := j.read("shop.go"); !strings.Contains(got, "p / 5") || !strings.Contains(j.read("<b>bold.txt"), "markup") {
+		t.Fatalf("it took back something else: %s", got)
+	}
+}
+
 // Attempts stand side by side, the best value of each metric marked, and one is brought in from there.
 func TestAttempts(t *testing.T) {
 	j := newJob(t)

@@ -30,7 +30,7 @@ type WebCmd struct {
 	sessionFlag
 	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; default: any free one."`
 	NoOpen     bool   `help:"Print the address, but open no browser."`
-	Write      bool   `help:"Let the page save, pin, roll back, undo, redo and promote; it shows each plan first."`
+	Write      bool   `help:"Let the page save, pin, roll back, revert, undo, redo and promote; it shows each plan first."`
 	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
 	Force      bool   `help:"With --output: replace a file that is not such a page."`
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`

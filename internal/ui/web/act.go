@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 )
 
 // planPage shows what an action would do, in the terms of the command's JSON.
@@ -42,6 +44,60 @@ type planPage struct {
 	} `json:"meanwhile"`
 	// Nothing is set if the plan changes nothing.
 	Nothing bool `json:"-"`
+
+	// Steps, Files, Left and StateConflicts are those of a revert.
+	Steps []struct {
+		Label string `json:"label"`
+		Moved bool   `json:"head_moved"`
+	} `json:"steps"`
+	Files []revertedFile `json:"files"`
+	Left  []struct {
+		Path checkpoint.Path `json:"path"`
+		By   string          `json:"by"`
+	} `json:"left"`
+	StateConflicts []string `json:"state_conflicts"`
+	// Refused says why the plan cannot be carried out; nil: it can.
+	Refused *trouble `json:"-"`
+}
+
+// revertedFile is a file that the steps of a revert changed.
+type revertedFile struct {
+	Path   checkpoint.Path `json:"path"`
+	How    threeway.How    `json:"how"`
+	With   []string        `json:"with"`
+	During bool            `json:"during"`
+	Why    string          `json:"why"`
+}
+
+// revertedGroup is a group of files in the plan of a revert.
+type revertedGroup struct {
+	Title string
+	Bad   bool
+	Files []revertedFile
+}
+
+// Groups returns the files of a revert as the command groups them, without empty groups.
+func (p *planPage) Groups() (all []revertedGroup) {
+	groups := []revertedGroup{
+		{Title: "Conflicts", Bad: true}, {Title: "Changed during a command, by it or by a program beside it"},
+		{Title: "Merged with later work"}, {Title: "Taken back"},
+	}
+	for _, f := range p.Files {
+		at := 0
+		switch {
+		case f.How == threeway.Conflict:
+		case f.How == threeway.Same:
+			continue
+		case f.During:
+			at = 1
+		case f.How == threeway.Merged:
+			at = 2
+		default:
+			at = 3
+		}
+		groups[at].Files = append(groups[at].Files, f)
+	}
+	return slices.DeleteFunc(groups, func(g revertedGroup) bool { return len(g.Files) == 0 })
 }
 
 // donePage confirms an action. Undo offers to undo it.
@@ -52,7 +108,7 @@ type donePage struct {
 
 // verbs are the actions of the page, and whether each has a plan that must be shown first.
 func verbs() map[string]bool {
-	return map[string]bool{"rollback": true, "undo": true, "redo": true, "promote": true, "save": false, "pin": false, "unpin": false}
+	return map[string]bool{"rollback": true, "undo": true, "redo": true, "promote": true, "revert": true, "save": false, "pin": false, "unpin": false}
 }
 
 // plan runs the command of an action with --dry-run and shows the plan.
@@ -64,12 +120,16 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 	args := target([]string{p.Verb, "--dry-run", "--json"}, p.Session, p.Ref)
 	result := s.Read(ctx, args...)
 	if result.Problem != nil {
-		return view{}, result.Problem
+		if result.Problem.Kind != checkpoint.KindRefused || len(result.Out) == 0 {
+			return view{}, result.Problem
+		}
+		// A plan with conflicts is shown all the same.
+		p.Refused = &trouble{Message: checkpoint.MessageOf(result.Problem), Hints: checkpoint.HintsOf(result.Problem)}
 	}
 	if err := json.Unmarshal(result.Out, p); err != nil {
 		return view{}, fmt.Errorf("plan of %s: %w", p.Verb, err)
 	}
-	p.Nothing = len(p.Plan.Write)+len(p.Plan.Delete)+len(p.Plan.Mode)+len(p.Plan.Discard) == 0
+	p.Nothing = len(p.Plan.Write)+len(p.Plan.Delete)+len(p.Plan.Mode)+len(p.Plan.Discard) == 0 && p.Verb != "revert"
 	return view{Name: "plan", Title: p.Verb, Data: p}, nil
 }
 
@@ -107,7 +167,7 @@ func (s *Server) do(ctx context.Context, _ *checkpoint.Service, r *http.Request)
 func target(args []string, in, ref string) []string {
 	in = strings.TrimLeft(in, "-")
 	switch args[0] {
-	case "rollback", "pin", "unpin":
+	case "rollback", "revert", "pin", "unpin":
 		return append(args, in+":"+ref)
 	case "promote":
 		return append(args, in)

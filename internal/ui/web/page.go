@@ -168,7 +168,7 @@ func problem(err error) (view, int) {
 		status = http.StatusNotFound
 	case checkpoint.KindUsage:
 		status = http.StatusBadRequest
-	case checkpoint.KindRefused, checkpoint.KindConflict, checkpoint.KindRejected:
+	case checkpoint.KindRefused, checkpoint.KindConflict, checkpoint.KindRejected, checkpoint.KindNothing:
 		status = http.StatusConflict
 	}
 	return view{Name: "problem", Title: "This cannot be shown", Data: t}, status

@@ -33,6 +33,8 @@ type stepPage struct {
 	Changes []inspect.StateChange
 	State   []leaf
 	Outputs []output
+	// Others is what the agent of the step is not known to have made.
+	Others []byOther
 	// Checks are what validate finds wrong.
 	Checks []checked
 	// Restore is set if the checkpoint has files to go back to.
@@ -96,6 +98,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	if a, has := rec.Agent(); has {
 		p.Agent = strings.TrimSpace(a.Name + " " + a.Version + " " + a.Model)
 	}
+	p.Others = byOthers(ctx, service, rec)
 	changed, err := inspect.ShownFiles(ctx, service, detail)
 	if err != nil {
 		return nil, err
