@@ -60,6 +60,7 @@ type change struct {
 	to    string   // of a move the new path, of a link its target, of a mode +x or -x
 	lines []string // of whole all lines; of swap the old and the new one; of behind the one before and the new one
 	from  []string // of whole: the lines that were there when it was made; nil: there was no file
+	gone  []string // of whole where there was no file: the lines of the one that was deleted before
 }
 
 // paths returns the paths that the change may touch.

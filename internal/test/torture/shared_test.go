@@ -2,6 +2,8 @@ package torture
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,4 +59,22 @@ func dayOfTwo() *Case {
 	c.ops = append(c.ops, Op{Verb: "revert", Tree: "repo", Line: line, Deed: &deed{who: "A", turn: 1, to: 1, does: "revert", form: "step"}})
 	k := sharing()
 	return &Case{Kind: k.name, Seed: 1, Setup: k.setup(g), Ops: c.ops}
+}
+
+// A file that is written anew after it was deleted may be the old one with changes: then a line that is taken back
+// and stands in it again goes back there, too.
+func TestWrittenAgain(t *testing.T) {
+	first := leaves{"a": {lines: []string{"x", "y"}}}
+	g := &gathering{first: first, now: maps.Clone(first), gone: leaves{}}
+	for _, ch := range []change{
+		{does: "swap", path: "a", lines: []string{"x", "A1"}}, {does: "gone", path: "a"}, {does: "whole", path: "a", lines: []string{"A1", "y", "B2"}},
+	} {
+		d := &deed{changes: []change{ch}}
+		g.deeds = append(g.deeds, done{deed: d, effects: g.effects(d)})
+	}
+	for again, want := range map[bool][]string{false: {"A1", "y", "B2"}, true: {"x", "y", "B2"}} {
+		if got := g.after(map[int]bool{0: true}, again)["a"].lines; !slices.Equal(got, want) {
+			t.Errorf("again %v: %v instead of %v", again, got, want)
+		}
+	}
 }

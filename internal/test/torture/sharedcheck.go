@@ -15,6 +15,7 @@ type gathering struct {
 	first leaves
 	now   leaves
 	deeds []done
+	gone  leaves         // what was deleted, as it was
 	open  map[string]int // by the use of a tool: where in deeds it began
 }
 
@@ -32,7 +33,7 @@ func (c *run) share(op Op) error {
 		if err != nil {
 			return err
 		}
-		c.shared = &gathering{first: first, now: maps.Clone(first), open: map[string]int{}}
+		c.shared = &gathering{first: first, now: maps.Clone(first), gone: leaves{}, open: map[string]int{}}
 	}
 	if op.Verb == "revert" {
 		return c.shared.revert(c, op)
@@ -67,6 +68,10 @@ func (g *gathering) effects(d *deed) (all []change) {
 		was := maps.Clone(g.now)
 		if l, there := was[ch.path]; there && ch.does == "whole" {
 			ch.from = append([]string{}, l.lines...)
+		} else if ch.does == "whole" {
+			ch.gone = g.gone[ch.path].lines
+		} else if there && ch.does == "gone" {
+			g.gone[ch.path] = l
 		}
 		if ch.apply(g.now) && len(differing(was, g.now, nil)) > 0 {
 			all = append(all, ch)
@@ -95,8 +100,10 @@ func (c *run) leaves() (leaves, error) {
 
 // after returns the files after all deeds, without the changes that are left out: their numbers are
 // their places in all effects. Where a move is left out, what was done to the new path is done to the old.
-func (g *gathering) after(without map[int]bool) leaves {
-	files, stayed, n := maps.Clone(g.first), map[string]string{}, 0
+// With again, a file that is written after it was deleted is the old one with changes: a revert compares lines,
+// and takes back one that was made before the deletion and stands there again.
+func (g *gathering) after(without map[int]bool, again bool) leaves {
+	files, gone, stayed, n := maps.Clone(g.first), leaves{}, map[string]string{}, 0
 	for _, d := range g.deeds {
 		for _, ch := range d.effects {
 			_, there := files[ch.path]
@@ -105,6 +112,14 @@ func (g *gathering) after(without map[int]bool) leaves {
 			}
 			switch {
 			case !without[n]:
+				if ch.does == "gone" {
+					gone[ch.path] = files[ch.path]
+				} else if again && ch.gone != nil {
+					if !there {
+						files[ch.path] = leaf{lines: gone[ch.path].lines}
+					}
+					ch.from = ch.gone
+				}
 				ch.apply(files)
 			case ch.does == "move":
 				stayed[ch.to] = ch.path
@@ -144,7 +159,7 @@ func (g *gathering) revert(c *run, op Op) (err error) {
 	if r.before, err = c.leaves(); err != nil {
 		return err
 	}
-	if wrong := differing(g.after(nil), r.before, nil); len(wrong) > 0 {
+	if wrong := differing(g.after(nil, false), r.before, nil); len(wrong) > 0 {
 		return fmt.Errorf("the model does not know what %v", wrong)
 	}
 	if r.args, err = c.spelled(op); err != nil || r.args == nil {

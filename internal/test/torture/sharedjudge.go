@@ -80,8 +80,8 @@ func (g *gathering) fits(name string, group map[string]string, gone map[int]bool
 				without[n] = true
 			}
 		}
-		wrong := differing(g.after(without), now, except)
-		if len(wrong) == 0 {
+		wrong := differing(g.after(without, false), now, except)
+		if len(wrong) == 0 || len(differing(g.after(without, true), now, except)) == 0 {
 			return nil
 		}
 		if choice == 0 || len(wrong) < len(nearest) {
