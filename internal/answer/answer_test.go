@@ -306,15 +306,15 @@ func TestUnconfirmed(t *testing.T) {
 func TestLongLists(t *testing.T) {
 	plan := &rollback.Answer{ToLabel: "cp-03", Session: "demo"}
 	report := &resume.Answer{Session: "demo"}
-	long := &resume.Answer{Session: "demo"}
-	for i := range 1003 {
-		long.Completed = append(long.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+	long := &resume.Answer{Session: "demo", Steps: true}
+	for i := range 2003 {
+		long.Completed = append(long.Completed, fmt.Sprintf("step %d", i))
 	}
 	for i := range 40 {
 		plan.Leaves = append(plan.Leaves, checkpoint.Mention{Name: fmt.Sprintf("cp-%d", i)})
-		report.Completed = append(report.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+		report.Completed = append(report.Completed, fmt.Sprintf("step %d", i))
 	}
-	report.Completed = append(report.Completed, json.RawMessage(`"a \"b\" \u00e9"`), json.RawMessage(`"é"`), json.RawMessage(`"`), json.RawMessage(``), json.RawMessage(`{"n":1}`))
+	report.Completed = append(report.Completed, `a "b" é`, "é", `"`, "", map[string]any{"n": 1})
 	for _, c := range []struct {
 		a       answer.Answer
 		layout  render.Layout
@@ -323,9 +323,9 @@ func TestLongLists(t *testing.T) {
 	}{
 		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-4, … and 35 more"}, "cp-5"},
 		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
-		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 33 before\n", "step 33\n", "step 39\n", `{"n":1}`}, "step 32"},
-		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 3 before\n", "\tstep 3\n", "step 1002\n"}, "step 2\n"},
-		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 0", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "more"},
+		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 25 before: git checkpoint resume demo --json\n", "step 25\n", "step 39\n", `{"n":1}`}, "step 24"},
+		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 1,983 before: git checkpoint list --all\n", "\tstep 1983\n", "step 2002\n"}, "step 1982\n"},
+		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 25", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "step 24"},
 	} {
 		var b bytes.Buffer
 		if err := answer.Text(&b, render.View{Layout: c.layout, Now: now(), Width: 200}, c.a); err != nil {

@@ -72,7 +72,7 @@ func (p *page) report(r *resume.Answer) {
 	for _, text := range r.Questions {
 		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
 	}
-	p.latest("Completed", titled(r.Completed, r, " ✅"))
+	p.completed(r)
 	// Batches hold the same tasks as Pending, in groups.
 	if len(r.Batches) == 0 {
 		p.values("Pending", titled(r.Pending, r, ""))
@@ -182,15 +182,17 @@ func (p *page) values(title string, values []json.RawMessage) {
 	p.cutSection(title, []render.Column{{Min: 20}}, valueRows(shown), more)
 }
 
-// latest is values for a list of which the end matters: it leaves out the first ones.
-func (p *page) latest(title string, values []json.RawMessage) {
-	shown, more := cut(p, values, listed)
-	more = max(more, len(values)-reported)
-	rows := valueRows(values[len(values)-min(len(shown), reported):])
-	if more > 0 {
-		rows = slices.Insert(rows, 0, []render.Cell{{dim("… " + render.Count(more, "before", "before"))}})
+// completed writes the newest of the completed items, and says where the others are.
+func (p *page) completed(r *resume.Answer) {
+	rows := valueRows(titled(r.Completed.Last(resume.Shown), r, " ✅"))
+	if before := len(r.Completed) - len(rows); before > 0 {
+		all := "git checkpoint list --all"
+		if !r.Steps { // items of the state, which are no checkpoints
+			all = "git checkpoint resume " + string(r.Session) + " --json"
+		}
+		rows = slices.Insert(rows, 0, []render.Cell{{dim("… " + render.Thousands(before) + " before: " + all)}})
 	}
-	p.cutSection(title, []render.Column{{Min: 20}}, rows, 0)
+	p.cutSection("Completed", []render.Column{{Min: 20}}, rows, 0)
 }
 
 func valueRows(values []json.RawMessage) [][]render.Cell {

@@ -241,7 +241,7 @@ func (b *behaviour) states() bool {
 
 func said(r Resume) string {
 	return fmt.Sprintf("%v %s %q %+v %q at %q, completed %s, pending %s, batches %s, warns %q, asks %q, refuses %q, restores %s, state %s",
-		r.CanResume, r.Action, r.Message, r.Progress, r.ProgressText, r.ResumePoint, r.Completed, r.Pending, r.Batches, r.Warnings, r.Questions, r.Refusals, r.Restore, r.State)
+		r.CanResume, r.Action, r.Message, r.Progress, r.ProgressText, r.ResumePoint, r.Completed.Last(99), r.Pending, r.Batches, r.Warnings, r.Questions, r.Refusals, r.Restore, r.State)
 }
 
 // situations are states that work may stand at.

@@ -111,6 +111,16 @@ func asAny(v any) any {
 	return v
 }
 
+// Items are values that are encoded only where they are needed: a long session has ten thousand
+// finished steps, of which a report shows the last few.
+type Items []any
+
+// Last returns the last n of them as JSON, all of them if there are fewer.
+func (l Items) Last(n int) []json.RawMessage { return raws([]any(l[max(len(l)-n, 0):])) }
+
+// MarshalJSON returns all of them as a list.
+func (l Items) MarshalJSON() ([]byte, error) { return encode(l.Last(len(l))), nil }
+
 // raws encodes each item of a list as JSON.
 func raws(v any) []json.RawMessage {
 	items := asItems(v)

@@ -170,7 +170,7 @@ func TestAnswersOfWorkflows(t *testing.T) {
 		}
 	}
 	d := Default()
-	if r := d.Resume(ResumeInput{Situation: Situation{Status: "paused", Live: []int{4}}}); r.ResumePoint != "step 5" || string(r.Completed[0]) != `"step 4"` {
+	if r := d.Resume(ResumeInput{Situation: Situation{Status: "paused", Live: []int{4}}}); r.ResumePoint != "step 5" || r.Completed[0] != "step 4" {
 		t.Errorf("resume is %+v", r)
 	}
 	c, _ := Builtin("crunch")

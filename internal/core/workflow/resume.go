@@ -84,10 +84,12 @@ type Resume struct {
 	// ResumePoint is where work goes on, "" at the end.
 	ResumePoint string
 	// Completed and Pending are the work items that the workflow counts. Batches are the pending
-	// ones in groups.
-	Completed, Pending []json.RawMessage
-	Batches            [][]json.RawMessage
-	BatchNames         []string // of each group: "batch 3", or "" if it is not known
+	// ones in groups. Steps is true if the completed ones are exactly the finished steps.
+	Completed  Items
+	Steps      bool
+	Pending    []json.RawMessage
+	Batches    [][]json.RawMessage
+	BatchNames []string // of each group: "batch 3", or "" if it is not known
 	// Titles has the title of each work item that has one. The values are not validated.
 	Titles map[string]any
 	// Warnings stop nobody. Questions have to be answered with yes before work goes on. Refusals
@@ -146,7 +148,8 @@ func (d *Definition) Resume(in ResumeInput) Resume {
 	e := d.newEvaluation(in.Situation, in.Current, "")
 	r := &d.Resumption
 	out := Resume{Action: ActionResume, State: in.State, Restore: map[string]json.RawMessage{}}
-	out.Completed, out.Pending = raws(e.vars["completed"]), raws(e.vars["pending"])
+	out.Completed, out.Pending = asItems(e.vars["completed"]), raws(e.vars["pending"])
+	out.Steps = r.Completed == "steps_done"
 	done, total := e.vars["done"], e.vars["total"]
 	out.Progress = Fraction{count(done), count(total)}
 	if done != nil && total != nil {

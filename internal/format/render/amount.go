@@ -1,6 +1,9 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Count returns a number with its noun: "1 file", "12 files", "0 entries".
 func Count[N ~int | ~int64](n N, one, many string) string {
@@ -8,6 +11,15 @@ func Count[N ~int | ~int64](n N, one, many string) string {
 		return fmt.Sprintf("%d %s", n, one)
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Thousands returns a number that is not negative with a comma after each thousand: "9,980".
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
 
 // Size returns a number of bytes with a binary unit: "512 B", "1.2 MiB".

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -140,7 +141,8 @@ func (c *contextText) values(title string, values []json.RawMessage) {
 }
 
 // latest is values for a list of which the end matters: it leaves out the first ones.
-func (c *contextText) latest(title string, values []json.RawMessage) {
+func (c *contextText) latest(title string, all workflow.Items) {
+	values := all.Last(max(c.left, 1)) // each takes more than a token
 	from := len(values)
 	for room := c.left / 2; from > 0; from-- {
 		room -= min(tokens(Plain(values[from-1])), longestLine) + 3 // the dash, and the end of the line
@@ -148,11 +150,11 @@ func (c *contextText) latest(title string, values []json.RawMessage) {
 			break
 		}
 	}
-	if len(values) == 0 || !c.add(fmt.Sprintf("%s (%d):", title, len(values))) {
+	if len(values) == 0 || !c.add(fmt.Sprintf("%s (%d):", title, len(all))) {
 		return
 	}
-	if from > 0 {
-		c.line("- … %d before", from)
+	if before := len(all) - len(values) + from; before > 0 {
+		c.line("- … %d before", before)
 	}
 	for _, v := range values[from:] {
 		c.add("- " + Plain(v))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 )
 
@@ -27,7 +28,7 @@ func TestContextIsBounded(t *testing.T) {
 		a := &Answer{
 			Session: name.Session(words.Draw(t, "session")), Label: words.Draw(t, "label"), Topic: words.Draw(t, "topic"), Workflow: words.Draw(t, "workflow"),
 			Status: words.Draw(t, "status"), CanResume: rapid.Bool().Draw(t, "can"), ResumePoint: words.Draw(t, "point"), Message: words.Draw(t, "message"),
-			Pending: values.Draw(t, "pending"), Completed: values.Draw(t, "completed"), Questions: []string{words.Draw(t, "question")},
+			Pending: values.Draw(t, "pending"), Completed: items(values.Draw(t, "completed")), Questions: []string{words.Draw(t, "question")},
 			Changed: []checkpoint.FileChange{{Path: checkpoint.Path(words.Draw(t, "path")), Op: "added"}},
 		}
 		text := a.Context()
@@ -46,6 +47,14 @@ func TestContextIsBounded(t *testing.T) {
 	})
 }
 
+// items returns JSON values as completed items.
+func items(values []json.RawMessage) (made workflow.Items) {
+	for _, v := range values {
+		made = append(made, v)
+	}
+	return made
+}
+
 // What was cut says so, and a part at the end is there although one before it is huge.
 func TestContextSharesItsBudget(t *testing.T) {
 	long, err := json.Marshal(strings.Repeat("word ", 5000))
@@ -54,7 +63,7 @@ func TestContextSharesItsBudget(t *testing.T) {
 	}
 	a := &Answer{
 		Session: "main", Label: "cp-01", CanResume: true, Pending: []json.RawMessage{long, long, long},
-		Completed: []json.RawMessage{json.RawMessage(`"the first step"`)},
+		Completed: workflow.Items{"the first step"},
 	}
 	text := a.Context()
 	for _, want := range []string{"…", "and 2 more", "To go on: git checkpoint resume main --accept", "the first step"} {
@@ -68,7 +77,7 @@ func TestContextSharesItsBudget(t *testing.T) {
 func TestContextShowsTheLastSteps(t *testing.T) {
 	a := &Answer{Session: "main", Label: "cp-01", CanResume: true, State: json.RawMessage(`{"phase":"design"}`)}
 	for i := range 5000 {
-		a.Completed = append(a.Completed, json.RawMessage(fmt.Sprintf(`"step %d"`, i)))
+		a.Completed = append(a.Completed, fmt.Sprintf("step %d", i))
 	}
 	text := a.Context()
 	for _, want := range []string{"Completed (5000):\n- … 4", " before\n", "- step 4998\n- step 4999\n", "design"} {

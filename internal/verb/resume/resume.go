@@ -60,7 +60,7 @@ type Answer struct {
 	CanResume   bool                       `json:"can_resume"`
 	Action      string                     `json:"action"` // resume, ask or refuse
 	ResumePoint string                     `json:"resume_point"`
-	Completed   []json.RawMessage          `json:"completed"`
+	Completed   workflow.Items             `json:"completed"`
 	Pending     []json.RawMessage          `json:"pending"`
 	Progress    workflow.Fraction          `json:"progress"`
 	Warnings    []string                   `json:"warnings"`
@@ -85,6 +85,7 @@ type Answer struct {
 	Restored    *rollback.Answer           `json:"restored,omitempty"`
 	Removed     *retain.Removed            `json:"removed,omitempty"`
 
+	Steps      bool                `json:"-"` // Completed has the finished steps, and nothing else
 	BatchNames []string            `json:"-"` // of each of Batches, where known
 	Titles     map[string]any      `json:"-"` // of items of Completed and Pending
 	Next       string              `json:"-"` // after --fresh, what comes next

@@ -123,7 +123,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
 	}
 	a := r.answer
-	a.BatchNames, a.Titles, a.Mention = got.BatchNames, got.Titles, checkpoint.MentionOf(r.record)
+	a.Steps, a.BatchNames, a.Titles, a.Mention = got.Steps, got.BatchNames, got.Titles, checkpoint.MentionOf(r.record)
 	if facts, err := r.def.Read(r.record.State); err == nil {
 		a.Decisions = facts.Decisions
 		if a.Topic == "" {
@@ -132,8 +132,8 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 	}
 }
 
-// namedSteps is for how many steps a report has the messages.
-const namedSteps = 12
+// Shown is how many of the completed steps a report shows: the newest ones, with their messages.
+const Shown = 20
 
 // nameSteps gives the newest steps their messages as titles, where the workflow calls them by number.
 func (r *resumption) nameSteps(ctx context.Context) {
@@ -146,7 +146,7 @@ func (r *resumption) nameSteps(ctx context.Context) {
 		if _, known := titles[called]; known || !e.Milestone || e.Event().StepName != "" {
 			continue
 		}
-		if len(titles) == len(r.answer.Titles)+namedSteps {
+		if len(titles) == len(r.answer.Titles)+Shown {
 			break
 		}
 		rec, err := r.s.Store.Record(ctx, e.Event().Commit)
