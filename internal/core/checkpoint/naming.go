@@ -127,7 +127,7 @@ func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if e, err := byKeyword(st, ref); e != nil || err != nil {
 		return []*journal.Entry{e}, err
 	}
-	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, (*journal.State).Labelled, byID, byOwnID} {
+	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, byID, (*journal.State).Labelled, byOwnID} {
 		if e := rule(st, ref); e != nil {
 			return both(st, e, ref), nil
 		}

@@ -199,3 +199,23 @@ func TestNearestCheckpoints(t *testing.T) {
 		}
 	}
 }
+
+// An id means its checkpoint, even if somebody gave that id to another one as its label.
+func TestIDBeforeLabel(t *testing.T) {
+	const id = "cp-01-20261120T090001000Z-00ff"
+	var nodes []journal.Node
+	for i, label := range []string{"cp-01", id} {
+		e := &journal.Event{Kind: journal.KindCreate, Label: label, Step: i + 1, Checkpoint: name.ID(fmt.Sprintf("cp-%02d%s", i+1, id[len("cp-01"):]))}
+		if e.OID = name.OID(strings.Repeat(fmt.Sprint(i), 40)); i > 0 {
+			e.Parents = []name.OID{nodes[i-1].OID}
+		}
+		nodes = append(nodes, journal.Node{OID: e.OID, Parents: e.Parents, Event: e})
+	}
+	log, err := journal.NewLog(nodes, nodes[1].OID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := byName(log.Fold(), id); err != nil || len(found) != 1 || found[0].Checkpoint != id {
+		t.Errorf("found %v, %v", found, err)
+	}
+}

@@ -121,11 +121,11 @@ func WorktreeOf(s *Service, st *journal.State) string {
 	if err != nil || len(dirs) == 1 {
 		return ""
 	}
-	events := st.Events()
-	if len(events) == 0 {
+	newest := st.Last()
+	if newest == nil {
 		return ""
 	}
-	of, last := "", events[len(events)-1].WorktreeID
+	of, last := "", newest.WorktreeID
 	for _, dir := range dirs {
 		text, err := os.ReadFile(filepath.Join(dir.Path, "worktree-id"))
 		id := strings.TrimSpace(string(text))

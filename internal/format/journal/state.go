@@ -251,6 +251,41 @@ func (s *State) Events() []*Event {
 	return s.fold.log.Events()
 }
 
+// Newest iterates over the events from the last one of the fold's order to the first. Each is parsed
+// when its turn comes, so to look at the last few does not cost more in a long session.
+func (s *State) Newest() iter.Seq[*Event] {
+	return s.newest(func(*Log, int32) bool { return true })
+}
+
+// NewestBy is Newest for the events that a worktree wrote.
+func (s *State) NewestBy(worktreeID string) iter.Seq[*Event] {
+	return s.newest(func(l *Log, at int32) bool { return l.text(at, textWorktreeID) == worktreeID })
+}
+
+// newest iterates over the events that fit.
+func (s *State) newest(fits func(*Log, int32) bool) iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		if s.fold == nil {
+			return
+		}
+		l := &s.fold.log
+		for i := range l.nodes {
+			at := l.position(len(l.nodes) - 1 - i)
+			if l.nodes[at].class != classMerge && fits(l, at) && !yield(l.event(at)) {
+				return
+			}
+		}
+	}
+}
+
+// Last returns the last event in the order of the fold, or nil.
+func (s *State) Last() *Event {
+	for e := range s.Newest() {
+		return e
+	}
+	return nil
+}
+
 // Count returns the number of events in the journal.
 func (s *State) Count() int {
 	count := 0
@@ -307,18 +342,32 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 	return nil
 }
 
-// Continued returns the places of the milestones that became checkpoints between steps: an agent's turn
-// ended with them and then went on, so that a newer milestone has the step's number.
-func (s *State) Continued() map[int]bool {
-	continued, newer := map[int]bool{}, map[int]bool{} // newer: by step
+// Superseded returns the places, not before from, of the live milestones whose step has a newer one.
+func (s *State) Superseded(from int) map[int]bool {
+	superseded, newer := map[int]bool{}, map[int]bool{} // newer: by step
 	for i, c := range s.Backward() {
-		if !c.Live || !c.Milestone {
-			continue
+		if i < from {
+			break
 		}
-		if newer[c.Step] && s.text(i, textTrigger) == TriggerTurn {
+		if c.Live && c.Milestone {
+			if newer[c.Step] {
+				superseded[i] = true
+			}
+			newer[c.Step] = true
+		}
+	}
+	return superseded
+}
+
+// Continued returns the places, not before from, of the milestones that became checkpoints between
+// steps: an agent's turn ended with them and then went on, so that a newer milestone has the step's
+// number.
+func (s *State) Continued(from int) map[int]bool {
+	continued := map[int]bool{}
+	for i := range s.Superseded(from) {
+		if s.text(i, textTrigger) == TriggerTurn {
 			continued[i] = true
 		}
-		newer[c.Step] = true
 	}
 	return continued
 }

@@ -178,3 +178,60 @@ func TestEventsOfAnotherSessionStopWriting(t *testing.T) {
 		t.Error("a journal with events of two sessions may be written")
 	}
 }
+
+// What is read from the newest event on is the same as what is read from the oldest on, also where two
+// clones wrote at once, from git or from the cache.
+func TestNewest(t *testing.T) {
+	nodes := braid(300, 5, 8)
+	l := mustLog(t, nodes, nodes[len(nodes)-1].OID)
+	cached, err := Decode(l.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range []*State{l.Fold(), cached.Fold()} {
+		want := st.Events()
+		slices.Reverse(want)
+		if diff := cmp.Diff(want, slices.Collect(st.Newest())); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(want, slices.Collect(st.NewestBy(want[0].WorktreeID))); diff != "" {
+			t.Error(diff)
+		}
+		for e := range st.NewestBy("another") {
+			t.Errorf("%s is not of another worktree", e.OID)
+		}
+		if last := st.Last(); last == nil || last.OID != want[0].OID {
+			t.Errorf("the last is %v, not %s", last, want[0].OID)
+		}
+	}
+	if e := (&State{}).Last(); e != nil {
+		t.Errorf("a state without a journal has the event %v", e)
+	}
+}
+
+// A milestone is superseded if a newer one has its step. A part of the session has the same ones as the whole.
+func TestSuperseded(t *testing.T) {
+	var nodes []Node
+	for i, step := range []int{1, 2, 1, 3, 2, 4} {
+		n := full(i, tips(nodes)...)
+		n.Event.Step, n.Event.Milestone, n.Event.Trigger = step, i != 4, TriggerTurn
+		nodes = append(nodes, n)
+	}
+	st := mustLog(t, nodes, nodes[len(nodes)-1].OID).Fold()
+	for from, want := range []map[int]bool{{0: true}, {}, {}} {
+		if diff := cmp.Diff(want, st.Superseded(from)); diff != "" {
+			t.Errorf("from %d: %s", from, diff)
+		}
+		if diff := cmp.Diff(want, st.Continued(from)); diff != "" {
+			t.Errorf("from %d: %s", from, diff)
+		}
+	}
+}
+
+// tips returns the id of the last node, if there is one.
+func tips(nodes []Node) []name.OID {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return []name.OID{nodes[len(nodes)-1].OID}
+}

@@ -270,7 +270,7 @@ func (s *records) readRecords(ctx context.Context, b *git.Batch, all []*Summary)
 	if err != nil {
 		return err
 	}
-	return eachRecord(ctx, b, small, func(int, []byte) error { return nil })
+	return eachRecord(ctx, b, small, func(int, []byte, *record.Record) error { return nil })
 }
 
 // cacheSummary remembers what a list shows of a checkpoint with a large record, which was read completely.
@@ -292,17 +292,17 @@ func (s *records) cacheSummary(ctx context.Context, commit, m, blob name.OID, r 
 	}
 }
 
-// EachRecord calls each with the stored records of checkpoints that Listed has returned without
-// Err. It calls it from several goroutines at once, in no particular order. Damaged records are
-// skipped, and get an Err.
-func (s *records) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte) error) error {
+// EachRecord calls each with the stored records, as text and parsed, of checkpoints that Listed has
+// returned without Err. It calls it from several goroutines at once, in no particular order. Damaged
+// records are skipped, and get an Err.
+func (s *records) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte, r *record.Record) error) error {
 	return s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
-		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte) error { return each(from+i, raw) })
+		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte, r *record.Record) error { return each(from+i, raw, r) })
 	})
 }
 
 // eachRecord is the part of one reader of EachRecord.
-func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int, []byte) error) error {
+func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int, []byte, *record.Record) error) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
 		// Of a checkpoint from the cached summaries, the record's id is the last of the four.
@@ -311,14 +311,15 @@ func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int
 		}
 	}
 	return b.Prove(ctx, oids, record.MaxSize, func(i int, o git.Object, err error) error {
+		var r *record.Record
 		if err == nil {
-			err = all[i].agrees(o.Data)
+			r, err = all[i].agrees(o.Data)
 		}
 		if err != nil {
 			all[i].blame(err)
 			return nil //nolint:nilerr // one damaged record stops no other
 		}
-		return each(i, o.Data)
+		return each(i, o.Data, r)
 	})
 }
 
@@ -366,20 +367,21 @@ func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summ
 	return slices.DeleteFunc(slices.Clone(all), func(sum *Summary) bool { return sum.Err != nil }), err
 }
 
-// agrees checks that raw is the record of this checkpoint, with the checksum that its commit names.
-func (s *Summary) agrees(raw []byte) error {
+// agrees parses raw and checks that it is the record of this checkpoint, with the checksum that its
+// commit names.
+func (s *Summary) agrees(raw []byte) (*record.Record, error) {
 	r, changed, err := record.ParseSealed(raw)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case r.ID != s.ID:
-		return fmt.Errorf("it belongs to %s", r.ID)
+		return nil, fmt.Errorf("it belongs to %s", r.ID)
 	case r.Checksum != s.Checksum:
-		return errors.New("it is not the one that its commit names")
+		return nil, errors.New("it is not the one that its commit names")
 	}
 	s.Skipped = r.Snapshot.Skipped
 	s.Agent, _ = r.Agent()
-	return changed
+	return r, changed
 }
 
 // blame sets Err, if err is not nil.

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 )
 
 // told returns what a list shows of checkpoints.
@@ -99,8 +100,10 @@ func TestEachRecord(t *testing.T) {
 		}
 		f.garble(name.OID(f.Git("rev-parse", "refs/checkpoints/demo/"+string(ids[1])+"^2:checkpoint.json")))
 		got := make([]string, len(ids))
-		if err := f.EachRecord(t.Context(), all, func(i int, raw []byte) error {
-			got[i] = gjson.GetBytes(raw, "id").Str
+		if err := f.EachRecord(t.Context(), all, func(i int, raw []byte, r *record.Record) error {
+			if got[i] = gjson.GetBytes(raw, "id").Str; got[i] != string(r.ID) {
+				t.Errorf("of %q the record of %q was parsed", got[i], r.ID)
+			}
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -278,10 +278,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 // a part of it.
 func happened(s *checkpoint.Service, st *journal.State, rec *record.Record) Happened {
 	id, _ := s.Store.WorktreeID() //nolint:errcheck // without one, no event is of this worktree
-	events := st.Events()
-	for i := len(events) - 1; i >= 0; i-- {
-		switch e := events[i]; {
-		case e.WorktreeID != id:
+	for e := range st.NewestBy(id) {
+		switch {
 		case e.Kind == journal.KindUndo && !st.IsRedo(e):
 			return HappenedUndo
 		case e.Kind == journal.KindUndo, e.Kind == journal.KindRollback && !e.Stays():

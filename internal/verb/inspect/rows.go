@@ -47,10 +47,8 @@ func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID ma
 			of, places = append(of, byID[item.ID]), append(places, i)
 		}
 	}
-	return s.Store.EachRecord(ctx, of, func(i int, raw []byte) error {
-		if rec, err := record.Parse(raw); err == nil {
-			each(places[i], rec)
-		}
+	return s.Store.EachRecord(ctx, of, func(i int, _ []byte, rec *record.Record) error {
+		each(places[i], rec)
 		return nil
 	})
 }

@@ -81,17 +81,6 @@ func isGone(ctx context.Context, s *checkpoint.Service, l *Listing) bool {
 	return err == nil && st.CurrentEntry() == nil && checkpoint.IsOver(ctx, s, st)
 }
 
-// newestOf returns for each step the place of its newest live milestone.
-func newestOf(st *journal.State) map[int]int {
-	newest := map[int]int{}
-	for i, c := range st.Standings() {
-		if c.Live && c.Milestone {
-			newest[c.Step] = i
-		}
-	}
-	return newest
-}
-
 // listSession returns the listing of one session. It reads as few records as possible: most filters
 // need only the journal.
 func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
@@ -110,11 +99,15 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
-	newest := newestOf(st)
-	continued := st.Continued()
+	oldest := st.Len() // among 100,000, what was made before those that are shown takes long to look at
+	for _, e := range shown {
+		oldest = min(oldest, e.Place)
+	}
+	newer := st.Superseded(oldest)
+	continued := st.Continued(oldest)
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
-		item.Redone = e.Live && e.Milestone && newest[e.Step] != e.Place
+		item.Redone = newer[e.Place]
 		item.Milestone = item.Milestone && !continued[e.Place]
 		l.Items = append(l.Items, item)
 	}

@@ -68,7 +68,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	if err != nil {
 		return nil, err
 	}
-	continued := st.Continued()
+	continued := st.Continued(0)
 	for _, e := range kept {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Milestone = item.Milestone && !continued[e.Place]

@@ -126,7 +126,7 @@ func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[
 	var once sync.Once
 	var first error // the first error: others have the same cause
 	// Records are read and judged by several goroutines at once.
-	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte) (err error) {
+	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte, _ *record.Record) (err error) {
 		if held[i], err = where.Holds(raw, lineOf(whole[i])); err != nil {
 			once.Do(func() { first = err })
 		}

@@ -166,7 +166,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	var steps []step
-	reached, continued := first == nil, last.State.Continued()
+	reached, continued := first == nil, last.State.Continued(0)
 	for e := range last.State.LineTo(last.Entry) {
 		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone && !continued[e.Place]) {
 			rec, err := p.s.ReadRecord(ctx, e)

@@ -329,7 +329,7 @@ func ItemsOf(st *journal.State) []workflow.Item {
 		}
 	}
 	var items []workflow.Item
-	continued := st.Continued()
+	continued := st.Continued(0)
 	for _, e := range st.Checkpoints() {
 		if e.Dead {
 			continue

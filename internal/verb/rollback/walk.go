@@ -175,11 +175,13 @@ func savedSince(ctx context.Context, s *checkpoint.Service) string {
 		return ""
 	}
 	st, err := s.State(ctx, session)
-	if err != nil || len(st.Events()) == 0 {
+	if err != nil {
 		return ""
 	}
-	events := st.Events()
-	last := events[len(events)-1]
+	last := st.Last()
+	if last == nil {
+		return ""
+	}
 	e := st.Entry(last.Checkpoint)
 	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone {
 		return ""
