@@ -18,7 +18,7 @@ func config(pairs ...string) Config {
 
 func TestTriggersOfEveryWorkflow(t *testing.T) {
 	milestones := map[string]string{
-		"default":      "manual phase_transition",
+		"default":      "manual phase_transition turn",
 		"go-team":      "manual phase_transition",
 		"ultra-create": "phase_transition",
 		"orchestrate":  "manual phase_transition",

@@ -22,14 +22,15 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
 		return
 	}
-	on, err := retain.Automatic(c.s, c.def)
+	on, err := retain.AutomaticOf(c.s, c.def, made.Trigger)
 	if err != nil || !on {
 		if err != nil {
 			c.s.Warn(err.Error())
 		}
 		return
 	}
-	verdicts, err := retain.Judge(ctx, c.s, v.State, retain.ItemsWith(v.State, &made, c.req.Pinned), workflow.Policy{})
+	items := retain.ItemsWith(v.State, &made, c.req.Pinned)
+	verdicts, err := retain.Judge(ctx, c.s, v.State, items, workflow.Policy{})
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
 		return
@@ -37,9 +38,9 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	e := c.eventOf(journal.KindPrune)
 	e.Reason = "pruned"
 	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
-	for _, verdict := range verdicts {
+	for i, verdict := range verdicts {
 		entry := v.State.Entry(name.ID(verdict.ID))
-		if verdict.Keep || entry == nil || entry.Safety {
+		if verdict.Keep || entry == nil || entry.Safety || !c.prunes(items[i]) {
 			continue
 		}
 		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})
@@ -49,6 +50,16 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	if len(e.Tombstones) > 0 {
 		change.Events = append(change.Events, e)
 	}
+}
+
+// prunes reports whether the rules for a checkpoint are applied without being asked: all of the workflow's,
+// or the limit of its trigger, which is about live ones.
+func (c *draft) prunes(item workflow.Item) bool {
+	if all, err := retain.Automatic(c.s, c.def); err == nil && all {
+		return true
+	}
+	own, err := retain.AutomaticOf(c.s, c.def, item.Trigger)
+	return err == nil && own && !item.Discarded
 }
 
 // pruneOver applies the retention rules for finished sessions if this checkpoint's status ends its

@@ -44,8 +44,14 @@ type PruneRequest struct {
 // repository is committed, so anybody whose commits are pulled could delete checkpoints by it. Such
 // a definition needs the user's consent in checkpoint.autoPrune.
 func Automatic(s *checkpoint.Service, def *workflow.Definition) (bool, error) {
+	const none = ""
+	return AutomaticOf(s, def, none)
+}
+
+// AutomaticOf is Automatic for the live checkpoints of one trigger, whose limit alone may be automatic.
+func AutomaticOf(s *checkpoint.Service, def *workflow.Definition, trigger string) (bool, error) {
 	_, builtIn := workflow.Builtin(def.Name)
-	return s.Settings.Bool("checkpoint.autoPrune", builtIn && def.Retention.Automatic)
+	return s.Settings.Bool("checkpoint.autoPrune", builtIn && (def.Retention.Automatic || def.Retention.Triggers[trigger].Automatic))
 }
 
 // OnClose plans what the workflow prunes of a session that is closed. It returns nil if
