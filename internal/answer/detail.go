@@ -139,7 +139,7 @@ func (a Shown) text(p *page) {
 	people := p.view.Layout == render.Aligned
 	title := cell(render.ID, r.Label)
 	if people {
-		title = cell(render.ID, checkpoint.CalledOf(r))
+		title = cell(render.ID, cmp.Or(d.Called, checkpoint.CalledOf(r)))
 	}
 	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans() {
 		title = append(title, plain(" "), mark)

@@ -40,34 +40,27 @@ func (a Levels) text(p *page) {
 			safety = cell(render.Warning, "pruned")
 		}
 		if p.view.Layout == render.Aligned {
-			what := say(l.What)
+			what := say(l.Said)
 			if !l.Available {
-				what = cell(render.Warning, "pruned: "+l.What)
+				what = cell(render.Warning, "pruned: "+l.Said)
 			}
-			return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), what, say(files), cell(render.ID, currentAfter(l)), say(p.view.Time(l.Time.Time))}
+			return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), what, say(files), mention(l.Goes), say(p.view.Time(l.Time.Time))}
 		}
-		return []render.Cell{
-			say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)),
-			say(l.What), say(files), cell(render.ID, currentAfter(l)), safety,
-		}
+		goes := cell(render.ID, cmp.Or(l.ToLabel, string(l.To), "none"))
+		return []render.Cell{say(l.List), say(strconv.Itoa(l.N)), say(p.view.Time(l.Time.Time)), say(l.What), say(files), goes, safety}
 	}))
 	if len(all) == 0 && p.view.Layout == render.Aligned {
 		p.line(plain("Nothing to undo and nothing to redo in this worktree."))
 	}
 }
 
-// currentAfter returns the checkpoint that becomes current when a level is undone or redone.
-func currentAfter(l rollback.UndoLevel) string {
-	return cmp.Or(l.ToLabel, string(l.To), "none")
-}
-
 // nextUndoRedo tells what another undo and a redo would do now.
 func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+currentAfter(*next)+", before "), plain(strconv.Quote(next.What)))
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+next.Goes.String()+", before "), plain(when(!next.Landing, "the ")+next.Said))
 	}
 	if next := r.NextRedo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+currentAfter(*next)))
+		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+next.Goes.String()))
 	}
 }
 

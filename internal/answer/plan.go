@@ -61,7 +61,7 @@ func (a Planned) text(p *page) {
 		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
-		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.What })))}, {"Goes to", place}}
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
 	}
 	if landings(r) {
 		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil

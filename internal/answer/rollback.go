@@ -82,7 +82,7 @@ func (a Undone) text(p *page) {
 		if a.Redo {
 			did = " Landed again: "
 		}
-		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.What }))))
+		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
 		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
 		p.nextUndoRedo(a.Done)
 		p.notBroughtBack(a.Done)

@@ -40,6 +40,8 @@ type Detail struct {
 
 	Usage *Spending // of show: what the agent's turn took; not in JSON
 
+	Called string // of show: the name that leads to it; not in JSON
+
 	Elsewhere string // of show: what Elsewhere says of it
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,6 +19,20 @@ type Mention struct {
 	Files   string // describes a checkpoint without a message: "a, b and 3 more"
 	Note    string // follows it, such as in which worktree it was made
 	At      time.Time
+}
+
+// Mentioned is MentionOf for a checkpoint of a session, with the name that leads to it there. Of one that is
+// pruned or damaged only the name is known.
+func (s *Service) Mentioned(ctx context.Context, st *journal.State, e *journal.Entry) Mention {
+	if e.Dead {
+		return Mention{Name: CalledBy(e), At: e.Event().Time}
+	}
+	m := Mention{At: e.Event().Time}
+	if rec, err := s.ReadRecord(ctx, e); err == nil {
+		m = MentionOf(rec)
+	}
+	m.Name = NameTo(st, e)
+	return m
 }
 
 // mentionWidth is how many characters of a message are repeated where a checkpoint is mentioned.

@@ -218,6 +218,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	d := &checkpoint.Detail{
 		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
 		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec), Usage: s.UsageOf(rec),
+		Called: checkpoint.NameTo(f.State, f.Entry),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
 	if _, err := s.Repo.Batch().Resolve(ctx, d.Ref); err != nil { // it is in the archive

@@ -20,9 +20,9 @@ func (r *resumption) askElsewhere(ctx context.Context, req Request, moves bool) 
 	}
 	here := checkpoint.PlaceName(now.Branch)
 	if req.Ask != nil {
-		return req.Ask(ctx, r.answer.Label+" was "+where+". Put its files onto "+here+"?")
+		return req.Ask(ctx, r.answer.Mention.String()+" was "+where+". Put its files onto "+here+"?")
 	}
-	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s was %s; nothing was changed", r.answer.Label, where)
+	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s was %s; nothing was changed", r.answer.Mention, where)
 	if command := switchTo(ctx, s, made); command != "" {
 		e.Hints = append(e.Hints, "`"+command+"` first, then resume brings the files onto the branch that they belong to")
 	}

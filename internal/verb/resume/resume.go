@@ -251,7 +251,7 @@ func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, e
 func bare(f *checkpoint.Found) *Answer {
 	return &Answer{
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
-		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time}, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(f.Entry)},
+		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time}, Mention: checkpoint.Mention{Name: checkpoint.NameTo(f.State, f.Entry)},
 	}
 }
 

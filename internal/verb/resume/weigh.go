@@ -124,6 +124,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 	}
 	a := r.answer
 	a.Steps, a.BatchNames, a.Titles, a.Mention = got.Steps, got.BatchNames, got.Titles, checkpoint.MentionOf(r.record)
+	a.Mention.Name = checkpoint.NameTo(st, e)
 	if facts, err := r.def.Read(r.record.State); err == nil {
 		a.Decisions = facts.Decisions
 		if a.Topic == "" {

@@ -44,7 +44,7 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 	}
-	a.Levels, a.Meanwhile = r.shownLevels()
+	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s)
 	a.Warnings = append(a.Warnings, r.conflictsLeft()...)
 	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
 	if r.cur != nil && r.cur.TrackedOnly {

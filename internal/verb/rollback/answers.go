@@ -142,10 +142,15 @@ type UndoLevel struct {
 	Reason    string          `json:"reason"`
 	To        name.ID         `json:"to"` // the current checkpoint after the undo
 	ToLabel   string          `json:"to_label"`
-	Safety    name.ID         `json:"safety"`          // the checkpoint whose files are restored
-	Available bool            `json:"available"`       // false: that checkpoint was pruned
-	Landing   bool            `json:"-"`               // it made commits, and moved no file
-	Files     *int            `json:"files,omitempty"` // for --list: how many files the rollback changed; nil: not known
+	Safety    name.ID         `json:"safety"`    // the checkpoint whose files are restored
+	Available bool            `json:"available"` // false: that checkpoint was pruned
+	Landing   bool            `json:"-"`         // it made commits, and moved no file
+
+	// For people, with the messages: the rollback, and the checkpoint To.
+	Said string             `json:"-"`
+	Goes checkpoint.Mention `json:"-"`
+
+	Files *int `json:"files,omitempty"` // for --list: how many files the rollback changed; nil: not known
 }
 
 // Meanwhile is an event of another worktree in the session, after the event that is to be undone.

@@ -46,7 +46,7 @@ func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
 			return err
 		}
 		if len(commits) > 0 {
-			return wouldTakeOff(l, goal.branch, commits, r.direction)
+			return wouldTakeOff(r.lists.named(ctx, r.s, l.Rollback), goal.branch, commits, r.direction)
 		}
 	}
 	return nil
@@ -97,7 +97,7 @@ func (r *target) movedTo(ctx context.Context, move *journal.Event, branch name.R
 }
 
 // wouldTakeOff returns the error for an undo or redo that would take commits off a branch.
-func wouldTakeOff(l journal.Level, branch name.Ref, commits []string, d direction) error {
+func wouldTakeOff(what string, branch name.Ref, commits []string, d direction) error {
 	where := "HEAD"
 	if branch != "" {
 		where = "branch " + branch.Short()
@@ -106,11 +106,7 @@ func wouldTakeOff(l journal.Level, branch name.Ref, commits []string, d directio
 	if len(commits) == 1 {
 		count, them = "1 commit was", "it"
 	}
-	what := l.Rollback.Subject()
-	if l.Rollback.Mode == string(ModeLand) {
-		what = l.Rollback.Reason // "land cp-03 on main"
-	}
-	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s made after %q, and the %s would take %s off %s", count, what, d, them, where)
+	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s made after %s, and the %s would take %s off %s", count, what, d, them, where)
 	for i, c := range commits {
 		if i == maxCommitsNamed {
 			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(commits)-i))

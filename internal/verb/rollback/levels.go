@@ -4,10 +4,14 @@ package rollback
 // lines of an answer that say what the next undo would do.
 
 import (
+	"cmp"
 	"context"
+	"strconv"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 )
 
 // UndoLevels returns what this worktree can undo, the next one first.
@@ -27,7 +31,7 @@ func listLevels(ctx context.Context, s *checkpoint.Service, d direction) ([]Undo
 	}
 	levels := []UndoLevel{}
 	for i, l := range w.levels(d) {
-		shown := w.shown(d, i+1, l)
+		shown := w.shown(ctx, s, d, i+1, l)
 		if shown.Files, err = changedBy(ctx, s, w, l.Rollback); err != nil {
 			return nil, err
 		}
@@ -37,7 +41,7 @@ func listLevels(ctx context.Context, s *checkpoint.Service, d direction) ([]Undo
 }
 
 // shown returns a level for an answer. n is its position in the list, from 1.
-func (w *undoLists) shown(d direction, n int, l journal.Level) UndoLevel {
+func (w *undoLists) shown(ctx context.Context, s *checkpoint.Service, d direction, n int, l journal.Level) UndoLevel {
 	shown := UndoLevel{
 		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
 		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
@@ -48,7 +52,45 @@ func (w *undoLists) shown(d direction, n int, l journal.Level) UndoLevel {
 	if e := w.entry(l.Head.Safety); e != nil {
 		shown.Available = !e.Dead
 	}
+	shown.Said, shown.Goes = w.said(ctx, s, l.Rollback), w.mention(ctx, s, l.Head.From)
 	return shown
+}
+
+// said says what a rollback did, with the message of the checkpoint that it went to.
+func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.Event) string {
+	if e.Mode == string(ModeLand) {
+		return e.Reason // "land cp-03 on main"
+	}
+	what := string(e.Kind) + " to " + w.mention(ctx, s, e.To).String()
+	if e.Stays() {
+		what = string(e.Kind) + " of some files"
+		if e.Files != "" {
+			what += " to " + w.mention(ctx, s, e.Files).String()
+		}
+	}
+	if e.Reason != "" {
+		what += ": " + e.Reason
+	}
+	return strings.Map(oneLine, what)
+}
+
+// named is said within a sentence.
+func (w *undoLists) named(ctx context.Context, s *checkpoint.Service, e *journal.Event) string {
+	said := w.said(ctx, s, e)
+	if e.Mode == string(ModeLand) {
+		return strconv.Quote(said)
+	}
+	return "the " + said
+}
+
+// mention returns how a checkpoint of any of the sessions is mentioned.
+func (w *undoLists) mention(ctx context.Context, s *checkpoint.Service, id name.ID) checkpoint.Mention {
+	for _, st := range w.states {
+		if e := st.Entry(st.StandIn(id)); e != nil {
+			return s.Mentioned(ctx, st, e)
+		}
+	}
+	return checkpoint.Mention{Name: cmp.Or(string(id), "none")}
 }
 
 // changedBy returns how many files a rollback changed, or nil if that is not known (any more).
@@ -96,9 +138,9 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 
 // shownLevels returns the levels that an undo or redo covers, and what other worktrees did since the
 // oldest of them in each session.
-func (u undo) shownLevels() (levels []UndoLevel, meanwhile []Meanwhile) {
+func (u undo) shownLevels(ctx context.Context, s *checkpoint.Service) (levels []UndoLevel, meanwhile []Meanwhile) {
 	for i, l := range u.levels {
-		levels = append(levels, u.lists.shown(u.direction, i+1, l))
+		levels = append(levels, u.lists.shown(ctx, s, u.direction, i+1, l))
 	}
 	for _, in := range bySession(u.levels) {
 		// The levels of a session are ordered from the newest to the oldest.
@@ -123,7 +165,7 @@ func nextLevels(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLev
 		if len(levels) == 0 {
 			return nil
 		}
-		shown := w.shown(d, 1, levels[0])
+		shown := w.shown(ctx, s, d, 1, levels[0])
 		return &shown
 	}
 	return next(back), next(forward)

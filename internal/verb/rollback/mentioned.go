@@ -5,6 +5,7 @@ package rollback
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -33,19 +34,27 @@ const linesCounted = 1000
 func (r *Plan) mention(ctx context.Context) {
 	a := r.answer
 	a.Source = checkpoint.MentionOf(r.record)
+	if e := r.to.State.Entry(r.record.ID); e != nil {
+		a.Source.Name = checkpoint.NameTo(r.to.State, e)
+	}
 	if r.to.Entry != nil {
-		a.Target = checkpoint.Mention{Name: checkpoint.CalledBy(r.to.Entry), At: r.to.Entry.Event().Time}
+		a.Target = checkpoint.Mention{At: r.to.Entry.Event().Time}
 		if r.goal.ID == r.to.Entry.Checkpoint {
 			a.Target = checkpoint.MentionOf(r.goal)
 		}
+		a.Target.Name = checkpoint.NameTo(r.to.State, r.to.Entry)
 	}
-	for i := range a.Leaves {
-		if left := r.left[i]; i < messagesRead && left != nil {
-			if rec, err := r.s.ReadRecord(ctx, left); err == nil {
-				a.Leaves[i].Message = checkpoint.MentionOf(rec).Message
-				a.Leaves[i].Files = checkpoint.MentionOf(rec).Files
-			}
+	for i, left := range r.left[:min(len(r.left), messagesRead)] {
+		if left == nil {
+			continue
 		}
+		st := r.to.State
+		if left.Event().Session != st.Session { // of several levels of an undo
+			st = r.lists.of(left.Event().Session)
+		}
+		m := r.s.Mentioned(ctx, st, left)
+		a.Leaves[i].Name = strings.TrimSuffix(a.Leaves[i].Name, checkpoint.CalledBy(left)) + m.Name
+		a.Leaves[i].Message, a.Leaves[i].Files = m.Message, m.Files
 	}
 }
 

@@ -72,7 +72,7 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, e
 	safety := func(at int) (*journal.Entry, error) {
 		e := u.lists.entry(u.levels[at].Head.Safety)
 		if isGone(e) {
-			return nil, u.lists.withoutSafety(u.direction, at+1)
+			return nil, u.lists.withoutSafety(ctx, s, u.direction, at+1)
 		}
 		return e, nil
 	}
@@ -129,7 +129,7 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 			}
 		}
 		if isGone(r.lists.entry(r.levels[i-1].Head.Safety)) {
-			return nil, r.lists.withoutSafety(r.direction, i)
+			return nil, r.lists.withoutSafety(ctx, r.s, r.direction, i)
 		}
 		transactions = append(transactions, i-first)
 		first = i
@@ -217,7 +217,7 @@ func (r *fileMoves) heldBy(ctx context.Context, level int) (held, error) {
 	}
 	e := r.lists.entry(r.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, r.lists.withoutSafety(r.direction, level+1)
+		return held{}, r.lists.withoutSafety(ctx, r.s, r.direction, level+1)
 	}
 	rec, got, err := readTarget(ctx, r.s, e)
 	if err != nil {

@@ -53,6 +53,11 @@ func (w *undoLists) entry(id name.ID) *journal.Entry {
 	return nil
 }
 
+// of returns the state of a session.
+func (w *undoLists) of(session name.Session) *journal.State {
+	return w.states[slices.IndexFunc(w.states, func(st *journal.State) bool { return st.Session == session })]
+}
+
 // readLists reads the lists of this worktree from the journals of all sessions. A session that
 // cannot be read is left out with a warning.
 func readLists(ctx context.Context, s *checkpoint.Service) (*undoLists, error) {
@@ -161,7 +166,7 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 			if safety := st.Entry(c.Safety); safety != nil && !safety.Dead { // it has what was not saved, too
 				back = c.Safety
 			}
-			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", c.Subject(), c.Worktree, back))
+			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", w.said(ctx, s, c), c.Worktree, back))
 		}
 	}
 	return e
@@ -186,10 +191,7 @@ func savedSince(ctx context.Context, s *checkpoint.Service) string {
 	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone {
 		return ""
 	}
-	m := checkpoint.Mention{Name: checkpoint.CalledBy(e)}
-	if r, err := s.Store.Record(ctx, last.Commit); err == nil {
-		m = checkpoint.MentionOf(r)
-	}
+	m := s.Mentioned(ctx, st, e)
 	return "an undo takes rollbacks back, not saves: `git checkpoint delete " + checkpoint.TypedName(st, e) + "` removes " + strings.Map(oneLine, m.String())
 }
 
@@ -233,7 +235,7 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 	}
 	at := slices.IndexFunc(levels, func(l journal.Level) bool { return l.Rollback.To == f.Entry.Checkpoint })
 	if at < 0 {
-		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", f.Entry.Label)
+		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", s.Mentioned(ctx, f.State, f.Entry))
 	}
 	return at, nil
 }
@@ -278,16 +280,17 @@ func bySession(levels []journal.Level) [][]int {
 // withoutSafety returns the error for an undo of count levels whose last one has no safety
 // checkpoint any more. An undo of more levels may still work, if a later one has its safety
 // checkpoint.
-func (w *undoLists) withoutSafety(d direction, count int) error {
+func (w *undoLists) withoutSafety(ctx context.Context, s *checkpoint.Service, d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
 	done := "undone"
 	if d == forward {
 		done = "redone"
 	}
-	e := checkpoint.Failure(checkpoint.KindNotFound, "", "%q cannot be %s: its safety checkpoint %s was pruned", last.Rollback.Subject(), done, last.Head.Safety)
+	what := w.named(ctx, s, last.Rollback)
+	e := checkpoint.Failure(checkpoint.KindNotFound, "", "%s cannot be %s: its safety checkpoint %s was pruned", what, done, last.Head.Safety)
 	if last.Head.Safety == "" {
-		e.Message = fmt.Sprintf("%q cannot be %s: it made no safety checkpoint", last.Rollback.Subject(), done)
+		e.Message = fmt.Sprintf("%s cannot be %s: it made no safety checkpoint", what, done)
 	}
 	for i := count; i < len(all); i++ {
 		if !isGone(w.entry(all[i].Head.Safety)) {
