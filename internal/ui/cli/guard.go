@@ -35,7 +35,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
-		return app.guarded(err, answer.Guarded{Found: found, Verbose: c.Verbose}, c.ExitCode)
+		return app.guarded(ctx, s, err, answer.Guarded{Found: found, Verbose: c.Verbose}, c.ExitCode)
 	})
 }
 
@@ -49,19 +49,19 @@ type GuardCheckCmd struct {
 // Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
 func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	found, err := clearance.Files(ctx, s, c.Files)
-	return app.guarded(err, answer.Guarded{Found: found}, c.ExitCode)
+	return app.guarded(ctx, s, err, answer.Guarded{Found: found}, c.ExitCode)
 }
 
 // guarded prints what was found, unless the search failed, and warns of what could not be scanned.
 // With exitCode it returns the code 2 if there is a secret that is not allowed.
-func (a *App) guarded(err error, answered answer.Guarded, exitCode bool) error {
+func (a *App) guarded(ctx context.Context, s *checkpoint.Service, err error, answered answer.Guarded, exitCode bool) error {
 	if err != nil {
 		return err
 	}
 	for _, gap := range answered.Found.Gaps {
 		a.warn("not scanned: " + gap)
 	}
-	if err := a.give(answered); err != nil {
+	if err := a.giveLong(ctx, s, answered); err != nil {
 		return err
 	}
 	for _, one := range answered.Found.Secrets {

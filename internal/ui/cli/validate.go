@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"io"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
@@ -34,7 +36,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		}
 		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}
-		give, flush := giveMany(app)
+		give, flush := app.giveMany(ctx, s)
 		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
 			found.Count(line)
 			if app.quiet && line.OK {
@@ -42,27 +44,32 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 			}
 			return give(answer.Validated(line))
 		})
+		if err == nil && !app.json && !app.quiet {
+			err = give(found)
+		}
 		if last := flush(); err == nil {
 			err = last
 		}
 		if err != nil {
 			return err
 		}
-		if !app.json && !app.quiet {
-			if err := app.give(found); err != nil {
-				return err
-			}
-		}
 		return invalidIf(!found.Sound())
 	})
 }
 
-// giveMany is give for answers that come one after the other. On a
-// terminal each is shown at once. Otherwise they are collected and written in large pieces, and
-// flush must be called after the last one.
-func giveMany(a *App) (give func(answer.Answer) error, flush func() error) {
-	if a.Terminal.OutTerminal {
-		return a.give, func() error { return nil }
+// giveMany is give for answers that come one after the other. For people they are collected, and more than a
+// screen goes through the pager; otherwise they are written in large pieces. flush must be called after the
+// last one, also after an error.
+func (a *App) giveMany(ctx context.Context, s *checkpoint.Service) (give func(answer.Answer) error, flush func() error) {
+	if a.Terminal.OutTerminal && !a.json {
+		var text bytes.Buffer
+		return func(found answer.Answer) error { return a.show(&text, found) },
+			func() error {
+				return a.long(ctx, s, func(w io.Writer) error {
+					_, err := answerWriter{w}.Write(text.Bytes())
+					return err
+				})
+			}
 	}
 	out := held(a.Terminal.Out)
 	return func(found answer.Answer) error { return a.show(out, found) }, out.Flush
