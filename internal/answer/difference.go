@@ -29,7 +29,16 @@ func (a Compared) text(p *page) {
 	if d.To != nil {
 		to = render.Span{Role: render.ID, Text: d.To.Label}
 	}
-	p.line(render.Span{Role: render.ID, Text: d.From.Label}, plain(" → "), to)
+	title := []render.Span{{Role: render.ID, Text: d.From.Label}, plain(" → "), to}
+	if p.view.Layout == render.Aligned && d.Mentioned[0].Name != "" {
+		title = append(mention(d.Mentioned[0]), plain(" → "))
+		if d.To != nil {
+			title = append(title, mention(d.Mentioned[1])...)
+		} else {
+			title = append(title, to)
+		}
+	}
+	p.line(title...)
 	if !d.Differs() && len(d.Repositories) == 0 {
 		p.line(plain("No differences"))
 	}

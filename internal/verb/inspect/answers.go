@@ -80,8 +80,9 @@ type Difference struct {
 
 	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed
 
-	FromTree, ToTree name.OID `json:"-"` // for PrintDiff
-	Paths            []string `json:"-"` // for PrintDiff: only these paths were compared; none: all
+	Mentioned        [2]checkpoint.Mention `json:"-"` // From and To for people
+	FromTree, ToTree name.OID              `json:"-"` // for PrintDiff
+	Paths            []string              `json:"-"` // for PrintDiff: only these paths were compared; none: all
 }
 
 // Differs reports whether state, outputs or files differ.

@@ -62,8 +62,10 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		From:     checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label},
 		FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
 	}
+	d.Mentioned[0] = s.Mentioned(ctx, a.found.State, a.found.Entry)
 	if b.found != nil {
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
+		d.Mentioned[1] = s.Mentioned(ctx, b.found.State, b.found.Entry)
 	}
 	diffRecords(ctx, s, d, a, b)
 	if a.tree != "" && b.tree != "" { // otherwise one side was imported without files
