@@ -79,7 +79,7 @@ func (p *page) leftOut(l inspect.Listing) {
 		parts = append(parts, "safety "+strconv.Itoa(l.Safety))
 	}
 	if l.Discarded > 0 {
-		parts = append(parts, "discarded "+strconv.Itoa(l.Discarded))
+		parts = append(parts, "left behind "+strconv.Itoa(l.Discarded))
 	}
 	if l.Tools > 0 {
 		parts = append(parts, "of tools "+strconv.Itoa(l.Tools))
