@@ -47,6 +47,11 @@ type conversation struct {
 	Origin name.Session `json:"origin,omitempty"`
 	// Talk is the path of the transcript at the end of the last turn, for package continuation.
 	Talk string `json:"talk,omitempty"`
+	// Place is how far that transcript was looked at, Owed how many prompts before it the agent had not written
+	// then, and Prompts how many came since.
+	Place   int64 `json:"place,omitempty"`
+	Owed    int   `json:"owed,omitempty"`
+	Prompts int   `json:"prompts,omitempty"`
 
 	// The event is from a subagent's own conversation.
 	child bool

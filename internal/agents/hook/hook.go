@@ -259,6 +259,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 		return answer, err
 	}
 	c.Turn = turn{Open: true, ID: h.e.Turn, Subject: subject, Tree: tree}
+	c.Prompts++
 	return answer, chatted
 }
 
@@ -312,9 +313,9 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		request.Step = t.Step
 	}
 	request.Agent.Turn = h.c.Turn.ID
-	request.Agent.Position = h.position(mark)
 	var spent spending
-	request.Agent.Usage, spent = h.usage()
+	request.Agent.Usage, spent = h.usage() // it waits for lines that come late
+	request.Agent.Position = h.position(mark)
 	lines, now := h.gained()
 	if len(lines) > 0 {
 		request.Agent.Transcript = &record.Transcript{File: now.File, From: now.from, To: now.To, Before: now.before}

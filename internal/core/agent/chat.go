@@ -174,7 +174,7 @@ func (c Chat) Cut(to io.Writer, transcript io.ReaderAt, p record.Position, turn 
 	if err := c.Same(transcript, p); err != nil {
 		return err
 	}
-	end, err := c.end(transcript, p.Offset, turn)
+	end, err := c.end(transcript, p.Offset, turn, p.Missing)
 	if err != nil {
 		return err
 	}
@@ -202,8 +202,18 @@ func quotedID(id string) []byte {
 	return text
 }
 
-// end returns where the turn ends that stood at a place.
-func (c Chat) end(transcript io.ReaderAt, at int64, turn string) (int64, error) {
+// Prompts counts the lines with which a prompt begins in a part of a transcript. What cannot be read has none.
+func (c Chat) Prompts(part io.Reader) (count int) {
+	for line, err := range linesOf(part) {
+		if l, valid := parsed(line); err == nil && valid && c.Next.fits(l) {
+			count++
+		}
+	}
+	return count
+}
+
+// end returns where the turn ends that stood at a place. So many prompts up to this turn come after the place.
+func (c Chat) end(transcript io.ReaderAt, at int64, turn string, missing int) (int64, error) {
 	end := at
 	for line, err := range linesOf(io.NewSectionReader(transcript, at, longestChat-at)) {
 		if err != nil {
@@ -211,7 +221,10 @@ func (c Chat) end(transcript io.ReaderAt, at int64, turn string) (int64, error) 
 		}
 		l, valid := parsed(line)
 		if valid && c.begins(l, turn) {
-			break
+			if missing == 0 {
+				break
+			}
+			missing--
 		}
 		at += int64(len(line))
 		if valid && c.ends(l) {

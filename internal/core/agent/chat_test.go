@@ -127,3 +127,27 @@ func TestCutWithout(t *testing.T) {
 		t.Errorf("%v\n%s", err, cut.String())
 	}
 }
+
+// Copilot CLI may write the prompt of a turn after the turn has ended, and its lines do not name their turns. The
+// place says how many prompts were missing then, and the cut goes behind the answers to them.
+func TestCutBehindMissing(t *testing.T) {
+	d, err := Find("copilot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(n string) string {
+		return `{"type":"user.message","id":"u` + n + `"}` + "\n" + `{"type":"assistant.message","id":"a` + n + `"}` + "\n"
+	}
+	p, err := d.Chat.PlaceIn(strings.NewReader(turn("1")), int64(len(turn("1"))), "")
+	if err != nil || d.Chat.Prompts(strings.NewReader(turn("1")+turn("2"))) != 2 {
+		t.Fatal(p, err)
+	}
+	whole := turn("1") + turn("2") + turn("3") + turn("4")
+	for missing, want := range []string{turn("1"), turn("1") + turn("2"), turn("1") + turn("2") + turn("3")} {
+		p.Missing = missing
+		var cut bytes.Buffer
+		if err := d.Chat.Cut(&cut, strings.NewReader(whole), p, "", [2]string{}); err != nil || cut.String() != want {
+			t.Errorf("with %d missing: %v, got\n%s\nwant\n%s", missing, err, cut.String(), want)
+		}
+	}
+}

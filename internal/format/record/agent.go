@@ -56,6 +56,8 @@ type Position struct {
 	ID     string `json:"id,omitempty"`     // the agent's own id of the turn, or of its last line
 	Offset int64  `json:"offset,omitempty"` // in the agent's transcript, in bytes
 	Before string `json:"before,omitempty"` // SHA-256 of the 64 KiB before the offset, or of all if it is less
+	// Missing is how many prompts up to this turn the agent had not written by then; they come after the offset.
+	Missing int `json:"missing,omitempty"`
 }
 
 // Transcript tells which lines of the agent's transcript file the output TranscriptOutput holds.
