@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -148,7 +149,7 @@ func Number(item inspect.Item) string {
 	if item.Redone {
 		iteration = cmp.Or(iteration, checkpoint.FirstIteration)
 	}
-	return checkpoint.Number(item.Step, item.Milestone || item.Redone, iteration, item.Label)
+	return record.Number(item.Step, item.Milestone || item.Redone, iteration, item.Label)
 }
 
 // marks says how a checkpoint is marked in lists.

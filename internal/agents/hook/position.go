@@ -26,13 +26,14 @@ func (h *handler) position(mark string) *record.Position {
 		if p, err = chat.PlaceIn(f, f.Size, turn); err != nil {
 			return nil
 		}
+		if !chat.Turn && len(chat.Of) == 0 && p.Offset > 0 {
+			p.Missing = h.missing(f, p.Offset)
+		}
 	}
 	if chat.Turn {
 		p.ID = turn
 	} else if p.Offset == 0 {
 		return nil
-	} else if len(chat.Of) == 0 {
-		p.Missing = h.missing(p.Offset)
 	}
 	h.c.Talk = h.e.Transcript
 	return &p
@@ -41,17 +42,12 @@ func (h *handler) position(mark string) *record.Position {
 // missing returns how many prompts are not in the transcript yet, up to its place at the end of this turn. The
 // lines of this agent do not name their turns, and it may write even the prompt of a turn after the turn has
 // ended: so the prompts since the place before are counted.
-func (h *handler) missing(to int64) int {
+func (h *handler) missing(transcript io.ReaderAt, to int64) int {
 	c := h.c
 	if c.Talk != h.e.Transcript || to < c.Place {
 		c.Place, c.Owed = 0, 0
 	}
-	f, err := continuation.Open(h.e.Transcript)
-	if err != nil {
-		return 0
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	c.Owed = max(0, c.Owed+c.Prompts-h.def.Chat.Prompts(io.NewSectionReader(f, c.Place, to-c.Place)))
+	c.Owed = max(0, c.Owed+c.Prompts-h.def.Chat.Prompts(io.NewSectionReader(transcript, c.Place, to-c.Place)))
 	c.Place, c.Prompts = to, 0
 	return c.Owed
 }

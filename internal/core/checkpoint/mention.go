@@ -65,7 +65,7 @@ func CalledOf(r *record.Record) string {
 	if r.StepName != "" {
 		return r.Label
 	}
-	return Number(r.Step, r.Milestone, r.Iteration, r.Label)
+	return record.Number(r.Step, r.Milestone, r.Iteration, r.Label)
 }
 
 // CalledBy is CalledOf for an entry of the journal, whose record need not be read.
@@ -73,7 +73,7 @@ func CalledBy(e *journal.Entry) string {
 	if e.Event().StepName != "" {
 		return e.Label
 	}
-	return Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
+	return record.Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
 }
 
 // NameTo returns the name that leads to a checkpoint of a session, and to no other one: what CalledBy says, else
@@ -97,12 +97,7 @@ func NameTo(st *journal.State, e *journal.Entry) string {
 	return string(e.Checkpoint)
 }
 
-// Number is record.Number.
-func Number(step int, milestone bool, iteration, label string) string {
-	return record.Number(step, milestone, iteration, label)
-}
-
-// NumberBetween is Number for a checkpoint between steps.
+// NumberBetween is record.Number for a checkpoint between steps.
 func NumberBetween(step int, label string) string {
 	const milestone = false
 	return record.Number(step, milestone, "", label)

@@ -73,15 +73,20 @@ func about(e *journal.Event, say func(name.ID) string) string {
 	return strings.Join(gone, ", ")
 }
 
-// mentions returns how people see the checkpoints of a session that are still there.
-func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
-	l := &Listing{Session: st.Session}
-	var kept []*journal.Entry
+// stillThere returns the checkpoints of a session that were not pruned, in the order of the journal.
+func stillThere(st *journal.State) (kept []*journal.Entry) {
 	for _, e := range st.Checkpoints() {
 		if !e.Dead {
 			kept = append(kept, e)
 		}
 	}
+	return kept
+}
+
+// mentions returns how people see the checkpoints of a session that are still there.
+func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
+	l := &Listing{Session: st.Session}
+	kept := stillThere(st)
 	byID, problems, err := Problems(ctx, s, st, kept)
 	if err != nil {
 		return nil, err

@@ -57,12 +57,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		return nil, err
 	}
 	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
-	var kept []*journal.Entry
-	for _, e := range st.Checkpoints() {
-		if !e.Dead {
-			kept = append(kept, e)
-		}
-	}
+	kept := stillThere(st)
 	// Problems reads all commits in one batch.
 	byID, problems, err := Problems(ctx, s, st, kept)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // No path from the root comes out, and no address.
 func TestShorn(t *testing.T) {
 	for _, c := range [][2]string{
-		{"see /home/ann/work/a.go:3", "see [path]:3"}, {"in `/etc/passwd`", "in `[path]`"}, {"x=/var/lib/y", "x=[path]"},
+		{"see /home/ann/src/a.go:3", "see [path]:3"}, {"in `/etc/passwd`", "in `[path]`"}, {"x=/var/lib/y", "x=[path]"},
 		{`C:\Users\ann\a.go`, "[path]"}, {"file:///home/ann", "[path]"}, {"~/secret/notes", "[path]"}, {"ask ann.b@example.co.uk now", "ask [address] now"},
 		{"https://example.com/a/b and src/a/b.go and a/b", "https://example.com/a/b and src/a/b.go and a/b"}, {"either/or 1/2", "either/or 1/2"},
 	} {
