@@ -100,7 +100,7 @@ func kinds(value string) int {
 func TestStrongValues(t *testing.T) {
 	tries := 1000
 	if testing.Short() {
-		tries = 300
+		tries = 100
 	}
 	for _, context := range contexts {
 		for _, from := range alphabets {
