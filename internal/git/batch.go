@@ -42,8 +42,8 @@ type Object struct {
 // git while its answers are read. Therefore a function that receives the answers must not call the
 // Batch itself; it would wait for the lock that its caller holds.
 type Batch struct {
-	repo    *Repo
-	objects *objects
+	at      *Location
+	objects *database
 
 	known     sync.Mutex
 	kept      map[name.OID]Object // small objects that were read or written here, see remember
@@ -63,8 +63,8 @@ type pipe struct {
 	served bool // it has answered before, so it did start
 }
 
-func newBatch(r *Repo) *Batch {
-	return &Batch{repo: r, objects: r.database(), kept: map[name.OID]Object{}}
+func newBatch(o *Objects) *Batch {
+	return &Batch{at: o.at, objects: o.database(), kept: map[name.OID]Object{}}
 }
 
 // Object reads one object by id or ref name. The error wraps ErrMissing when there is none.
@@ -216,7 +216,7 @@ func (b *Batch) open(info bool) (*pipe, error) {
 		b.stopAll()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := b.repo.command(ctx, Cmd{Args: []string{"cat-file", option}})
+	cmd := b.at.command(ctx, Cmd{Args: []string{"cat-file", option}})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		cancel()

@@ -28,7 +28,7 @@ func TestBatchReads(t *testing.T) {
 			want := []string{"hello\n", "", large, "hello\n", "", "", ""}
 			absent := []bool{false, true, false, false, true, false, true}
 			seen := 0
-			err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+			err := r.Objects.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
 				seen++
 				if errors.Is(err, ErrMissing) != absent[i] || string(o.Data) != want[i] {
 					t.Errorf("%d: %v, %d bytes", i, err, len(o.Data))
@@ -38,7 +38,7 @@ func TestBatchReads(t *testing.T) {
 			if err != nil || seen != len(specs) {
 				t.Errorf("%v after %d", err, seen)
 			}
-			err = r.Batch().Info(ctx(t), specs, func(i int, o Object, err error) error {
+			err = r.Objects.Batch().Info(ctx(t), specs, func(i int, o Object, err error) error {
 				if errors.Is(err, ErrMissing) != absent[i] || o.Size != int64(len(want[i])) || o.Data != nil || err == nil && o.Type != "blob" {
 					t.Errorf("%d: %v, %+v", i, err, o)
 				}
@@ -63,7 +63,7 @@ func TestBatchStopsEarly(t *testing.T) {
 	specs := strings.Fields(f.GitIn(paths.String(), "hash-object", "-w", "--stdin-paths"))
 	enough := errors.New("enough")
 	for stop := range 3 {
-		err := r.Batch().Objects(ctx(t), specs, func(i int, _ Object, _ error) error {
+		err := r.Objects.Batch().Objects(ctx(t), specs, func(i int, _ Object, _ error) error {
 			if i == stop {
 				return enough
 			}
@@ -72,7 +72,7 @@ func TestBatchStopsEarly(t *testing.T) {
 		if !errors.Is(err, enough) {
 			t.Fatal(err)
 		}
-		o, err := r.Batch().Object(ctx(t), specs[299])
+		o, err := r.Objects.Batch().Object(ctx(t), specs[299])
 		if err != nil || !strings.HasPrefix(string(o.Data), "299") {
 			t.Fatalf("%v %.10q", err, o.Data)
 		}
@@ -90,7 +90,7 @@ func TestBatchConcurrently(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i, oid := range oids {
-				if o, err := r.Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != fmt.Sprint(i) {
+				if o, err := r.Objects.Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != fmt.Sprint(i) {
 					t.Errorf("%v %q", err, o.Data)
 				}
 			}
@@ -137,7 +137,7 @@ func TestBatchDamaged(t *testing.T) {
 			r := f.open()
 			var got []string
 			specs := []string{string(before), string(bad), string(after)}
-			err := r.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
+			err := r.Objects.Batch().Objects(ctx(t), specs, func(i int, o Object, err error) error {
 				if i == 1 && err == nil {
 					t.Errorf("the damaged one was read: %.20q", o.Data)
 				}
@@ -150,7 +150,7 @@ func TestBatchDamaged(t *testing.T) {
 				t.Errorf("%v %q", err, got)
 			}
 			proven := map[int]string{}
-			err = r.Batch().Prove(ctx(t), specs, 100, func(i int, o Object, err error) error {
+			err = r.Objects.Batch().Prove(ctx(t), specs, 100, func(i int, o Object, err error) error {
 				if proven[i] = string(o.Data); err != nil {
 					proven[i] = "damaged"
 				}
@@ -159,7 +159,7 @@ func TestBatchDamaged(t *testing.T) {
 			if err != nil || proven[0] != "before" || proven[1] != "damaged" || proven[2] != "after" {
 				t.Errorf("%v %v", err, proven)
 			}
-			if err := r.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
+			if err := r.Objects.Batch().Info(ctx(t), specs, func(int, Object, error) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -181,10 +181,10 @@ func TestBatchRestarts(t *testing.T) {
 	r := f.open()
 	f.Git("update-ref", "refs/x/y", string(f.Blob("x")))
 	for range 2 {
-		if _, err := r.Batch().Object(ctx(t), "refs/x/y"); err != nil {
+		if _, err := r.Objects.Batch().Object(ctx(t), "refs/x/y"); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Batch().contents.cmd.Process.Kill(); err != nil {
+		if err := r.Objects.Batch().contents.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestBatchContext(t *testing.T) {
 	for i := range specs {
 		specs[i] = oid
 	}
-	err := r.Batch().Objects(c, specs, func(i int, _ Object, _ error) error {
+	err := r.Objects.Batch().Objects(c, specs, func(i int, _ Object, _ error) error {
 		if i == 10 {
 			cancel()
 		}
@@ -208,7 +208,7 @@ func TestBatchContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.Batch().Object(ctx(t), oid); err != nil {
+	if _, err := r.Objects.Batch().Object(ctx(t), oid); err != nil {
 		t.Error(err)
 	}
 }
@@ -226,13 +226,13 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	r := f.open()
-	if oid, err := r.Batch().Resolve(ctx(t), "refs/checkpoints/s/journal"); oid != one || err != nil {
+	if oid, err := r.Refs.Resolve(ctx(t), "refs/checkpoints/s/journal"); oid != one || err != nil {
 		t.Errorf("%q %v", oid, err)
 	}
-	if oid, err := r.Batch().Resolve(ctx(t), "refs/checkpoints/t/journal"); !errors.Is(err, ErrMissing) {
+	if oid, err := r.Refs.Resolve(ctx(t), "refs/checkpoints/t/journal"); !errors.Is(err, ErrMissing) {
 		t.Errorf("%q %v", oid, err)
 	}
-	got, err := r.Batch().ResolveAll(ctx(t), "refs/no/such", "refs/checkpoints/s/journal", "refs/tags/refs/checkpoints/s/journal")
+	got, err := r.Refs.ResolveAll(ctx(t), "refs/no/such", "refs/checkpoints/s/journal", "refs/tags/refs/checkpoints/s/journal")
 	if err != nil || len(got) != 2 || got["refs/tags/refs/checkpoints/s/journal"] != two {
 		t.Errorf("%v %v", got, err)
 	}

@@ -18,7 +18,7 @@ func BenchmarkWriteObject(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		if _, err := r.WriteObject(context.Background(), "blob", fmt.Appendf(nil, "%s %d", dir, i)); err != nil {
+		if _, err := r.Objects.Write(context.Background(), "blob", fmt.Appendf(nil, "%s %d", dir, i)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,11 +30,11 @@ func Unwritable(err error) bool {
 // Borrow redirects new objects into a temporary directory, which Close removes. Existing objects
 // are read from where they are: the temporary directory has the repository as its alternate. So
 // commands that only compare (and need to write trees for that) work in a repository that is
-// read-only for the user. UpdateRefs fails afterwards.
+// read-only for the user. Refs.Update fails afterwards.
 //
 // The processes that were started before know the old environment, so they are ended.
-func (r *Repo) Borrow() error {
-	if r.borrowed != "" {
+func (o *Objects) Borrow() error {
+	if o.borrowed != "" {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "git-checkpoint-")
@@ -46,14 +46,14 @@ func (r *Repo) Borrow() error {
 		os.Remove(dir) //nolint:errcheck // empty
 		return fmt.Errorf("make a directory for what cannot be written to the repository: %w", err)
 	}
-	loose := r.database().loose
+	loose := o.database().loose
 	others := quoteAlternate(loose.dir)
-	if more := gitconfig.Getenv(r.env, alternates); more != "" {
+	if more := gitconfig.Getenv(o.at.env, alternates); more != "" {
 		others += string(filepath.ListSeparator) + more
 	}
-	r.env = append(r.env, objectDirectory+"="+own, alternates+"="+others)
-	loose.dir, r.borrowed = own, dir
-	r.Batch().close() // another process begins with the new environment
+	o.at.env = append(o.at.env, objectDirectory+"="+own, alternates+"="+others)
+	loose.dir, o.borrowed = own, dir
+	o.Batch().close() // another process begins with the new environment
 	return nil
 }
 
@@ -74,4 +74,4 @@ func quoteAlternate(path string) string {
 }
 
 // Borrowed returns the temporary directory of Borrow, or "" if Borrow was not called.
-func (r *Repo) Borrowed() string { return r.borrowed }
+func (o *Objects) Borrowed() string { return o.borrowed }

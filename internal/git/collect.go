@@ -4,10 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/git/internal/odb"
 )
+
+// Maintenance is the upkeep of the object store and of the refs: what git gc and this program do to it.
+type Maintenance struct {
+	at       *Location
+	settings *Settings
+	objects  *Objects
+}
 
 // ErrGCRunning says that another `git gc` is running. git allows one at a time.
 var ErrGCRunning = errors.New("a git gc is already running")
@@ -19,22 +30,18 @@ type Collected struct {
 	Grace   string // that period in words, such as "2 weeks"
 }
 
-// KeepsAll reports whether nothing may ever be deleted from the object store
-// (extensions.preciousObjects).
-func (r *Repo) KeepsAll() (bool, error) { return r.Config.Bool("extensions.preciousObjects", false) }
-
 // CollectGarbage runs `git gc`. git alone decides which objects are deleted: those that are
 // unreachable and that nobody has written or freshened within gc.pruneExpire.
-func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
-	version, err := r.Version(ctx)
+func (m *Maintenance) CollectGarbage(ctx context.Context) (Collected, error) {
+	version, err := m.at.Version(ctx)
 	if err != nil {
 		return Collected{}, err
 	}
-	cruft, err := r.Config.Bool("gc.cruftPacks", true)
+	cruft, err := m.at.Config.Bool("gc.cruftPacks", true)
 	if err != nil {
 		return Collected{}, err
 	}
-	before, err := r.diskUse()
+	before, err := m.diskUse()
 	if err != nil {
 		return Collected{}, err
 	}
@@ -46,25 +53,34 @@ func (r *Repo) CollectGarbage(ctx context.Context) (Collected, error) {
 	if !cruft || Older(version, "2.37") {
 		how = "--no-prune"
 	}
-	r.database().packs.Close() // some systems cannot delete a file that is open
-	if _, err := r.Output(ctx, "gc", "-q", how); err != nil {
+	m.objects.database().packs.Close() // some systems cannot delete a file that is open
+	if _, err := m.at.Output(ctx, "gc", "-q", how); err != nil {
 		var said *Error
 		if errors.As(err, &said) && strings.Contains(said.Stderr, "gc is already running") {
 			err = fmt.Errorf("%w: %w", ErrGCRunning, err)
 		}
 		return Collected{}, err
 	}
-	after, err := r.diskUse()
-	grace := strings.ReplaceAll(strings.TrimSuffix(r.pruneExpire(), ".ago"), ".", " ")
-	return Collected{Freed: max(0, before.total-after.total), Waiting: after.unreferenced, Grace: grace}, err
+	after, err := m.diskUse()
+	grace := strings.ReplaceAll(strings.TrimSuffix(m.pruneExpire(), ".ago"), ".", " ")
+	return Collected{Freed: max(0, before.Total-after.Total), Waiting: after.Unreferenced, Grace: grace}, err
+}
+
+// diskUse measures the repository's own object store. Alternates do not count.
+func (m *Maintenance) diskUse() (odb.DiskUse, error) {
+	use, err := odb.Measure(os.DirFS(filepath.Join(m.at.CommonDir, "objects")))
+	if err != nil {
+		return use, fmt.Errorf("measure the object store: %w", err)
+	}
+	return use, nil
 }
 
 // defaultExpire is what git takes gc.pruneExpire for where it is not set.
 const defaultExpire = "2.weeks.ago"
 
 // pruneExpire returns gc.pruneExpire, or the default.
-func (r *Repo) pruneExpire() string {
-	if v, ok := r.Config.Get("gc.pruneExpire"); ok {
+func (m *Maintenance) pruneExpire() string {
+	if v, ok := m.at.Config.Get("gc.pruneExpire"); ok {
 		return v
 	}
 	return defaultExpire
@@ -72,9 +88,9 @@ func (r *Repo) pruneExpire() string {
 
 // Grace returns how long gc keeps an unreachable object. ends is false if gc keeps such objects for
 // ever ("never"). `git rev-parse --since` parses the date as gc does, and prints it in seconds.
-func (r *Repo) Grace(ctx context.Context) (grace time.Duration, ends bool, err error) {
-	expire := r.pruneExpire()
-	out, err := r.Output(ctx, "rev-parse", "--since="+expire)
+func (m *Maintenance) Grace(ctx context.Context) (grace time.Duration, ends bool, err error) {
+	expire := m.pruneExpire()
+	out, err := m.at.Output(ctx, "rev-parse", "--since="+expire)
 	if err != nil {
 		return 0, false, err
 	}

@@ -54,9 +54,16 @@ func (c Commit) Encode() []byte {
 	return b.Bytes()
 }
 
-// WriteCommit writes a commit object and returns its id.
-func (r *Repo) WriteCommit(ctx context.Context, c Commit) (name.OID, error) {
-	return r.WriteObject(ctx, "commit", c.Encode())
+// Commits reads and writes commits, and tells how they follow from one another.
+type Commits struct {
+	at      *Location
+	objects *Objects
+	trees   *Trees
+}
+
+// Write writes a commit object and returns its id.
+func (c *Commits) Write(ctx context.Context, commit Commit) (name.OID, error) {
+	return c.objects.Write(ctx, "commit", commit.Encode())
 }
 
 // ParseCommit decodes the content of a commit object. It returns an error if tree, author or
@@ -128,13 +135,13 @@ func parseSignature(s string) (Signature, error) {
 	return sig, nil
 }
 
-// ReadCommit reads a commit by id or ref name. It also finds commits that InPacks has not handed to
+// Read reads a commit by id or ref name. It also finds commits that InPacks has not handed to
 // git yet.
-func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
-	if o, ok := r.unpacked(spec, "commit"); ok {
+func (c *Commits) Read(ctx context.Context, spec string) (Commit, error) {
+	if o, ok := c.objects.unpacked(spec, "commit"); ok {
 		return ParseCommit(o.OID, o.Data)
 	}
-	o, err := r.Batch().Typed(ctx, spec, "commit")
+	o, err := c.objects.Batch().Typed(ctx, spec, "commit")
 	if err != nil {
 		return Commit{}, fmt.Errorf("read commit %s: %w", spec, err)
 	}
@@ -142,24 +149,24 @@ func (r *Repo) ReadCommit(ctx context.Context, spec string) (Commit, error) {
 }
 
 // TreeOf returns the tree of a commit, and an error if the commit or that tree cannot be read.
-func (r *Repo) TreeOf(ctx context.Context, commit name.OID) (name.OID, error) {
-	c, err := r.ReadCommit(ctx, string(commit))
+func (c *Commits) TreeOf(ctx context.Context, commit name.OID) (name.OID, error) {
+	read, err := c.Read(ctx, string(commit))
 	if err == nil {
-		_, err = r.ReadTree(ctx, c.Tree)
+		_, err = c.trees.Read(ctx, read.Tree)
 	}
-	return c.Tree, err
+	return read.Tree, err
 }
 
 // IsShallow reports whether the repository is a shallow clone, in which commits may lack their
 // parents.
-func (r *Repo) IsShallow() bool {
-	_, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
+func (c *Commits) IsShallow() bool {
+	_, err := os.Stat(filepath.Join(c.at.CommonDir, "shallow"))
 	return err == nil
 }
 
 // Shallow returns the commits of a shallow clone whose parents it lacks.
-func (r *Repo) Shallow() (map[name.OID]bool, error) {
-	data, err := os.ReadFile(filepath.Join(r.CommonDir, "shallow"))
+func (c *Commits) Shallow() (map[name.OID]bool, error) {
+	data, err := os.ReadFile(filepath.Join(c.at.CommonDir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -177,11 +184,11 @@ var ErrShallow = errors.New("cut off, because the clone is shallow")
 // then author.name, then user.name, and so on. If there is no name or address, it is that of this
 // program. So unlike in `git commit`, a missing identity is never an error: nobody should lose a
 // checkpoint because git is not configured.
-func (r *Repo) Identity(when time.Time) (author, committer Signature) {
+func (c *Commits) Identity(when time.Time) (author, committer Signature) {
 	pick := func(role string) Signature {
 		get := func(field string) string {
 			for _, v := range []string{
-				gitconfig.Getenv(r.env, "GIT_"+strings.ToUpper(role+"_"+field)), r.configured(role + "." + field), r.configured("user." + field),
+				gitconfig.Getenv(c.at.env, "GIT_"+strings.ToUpper(role+"_"+field)), c.configured(role + "." + field), c.configured("user." + field),
 			} {
 				if v = cleanPerson(v); v != "" {
 					return v
@@ -191,7 +198,7 @@ func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 		}
 		s := Signature{Name: get("name"), Email: get("email"), When: when}
 		if s.Email == "" {
-			s.Email = cleanPerson(gitconfig.Getenv(r.env, "EMAIL"))
+			s.Email = cleanPerson(gitconfig.Getenv(c.at.env, "EMAIL"))
 		}
 		if s.Name == "" {
 			s.Name = "git-checkpoint"
@@ -205,8 +212,8 @@ func (r *Repo) Identity(when time.Time) (author, committer Signature) {
 }
 
 // configured returns a configuration value, or "".
-func (r *Repo) configured(key string) string {
-	v, _ := r.Config.Get(key)
+func (c *Commits) configured(key string) string {
+	v, _ := c.at.Config.Get(key)
 	return v
 }
 

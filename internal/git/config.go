@@ -9,10 +9,10 @@ import (
 	"git-checkpoint/internal/git/gitconfig"
 )
 
-// readConfig reads the whole configuration as git sees it from the directory of o. It uses a Repo
+// readConfig reads the whole configuration as git sees it from the directory of o. It uses a Location
 // with plain set: with our own -c settings the list would hold them instead of the user's.
-func readConfig(ctx context.Context, r *Repo, o Options) (*gitconfig.Config, error) {
-	probe := &Repo{program: r.program, env: r.env, plain: true}
+func readConfig(ctx context.Context, l *Location, o Options) (*gitconfig.Config, error) {
+	probe := &Location{program: l.program, env: l.env, plain: true}
 	dir := o.Dir
 	if dir == "" {
 		dir = "."
@@ -26,7 +26,7 @@ func readConfig(ctx context.Context, r *Repo, o Options) (*gitconfig.Config, err
 
 // ReadConfigFile reads one file in git's configuration syntax. It does not follow includes. A
 // missing file is an empty configuration.
-func (r *Repo) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Config, error) {
+func (l *Location) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Config, error) {
 	info, err := os.Stat(path)
 	if os.IsNotExist(err) {
 		return gitconfig.ParseConfig(nil), nil
@@ -34,7 +34,7 @@ func (r *Repo) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Conf
 	if err == nil && !info.Mode().IsRegular() { // git would block on a named pipe until somebody writes to it
 		return nil, fmt.Errorf("read configuration %q: it is not a regular file", path)
 	}
-	res, err := r.Run(ctx, Cmd{Args: []string{"config", "-z", "--list", "--no-includes", "--file", filepath.Clean(path)}})
+	res, err := l.Run(ctx, Cmd{Args: []string{"config", "-z", "--list", "--no-includes", "--file", filepath.Clean(path)}})
 	if err != nil {
 		return nil, fmt.Errorf("read configuration %q: %w", path, err)
 	}

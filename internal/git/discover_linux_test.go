@@ -16,13 +16,13 @@ import (
 )
 
 // both opens a directory twice: in this process, and with git.
-func (f *fixture) both(env ...string) (found *Repo, err error, asked *Repo, askErr error) {
+func (f *fixture) both(env ...string) (found *Location, err error, asked *Location, askErr error) {
 	f.Helper()
 	o := Options{Dir: f.Dir, Env: append(f.Env[:len(f.Env):len(f.Env)], env...)}
-	found = &Repo{env: cleanEnv(o.Env)}
-	err = found.discover(o)
+	at := &Location{env: cleanEnv(o.Env)}
+	err = at.discover(o)
 	asked, askErr = ask(f.Context(), "git", o)
-	return found, err, asked, askErr
+	return at, err, asked, askErr
 }
 
 // compareFound fails if what was found in this process differs from what git says. With must it
@@ -177,7 +177,7 @@ func TestConfigFilesAgainstGit(t *testing.T) {
 			return
 		}
 		read++
-		res, gitErr := (&Repo{program: "git", env: cleanEnv(f.Env), plain: true}).Run(t.Context(), Cmd{Args: []string{"config", "-z", "--list", "--global"}, Dir: filepath.Dir(f.Dir)})
+		res, gitErr := (&Location{program: "git", env: cleanEnv(f.Env), plain: true}).Run(t.Context(), Cmd{Args: []string{"config", "-z", "--list", "--global"}, Dir: filepath.Dir(f.Dir)})
 		if gitErr != nil {
 			tb.Fatalf("read %q where git says %v", text, gitErr)
 		}

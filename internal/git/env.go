@@ -64,4 +64,4 @@ func cleanEnv(env []string) []string {
 }
 
 // Getenv returns a variable of the environment that git processes get, or "".
-func (r *Repo) Getenv(key string) string { return gitconfig.Getenv(r.env, key) }
+func (l *Location) Getenv(key string) string { return gitconfig.Getenv(l.env, key) }

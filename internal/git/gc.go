@@ -17,9 +17,9 @@ const gcPatience = 30 * time.Second
 // starts later sees the new ref. One with the usual grace of two weeks does not touch objects that
 // were just written or freshened, so there is no need to wait for it. AwaitGC gives up after
 // gcPatience and returns nil then, too.
-func (r *Repo) AwaitGC(ctx context.Context) error {
+func (m *Maintenance) AwaitGC(ctx context.Context) error {
 	var limit <-chan time.Time
-	for r.GCDropsAll() {
+	for m.GCDropsAll() {
 		if limit == nil {
 			timer := time.NewTimer(gcPatience)
 			defer timer.Stop()
@@ -40,12 +40,12 @@ func (r *Repo) AwaitGC(ctx context.Context) error {
 // assumes that when gc.pruneExpire is set to anything but "never" or the default, or when the gc
 // was started with --prune or `git -c gc.pruneExpire`. If the arguments of the process cannot be
 // read (only Linux has /proc), it reports false.
-func (r *Repo) GCDropsAll() bool {
-	args := r.gcAtWork()
+func (m *Maintenance) GCDropsAll() bool {
+	args := m.gcAtWork()
 	if !strings.Contains(args, "git") {
 		return false
 	}
-	if v := r.pruneExpire(); v != "never" && v != defaultExpire {
+	if v := m.pruneExpire(); v != "never" && v != defaultExpire {
 		return true
 	}
 	return strings.Contains(args, "\x00--prune") || strings.Contains(strings.ToLower(args), "\x00gc.pruneexpire=")
@@ -53,8 +53,8 @@ func (r *Repo) GCDropsAll() bool {
 
 // gcAtWork returns the command line of the process that gc.pid names, with NULs between the
 // arguments. It is empty when no such process runs on this machine.
-func (r *Repo) gcAtWork() string {
-	data, err := os.ReadFile(filepath.Join(r.CommonDir, "gc.pid"))
+func (m *Maintenance) gcAtWork() string {
+	data, err := os.ReadFile(filepath.Join(m.at.CommonDir, "gc.pid"))
 	if err != nil {
 		return ""
 	}

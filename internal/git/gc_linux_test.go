@@ -21,7 +21,7 @@ func TestGCDropsAll(t *testing.T) {
 		f.must(err)
 		f.must(cmd.Start())
 		f.must(os.WriteFile(filepath.Join(r.CommonDir, "gc.pid"), fmt.Appendf(nil, "%d here", cmd.Process.Pid), 0o666))
-		if got := r.GCDropsAll(); got != want {
+		if got := r.Maintenance.GCDropsAll(); got != want {
 			t.Errorf("%s: %v", args, got)
 		}
 		f.must(end.Close())

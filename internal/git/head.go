@@ -15,21 +15,21 @@ var errUseGit = discover.ErrUseGit
 
 // discover opens an ordinary repository without starting git. It returns errUseGit when the repository
 // is not an ordinary one, or when HEAD cannot be read with certainty.
-func (r *Repo) discover(o Options) error {
+func (l *Location) discover(o Options) error {
 	found, err := discover.Find(o.Dir, o.Env)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(found.WorkTree, ".git")
-	r.GitDir, r.CommonDir, r.WorkTree, r.IndexPath = dir, dir, found.WorkTree, filepath.Join(dir, "index")
-	r.Prefix, r.Format, r.Config = found.Prefix, found.Format, found.Config
-	return r.readHead()
+	l.GitDir, l.CommonDir, l.WorkTree, l.IndexPath = dir, dir, found.WorkTree, filepath.Join(dir, "index")
+	l.Prefix, l.Format, l.Config = found.Prefix, found.Format, found.Config
+	return l.readHead()
 }
 
 // readHead resolves HEAD to a branch, and the branch to a commit. It handles the two forms that git
 // writes: an id, and "ref: refs/heads/<branch>". An unborn branch resolves to no commit.
-func (r *Repo) readHead() error {
-	path := filepath.Join(r.GitDir, "HEAD")
+func (l *Location) readHead() error {
+	path := filepath.Join(l.GitDir, "HEAD")
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return errUseGit
 	}
@@ -38,19 +38,19 @@ func (r *Repo) readHead() error {
 		return errUseGit
 	}
 	line, ended := strings.CutSuffix(string(data), "\n")
-	files := r.refFiles()
+	files := l.refFiles()
 	branch, symbolic := strings.CutPrefix(line, "ref: ")
 	switch {
 	case !ended: // git always ends the line; the file may be half written
 		return errUseGit
 	case !symbolic && len(line) == files.Digits && name.IsHex(line):
-		r.Head.OID = name.OID(line)
+		l.Head.OID = name.OID(line)
 		return nil
 	// A symbolic HEAD outside refs/heads is possible, but rare enough to leave to git.
 	case !symbolic || !strings.HasPrefix(branch, "refs/heads/") || !refs.IsSimple(branch):
 		return errUseGit
 	}
-	r.Head.Branch = name.Ref(branch)
-	r.Head.OID, err = files.Resolve(r.Head.Branch)
+	l.Head.Branch = name.Ref(branch)
+	l.Head.OID, err = files.Resolve(l.Head.Branch)
 	return err
 }

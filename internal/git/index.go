@@ -74,7 +74,7 @@ func (e *IndexError) Unwrap() []error { return []error{e.Err, ErrGarbled} }
 
 // ReadIndex reads an index file. A missing file is an empty index. It returns an IndexError for a
 // damaged one.
-func (r *Repo) ReadIndex(path string) (*Index, error) {
+func (c *Checkout) ReadIndex(path string) (*Index, error) {
 	data, err := mapped.Path(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{Version: 2}, nil
@@ -82,7 +82,7 @@ func (r *Repo) ReadIndex(path string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	ix, err := ParseIndex(data, r.HashLen())
+	ix, err := ParseIndex(data, c.at.HashLen())
 	if err != nil {
 		return nil, &IndexError{path, err}
 	}

@@ -44,7 +44,7 @@ func TestIndexAgainstGit(t *testing.T) {
 				}
 				f := stagedRepository(t, format, version)
 				r := f.open()
-				plain, err := r.ReadIndex(r.IndexPath)
+				plain, err := r.Checkout.ReadIndex(r.IndexPath)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,7 +62,7 @@ func TestIndexAgainstGit(t *testing.T) {
 					conflict += fmt.Sprintf("100644 %s %d\tconflict\x00", f.Blob(fmt.Sprint(stage)), stage)
 				}
 				f.GitIn(conflict, "update-index", "-z", "--index-info")
-				ix, err := r.ReadIndex(r.IndexPath)
+				ix, err := r.Checkout.ReadIndex(r.IndexPath)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,19 +132,19 @@ func TestIndexExtensions(t *testing.T) {
 	f.Git("commit", "-qm", "x")
 	r := f.open()
 	f.Git("update-index", "--split-index")
-	if ix, err := r.ReadIndex(r.IndexPath); err != nil || !ix.Split {
+	if ix, err := r.Checkout.ReadIndex(r.IndexPath); err != nil || !ix.Split {
 		t.Errorf("split: %+v %v", ix, err)
 	}
 	f.Git("update-index", "--no-split-index")
 	f.Git("sparse-checkout", "set", "--cone", "--sparse-index", "b")
-	if ix, err := r.ReadIndex(r.IndexPath); err != nil || !ix.Sparse || !ix.Flagged {
+	if ix, err := r.Checkout.ReadIndex(r.IndexPath); err != nil || !ix.Sparse || !ix.Flagged {
 		t.Errorf("sparse: %+v %v", ix, err)
 	}
-	if ix, err := r.ReadIndex(filepath.Join(f.Dir, "none")); err != nil || ix.Count != 0 || ix.each(nil) != nil {
+	if ix, err := r.Checkout.ReadIndex(filepath.Join(f.Dir, "none")); err != nil || ix.Count != 0 || ix.each(nil) != nil {
 		t.Errorf("missing: %+v %v", ix, err)
 	}
 	f.Write("bad", "DIRC but not really an index file")
-	if _, err := r.ReadIndex(filepath.Join(f.Dir, "bad")); err == nil {
+	if _, err := r.Checkout.ReadIndex(filepath.Join(f.Dir, "bad")); err == nil {
 		t.Error("a broken index was read")
 	}
 }

@@ -42,7 +42,7 @@ func (ix *Index) OIDOf(e IndexEntry) name.OID { return ix.oidAt(e.oidAt) }
 //
 // It merges the sorted entries of ix with the sorted edits, and copies the bytes of entries that do
 // not change. That is much faster than `git update-index`, and it does not read the worktree.
-func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
+func (c *Checkout) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
 	w := &indexWriter{version: ix.Version, hashLen: ix.hashLen}
 	w.out = append(make([]byte, 0, len(ix.data)+len(edits)*128+1024), ix.data[:12]...)
 	paths := slices.Sorted(maps.Keys(edits))
@@ -68,14 +68,14 @@ func (r *Repo) EditIndex(ctx context.Context, ix *Index, edits map[string]IndexE
 	// directories again.
 	cache := ix.trees
 	if tree != ix.Tree {
-		if cache, err = r.cacheOf(ctx, ix, edits, tree); err != nil {
+		if cache, err = c.cacheOf(ctx, ix, edits, tree); err != nil {
 			return nil, err
 		}
 	}
 	w.out = append(w.out, "TREE"...)
 	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache)))
 	w.out = append(w.out, cache...)
-	h := newHash(r.Format)
+	h := newHash(c.at.Format)
 	h.Write(w.out) //nolint:errcheck // never fails
 	return h.Sum(w.out), nil
 }
@@ -137,24 +137,24 @@ func appendOffsetVarint(out []byte, n int) []byte {
 
 // cacheOf encodes the TREE extension for another tree. It copies what ix has for the directories
 // that stay the same, and reads only the trees of the others.
-func (r *Repo) cacheOf(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
+func (c *Checkout) cacheOf(ctx context.Context, ix *Index, edits map[string]IndexEdit, tree name.OID) ([]byte, error) {
 	old := wantedDirectories(edits)
 	if d := (&cacheTree{data: ix.trees, hashLen: ix.hashLen}); !d.read(old, 0) {
 		old = nil
 	}
 	var out []byte
-	_, err := r.encodeCache(ctx, &out, "", tree, old)
+	_, err := c.encodeCache(ctx, &out, "", tree, old)
 	return out, err
 }
 
 // encodeCache appends the cache entries of a directory and of everything below it. old is what the
 // previous cache has for it, or nil. It returns how many index entries the directory contains.
-func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree name.OID, old *cached) (int, error) {
+func (c *Checkout) encodeCache(ctx context.Context, out *[]byte, dir string, tree name.OID, old *cached) (int, error) {
 	if old != nil && old.oid == tree {
 		*out = append(*out, old.text...)
 		return old.count, nil
 	}
-	entries, err := r.ReadTree(ctx, tree)
+	entries, err := c.trees.Read(ctx, tree)
 	if err != nil {
 		return 0, err
 	}
@@ -173,7 +173,7 @@ func (r *Repo) encodeCache(ctx context.Context, out *[]byte, dir string, tree na
 		if old != nil {
 			known = old.children[e.Name]
 		}
-		n, err := r.encodeCache(ctx, &below, e.Name, e.OID, known)
+		n, err := c.encodeCache(ctx, &below, e.Name, e.OID, known)
 		if err != nil {
 			return 0, err
 		}

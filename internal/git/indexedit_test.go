@@ -51,7 +51,7 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 	_, had := stage("first")
 	repo := f.open()
 	defer repo.Close() //nolint:errcheck // the readers of one round
-	ix, err := repo.ReadIndex(index)
+	ix, err := repo.Checkout.ReadIndex(index)
 	if err != nil || !ix.Editable() {
 		t.Fatalf("the index cannot be edited: %v", err)
 	}
@@ -66,7 +66,7 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 			edits[p] = IndexEdit{Entry: e}
 		}
 	}
-	data, err := repo.EditIndex(f.Context(), ix, edits, name.OID(target))
+	data, err := repo.Checkout.EditIndex(f.Context(), ix, edits, name.OID(target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 	}
 	f.Git("read-tree", "--reset", target)
 	see := func(path string) string {
-		back, err := repo.ReadIndex(path)
+		back, err := repo.Checkout.ReadIndex(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func (b *Batch) readHere(info bool, specs []string) (found []Object, rest []stri
 		room := int64(maxTogether)
 		oids := make([]name.OID, 0, to-from)
 		for _, s := range specs[from:to] {
-			if len(s) != 2*b.repo.HashLen() || !name.IsHex(s) {
+			if len(s) != 2*b.at.HashLen() || !name.IsHex(s) {
 				s = "" // not an id, perhaps a ref name; locate skips it
 			}
 			oids = append(oids, name.OID(s))
@@ -125,7 +125,7 @@ func (b *Batch) readOne(r *reader, info bool, l located, limit int64) (Object, e
 // check compares the content of an object with the id that was asked for. A spec that is not an id
 // names something else, and there is nothing to compare.
 func (b *Batch) check(spec string, o Object) error {
-	if oid := name.OID(spec); oid == o.OID && HashObject(b.repo.Format, o.Type, o.Data) != oid {
+	if oid := name.OID(spec); oid == o.OID && HashObject(b.at.Format, o.Type, o.Data) != oid {
 		return fmt.Errorf("object %q: %w", spec, ErrUnreadable)
 	}
 	return nil

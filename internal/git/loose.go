@@ -33,7 +33,7 @@ type looseDir struct {
 	syncIndex   bool    // and for their indexes
 	shared      sharing // core.sharedRepository
 
-	objects *objects // the whole database; set by newObjects
+	objects *database // the whole database; set by newObjects
 
 	created sync.Map // the ids of objects that write had to write
 
@@ -42,9 +42,9 @@ type looseDir struct {
 	buffer   *bufio.Writer
 }
 
-func (r *Repo) newLooseDir() *looseDir {
-	d := &looseDir{dir: filepath.Join(r.CommonDir, "objects"), format: r.Format, level: compression(r.Config), sync: r.Syncs(), syncPack: syncs(r.Config, "pack"), syncIndex: syncs(r.Config, "pack-metadata"), shared: sharedMode(r.Config)}
-	if v := gitconfig.Getenv(r.env, objectDirectory); v != "" {
+func (o *Objects) newLooseDir() *looseDir {
+	d := &looseDir{dir: filepath.Join(o.at.CommonDir, "objects"), format: o.at.Format, level: compression(o.at.Config), sync: syncs(o.at.Config, "loose-object"), syncPack: syncs(o.at.Config, "pack"), syncIndex: syncs(o.at.Config, "pack-metadata"), shared: sharedMode(o.at.Config)}
+	if v := gitconfig.Getenv(o.at.env, objectDirectory); v != "" {
 		d.dir = v // inside the quarantine of a push
 	}
 	return d

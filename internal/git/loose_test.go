@@ -25,7 +25,7 @@ func TestGarbledLooseObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := f.open().database().borrow()
+		d := f.open().Objects.database().borrow()
 		given := 0
 		for i := range whole {
 			for bit := range 8 {
@@ -58,7 +58,7 @@ func TestGarbledAndPacked(t *testing.T) {
 	oid, other := f.Blob("packed"), f.Blob("other")
 	f.GitIn(string(oid)+"\n", "pack-objects", "-q", f.Dir+"/.git/objects/pack/pack")
 	f.rewrite(oid, "garbled")
-	if o, err := f.open().Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != "packed" {
+	if o, err := f.open().Objects.Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != "packed" {
 		t.Errorf("%q %v", o.Data, err)
 	}
 	swapped, err := os.ReadFile(f.Loose(oid))
@@ -66,7 +66,7 @@ func TestGarbledAndPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.rewrite(other, string(swapped))
-	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
+	if o, err := f.open().Objects.Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
 		t.Errorf("%q %v", o.Data, err)
 	}
 	third := f.Blob("third")
@@ -75,7 +75,7 @@ func TestGarbledAndPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.rewrite(other, string(whole))
-	if o, err := f.open().Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
+	if o, err := f.open().Objects.Batch().Object(ctx(t), string(other)); !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrMissing) {
 		t.Errorf("%q %v", o.Data, err)
 	}
 }
@@ -100,10 +100,10 @@ func TestSwappedInPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := f.open()
-	if o, err := r.Batch().Object(ctx(t), string(one)); err != nil || string(o.Data) != "first of them" {
+	if o, err := r.Objects.Batch().Object(ctx(t), string(one)); err != nil || string(o.Data) != "first of them" {
 		t.Errorf("%q %v", o.Data, err)
 	}
-	err = r.Batch().Prove(ctx(t), []string{string(one), string(two)}, 100, func(i int, o Object, err error) error {
+	err = r.Objects.Batch().Prove(ctx(t), []string{string(one), string(two)}, 100, func(i int, o Object, err error) error {
 		if !errors.Is(err, ErrGarbled) {
 			t.Errorf("%d: %q %v", i, o.Data, err)
 		}
@@ -134,7 +134,7 @@ func TestAskHereOrder(t *testing.T) {
 	missing := name.OID(strings.Repeat("1", 40))
 	r := f.open()
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBatch(r)
+		b := newBatch(r.Objects)
 		defer b.close()
 		picks := rapid.SliceOfN(rapid.IntRange(-1, len(oids)-1), 0, 70).Draw(rt, "picks")
 		specs := make([]string, len(picks))

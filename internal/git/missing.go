@@ -68,7 +68,7 @@ func (b *Batch) Present(lists []string) []bool {
 	for i, ids := range lists {
 		all[i] = ids != ""
 		for len(ids) > 0 && all[i] {
-			n := min(b.repo.HashLen(), len(ids))
+			n := min(b.at.HashLen(), len(ids))
 			all[i] = b.objects.packs.Has([]byte(ids[:n])) || b.objects.loose.has(name.OID(hex.EncodeToString([]byte(ids[:n]))))
 			ids = ids[n:]
 		}

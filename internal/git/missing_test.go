@@ -22,7 +22,7 @@ func TestMissing(t *testing.T) {
 		for _, spec := range []string{"HEAD", "HEAD^{tree}", "HEAD:a", "HEAD:a/b"} {
 			all = append(all, name.OID(f.Git("rev-parse", spec)))
 		}
-		b := f.open().Batch()
+		b := f.open().Objects.Batch()
 		got, err := b.Missing(ctx(t), all)
 		if err != nil || len(got) != 3 || !got[all[3]] || !got[all[4]] || !got[all[5]] {
 			t.Errorf("%v %v", got, err)

@@ -21,7 +21,7 @@ func TestWriterModes(t *testing.T) {
 				defer syscall.Umask(syscall.Umask(umask))
 				f := newFixture(t)
 				r := f.open("GIT_CONFIG_PARAMETERS='core.sharedRepository=" + shared + "'")
-				oid, err := r.WriteObject(ctx(t), "blob", []byte("ours"))
+				oid, err := r.Objects.Write(ctx(t), "blob", []byte("ours"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,8 +11,8 @@ import (
 // HeadOf returns the commit at HEAD of another repository, whose worktree is dir. It is empty when
 // HEAD has no commit or dir is not the top of a worktree. No hooks and file watchers of that
 // repository are started.
-func (r *Repo) HeadOf(ctx context.Context, dir string) (name.OID, error) {
-	other := &Repo{program: r.program, env: r.env, WorkTree: dir}
+func (l *Location) HeadOf(ctx context.Context, dir string) (name.OID, error) {
+	other := &Location{program: l.program, env: l.env, WorkTree: dir}
 	res, err := other.Run(ctx, Cmd{Args: []string{"rev-parse", "--verify", "-q", "--show-toplevel", "HEAD"}, Dir: dir})
 	if err != nil {
 		if ExitCode(err) > 0 {

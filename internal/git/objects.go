@@ -2,18 +2,62 @@ package git
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/git/internal/odb"
 )
 
-// objects reads and writes the files of the object database in this process. It refuses
+// Objects reads and writes objects of every type. It hides where they are: in loose files and packs that
+// this process reads itself, behind a git that it started, in the pack of InPacks, or in the directory of
+// Borrow.
+type Objects struct {
+	at *Location
+
+	batch *Batch // started on first use, see Batch
+	once  sync.Once
+
+	files    *database // created on first use, see database
+	fileOnce sync.Once
+
+	writer  ObjectWriter // where Write writes: a looseDir, a processWriter, or pack
+	writing sync.Once
+	pack    *packWriter // set while InPacks runs
+
+	borrowed string // the temporary object directory of Borrow, or ""
+}
+
+// Batch returns the repository's reader of objects. It starts no process before it needs one.
+func (o *Objects) Batch() *Batch {
+	o.once.Do(func() { o.batch = newBatch(o) })
+	return o.batch
+}
+
+// database returns the in-process reader and writer of the object directory.
+func (o *Objects) database() *database {
+	o.fileOnce.Do(func() { o.files = o.newObjects() })
+	return o.files
+}
+
+// close ends the processes, closes the open packs, and removes the directory of Borrow.
+func (o *Objects) close() {
+	if o.borrowed != "" {
+		defer os.RemoveAll(o.borrowed) //nolint:errcheck // a temporary directory
+	}
+	o.database().packs.Close()
+	if o.batch != nil {
+		o.batch.close()
+	}
+}
+
+// database reads and writes the files of the object database in this process. It refuses
 // (odb.ErrUseGit) whatever it cannot read with certainty, such as unusual packs, objects that a
 // promisor remote still has, and damage. The caller asks git then.
-type objects struct {
+type database struct {
 	loose *looseDir
 	packs *odb.Packs
 
@@ -23,19 +67,31 @@ type objects struct {
 // reader reads objects for one goroutine at a time.
 type reader struct {
 	odb.Reader
-	*objects
+	*database
 	located []located // the result of the last locate
 }
 
+// isWhole reports whether an object exists. A loose one is also read and checked.
+func (o *Objects) isWhole(oid name.OID) bool {
+	d := o.database()
+	if d.loose.has(oid) {
+		return d.whole(oid)
+	}
+	d.packs.Refresh()
+	_, packed := d.packs.Find(oid)
+	return packed
+}
+
 // newObjects connects the two halves: a looseDir writes no object that a pack has.
-func (r *Repo) newObjects() *objects {
-	loose := r.newLooseDir()
-	loose.objects = &objects{loose: loose, packs: odb.New(r.objectDirs(loose.dir), r.HashLen())}
+func (o *Objects) newObjects() *database {
+	loose := o.newLooseDir()
+	dirs := odb.Directories(loose.dir, gitconfig.Getenv(o.at.env, alternates), o.at.WorkTree)
+	loose.objects = &database{loose: loose, packs: odb.New(dirs, o.at.HashLen())}
 	return loose.objects
 }
 
 // whole reports whether a loose object can be read and has its id.
-func (o *objects) whole(oid name.OID) bool {
+func (o *database) whole(oid name.OID) bool {
 	r := o.borrow()
 	defer o.giveBack(r)
 	_, err := r.readLoose(oid, maxHere)
@@ -44,7 +100,7 @@ func (o *objects) whole(oid name.OID) bool {
 
 // packed reports whether an intact copy of an object of n bytes is in a pack, and freshens that pack.
 // A copy that is damaged must not be trusted. One of more than maxHere is not read.
-func (o *objects) packed(oid name.OID, n int) bool {
+func (o *database) packed(oid name.OID, n int) bool {
 	place, ok := o.packs.Find(oid)
 	if !ok || !freshenPack(place.Pack()) {
 		return false
@@ -60,19 +116,19 @@ func (o *objects) packed(oid name.OID, n int) bool {
 }
 
 // borrow returns a reader. The caller gives it back with giveBack.
-func (o *objects) borrow() *reader {
+func (o *database) borrow() *reader {
 	if r, used := o.readers.Get().(*reader); used {
 		return r
 	}
-	return &reader{objects: o}
+	return &reader{database: o}
 }
 
 // giveBack makes a reader available to others.
-func (o *objects) giveBack(r *reader) { o.readers.Put(r) }
+func (o *database) giveBack(r *reader) { o.readers.Put(r) }
 
 // misstated reports whether git would read the object from a loose file whose content has another
 // size than its header claims. Only a full id is looked up.
-func (o *objects) misstated(spec string) bool {
+func (o *database) misstated(spec string) bool {
 	oid, err := name.ParseOID(spec)
 	if err != nil {
 		return false
@@ -87,7 +143,7 @@ const maxHere = 1 << 20
 
 // inChunks splits n things into parts and has one reader per processor work on one part each. Small
 // numbers are not split, because starting goroutines would cost more than it saves.
-func (o *objects) inChunks(n int, do func(r *reader, from, to int)) {
+func (o *database) inChunks(n int, do func(r *reader, from, to int)) {
 	const enough = 32
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/enough))
 	Each(parts, func(k int) error { //nolint:errcheck // none has an error

@@ -170,23 +170,23 @@ func (f *fixture) compare(whole bool) {
 		}
 	}
 	objects := func(some []string, each func(int, Object, error) error) error {
-		return newBatch(r).Objects(ctx(f.TB), some, each)
+		return newBatch(r.Objects).Objects(ctx(f.TB), some, each)
 	}
 	apart := func(some []string, each func(int, Object, error) error) error {
-		return r.ProveInParallel(ctx(f.TB), some, MaxObject, each)
+		return r.Objects.ProveInParallel(ctx(f.TB), some, MaxObject, each)
 	}
 	info := func(some []string, each func(int, Object, error) error) error {
-		return r.Batch().Info(ctx(f.TB), some, each)
+		return r.Objects.Batch().Info(ctx(f.TB), some, each)
 	}
 	check(small, apart, true)
 	check(specs, info, false)
 	for _, one := range small[:20] {
 		check([]string{one}, objects, true)
 	}
-	if missing, err := r.Batch().Missing(ctx(f.TB), oids(small)); err != nil || len(missing) > 0 {
+	if missing, err := r.Objects.Batch().Missing(ctx(f.TB), oids(small)); err != nil || len(missing) > 0 {
 		f.Errorf("%v %v", missing, err)
 	}
-	if started := (r.Batch().contents != nil || r.Batch().info != nil); started && whole {
+	if started := (r.Objects.Batch().contents != nil || r.Objects.Batch().info != nil); started && whole {
 		f.Error("git was asked for what can be read here")
 	}
 	check(specs, objects, true)
@@ -207,7 +207,7 @@ func TestPacksMove(t *testing.T) {
 	f.history(rand.New(rand.NewPCG(2, 2)), 12)
 	f.Git("repack", "-qad")
 	r := f.open()
-	b := r.Batch()
+	b := r.Objects.Batch()
 	head := name.OID(f.Git("rev-parse", "HEAD"))
 	if _, err := b.Object(ctx(t), string(head)); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestPacksMove(t *testing.T) {
 	if err != nil || !missing[head] || missing[other] {
 		t.Errorf("%v %v", missing, err)
 	}
-	if _, err := newBatch(r).Object(ctx(t), string(head)); !errors.Is(err, ErrMissing) {
+	if _, err := newBatch(r.Objects).Object(ctx(t), string(head)); !errors.Is(err, ErrMissing) {
 		t.Errorf("what a gc dropped: %v", err)
 	}
 }
@@ -292,7 +292,7 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	defer r.Close() //nolint:errcheck // only a test
 	var lock sync.Mutex
 	where := fmt.Sprintf("bit %d of %s", at, filepath.Base(path))
-	err = r.ProveInParallel(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {
+	err = r.Objects.ProveInParallel(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {
 		lock.Lock()
 		defer lock.Unlock()
 		want := all[name.OID(specs[i])]

@@ -12,12 +12,12 @@ import (
 
 // ObjectsOf calls each for the given commits and for every tree and blob in them, once per object.
 // It does not follow parents.
-func (r *Repo) ObjectsOf(ctx context.Context, commits []name.OID, each func(name.OID)) error {
+func (c *Commits) ObjectsOf(ctx context.Context, commits []name.OID, each func(name.OID)) error {
 	if len(commits) == 0 {
 		return ctx.Err()
 	}
 	out := &lineWriter{each: func(line string) { each(name.OID(line)) }}
-	_, err := r.Run(ctx, Cmd{
+	_, err := c.at.Run(ctx, Cmd{
 		Args: []string{"rev-list", "--objects", "--no-object-names", "--no-walk=unsorted", "--stdin"}, Stdin: Revisions(commits, nil), Stdout: out,
 	})
 	if err != nil {

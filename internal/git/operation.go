@@ -20,9 +20,9 @@ var operations = [...]struct{ file, operation string }{
 
 // Operation returns what is in progress in this worktree: "merge", "rebase", "am", "cherry-pick",
 // "revert" or "bisect". It is empty when nothing is.
-func (r *Repo) Operation() string {
+func (c *Checkout) Operation() string {
 	for _, o := range operations {
-		if _, err := os.Lstat(filepath.Join(r.GitDir, filepath.FromSlash(o.file))); err == nil {
+		if _, err := os.Lstat(filepath.Join(c.at.GitDir, filepath.FromSlash(o.file))); err == nil {
 			return o.operation
 		}
 	}
@@ -31,9 +31,9 @@ func (r *Repo) Operation() string {
 
 // OperationHead returns the other commit of the operation in progress, the one that is merged,
 // picked or reverted. It is empty when there is none.
-func (r *Repo) OperationHead() name.OID {
+func (c *Checkout) OperationHead() name.OID {
 	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha"} {
-		data, err := os.ReadFile(filepath.Join(r.GitDir, filepath.FromSlash(file)))
+		data, err := os.ReadFile(filepath.Join(c.at.GitDir, filepath.FromSlash(file)))
 		if err != nil {
 			continue
 		}
@@ -58,32 +58,32 @@ type Worktree struct {
 //
 // git prints the paths of worktrees, but not their names. The file gitdir in each directory below
 // <common dir>/worktrees links the two.
-func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
-	linked, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+func (l *Location) Worktrees(ctx context.Context) ([]Worktree, error) {
+	linked, err := os.ReadDir(filepath.Join(l.CommonDir, "worktrees"))
 	if err != nil || len(linked) == 0 {
 		return nil, nil //nolint:nilerr // no such directory: no linked worktrees
 	}
 	// The file gitdir contains the path of the linked worktree's .git file.
 	byPath := map[string]string{}
 	for _, d := range linked {
-		data, err := os.ReadFile(filepath.Join(r.CommonDir, "worktrees", d.Name(), "gitdir"))
+		data, err := os.ReadFile(filepath.Join(l.CommonDir, "worktrees", d.Name(), "gitdir"))
 		if err == nil {
 			byPath[filepath.Dir(strings.TrimSpace(string(data)))] = d.Name()
 		}
 	}
-	res, err := r.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain"}})
+	res, err := l.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil {
 		return nil, err
 	}
 	var out []Worktree
 	for i, block := range strings.Split(strings.TrimSpace(string(res.Stdout)), "\n\n") {
-		w := Worktree{Name: "main", GitDir: r.CommonDir}
+		w := Worktree{Name: "main", GitDir: l.CommonDir}
 		for _, line := range strings.Split(block, "\n") {
 			key, value, _ := strings.Cut(line, " ")
 			switch key {
 			case "worktree":
 				if n, ok := byPath[value]; ok && i > 0 {
-					w.Name, w.GitDir = n, filepath.Join(r.CommonDir, "worktrees", n)
+					w.Name, w.GitDir = n, filepath.Join(l.CommonDir, "worktrees", n)
 				} else if i > 0 {
 					w.Name, w.GitDir = filepath.Base(value), ""
 				}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // OwnDirs are the git directory and the common directory, where they are not simply the .git at the
@@ -19,18 +18,18 @@ type OwnDirs struct {
 }
 
 // OwnDirs finds them.
-func (r *Repo) OwnDirs() *OwnDirs {
-	if info, err := os.Lstat(r.GitDir); err == nil && info.IsDir() && r.GitDir == r.CommonDir && r.GitDir == filepath.Join(r.WorkTree, ".git") {
+func (l *Location) OwnDirs() *OwnDirs {
+	if info, err := os.Lstat(l.GitDir); err == nil && info.IsDir() && l.GitDir == l.CommonDir && l.GitDir == filepath.Join(l.WorkTree, ".git") {
 		return nil
 	}
 	own := &OwnDirs{}
-	for _, dir := range []string{r.GitDir, r.CommonDir} {
+	for _, dir := range []string{l.GitDir, l.CommonDir} {
 		info, err := os.Stat(dir)
 		if err != nil || own.Has(info) {
 			continue
 		}
 		own.dirs = append(own.dirs, info)
-		if rel, below := r.below(dir); below {
+		if rel, below := l.below(dir); below {
 			own.Inside = append(own.Inside, rel)
 		}
 	}
@@ -53,8 +52,8 @@ func (o *OwnDirs) At(path string) bool {
 
 // below returns the path of dir relative to the top of the worktree, "." for the top itself, and
 // false if dir is elsewhere.
-func (r *Repo) below(dir string) (rel string, is bool) {
-	top, err := os.Stat(r.WorkTree)
+func (l *Location) below(dir string) (rel string, is bool) {
+	top, err := os.Stat(l.WorkTree)
 	if err != nil {
 		return "", false
 	}
@@ -70,16 +69,4 @@ func (r *Repo) below(dir string) (rel string, is bool) {
 			return "", false
 		}
 	}
-}
-
-// TrackedOnly reports whether untracked files are none of the repository's business: its git
-// directory is inside of its worktree under a name of its own, as where it keeps the dotfiles of a
-// home directory, and status.showUntrackedFiles is "no".
-func (r *Repo) TrackedOnly(own *OwnDirs) bool {
-	if own == nil || len(own.Inside) == 0 {
-		return false
-	}
-	v, _ := r.Config.Get("status.showUntrackedFiles")
-	shows, err := r.Config.Bool("status.showUntrackedFiles", true)
-	return strings.EqualFold(v, "no") || err == nil && !shows
 }

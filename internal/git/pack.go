@@ -30,35 +30,35 @@ const unpackLimit = 100
 // objects take a second, and a pack of them a tenth of that. git gets the pack when do returns, or
 // before a ref is updated; a pack of few objects is unpacked. Until then this Repo can read the
 // trees and commits in the pack, but not its blobs.
-func (r *Repo) InPacks(ctx context.Context, do func() error) error {
-	r.writing.Do(func() { r.writer = r.newWriter() })
-	if r.pack != nil {
+func (o *Objects) InPacks(ctx context.Context, do func() error) error {
+	o.writing.Do(func() { o.writer = o.newWriter() })
+	if o.pack != nil {
 		return errors.New("write packs: another pack is being written")
 	}
-	if _, own := r.writer.(*looseDir); !own {
+	if _, own := o.writer.(*looseDir); !own {
 		return do() // git writes each object, because each needs an id of another format too
 	}
-	if r.Packs() > odb.MaxPacks {
+	if o.Packs() > odb.MaxPacks {
 		return do() // objects in packs are not found any more, and would be packed again each time
 	}
-	before := r.writer
-	r.pack = newPackWriter(r)
-	r.writer = r.pack
+	before := o.writer
+	o.pack = newPackWriter(o)
+	o.writer = o.pack
 	defer func() {
-		r.pack.busy.Wait()
-		r.pack.discard()
-		r.writer, r.pack = before, nil
+		o.pack.busy.Wait()
+		o.pack.discard()
+		o.writer, o.pack = before, nil
 	}()
 	if err := do(); err != nil {
 		return err
 	}
-	return r.pack.flush(ctx)
+	return o.pack.flush(ctx)
 }
 
 // packWriter collects objects in the file of a pack, which gets its index and its name when it is
 // complete. They are compressed in the background, which saves a third of the time.
 type packWriter struct {
-	repo *Repo
+	to *Objects
 
 	mu      sync.Mutex
 	known   map[name.OID]*kept // every object written, those of earlier packs too; nil for a blob
@@ -88,8 +88,8 @@ type packLane struct {
 	deflate *zlib.Writer
 }
 
-func newPackWriter(r *Repo) *packWriter {
-	w := &packWriter{repo: r, known: map[name.OID]*kept{}, lanes: make(chan *packLane, packLanes)}
+func newPackWriter(o *Objects) *packWriter {
+	w := &packWriter{to: o, known: map[name.OID]*kept{}, lanes: make(chan *packLane, packLanes)}
 	for range packLanes {
 		w.lanes <- &packLane{}
 	}
@@ -130,7 +130,7 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	if code < 1 {
 		return "", fmt.Errorf("an object of type %q", typ)
 	}
-	oid, err := identify(w.repo.Format, typ, data)
+	oid, err := identify(w.to.at.Format, typ, data)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	if !w.claim(oid, k) {
 		return oid, nil
 	}
-	if loose := w.repo.database().loose; loose.found(oid) {
+	if loose := w.to.database().loose; loose.found(oid) {
 		// If the copy is damaged or cannot be freshened, a loose object replaces it, or git reads the
 		// loose object instead.
 		w.forget(oid)
@@ -183,7 +183,7 @@ func (w *packWriter) add(oid name.OID, entry []byte, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil && err == nil && w.err == nil {
-		if w.file, err = w.repo.database().loose.tempPack("tmp_pack_"); err == nil {
+		if w.file, err = w.to.database().loose.tempPack("tmp_pack_"); err == nil {
 			w.out = bufio.NewWriterSize(w.file, 64<<10)
 			_, err = w.out.Write(make([]byte, packStart))
 			w.size = packStart
@@ -228,7 +228,7 @@ func (w *packWriter) flush(ctx context.Context) error {
 	defer w.discard()
 	sum, err := w.complete()
 	if err == nil && len(w.entries) < unpackLimit {
-		_, err = w.repo.Run(ctx, Cmd{Args: []string{"unpack-objects", "-q"}, Stdin: w.file})
+		_, err = w.to.at.Run(ctx, Cmd{Args: []string{"unpack-objects", "-q"}, Stdin: w.file})
 	} else if err == nil {
 		err = w.install(sum)
 	}
@@ -248,7 +248,7 @@ func (w *packWriter) complete() (sum []byte, err error) {
 	if _, err := w.file.WriteAt(start, 0); err != nil {
 		return nil, err
 	}
-	h := newHash(w.repo.Format)
+	h := newHash(w.to.at.Format)
 	if _, err := io.Copy(h, io.NewSectionReader(w.file, 0, w.size)); err != nil {
 		return nil, err
 	}
@@ -262,13 +262,13 @@ func (w *packWriter) complete() (sum []byte, err error) {
 
 // install gives the pack its name, and then the index: git uses a pack as soon as it has one.
 func (w *packWriter) install(sum []byte) error {
-	dir := w.repo.database().loose
+	dir := w.to.database().loose
 	index, err := dir.tempPack("tmp_idx_")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(index.Name()) //nolint:errcheck // gone if it got its name
-	_, err = index.Write(packIndex(newHash(w.repo.Format), w.entries, sum))
+	_, err = index.Write(packIndex(newHash(w.to.at.Format), w.entries, sum))
 	if err == nil {
 		err = dir.syncAndChmod(index, dir.syncIndex)
 	}
@@ -283,7 +283,7 @@ func (w *packWriter) install(sum []byte) error {
 	if err := os.Rename(index.Name(), path+".idx"); err != nil {
 		return err
 	}
-	w.repo.database().packs.Refresh()
+	w.to.database().packs.Refresh()
 	return nil
 }
 
@@ -327,13 +327,13 @@ func (w *packWriter) discard() {
 
 // unpacked returns an object that InPacks has written and that git may not have yet. It does not
 // return blobs.
-func (r *Repo) unpacked(oid, typ string) (Object, bool) {
-	if r.pack == nil {
+func (o *Objects) unpacked(oid, typ string) (Object, bool) {
+	if o.pack == nil {
 		return Object{}, false
 	}
-	r.pack.mu.Lock()
-	defer r.pack.mu.Unlock()
-	k := r.pack.known[name.OID(oid)]
+	o.pack.mu.Lock()
+	defer o.pack.mu.Unlock()
+	k := o.pack.known[name.OID(oid)]
 	if k == nil || k.typ != typ {
 		return Object{}, false
 	}

@@ -16,9 +16,9 @@ import (
 // writePack writes n blobs in one pack and returns the path of its index.
 func writePack(t *testing.T, r *Repo, seed string, n int) string {
 	t.Helper()
-	err := r.InPacks(ctx(t), func() error {
+	err := r.Objects.InPacks(ctx(t), func() error {
 		return Each(n, func(i int) error {
-			_, err := r.WriteObject(ctx(t), "blob", []byte(strings.Repeat(fmt.Sprintln(seed, i), 1+i%50)))
+			_, err := r.Objects.Write(ctx(t), "blob", []byte(strings.Repeat(fmt.Sprintln(seed, i), 1+i%50)))
 			return err
 		})
 	})
@@ -150,7 +150,7 @@ func killedAt(t *testing.T, f *fixture, seen string) bool {
 // cannot get its name, the pack has one.
 func TestPackBeforeIndex(t *testing.T) {
 	f := newFixture(t)
-	w := newPackWriter(f.open())
+	w := newPackWriter(f.open().Objects)
 	defer w.discard()
 	_, err := w.WriteObject(ctx(t), "blob", []byte("one"))
 	f.must(err)

@@ -13,13 +13,13 @@ import (
 
 // LooseObjects estimates the number of loose objects as git does: ids are distributed evenly, so
 // counting one of the 256 directories is enough.
-func (r *Repo) LooseObjects() int {
-	return 256 * countNames(filepath.Join(r.CommonDir, "objects", "17"), 1<<16)
+func (m *Maintenance) LooseObjects() int {
+	return 256 * countNames(filepath.Join(m.at.CommonDir, "objects", "17"), 1<<16)
 }
 
 // Packs counts the packs that a repack may join: those without a .keep file.
-func (r *Repo) Packs() int {
-	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "objects", "pack")) //nolint:errcheck // then there is none
+func (o *Objects) Packs() int {
+	entries, _ := os.ReadDir(filepath.Join(o.at.CommonDir, "objects", "pack")) //nolint:errcheck // then there is none
 	count := 0
 	for _, e := range entries {
 		switch filepath.Ext(e.Name()) {
@@ -34,8 +34,8 @@ func (r *Repo) Packs() int {
 
 // LooseRefs counts the loose refs (those with a file of their own) directly below prefix. It stops
 // counting at most+1.
-func (r *Repo) LooseRefs(prefix name.Ref, most int) int {
-	return countNames(filepath.Join(r.CommonDir, filepath.FromSlash(string(prefix))), most+1)
+func (m *Maintenance) LooseRefs(prefix name.Ref, most int) int {
+	return countNames(filepath.Join(m.at.CommonDir, filepath.FromSlash(string(prefix))), most+1)
 }
 
 // countNames counts the entries of a directory, up to most. A directory that does not exist has
@@ -60,14 +60,14 @@ func countNames(dir string, most int) int {
 // MayPackObjects reports whether Pack may move loose objects into packs. It must not if packs have
 // to stay as they are (extensions.preciousObjects), in a partial clone, where a repack could ask
 // the remote for missing objects, and while GIT_OBJECT_DIRECTORY or a quarantine redirects objects.
-func (r *Repo) MayPackObjects() bool {
-	if precious, err := r.KeepsAll(); err != nil || precious {
+func (m *Maintenance) MayPackObjects() bool {
+	if precious, err := m.settings.KeepsAll(); err != nil || precious {
 		return false
 	}
-	if _, partial := r.Config.Get("extensions.partialClone"); partial {
+	if _, partial := m.at.Config.Get("extensions.partialClone"); partial {
 		return false
 	}
-	return gitconfig.Getenv(r.env, objectDirectory) == "" && gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") == ""
+	return gitconfig.Getenv(m.at.env, objectDirectory) == "" && gitconfig.Getenv(m.at.env, "GIT_QUARANTINE_PATH") == ""
 }
 
 // gcStale is the age from which git takes a gc.pid file for a leftover of a gc that died.
@@ -80,24 +80,24 @@ const gcStale = 12 * time.Hour
 //
 // It runs in the common directory and not in the worktree, because it may run in the background,
 // and a linked worktree may be removed meanwhile.
-func (r *Repo) Pack(ctx context.Context) error {
+func (m *Maintenance) Pack(ctx context.Context) error {
 	for _, mark := range []string{"gc.pid", filepath.Join("objects", "maintenance.lock")} {
-		if info, err := os.Stat(filepath.Join(r.CommonDir, mark)); err == nil && time.Since(info.ModTime()) < gcStale {
+		if info, err := os.Stat(filepath.Join(m.at.CommonDir, mark)); err == nil && time.Since(info.ModTime()) < gcStale {
 			return nil
 		}
 	}
-	shared := []string{"GIT_DIR=" + r.CommonDir, "GIT_WORK_TREE=" + r.CommonDir}
-	if _, err := r.Run(ctx, Cmd{Args: []string{"pack-refs", "--all", "--prune"}, Dir: r.CommonDir, Env: shared}); err != nil {
+	shared := []string{"GIT_DIR=" + m.at.CommonDir, "GIT_WORK_TREE=" + m.at.CommonDir}
+	if _, err := m.at.Run(ctx, Cmd{Args: []string{"pack-refs", "--all", "--prune"}, Dir: m.at.CommonDir, Env: shared}); err != nil {
 		return fmt.Errorf("pack refs: %w", err)
 	}
-	if !r.MayPackObjects() {
+	if !m.MayPackObjects() {
 		return nil
 	}
 	// Use one thread and little memory: the user is working in this repository.
-	_, err := r.Run(ctx, Cmd{
+	_, err := m.at.Run(ctx, Cmd{
 		Args:   []string{"repack", "--geometric=2", "-d", "-l", "-n", "-q"},
 		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "repack.writeBitmaps=false"},
-		Dir:    r.CommonDir, Env: shared,
+		Dir:    m.at.CommonDir, Env: shared,
 	})
 	if err != nil {
 		return fmt.Errorf("pack objects: %w", err)

@@ -17,7 +17,7 @@ func TestPackWithoutWorktree(t *testing.T) {
 	r := f.open()
 	f.Dir = home
 	f.Git("worktree", "remove", "--force", linked)
-	f.must(r.Pack(ctx(t)))
+	f.must(r.Maintenance.Pack(ctx(t)))
 	if got := f.Git("count-objects"); got != "0 objects, 0 kilobytes" {
 		t.Error(got)
 	}

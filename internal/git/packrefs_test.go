@@ -45,13 +45,13 @@ func TestManyRefs(t *testing.T) {
 		f.Git("tag", "-m", "annotated", "v1", string(one))
 		r := f.open()
 		for i, session := range []string{"s", "a", "z"} {
-			if err := r.UpdateRefs(ctx(t), manyNew(two, session, manyRefs)); err != nil {
+			if err := r.Refs.Update(ctx(t), manyNew(two, session, manyRefs)); err != nil {
 				t.Fatal(err)
 			}
 			if i == 0 {
 				f.Git("pack-refs", "--all")
 			}
-			if err := r.UpdateRefs(ctx(t), []Update{{Ref: name.Ref("refs/checkpoints/" + session + "/cp-0001"), Old: two}}); err != nil {
+			if err := r.Refs.Update(ctx(t), []Update{{Ref: name.Ref("refs/checkpoints/" + session + "/cp-0001"), Old: two}}); err != nil {
 				t.Fatalf("delete one: %v", err)
 			}
 		}
@@ -65,18 +65,18 @@ func TestManyRefs(t *testing.T) {
 		f.Git("pack-refs", "--all")
 		before := f.Git("for-each-ref")
 		again := manyNew(one, "s", manyRefs)
-		if err := r.UpdateRefs(ctx(t), again); !errors.Is(err, ErrRaced) {
+		if err := r.Refs.Update(ctx(t), again); !errors.Is(err, ErrRaced) {
 			t.Errorf("refs that exist: %v", err)
 		}
 		raced := append(manyNew(one, "q", manyRefs)[:manyRefs], Update{Ref: "refs/checkpoints/s/journal", New: one, Old: one})
-		if err := r.UpdateRefs(ctx(t), raced); !errors.Is(err, ErrRaced) {
+		if err := r.Refs.Update(ctx(t), raced); !errors.Is(err, ErrRaced) {
 			t.Errorf("a journal that moved: %v", err)
 		}
 		for _, ref := range []string{"refs/checkpoints/w", "refs/checkpoints/v/cp-0003/x"} {
 			f.Git("update-ref", ref, string(one))
 			session := strings.Split(ref, "/")[2]
 			for range 2 { // loose, then packed
-				if err := r.UpdateRefs(ctx(t), manyNew(one, session, manyRefs)); err == nil {
+				if err := r.Refs.Update(ctx(t), manyNew(one, session, manyRefs)); err == nil {
 					t.Errorf("%s was in the way and is not any more", ref)
 				}
 				f.Git("pack-refs", "--all")
@@ -91,7 +91,7 @@ func TestManyRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var held *LockedError
-		if err := r.UpdateRefs(ctx(t), manyNew(one, "u", manyRefs)); !errors.As(err, &held) || !errors.Is(err, ErrRaced) {
+		if err := r.Refs.Update(ctx(t), manyNew(one, "u", manyRefs)); !errors.As(err, &held) || !errors.Is(err, ErrRaced) {
 			t.Errorf("locked: %v", err)
 		}
 		if _, err := os.Stat(lock); err != nil {
@@ -119,7 +119,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 		if err := os.WriteFile(file, []byte(odd), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.open().UpdateRefs(ctx(t), manyNew(one, fmt.Sprint("odd", i), manyRefs)); err != nil {
+		if err := f.open().Refs.Update(ctx(t), manyNew(one, fmt.Sprint("odd", i), manyRefs)); err != nil {
 			t.Fatal(err)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != odd {
@@ -130,7 +130,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	if err := errors.Join(os.WriteFile(elsewhere, content, 0o644), os.Remove(file), os.Symlink(elsewhere, file)); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.open().UpdateRefs(ctx(t), manyNew(one, "linked", manyRefs)); err != nil {
+	if err := f.open().Refs.Update(ctx(t), manyNew(one, "linked", manyRefs)); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(file); err != nil || to != elsewhere {
@@ -141,7 +141,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *LockedError
-	if err := f.open().UpdateRefs(ctx(t), manyNew(one, "held", manyRefs)); !errors.As(err, &held) || held.Path != lock {
+	if err := f.open().Refs.Update(ctx(t), manyNew(one, "held", manyRefs)); !errors.As(err, &held) || held.Path != lock {
 		t.Errorf("a ref that is locked: %v", err)
 	}
 	if got := f.Git("for-each-ref", "refs/checkpoints/held"); got != "" {
@@ -162,7 +162,7 @@ func TestManyRefsInOddPlaces(t *testing.T) {
 	if err := errors.Join(os.Remove(file), os.Rename(elsewhere, file)); err != nil {
 		t.Fatal(err)
 	}
-	if err := linked.UpdateRefs(ctx(t), manyNew(one, "late", manyRefs)); err != nil {
+	if err := linked.Refs.Update(ctx(t), manyNew(one, "late", manyRefs)); err != nil {
 		t.Errorf("after one that was locked: %v", err)
 	}
 	if n := strings.Count(f.Git("for-each-ref", "refs/checkpoints/late"), "\n"); n != manyRefs {
@@ -205,7 +205,7 @@ func TestManyRefsAtOnce(t *testing.T) {
 		writers.Go(func() {
 			for i := range 3 {
 				for try := 0; try < 50; try++ {
-					err := r.UpdateRefs(context.Background(), manyNew(oid, fmt.Sprint("s", i), manyRefs))
+					err := r.Refs.Update(context.Background(), manyNew(oid, fmt.Sprint("s", i), manyRefs))
 					if err == nil {
 						won[w][i] = true
 					}
@@ -247,7 +247,7 @@ func TestManyRefsOfOtherTypes(t *testing.T) {
 	tag := name.OID(f.Git("rev-parse", "v1"))
 	updates := manyNew(one, "s", manyRefs)
 	updates[7].New = tag
-	if err := f.open().UpdateRefs(ctx(t), updates); err != nil {
+	if err := f.open().Refs.Update(ctx(t), updates); err != nil {
 		t.Fatal(err)
 	}
 	f.Git("pack-refs", "--all")
@@ -256,7 +256,7 @@ func TestManyRefsOfOtherTypes(t *testing.T) {
 	}
 	updates = manyNew(one, "t", manyRefs)
 	updates[7].New = name.OID(strings.Repeat("1", 40))
-	if err := f.open().UpdateRefs(ctx(t), updates); err == nil {
+	if err := f.open().Refs.Update(ctx(t), updates); err == nil {
 		t.Error("a ref to nothing")
 	}
 	if got := f.Git("for-each-ref", "refs/checkpoints/t"); got != "" {
@@ -270,29 +270,29 @@ func TestInPacks(t *testing.T) {
 		f := newFixture(t, "--object-format="+format)
 		r := f.open()
 		var commit name.OID
-		err := r.InPacks(ctx(t), func() error {
-			if err := r.InPacks(ctx(t), func() error { return nil }); err == nil {
+		err := r.Objects.InPacks(ctx(t), func() error {
+			if err := r.Objects.InPacks(ctx(t), func() error { return nil }); err == nil {
 				t.Error("packs inside packs")
 			}
-			blob, err := r.WriteObject(ctx(t), "blob", []byte(strings.Repeat("text\n", 1000)))
+			blob, err := r.Objects.Write(ctx(t), "blob", []byte(strings.Repeat("text\n", 1000)))
 			if err != nil {
 				return err
 			}
-			tree, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "a", blob}, {ModeFile, "b", blob}})
+			tree, err := r.Trees.Write(ctx(t), []Entry{{ModeFile, "a", blob}, {ModeFile, "b", blob}})
 			if err != nil {
 				return err
 			}
-			if entries, err := r.ReadTree(ctx(t), tree); err != nil || len(entries) != 2 {
+			if entries, err := r.Trees.Read(ctx(t), tree); err != nil || len(entries) != 2 {
 				t.Errorf("read at once: %v %v", entries, err)
 			}
-			author, committer := r.Identity(time.Unix(1_700_000_000, 0).UTC())
-			if commit, err = r.WriteCommit(ctx(t), Commit{Tree: tree, Author: author, Committer: committer, Message: "m\n"}); err != nil {
+			author, committer := r.Commits.Identity(time.Unix(1_700_000_000, 0).UTC())
+			if commit, err = r.Commits.Write(ctx(t), Commit{Tree: tree, Author: author, Committer: committer, Message: "m\n"}); err != nil {
 				return err
 			}
-			if c, err := r.ReadCommit(ctx(t), string(commit)); err != nil || c.Tree != tree {
+			if c, err := r.Commits.Read(ctx(t), string(commit)); err != nil || c.Tree != tree {
 				t.Errorf("read at once: %v %v", c, err)
 			}
-			return r.UpdateRefs(ctx(t), []Update{{Ref: "refs/x/c", New: commit}})
+			return r.Refs.Update(ctx(t), []Update{{Ref: "refs/x/c", New: commit}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -327,9 +327,9 @@ func TestInPacksKeepsOne(t *testing.T) {
 		contents = append(contents, string(content))
 	}
 	oids := make([]name.OID, len(contents))
-	err := r.InPacks(ctx(t), func() error {
+	err := r.Objects.InPacks(ctx(t), func() error {
 		return Each(len(contents), func(i int) (err error) {
-			oids[i], err = r.WriteObject(ctx(t), "blob", []byte(contents[i]))
+			oids[i], err = r.Objects.Write(ctx(t), "blob", []byte(contents[i]))
 			return err
 		})
 	})
@@ -337,7 +337,7 @@ func TestInPacksKeepsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, oid := range oids {
-		if o, err := f.open().Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != contents[i] {
+		if o, err := f.open().Objects.Batch().Object(ctx(t), string(oid)); err != nil || string(o.Data) != contents[i] {
 			t.Errorf("object %d came back as %d bytes, %v", i, len(o.Data), err)
 		}
 	}
@@ -359,13 +359,13 @@ func TestInPacksFails(t *testing.T) {
 	f := newFixture(t)
 	r := f.open()
 	fails := errors.New("read a file")
-	err := r.InPacks(ctx(t), func() error {
+	err := r.Objects.InPacks(ctx(t), func() error {
 		for i := range 9 {
 			content := make([]byte, 500_000)
 			for j := range content {
 				content[j] = byte(i*j*j>>3 + j)
 			}
-			if _, err := r.WriteObject(ctx(t), "blob", content); err != nil {
+			if _, err := r.Objects.Write(ctx(t), "blob", content); err != nil {
 				return err
 			}
 		}

@@ -52,7 +52,7 @@ func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep i
 	for k, i := range rest {
 		specs[k] = oids[i]
 	}
-	format := b.repo.Format
+	format := b.at.Format
 	read := func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }
 	return b.exchange(ctx, read, specs, func(k int, o Object, err error) error {
 		if err == nil && string(o.OID) != specs[k] {
@@ -83,7 +83,7 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 		}
 		o, err := Object{}, odb.ErrUseGit
 		// An id of the other object format cannot exist here; git reports it as missing.
-		if here && len(oid) == 2*b.repo.HashLen() {
+		if here && len(oid) == 2*b.at.HashLen() {
 			l := located{oid: oid}
 			l.place, l.packed = r.packs.Find(oid)
 			o, err = r.readAsGit(l, maxHere)
@@ -140,7 +140,7 @@ const chunkLen = 256
 
 // ParallelChunks splits n things into parts of chunkLen and handles several of them at once. The order is
 // not defined, and after an error some parts are not handled.
-func (r *Repo) ParallelChunks(n int, do func(b *Batch, from, to int) error) error {
+func (o *Objects) ParallelChunks(n int, do func(b *Batch, from, to int) error) error {
 	var next atomic.Int64
 	return Each(min(Readers(), (n+chunkLen-1)/chunkLen), func(int) error {
 		for {
@@ -148,7 +148,7 @@ func (r *Repo) ParallelChunks(n int, do func(b *Batch, from, to int) error) erro
 			if from >= n {
 				return nil
 			}
-			if err := do(r.Batch(), from, min(from+chunkLen, n)); err != nil {
+			if err := do(o.Batch(), from, min(from+chunkLen, n)); err != nil {
 				return err
 			}
 		}
@@ -160,8 +160,8 @@ func Readers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
 // ProveInParallel is Prove by several goroutines, which call each at the same time and in no particular
 // order.
-func (r *Repo) ProveInParallel(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
-	return r.ParallelChunks(len(oids), func(b *Batch, from, to int) error {
+func (o *Objects) ProveInParallel(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {
+	return o.ParallelChunks(len(oids), func(b *Batch, from, to int) error {
 		return b.Prove(ctx, oids[from:to], keep, func(i int, o Object, err error) error { return each(from+i, o, err) })
 	})
 }

@@ -29,35 +29,39 @@ var ErrRaced = refs.ErrRaced
 // RefTempPrefix is refs.TempPrefix.
 const RefTempPrefix = refs.TempPrefix
 
-// refFiles returns the refs as files, which is what they are in most repositories.
-func (r *Repo) refFiles() refs.Files {
-	return refs.Files{Dir: r.CommonDir, Digits: 2 * r.HashLen(), Config: r.Config, Env: r.env, Whole: r.isWhole}
+// Refs reads and writes the refs of a repository, in this process where they are files and otherwise by
+// git.
+type Refs struct {
+	at      *Location
+	objects *Objects
 }
 
-// isWhole reports whether an object exists. A loose one is also read and checked.
-func (r *Repo) isWhole(oid name.OID) bool {
-	d := r.database()
-	if d.loose.has(oid) {
-		return d.whole(oid)
-	}
-	d.packs.Refresh()
-	_, packed := d.packs.Find(oid)
-	return packed
+// refFiles returns the refs as files, which is what they are in most repositories. They are for
+// reading only, because they do not know which objects exist.
+func (l *Location) refFiles() refs.Files {
+	return refs.Files{Dir: l.CommonDir, Digits: 2 * l.HashLen(), Config: l.Config, Env: l.env}
 }
 
-// Refs lists the refs below the prefixes, sorted by name. It does not read the objects, so refs
+// files is Location.refFiles for writing, too.
+func (r *Refs) files() refs.Files {
+	files := r.at.refFiles()
+	files.Whole = r.objects.isWhole
+	return files
+}
+
+// List lists the refs below the prefixes, sorted by name. It does not read the objects, so refs
 // with missing objects are listed too. In most repositories it starts no process.
-func (r *Repo) Refs(ctx context.Context, prefixes ...string) ([]RefValue, error) {
-	if found, err := r.refFiles().List(prefixes); err == nil {
+func (r *Refs) List(ctx context.Context, prefixes ...string) ([]RefValue, error) {
+	if found, err := r.files().List(prefixes); err == nil {
 		return found, ctx.Err()
 	}
 	return r.forEachRef(ctx, prefixes)
 }
 
-// SampleRefs returns at least one ref of each directory directly below dir, sorted by name, without
+// Sample returns at least one ref of each directory directly below dir, sorted by name, without
 // listing all of them where refs are files. One that is kept as a file may be broken.
-func (r *Repo) SampleRefs(ctx context.Context, dir string) ([]name.Ref, error) {
-	if samples, err := r.refFiles().Samples(dir); err == nil {
+func (r *Refs) Sample(ctx context.Context, dir string) ([]name.Ref, error) {
+	if samples, err := r.files().Samples(dir); err == nil {
 		return samples, ctx.Err()
 	}
 	found, err := r.forEachRef(ctx, []string{dir + "/"})
@@ -68,10 +72,10 @@ func (r *Repo) SampleRefs(ctx context.Context, dir string) ([]name.Ref, error) {
 	return samples, err
 }
 
-// RefsAndFault is Refs, and also returns a description of the damage in packed-refs, which may hide
+// ListAndFault is List, and also returns a description of the damage in packed-refs, which may hide
 // refs.
-func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (found []RefValue, fault string, err error) {
-	files := r.refFiles()
+func (r *Refs) ListAndFault(ctx context.Context, prefixes ...string) (found []RefValue, fault string, err error) {
+	files := r.files()
 	if found, err := files.List(prefixes); err == nil {
 		return found, "", ctx.Err()
 	}
@@ -79,14 +83,14 @@ func (r *Repo) RefsAndFault(ctx context.Context, prefixes ...string) (found []Re
 	return found, files.Fault(), err
 }
 
-// ReclaimRefs finishes the transactions of processes of ours that were killed, and reports whether
+// Reclaim finishes the transactions of processes of ours that were killed, and reports whether
 // it removed a lock.
-func (r *Repo) ReclaimRefs() bool { return r.refFiles().Reclaim() }
+func (r *Refs) Reclaim() bool { return r.files().Reclaim() }
 
 // forEachRef has git list the refs.
-func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, error) {
+func (r *Refs) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, error) {
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, prefixes...)
-	res, err := r.Run(ctx, Cmd{Args: args})
+	res, err := r.at.Run(ctx, Cmd{Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("list refs: %w", err)
 	}
@@ -105,24 +109,24 @@ func (r *Repo) forEachRef(ctx context.Context, prefixes []string) ([]RefValue, e
 // be empty after a power loss.
 var ErrBrokenRef = errors.New("a ref is broken")
 
-// UpdateRefs applies all updates in one transaction, or none of them. An error that wraps ErrRaced
+// Update applies all updates in one transaction, or none of them. An error that wraps ErrRaced
 // means that the caller should compute the updates again from the refs as they are then.
 //
 // Updates come before deletions, each in the order given. A kill leaves a prefix of them
 // (docs/format.md, "Transactions", says which orders are safe). No reflog is written, because it
 // would keep alive what a prune removes. A transaction with a hundred or more new refs writes these
 // directly into packed-refs.
-func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
+func (r *Refs) Update(ctx context.Context, updates []Update) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if r.borrowed != "" {
+	if r.objects.borrowed != "" {
 		return ErrBorrowed
 	}
 	// git renames one ref after the other. A killed git would leave half of them, and its locks.
 	ctx = context.WithoutCancel(ctx)
-	if r.pack != nil {
-		if err := r.pack.flush(ctx); err != nil {
+	if r.objects.pack != nil {
+		if err := r.objects.pack.flush(ctx); err != nil {
 			return err
 		}
 	}
@@ -134,23 +138,23 @@ func (r *Repo) UpdateRefs(ctx context.Context, updates []Update) error {
 
 // writeRefs applies the updates in this process. errUseGit means that nothing was written, and that git
 // should do it or say what is wrong.
-func (r *Repo) writeRefs(ctx context.Context, updates []Update) error {
-	files := r.refFiles()
-	if !files.Writable(r.Head.Branch) {
+func (r *Refs) writeRefs(ctx context.Context, updates []Update) error {
+	files := r.files()
+	if !files.Writable(r.at.Head.Branch) {
 		return errUseGit
 	}
 	return files.Write(updates, func(oids []name.OID) bool { return r.areCommits(ctx, oids) })
 }
 
 // areCommits reports whether all of these objects are commits.
-func (r *Repo) areCommits(ctx context.Context, oids []name.OID) bool {
+func (r *Refs) areCommits(ctx context.Context, oids []name.OID) bool {
 	var specs []string
 	for _, oid := range oids {
-		if _, ours := r.unpacked(string(oid), "commit"); !ours {
+		if _, ours := r.objects.unpacked(string(oid), "commit"); !ours {
 			specs = append(specs, string(oid))
 		}
 	}
-	err := r.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
+	err := r.objects.Batch().Info(ctx, specs, func(_ int, o Object, err error) error {
 		if err == nil && o.Type != "commit" {
 			err = errUseGit
 		}
@@ -161,9 +165,9 @@ func (r *Repo) areCommits(ctx context.Context, oids []name.OID) bool {
 
 // updateRefs has git apply the updates. If a lock is in the way that a killed process of ours has
 // left, it removes the lock and tries again.
-func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
+func (r *Refs) updateRefs(ctx context.Context, updates []Update) error {
 	err := r.askUpdate(ctx, updates)
-	if HeldLock(err) != "" && r.ReclaimRefs() {
+	if HeldLock(err) != "" && r.Reclaim() {
 		return r.askUpdate(ctx, updates)
 	}
 	return err
@@ -172,7 +176,7 @@ func (r *Repo) updateRefs(ctx context.Context, updates []Update) error {
 // askUpdate runs one transaction of `git update-ref --stdin -z`. It writes no reflog.
 // core.warnAmbiguousRefs is off because git would otherwise look in six places, for each id,
 // whether a ref has the id as its name, only to warn about it.
-func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
+func (r *Refs) askUpdate(ctx context.Context, updates []Update) error {
 	var in bytes.Buffer
 	in.WriteString("start\x00")
 	if err := r.writeUpdates(&in, updates); err != nil {
@@ -186,7 +190,7 @@ func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 			break
 		}
 	}
-	_, err := r.Run(ctx, Cmd{
+	_, err := r.at.Run(ctx, Cmd{
 		Args: args, Config: []string{"core.logAllRefUpdates=false", "core.warnAmbiguousRefs=false"},
 		Stdin: &in,
 	})
@@ -195,8 +199,8 @@ func (r *Repo) askUpdate(ctx context.Context, updates []Update) error {
 
 // writeUpdates writes updates in the input format of `git update-ref --stdin -z`. There an old
 // value of zeros says that the ref must not exist.
-func (r *Repo) writeUpdates(in *bytes.Buffer, updates []Update) error {
-	zero := strings.Repeat("0", 2*r.HashLen())
+func (r *Refs) writeUpdates(in *bytes.Buffer, updates []Update) error {
+	zero := strings.Repeat("0", 2*r.at.HashLen())
 	for _, u := range updates {
 		old := string(u.Old)
 		if old == "" {

@@ -23,7 +23,9 @@ func TestRefs(t *testing.T) {
 	}
 	r := f.open()
 	for _, how := range []func(context.Context, ...string) ([]RefValue, error){
-		r.Refs, func(ctx context.Context, prefixes ...string) ([]RefValue, error) { return r.forEachRef(ctx, prefixes) },
+		r.Refs.List, func(ctx context.Context, prefixes ...string) ([]RefValue, error) {
+			return r.Refs.forEachRef(ctx, prefixes)
+		},
 	} {
 		if got, err := how(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0] != (RefValue{Ref: "refs/x/a", OID: blob}) || got[1] != (RefValue{Ref: "refs/x/b", OID: head}) {
 			t.Fatalf("%+v %v", got, err)
@@ -35,7 +37,7 @@ func TestRefs(t *testing.T) {
 	if err := os.Remove(f.Loose(blob)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Refs(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0].OID != blob {
+	if got, err := r.Refs.List(ctx(t), "refs/x"); err != nil || len(got) != 2 || got[0].OID != blob {
 		t.Errorf("with a missing object: %+v %v", got, err)
 	}
 }
@@ -45,7 +47,7 @@ func TestUpdateRefs(t *testing.T) {
 	f.Git("config", "core.logAllRefUpdates", "always")
 	one, two := f.Blob("one"), f.Blob("two")
 	r := f.open()
-	update := func(u ...Update) error { t.Helper(); return r.UpdateRefs(ctx(t), u) }
+	update := func(u ...Update) error { t.Helper(); return r.Refs.Update(ctx(t), u) }
 	if err := update(Update{Ref: "refs/x/a", New: one}, Update{Ref: "refs/x/b", New: two}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestUpdateRefsLocked(t *testing.T) {
 		".git/refs/x/b.lock":    {Ref: "refs/x/b", New: one},
 	} {
 		f.Write(path, "")
-		err := r.UpdateRefs(ctx(t), []Update{u})
+		err := r.Refs.Update(ctx(t), []Update{u})
 		var locked *LockedError
 		if !errors.Is(err, ErrRaced) || !errors.As(err, &locked) || !strings.HasSuffix(locked.Path, path) {
 			t.Errorf("%s: %v", path, err)
@@ -113,7 +115,7 @@ func TestReadCommit(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
-			tree, err := r.WriteTree(ctx(t), nil)
+			tree, err := r.Trees.Write(ctx(t), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,19 +127,19 @@ func TestReadCommit(t *testing.T) {
 					Tree: tree, Parents: parents, Message: message,
 					Author: Signature{"A\tb c", "a@x", when}, Committer: Signature{"C", "", when.Add(time.Second)},
 				}
-				if c.OID, err = r.WriteCommit(ctx(t), c); err != nil {
+				if c.OID, err = r.Commits.Write(ctx(t), c); err != nil {
 					t.Fatal(err)
 				}
 				want[c.OID] = c
 				parents = []name.OID{c.OID}
 			}
 			latin := Commit{Tree: tree, Author: Signature{"A", "a@x", time.Unix(1, 0)}, Committer: Signature{"A", "a@x", time.Unix(1, 0)}, Other: "encoding ISO-8859-1\n", Message: "caf\xe9\n"}
-			if latin.OID, err = r.WriteCommit(ctx(t), latin); err != nil {
+			if latin.OID, err = r.Commits.Write(ctx(t), latin); err != nil {
 				t.Fatal(err)
 			}
 			want[latin.OID] = latin
 			for oid, c := range want {
-				got, err := r.ReadCommit(ctx(t), string(oid))
+				got, err := r.Commits.Read(ctx(t), string(oid))
 				if err != nil || string(got.Encode()) != string(c.Encode()) {
 					t.Errorf("read:\n%q, %v\nwritten:\n%q", got.Encode(), err, c.Encode())
 				}
@@ -150,13 +152,13 @@ func TestIdentity(t *testing.T) {
 	f := newFixture(t)
 	f.Env = f.Env[:3] // no GIT_AUTHOR_NAME and so on
 	when := time.Unix(1, 0)
-	if a, c := f.open().Identity(when); a.Person() != "git-checkpoint <git-checkpoint@localhost>" || c.Person() != a.Person() {
+	if a, c := f.open().Commits.Identity(when); a.Person() != "git-checkpoint <git-checkpoint@localhost>" || c.Person() != a.Person() {
 		t.Errorf("%v %v", a, c)
 	}
 	f.Git("config", "user.name", "Ann <x>\n")
 	f.Git("config", "user.email", "a@b")
 	f.Git("config", "committer.name", "Cid")
-	if a, c := f.open("GIT_AUTHOR_EMAIL=e@f").Identity(when); a.Person() != "Ann x <e@f>" || c.Person() != "Cid <a@b>" {
+	if a, c := f.open("GIT_AUTHOR_EMAIL=e@f").Commits.Identity(when); a.Person() != "Ann x <e@f>" || c.Person() != "Cid <a@b>" {
 		t.Errorf("%v %v", a, c)
 	}
 }
@@ -187,10 +189,10 @@ func TestRefsUnsorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Write(".git/packed-refs", strings.Replace(string(data), " sorted", "", 1))
-	if got, err := f.open().Refs(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.Git("rev-parse", "HEAD") {
+	if got, err := f.open().Refs.List(ctx(t), "refs/heads"); err != nil || len(got) != 1 || string(got[0].OID) != f.Git("rev-parse", "HEAD") {
 		t.Errorf("%q %v", got, err)
 	}
-	if got, err := f.open().Batch().Resolve(ctx(t), "refs/heads/main"); string(got) != f.Git("rev-parse", "HEAD") || err != nil {
+	if got, err := f.open().Refs.Resolve(ctx(t), "refs/heads/main"); string(got) != f.Git("rev-parse", "HEAD") || err != nil {
 		t.Errorf("%q %v", got, err)
 	}
 }
@@ -206,7 +208,7 @@ func TestUpdateRefsReclaims(t *testing.T) {
 	f.Write(".git/checkpoint/"+filepath.Base(proof), string(one)+"\n")
 	f.must(os.MkdirAll(filepath.Dir(lock), 0o777))
 	f.must(os.Link(proof, lock))
-	f.must(r.updateRefs(ctx(t), []Update{{Ref: ref, New: one}}))
+	f.must(r.Refs.updateRefs(ctx(t), []Update{{Ref: ref, New: one}}))
 	if got := f.Git("rev-parse", string(ref)); got != string(one) || len(f.leftovers()) > 0 {
 		t.Errorf("%s is %s; left are %v", ref, got, f.leftovers())
 	}

@@ -16,7 +16,7 @@ import (
 // writesHere skips a test if git writes the refs, as it does outside Linux.
 func writesHere(t *testing.T, r *Repo) {
 	t.Helper()
-	if !r.refFiles().Writable(r.Head.Branch) {
+	if !r.Refs.files().Writable(r.Head.Branch) {
 		t.Skip("refs are git's here")
 	}
 }
@@ -39,7 +39,7 @@ func TestWriteRefsAsGit(t *testing.T) {
 		here, failed, asked := 0, 0, 0
 		compare := func(tb rapid.TB, updates []Update) {
 			before := ours.LooseRefs()
-			err := r.writeRefs(ctx(t), updates)
+			err := r.Refs.writeRefs(ctx(t), updates)
 			if left := ours.leftovers(); len(left) > 0 {
 				tb.Fatalf("%v leave %v", updates, left)
 			}
@@ -48,11 +48,11 @@ func TestWriteRefsAsGit(t *testing.T) {
 				if now := ours.LooseRefs(); now != before {
 					tb.Fatalf("%v are for git, and changed\n%s to\n%s", updates, before, now)
 				}
-				err = r.updateRefs(ctx(t), updates)
+				err = r.Refs.updateRefs(ctx(t), updates)
 			} else if here++; err != nil {
 				failed++
 			}
-			wrong := other.updateRefs(ctx(t), updates)
+			wrong := other.Refs.updateRefs(ctx(t), updates)
 			if (err == nil) != (wrong == nil) || errors.Is(err, ErrRaced) != errors.Is(wrong, ErrRaced) {
 				tb.Fatalf("%v:\nhere %v\ngit  %v\n%s", updates, err, wrong, before)
 			}
@@ -90,7 +90,7 @@ func drawUpdates(rt *rapid.T, r *Repo, oids []name.OID, absent name.OID) []Updat
 	var out []Update
 	refs := rapid.SliceOfNDistinct(rapid.SampledFrom(gittest.Refs()), 1, 4, rapid.ID).Draw(rt, "refs")
 	for _, ref := range refs {
-		have, err := r.Batch().ResolveAll(rt.Context(), ref)
+		have, err := r.Refs.ResolveAll(rt.Context(), ref)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -126,19 +126,19 @@ func TestWriteRefsRace(t *testing.T) {
 	done := make(chan struct{})
 	for w := range writers {
 		r := f.open()
-		write := func(u []Update) error { return r.writeRefs(ctx(t), u) }
+		write := func(u []Update) error { return r.Refs.writeRefs(ctx(t), u) }
 		if w == 0 {
-			write = func(u []Update) error { return r.updateRefs(ctx(t), u) }
+			write = func(u []Update) error { return r.Refs.updateRefs(ctx(t), u) }
 		}
 		group.Go(func() {
 			for i := range rounds {
-				oid, err := r.WriteObject(ctx(t), "blob", fmt.Appendf(nil, "%d %d", w, i))
+				oid, err := r.Objects.Write(ctx(t), "blob", fmt.Appendf(nil, "%d %d", w, i))
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				for {
-					have, err := r.Batch().ResolveAll(ctx(t), refs[0])
+					have, err := r.Refs.ResolveAll(ctx(t), refs[0])
 					if err != nil {
 						t.Error(err)
 						return

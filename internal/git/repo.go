@@ -2,9 +2,10 @@
 // processes, the reading and writing of objects and refs, and the decoding and encoding of index
 // files. It knows nothing of checkpoints, and it refuses bare repositories.
 //
-// Start with Repo: Open finds a repository and returns one Repo for one worktree. Run starts git
-// (run.go). Batch reads objects (batch.go), WriteObject writes them (write.go), Refs and UpdateRefs
-// read and write refs (refs.go), by way of package refs where they are files.
+// Start with Repo: Open finds a repository and returns one Repo for one worktree. Its parts have a job
+// each: Location starts git (run.go), Objects reads and writes objects (objects.go), Trees (tree.go) and
+// Commits (commit.go) are what is in them, Refs reads and updates refs (refs.go), by way of package refs
+// where they are files, Checkout has HEAD and the index, Maintenance packs and collects.
 //
 // Starting git costs a few milliseconds, so most operations have two implementations. The first
 // works on git's files directly, in this process, and handles only what every version of git stores
@@ -22,7 +23,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
@@ -34,9 +34,42 @@ import (
 // in: there is none, it is bare, or it cannot be read. The command exits with code 128 then.
 var ErrUnusable = errors.New("not a usable git repository")
 
-// Repo is one worktree of a repository. Open returns it; Close ends the processes that it has
-// started. All paths in it are absolute.
+// Repo is a repository, seen from one of its worktrees. Open returns it; Close ends the processes that
+// it has started. It only holds its parts, and a part sees those alone that its fields name.
 type Repo struct {
+	*Location
+
+	Settings    *Settings
+	Objects     *Objects
+	Trees       *Trees
+	Commits     *Commits
+	Refs        *Refs
+	Checkout    *Checkout
+	Maintenance *Maintenance
+}
+
+// newRepo makes the parts of a repository.
+func newRepo(at *Location) *Repo {
+	r := &Repo{Location: at, Settings: &Settings{at}, Objects: &Objects{at: at}}
+	r.Trees = &Trees{at, r.Objects}
+	r.Commits = &Commits{at, r.Objects, r.Trees}
+	r.Refs = &Refs{at, r.Objects}
+	r.Checkout = &Checkout{at, r.Trees, r.Commits}
+	r.Maintenance = &Maintenance{at, r.Settings, r.Objects}
+	return r
+}
+
+// Close ends the processes that were kept, closes the open packs, and removes the directory of
+// Objects.Borrow.
+func (r *Repo) Close() error {
+	r.Objects.close()
+	return nil
+}
+
+// Location is where a repository and one of its worktrees are, and what every git process that is
+// started there is told. All paths in it are absolute. Checkout.Refresh changes Head and Prefix, and
+// Objects.Borrow the environment; everything else stays as Open found it.
+type Location struct {
 	GitDir    string // the git directory of this worktree
 	CommonDir string // the git directory that all worktrees share
 	WorkTree  string // the top directory of the worktree
@@ -49,17 +82,6 @@ type Repo struct {
 	program string   // path of the git executable
 	env     []string // the environment of every git process, without what dropped lists
 	plain   bool     // start git without the settings of quiet, to read the user's own configuration
-	batch   *Batch   // started on first use, see Batch
-	once    sync.Once
-
-	objects    *objects // created on first use, see database
-	objectOnce sync.Once
-
-	writer  ObjectWriter // where WriteObject writes: a looseDir, a processWriter, or pack
-	writing sync.Once
-	pack    *packWriter // set while InPacks runs
-
-	borrowed string // the temporary object directory of Borrow, or ""
 }
 
 // Head is where HEAD was when the repository was opened, or at the last Refresh.
@@ -87,28 +109,30 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	r := &Repo{program: program, env: cleanEnv(o.Env)}
-	if discover.IsDistributed(program) && r.discover(o) == nil {
-		return r, nil
+	at := &Location{program: program, env: cleanEnv(o.Env)}
+	if !discover.IsDistributed(program) || at.discover(o) != nil {
+		if at, err = ask(ctx, program, o); err != nil {
+			return nil, err
+		}
 	}
-	return ask(ctx, program, o)
+	return newRepo(at), nil
 }
 
 // ask finds the repository with git: one process lists the configuration while another one prints
 // the places. Both run with the inherited GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE. Afterwards
-// r.env no longer has these variables, because command sets them anew for each process.
-func ask(ctx context.Context, program string, o Options) (*Repo, error) {
-	r := &Repo{program: program, env: append(cleanEnv(o.Env), inherited(o.Env)...)}
+// l.env no longer has these variables, because command sets them anew for each process.
+func ask(ctx context.Context, program string, o Options) (*Location, error) {
+	l := &Location{program: program, env: append(cleanEnv(o.Env), inherited(o.Env)...)}
 	type parsed struct {
 		c   *gitconfig.Config
 		err error
 	}
 	config := make(chan parsed, 1)
 	go func() {
-		c, err := readConfig(ctx, r, o)
+		c, err := readConfig(ctx, l, o)
 		config <- parsed{c, err}
 	}()
-	err := r.locate(ctx, o)
+	err := l.locate(ctx, o)
 	c := <-config
 	if err != nil {
 		return nil, err
@@ -116,9 +140,9 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 	if c.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, c.err)
 	}
-	r.Config = c.c
-	r.env = cleanEnv(o.Env)
-	return r, r.checkObjectDir()
+	l.Config = c.c
+	l.env = cleanEnv(o.Env)
+	return l, l.checkObjectDir()
 }
 
 // checkObjectDir refuses an object directory that the user set with GIT_OBJECT_DIRECTORY. Our refs
@@ -126,22 +150,22 @@ func ask(ctx context.Context, program string, o Options) (*Repo, error) {
 // During a push git sets the variable for its hooks (together with GIT_QUARANTINE_PATH) and moves
 // the objects into the repository when it accepts the refs. And if the variable names the
 // repository's own object directory, it has no effect and is dropped.
-func (r *Repo) checkObjectDir() error {
-	set := gitconfig.Getenv(r.env, objectDirectory)
-	if set == "" || gitconfig.Getenv(r.env, "GIT_QUARANTINE_PATH") != "" {
+func (l *Location) checkObjectDir() error {
+	set := gitconfig.Getenv(l.env, objectDirectory)
+	if set == "" || gitconfig.Getenv(l.env, "GIT_QUARANTINE_PATH") != "" {
 		return nil
 	}
 	dir := set
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(r.WorkTree, dir) // git changes to the worktree before it resolves the path
+		dir = filepath.Join(l.WorkTree, dir) // git changes to the worktree before it resolves the path
 	}
 	at, err := os.Stat(dir)
-	own, ownErr := os.Stat(filepath.Join(r.CommonDir, "objects"))
+	own, ownErr := os.Stat(filepath.Join(l.CommonDir, "objects"))
 	if err == nil && ownErr == nil && os.SameFile(at, own) {
-		r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, objectDirectory+"=") })
+		l.env = slices.DeleteFunc(l.env, func(kv string) bool { return strings.HasPrefix(kv, objectDirectory+"=") })
 		return nil
 	}
-	return fmt.Errorf("%w: %s is %q, so the refs in %s would not find their objects; unset it", ErrUnusable, objectDirectory, set, r.CommonDir)
+	return fmt.Errorf("%w: %s is %q, so the refs in %s would not find their objects; unset it", ErrUnusable, objectDirectory, set, l.CommonDir)
 }
 
 // inherited returns the variables of env that tell git where the repository is. A hook gets them
@@ -169,14 +193,14 @@ var places = [...][]string{
 //
 // A newline in a path would shift the lines. The checks on the number of lines and on absolute
 // paths detect that.
-func (r *Repo) locate(ctx context.Context, o Options) error {
+func (l *Location) locate(ctx context.Context, o Options) error {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, slices.Concat(places[:]...)...)
 	args = append(args, "HEAD", "--symbolic-full-name", "HEAD")
 	dir := o.Dir
 	if dir == "" {
 		dir = "."
 	}
-	res, err := r.Run(ctx, Cmd{Args: args, Dir: dir})
+	res, err := l.Run(ctx, Cmd{Args: args, Dir: dir})
 	if err != nil && ExitCode(err) < 0 {
 		return err
 	}
@@ -190,64 +214,51 @@ func (r *Repo) locate(ctx context.Context, o Options) error {
 		}
 		return fmt.Errorf("%w: %s", ErrUnusable, firstLine(err))
 	}
-	r.GitDir, r.CommonDir, r.Format = lines[1], lines[2], lines[3]
-	r.IndexPath, r.Prefix, r.WorkTree = lines[4], lines[5], lines[6]
-	if r.Format != "sha1" && r.Format != "sha256" || len(lines) > len(places)+2 ||
-		!filepath.IsAbs(r.WorkTree) || !filepath.IsAbs(r.IndexPath) {
+	l.GitDir, l.CommonDir, l.Format = lines[1], lines[2], lines[3]
+	l.IndexPath, l.Prefix, l.WorkTree = lines[4], lines[5], lines[6]
+	if l.Format != "sha1" && l.Format != "sha256" || len(lines) > len(places)+2 ||
+		!filepath.IsAbs(l.WorkTree) || !filepath.IsAbs(l.IndexPath) {
 		return fmt.Errorf("%w: a newline in the path of the repository, or an unknown object format", ErrUnusable)
 	}
-	if full := filepath.Join(r.GitDir, "index.lock"); strings.HasPrefix(filepath.Base(r.IndexPath), "next-index-") {
+	if full := filepath.Join(l.GitDir, "index.lock"); strings.HasPrefix(filepath.Base(l.IndexPath), "next-index-") {
 		// `git commit -- path` runs its hooks with a temporary index that holds HEAD and that path
 		// only. Everything else that is staged is in index.lock, which becomes the index when the
 		// commit is done.
 		if info, err := os.Stat(full); err == nil && info.Size() > 0 {
-			r.IndexPath = full
+			l.IndexPath = full
 		}
 	}
-	return r.locateHead(ctx, lines[len(places):])
+	return l.locateHead(ctx, lines[len(places):])
 }
 
 // locateHead reads the last lines of locate: the commit of HEAD and the full name of its branch.
-func (r *Repo) locateHead(ctx context.Context, lines []string) error {
+func (l *Location) locateHead(ctx context.Context, lines []string) error {
 	if len(lines) > 0 && lines[0] != "HEAD" { // rev-parse echoes the word when HEAD is unborn
 		oid, err := name.ParseOID(lines[0])
 		if err != nil {
 			return fmt.Errorf("%w: HEAD is %q", ErrUnusable, lines[0])
 		}
-		r.Head.OID = oid
+		l.Head.OID = oid
 	}
 	if len(lines) > 1 && strings.HasPrefix(lines[1], "refs/") {
-		r.Head.Branch = name.Ref(lines[1])
+		l.Head.Branch = name.Ref(lines[1])
 		return nil
 	}
 	if len(lines) > 1 && lines[1] == "HEAD" { // detached
 		return nil
 	}
 	// HEAD is unborn, or a branch called HEAD made the name ambiguous.
-	branch, err := r.Output(ctx, "symbolic-ref", "-q", "HEAD")
-	if err != nil && r.Head.OID == "" {
-		data, _ := os.ReadFile(filepath.Join(r.GitDir, "HEAD")) //nolint:errcheck // then it names no branch
+	branch, err := l.Output(ctx, "symbolic-ref", "-q", "HEAD")
+	if err != nil && l.Head.OID == "" {
+		data, _ := os.ReadFile(filepath.Join(l.GitDir, "HEAD")) //nolint:errcheck // then it names no branch
 		line, _, _ := strings.Cut(string(data), "\n")
-		branch, r.Head.Damaged = strings.CutPrefix(line, "ref: ")
-		if !r.Head.Damaged || !refs.IsSimple(branch) || !strings.HasPrefix(branch, "refs/heads/") {
+		branch, l.Head.Damaged = strings.CutPrefix(line, "ref: ")
+		if !l.Head.Damaged || !refs.IsSimple(branch) || !strings.HasPrefix(branch, "refs/heads/") {
 			return fmt.Errorf("%w: HEAD names neither a branch nor a commit", ErrUnusable)
 		}
 	}
-	r.Head.Branch = name.Ref(branch)
+	l.Head.Branch = name.Ref(branch)
 	return nil
-}
-
-// HeadTree returns the tree of HEAD's commit. It is empty when HEAD is unborn or its commit cannot
-// be read.
-func (r *Repo) HeadTree(ctx context.Context) name.OID {
-	if r.Head.OID == "" {
-		return ""
-	}
-	c, err := r.ReadCommit(ctx, string(r.Head.OID))
-	if err != nil {
-		return ""
-	}
-	return c.Tree
 }
 
 // firstLine returns the first line of what git printed to stderr, without "fatal: ".
@@ -266,35 +277,10 @@ func firstLine(err error) string {
 
 // Dir returns <git dir>/checkpoint, the directory for this worktree's files that are not part of
 // the format. It creates the directory if necessary.
-func (r *Repo) Dir() (string, error) {
-	dir := filepath.Join(r.GitDir, "checkpoint")
+func (l *Location) Dir() (string, error) {
+	dir := filepath.Join(l.GitDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("make %q: %w", dir, err)
 	}
 	return dir, nil
-}
-
-// Batch returns the repository's reader of objects. It starts no process before it needs one.
-func (r *Repo) Batch() *Batch {
-	r.once.Do(func() { r.batch = newBatch(r) })
-	return r.batch
-}
-
-// database returns the in-process reader and writer of the object directory.
-func (r *Repo) database() *objects {
-	r.objectOnce.Do(func() { r.objects = r.newObjects() })
-	return r.objects
-}
-
-// Close ends the processes that were kept, closes the open packs, and removes the directory of
-// Borrow.
-func (r *Repo) Close() error {
-	if r.borrowed != "" {
-		defer os.RemoveAll(r.borrowed) //nolint:errcheck // a temporary directory
-	}
-	r.database().packs.Close()
-	if r.batch != nil {
-		r.batch.close()
-	}
-	return nil
 }

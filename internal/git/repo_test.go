@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := f.open("GIT_TRACE=1")
-	if err := r.UpdateRefs(ctx(t), []Update{{Ref: "refs/x/y", New: r.Head.OID}}); err != nil {
+	if err := r.Refs.Update(ctx(t), []Update{{Ref: "refs/x/y", New: r.Head.OID}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(marker); err == nil {

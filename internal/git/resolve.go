@@ -12,8 +12,8 @@ import (
 
 // Resolve returns the id that a ref points to. The error wraps ErrMissing if the ref does not
 // exist.
-func (b *Batch) Resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
-	oids, err := b.ResolveAll(ctx, ref)
+func (r *Refs) Resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
+	oids, err := r.ResolveAll(ctx, ref)
 	if err == nil && oids[ref] == "" {
 		err = fmt.Errorf("ref %q: %w", ref, ErrMissing)
 	}
@@ -26,22 +26,22 @@ var shadows = [...]string{"refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remo
 
 // ResolveAll returns the ids of those refs that exist, even if the object is missing. In most
 // repositories it starts no process.
-func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]name.OID, error) {
-	found := make(map[name.Ref]name.OID, len(refs))
-	files := b.repo.refFiles()
+func (r *Refs) ResolveAll(ctx context.Context, wanted ...name.Ref) (map[name.Ref]name.OID, error) {
+	found := make(map[name.Ref]name.OID, len(wanted))
+	files := r.files()
 	var rest []name.Ref
-	for _, r := range refs {
-		switch oid, err := files.Resolve(r); {
+	for _, ref := range wanted {
+		switch oid, err := files.Resolve(ref); {
 		case err != nil:
-			rest = append(rest, r)
+			rest = append(rest, ref)
 		case oid != "":
-			found[r] = oid
+			found[ref] = oid
 		}
 	}
 	if len(rest) == 0 {
 		return found, nil
 	}
-	asked, err := b.askRefs(ctx, rest)
+	asked, err := r.askRefs(ctx, rest)
 	maps.Copy(found, asked)
 	return found, err
 }
@@ -49,19 +49,19 @@ func (b *Batch) ResolveAll(ctx context.Context, refs ...name.Ref) (map[name.Ref]
 // askRefs has git resolve refs. It asks the cat-file process first, for the refs and for everything
 // that could shadow them. If a ref was not found or one could be shadowed, it lists the refs
 // instead: for cat-file, a ref whose object is missing does not exist.
-func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.OID, error) {
+func (r *Refs) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.OID, error) {
 	specs, of := make([]string, 0, 6*len(refs)), make([]name.Ref, 0, len(refs))
-	for _, r := range refs {
-		specs, of = append(specs, string(r)), append(of, r)
+	for _, ref := range refs {
+		specs, of = append(specs, string(ref)), append(of, ref)
 	}
-	for _, r := range refs {
+	for _, ref := range refs {
 		for _, s := range shadows {
-			specs = append(specs, fmt.Sprintf(s, r))
+			specs = append(specs, fmt.Sprintf(s, ref))
 		}
 	}
 	found := make(map[name.Ref]name.OID, len(refs))
 	shadowed := false
-	err := b.exchange(ctx, nil, specs, func(i int, o Object, err error) error {
+	err := r.objects.Batch().exchange(ctx, nil, specs, func(i int, o Object, err error) error {
 		if err == nil && i < len(of) {
 			found[of[i]] = o.OID
 		} else if err == nil {
@@ -72,7 +72,7 @@ func (b *Batch) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name
 	if err != nil || !shadowed && len(found) == len(refs) {
 		return found, err
 	}
-	exact, err := b.repo.Refs(ctx, specs[:len(refs)]...)
+	exact, err := r.List(ctx, specs[:len(refs)]...)
 	if err != nil {
 		return nil, err
 	}

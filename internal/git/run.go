@@ -17,7 +17,7 @@ import (
 type Cmd struct {
 	Args   []string
 	Config []string // further -c key=value, after those of quiet
-	Env    []string // further environment, "K=V"; it overrides the environment of the Repo
+	Env    []string // further environment, "K=V"; it overrides the environment of the Location
 	Dir    string   // working directory; default: the top of the worktree
 	Stdin  io.Reader
 	Stdout io.Writer // default: collected into Result.Stdout
@@ -71,8 +71,8 @@ func EndedBy(err error, signal syscall.Signal) bool {
 
 // Run starts git and waits for it. It returns *Error when git fails, and the cause of ctx when ctx
 // ended first.
-func (r *Repo) Run(ctx context.Context, c Cmd) (Result, error) {
-	cmd := r.command(ctx, c)
+func (l *Location) Run(ctx context.Context, c Cmd) (Result, error) {
+	cmd := l.command(ctx, c)
 	var stdout, stderr bytes.Buffer
 	if cmd.Stdout == nil {
 		cmd.Stdout = &stdout
@@ -86,27 +86,27 @@ func (r *Repo) Run(ctx context.Context, c Cmd) (Result, error) {
 }
 
 // Output runs git and returns its standard output without the newline at its end.
-func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
-	res, err := r.Run(ctx, Cmd{Args: args})
+func (l *Location) Output(ctx context.Context, args ...string) (string, error) {
+	res, err := l.Run(ctx, Cmd{Args: args})
 	return strings.TrimSuffix(string(res.Stdout), "\n"), err
 }
 
 // command builds the process: our configuration first, then that of c, so that the caller's
 // settings win. The place of the repository is passed in GIT_DIR and GIT_WORK_TREE, so that git
 // does not search for it again.
-func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
+func (l *Location) command(ctx context.Context, c Cmd) *exec.Cmd {
 	var args []string
 	var config []string
-	if !r.plain {
+	if !l.plain {
 		config = append(config, quiet...)
 	}
-	if !r.plain && r.Config != nil { // nil while ask still reads it
-		config = append(config, withoutHooks(r.Config)...)
+	if !l.plain && l.Config != nil { // nil while ask still reads it
+		config = append(config, withoutHooks(l.Config)...)
 	}
 	for _, kv := range append(config, c.Config...) {
 		args = append(args, "-c", kv)
 	}
-	cmd := exec.CommandContext(ctx, r.program, append(args, c.Args...)...)
+	cmd := exec.CommandContext(ctx, l.program, append(args, c.Args...)...)
 	cmd.WaitDelay = waitDelay
 	cmd.Cancel = func() error { // on SIGTERM git removes its lock files; on SIGKILL it leaves them
 		if err := cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
@@ -116,11 +116,11 @@ func (r *Repo) command(ctx context.Context, c Cmd) *exec.Cmd {
 	}
 	cmd.Dir = c.Dir
 	if cmd.Dir == "" {
-		cmd.Dir = r.WorkTree
+		cmd.Dir = l.WorkTree
 	}
-	cmd.Env = append(append([]string(nil), r.env...), "GIT_TERMINAL_PROMPT=0")
-	if r.GitDir != "" {
-		cmd.Env = append(cmd.Env, "GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.WorkTree)
+	cmd.Env = append(append([]string(nil), l.env...), "GIT_TERMINAL_PROMPT=0")
+	if l.GitDir != "" {
+		cmd.Env = append(cmd.Env, "GIT_DIR="+l.GitDir, "GIT_WORK_TREE="+l.WorkTree)
 	}
 	cmd.Env = append(cmd.Env, c.Env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr

@@ -21,10 +21,10 @@ type SignatureState struct {
 // Signatures asks git about the signatures of commits, which must be readable. It asks for the
 // trust in a second process, for good signatures only, because git before 2.44 aborts with an
 // assertion for others.
-func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID]SignatureState, error) {
+func (c *Commits) Signatures(ctx context.Context, commits []name.OID) (map[name.OID]SignatureState, error) {
 	out := make(map[name.OID]SignatureState, len(commits))
 	var good []name.OID
-	err := r.describe(ctx, commits, "%H%x00%G?%x00%GS%x00%GF%x00%GK", func(f []string) {
+	err := c.describe(ctx, commits, "%H%x00%G?%x00%GS%x00%GF%x00%GK", func(f []string) {
 		state := SignatureState{Signer: f[2], Key: f[3]}
 		if state.Key == "" {
 			state.Key = f[4]
@@ -40,7 +40,7 @@ func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID
 	if err != nil {
 		return nil, err
 	}
-	err = r.describe(ctx, good, "%H%x00%GT", func(f []string) {
+	err = c.describe(ctx, good, "%H%x00%GT", func(f []string) {
 		state := out[name.OID(f[0])]
 		state.Trust = f[1]
 		out[name.OID(f[0])] = state
@@ -50,15 +50,15 @@ func (r *Repo) Signatures(ctx context.Context, commits []name.OID) (map[name.OID
 
 // describe runs `git log` with a format whose fields are separated by NULs, and calls each with the
 // fields of every commit.
-func (r *Repo) describe(ctx context.Context, commits []name.OID, format string, each func(fields []string)) error {
+func (c *Commits) describe(ctx context.Context, commits []name.OID, format string, each func(fields []string)) error {
 	if len(commits) == 0 {
 		return nil
 	}
 	var in strings.Builder
-	for _, c := range commits {
-		fmt.Fprintf(&in, "%s\n", c)
+	for _, oid := range commits {
+		fmt.Fprintf(&in, "%s\n", oid)
 	}
-	res, err := r.Run(ctx, Cmd{
+	res, err := c.at.Run(ctx, Cmd{
 		Args:  []string{"log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "-z", "--format=tformat:" + format + "%x00"},
 		Stdin: strings.NewReader(in.String()),
 	})

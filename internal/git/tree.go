@@ -101,36 +101,42 @@ func sortKey(e Entry) string {
 }
 
 // HashLen returns the length of a binary object id in bytes: 20 or 32.
-func (r *Repo) HashLen() int {
-	if r.Format == "sha256" {
+func (l *Location) HashLen() int {
+	if l.Format == "sha256" {
 		return 32
 	}
 	return 20
 }
 
-// ReadTree reads one tree, without those below it. A zero id stands for the empty tree.
-func (r *Repo) ReadTree(ctx context.Context, oid name.OID) ([]Entry, error) {
+// Trees reads, compares and writes tree objects.
+type Trees struct {
+	at      *Location
+	objects *Objects
+}
+
+// Read reads one tree, without those below it. A zero id stands for the empty tree.
+func (t *Trees) Read(ctx context.Context, oid name.OID) ([]Entry, error) {
 	if oid.IsZero() {
 		return nil, nil
 	}
-	if o, ok := r.unpacked(string(oid), "tree"); ok {
-		return ParseTree(o.Data, r.HashLen())
+	if o, ok := t.objects.unpacked(string(oid), "tree"); ok {
+		return ParseTree(o.Data, t.at.HashLen())
 	}
-	o, err := r.Batch().Typed(ctx, string(oid), "tree")
+	o, err := t.objects.Batch().Typed(ctx, string(oid), "tree")
 	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", oid, err)
 	}
-	return ParseTree(o.Data, r.HashLen())
+	return ParseTree(o.Data, t.at.HashLen())
 }
 
 // Lookup returns the entry at the path p below tree. ok is false when nothing is there.
-func (r *Repo) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool, error) {
+func (t *Trees) Lookup(ctx context.Context, tree name.OID, p string) (Entry, bool, error) {
 	e := Entry{Mode: ModeTree, OID: tree}
 	for _, part := range strings.Split(p, "/") {
 		if !e.IsTree() {
 			return Entry{}, false, nil
 		}
-		entries, err := r.ReadTree(ctx, e.OID)
+		entries, err := t.Read(ctx, e.OID)
 		if err != nil {
 			return Entry{}, false, err
 		}
@@ -157,11 +163,11 @@ const (
 	maxTreePaths = 1 << 22
 )
 
-// DiffTrees lists the paths that differ between two trees, sorted. Renames are not detected. An
+// Diff lists the paths that differ between two trees, sorted. Renames are not detected. An
 // empty id stands for the empty tree. Only directories that differ are read, one level at a time.
-func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
+func (t *Trees) Diff(ctx context.Context, a, b name.OID) ([]Change, error) {
 	var out []Change
-	err := r.walkPairs(ctx, a, b, func(_ treePair, changed []Change) int {
+	err := t.walkPairs(ctx, a, b, func(_ treePair, changed []Change) int {
 		out = append(out, changed...)
 		return len(out)
 	})
@@ -172,10 +178,10 @@ func (r *Repo) DiffTrees(ctx context.Context, a, b name.OID) ([]Change, error) {
 	return out, nil
 }
 
-// TreesBeyond returns tree and the trees below it that base does not have at the same path.
-func (r *Repo) TreesBeyond(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
+// Beyond returns tree and the trees below it that base does not have at the same path.
+func (t *Trees) Beyond(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
 	var out []name.OID
-	err := r.walkPairs(ctx, base, tree, func(p treePair, _ []Change) int {
+	err := t.walkPairs(ctx, base, tree, func(p treePair, _ []Change) int {
 		if p.b != "" {
 			out = append(out, p.b)
 		}
@@ -188,13 +194,13 @@ func (r *Repo) TreesBeyond(ctx context.Context, base, tree name.OID) ([]name.OID
 // directly in them. It goes breadth first, because one batch of requests can then read all trees of
 // a level. each returns how many results it has collected so far, which counts towards
 // maxTreePaths.
-func (r *Repo) walkPairs(ctx context.Context, a, b name.OID, each func(treePair, []Change) int) error {
+func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair, []Change) int) error {
 	level := []treePair{{"", a, b}}
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > maxTreeDepth {
 			return fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
 		}
-		trees, err := r.readPairs(ctx, level)
+		trees, err := t.readPairs(ctx, level)
 		if err != nil {
 			return err
 		}
@@ -221,7 +227,7 @@ type treePair struct {
 }
 
 // readPairs reads the trees of all pairs that differ, each tree once.
-func (r *Repo) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]Entry, error) {
+func (t *Trees) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]Entry, error) {
 	trees := map[name.OID][]Entry{}
 	var want []string
 	for _, p := range pairs {
@@ -234,14 +240,14 @@ func (r *Repo) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]
 			}
 		}
 	}
-	err := r.Batch().Objects(ctx, want, func(i int, o Object, err error) error {
+	err := t.objects.Batch().Objects(ctx, want, func(i int, o Object, err error) error {
 		if err == nil && o.Type != "tree" {
 			err = fmt.Errorf("object is a %s", o.Type)
 		}
 		if err != nil {
 			return fmt.Errorf("read tree %s: %w", want[i], err)
 		}
-		entries, err := ParseTree(o.Data, r.HashLen())
+		entries, err := ParseTree(o.Data, t.at.HashLen())
 		trees[name.OID(want[i])] = entries
 		return err
 	})
@@ -298,10 +304,10 @@ func below(dir, part string) string {
 	return dir + "/" + part
 }
 
-// WalkTree calls each for every file, symbolic link and gitlink below tree, sorted by path. Paths
+// Walk calls each for every file, symbolic link and gitlink below tree, sorted by path. Paths
 // are slash-separated.
-func (r *Repo) WalkTree(ctx context.Context, tree name.OID, each func(path string, e Entry) error) error {
-	changes, err := r.DiffTrees(ctx, "", tree)
+func (t *Trees) Walk(ctx context.Context, tree name.OID, each func(path string, e Entry) error) error {
+	changes, err := t.Diff(ctx, "", tree)
 	if err != nil {
 		return err
 	}

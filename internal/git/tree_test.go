@@ -86,7 +86,7 @@ func TestEditTreeAgainstGit(t *testing.T) {
 			}
 		}
 		want := plainTree(f, base, edits)
-		got, err := r.EditTree(ctx(t), plainTree(f, base), edits)
+		got, err := r.Trees.Edit(ctx(t), plainTree(f, base), edits)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 	oids := []name.OID{f.Blob("1"), f.Blob("2")}
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := plainTree(f, files(oids).Draw(rt, "a")), plainTree(f, files(oids).Draw(rt, "b"))
-		changes, err := r.DiffTrees(ctx(t), a, b)
+		changes, err := r.Trees.Diff(ctx(t), a, b)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 			}
 			return fmt.Sprintf("%06o", e.Mode), e.OID
 		}
-		beyond, err := r.TreesBeyond(ctx(t), a, b)
+		beyond, err := r.Trees.Beyond(ctx(t), a, b)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -148,40 +148,40 @@ func TestTreeCodec(t *testing.T) {
 			f := newFixture(t, "--object-format="+format)
 			r := f.open()
 			blob := f.Blob("x")
-			sub, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "f", blob}})
+			sub, err := r.Trees.Write(ctx(t), []Entry{{ModeFile, "f", blob}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			oid, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "a0", blob}, {ModeTree, "a", sub}, {ModeExec, "a.b", blob}})
+			oid, err := r.Trees.Write(ctx(t), []Entry{{ModeFile, "a0", blob}, {ModeTree, "a", sub}, {ModeExec, "a.b", blob}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.Git("fsck", "--strict", "--no-dangling")
 			var names []string
-			entries, err := r.ReadTree(ctx(t), oid)
+			entries, err := r.Trees.Read(ctx(t), oid)
 			for _, e := range entries {
 				names = append(names, e.Name)
 			}
 			if err != nil || !slices.Equal(names, []string{"a.b", "a", "a0"}) {
 				t.Errorf("%q %v", names, err)
 			}
-			if e, ok, err := r.Lookup(ctx(t), oid, "a/f"); !ok || e.OID != blob || err != nil {
+			if e, ok, err := r.Trees.Lookup(ctx(t), oid, "a/f"); !ok || e.OID != blob || err != nil {
 				t.Errorf("%+v %v %v", e, ok, err)
 			}
 			for _, p := range []string{"a/g", "a/f/g", "nothing"} {
-				if e, ok, err := r.Lookup(ctx(t), oid, p); ok || err != nil {
+				if e, ok, err := r.Trees.Lookup(ctx(t), oid, p); ok || err != nil {
 					t.Errorf("%s: %+v %v", p, e, err)
 				}
 			}
-			if empty, err := r.EditTree(ctx(t), sub, map[string]Entry{"f": {}}); err != nil || f.Git("cat-file", "-p", string(empty)) != "" {
+			if empty, err := r.Trees.Edit(ctx(t), sub, map[string]Entry{"f": {}}); err != nil || f.Git("cat-file", "-p", string(empty)) != "" {
 				t.Errorf("emptied: %s %v", empty, err)
 			}
 			for _, p := range []string{".git/x", "a/../b", "a//b", "/a", "a/.GIT"} {
-				if _, err := r.EditTree(ctx(t), "", map[string]Entry{p: {Mode: ModeFile, OID: blob}}); err == nil {
+				if _, err := r.Trees.Edit(ctx(t), "", map[string]Entry{p: {Mode: ModeFile, OID: blob}}); err == nil {
 					t.Errorf("%q was written", p)
 				}
 			}
-			if _, err := r.WriteTree(ctx(t), []Entry{{ModeFile, "f", blob[:10]}}); err == nil {
+			if _, err := r.Trees.Write(ctx(t), []Entry{{ModeFile, "f", blob[:10]}}); err == nil {
 				t.Error("a short object id was written")
 			}
 		})
@@ -202,13 +202,13 @@ func TestTreeBomb(t *testing.T) {
 			e.Name = fmt.Sprint(i)
 			entries = append(entries, e)
 		}
-		oid, err := r.WriteTree(ctx(t), entries)
+		oid, err := r.Trees.Write(ctx(t), entries)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e = Entry{Mode: ModeTree, OID: oid}
 	}
-	if _, err := r.DiffTrees(ctx(t), "", e.OID); err == nil || !strings.Contains(err.Error(), "paths") {
+	if _, err := r.Trees.Diff(ctx(t), "", e.OID); err == nil || !strings.Contains(err.Error(), "paths") {
 		t.Errorf("%v", err)
 	}
 }

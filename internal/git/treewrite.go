@@ -10,10 +10,10 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// WriteTree encodes and writes one tree object. It sorts entries in place.
-func (r *Repo) WriteTree(ctx context.Context, entries []Entry) (name.OID, error) {
+// Write encodes and writes one tree object. It sorts entries in place.
+func (t *Trees) Write(ctx context.Context, entries []Entry) (name.OID, error) {
 	for _, e := range entries {
-		if len(e.OID) != 2*r.HashLen() {
+		if len(e.OID) != 2*t.at.HashLen() {
 			return "", fmt.Errorf("write tree: entry %q has the object id %q", e.Name, e.OID)
 		}
 	}
@@ -21,10 +21,10 @@ func (r *Repo) WriteTree(ctx context.Context, entries []Entry) (name.OID, error)
 	if err != nil {
 		return "", err
 	}
-	return r.WriteObject(ctx, "tree", data)
+	return t.objects.Write(ctx, "tree", data)
 }
 
-// EditTree writes the tree that results from base when each path of edits is set to its entry, or
+// Edit writes the tree that results from base when each path of edits is set to its entry, or
 // removed if the entry is zero. It returns the id of the new root. Only directories on changed
 // paths are read and written, and a directory that becomes empty disappears.
 //
@@ -33,14 +33,14 @@ func (r *Repo) WriteTree(ctx context.Context, entries []Entry) (name.OID, error)
 // directory is there, it stays.
 //
 // Edits are first arranged as a tree of editNodes. writeEdited then applies it from the leaves up.
-func (r *Repo) EditTree(ctx context.Context, base name.OID, edits map[string]Entry) (name.OID, error) {
+func (t *Trees) Edit(ctx context.Context, base name.OID, edits map[string]Entry) (name.OID, error) {
 	root := &editNode{}
 	for p, e := range edits {
 		root.add(p, e)
 	}
-	oid, err := r.writeEdited(ctx, base, root)
+	oid, err := t.writeEdited(ctx, base, root)
 	if err == nil && oid == "" {
-		return r.WriteTree(ctx, nil)
+		return t.Write(ctx, nil)
 	}
 	return oid, err
 }
@@ -78,8 +78,8 @@ func (n *editNode) sets() bool {
 // writeEdited applies the edits of n to the directory base and returns its new tree, or "" if it
 // became empty. Subdirectories are written in parallel. Names that git refuses in a tree are an
 // error.
-func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (name.OID, error) {
-	entries, err := r.ReadTree(ctx, base)
+func (t *Trees) writeEdited(ctx context.Context, base name.OID, n *editNode) (name.OID, error) {
+	entries, err := t.Read(ctx, base)
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	}
 	edited := make([]Entry, len(names))
 	err = Each(len(names), func(i int) (err error) {
-		edited[i], err = r.edited(ctx, at[names[i]], n.children[names[i]])
+		edited[i], err = t.edited(ctx, at[names[i]], n.children[names[i]])
 		return err
 	})
 	if err != nil {
@@ -113,13 +113,13 @@ func (r *Repo) writeEdited(ctx context.Context, base name.OID, n *editNode) (nam
 	if len(at) == 0 {
 		return "", nil
 	}
-	return r.WriteTree(ctx, slices.Collect(maps.Values(at)))
+	return t.Write(ctx, slices.Collect(maps.Values(at)))
 }
 
 // edited returns the entry that old becomes; it is zero when nothing is left. An edit of the name
 // itself comes before those below it. If there are only removals below a name that is not a
 // directory, the entry stays as it is.
-func (r *Repo) edited(ctx context.Context, old Entry, n *editNode) (Entry, error) {
+func (t *Trees) edited(ctx context.Context, old Entry, n *editNode) (Entry, error) {
 	if n.own != nil && n.own.Mode != 0 && !n.own.IsTree() {
 		return *n.own, nil
 	}
@@ -135,7 +135,7 @@ func (r *Repo) edited(ctx context.Context, old Entry, n *editNode) (Entry, error
 	if old.IsTree() {
 		sub = old.OID
 	}
-	oid, err := r.writeEdited(ctx, sub, n)
+	oid, err := t.writeEdited(ctx, sub, n)
 	if err != nil || oid == "" {
 		return Entry{}, err
 	}

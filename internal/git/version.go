@@ -9,8 +9,8 @@ import (
 )
 
 // Version returns the version of git, for example "2.39.5".
-func (r *Repo) Version(ctx context.Context) (string, error) {
-	out, err := r.Output(ctx, "version")
+func (l *Location) Version(ctx context.Context) (string, error) {
+	out, err := l.Output(ctx, "version")
 	if err != nil {
 		return "", fmt.Errorf("ask for the version of git: %w", err)
 	}

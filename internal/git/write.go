@@ -31,39 +31,39 @@ type ObjectWriter interface {
 	WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error)
 }
 
-// WriteObject writes an object and returns its id. It writes a loose object in this process, except
+// Write writes an object and returns its id. It writes a loose object in this process, except
 // inside InPacks, and except in a repository with extensions.compatObjectFormat: there each object
 // needs a second id, which only git can record.
 //
 // The object is also remembered for reading, so the caller must not change data afterwards.
-func (r *Repo) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
-	r.writing.Do(func() { r.writer = r.newWriter() })
-	oid, err := r.writer.WriteObject(ctx, typ, data)
+func (o *Objects) Write(ctx context.Context, typ string, data []byte) (name.OID, error) {
+	o.writing.Do(func() { o.writer = o.newWriter() })
+	oid, err := o.writer.WriteObject(ctx, typ, data)
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", typ, err)
 	}
-	if r.pack == nil { // a pack keeps what is read again, and many blobs that are not
-		r.Batch().remember(Object{oid, typ, int64(len(data)), data})
+	if o.pack == nil { // a pack keeps what is read again, and many blobs that are not
+		o.Batch().remember(Object{oid, typ, int64(len(data)), data})
 	}
 	return oid, nil
 }
 
-// Created reports whether WriteObject wrote a loose object because the repository did not have it, so
+// Created reports whether Write wrote a loose object because the repository did not have it, so
 // that no commit that existed before can have it. Where the object may also be in another repository,
 // from which this one borrows, it reports false.
-func (r *Repo) Created(oid name.OID) bool {
-	loose := r.database().loose
+func (o *Objects) Created(oid name.OID) bool {
+	loose := o.database().loose
 	_, created := loose.created.Load(oid)
 	_, err := os.Lstat(filepath.Join(loose.dir, "info", "alternates"))
-	return created && errors.Is(err, fs.ErrNotExist) && gitconfig.Getenv(r.env, alternates) == ""
+	return created && errors.Is(err, fs.ErrNotExist) && gitconfig.Getenv(o.at.env, alternates) == ""
 }
 
 // newWriter returns the writer for single objects that fits the configuration.
-func (r *Repo) newWriter() ObjectWriter {
-	if _, compat := r.Config.Get("extensions.compatObjectFormat"); compat {
-		return &processWriter{r}
+func (o *Objects) newWriter() ObjectWriter {
+	if _, compat := o.at.Config.Get("extensions.compatObjectFormat"); compat {
+		return &processWriter{o.at}
 	}
-	return r.database().loose
+	return o.database().loose
 }
 
 // WriteObject implements ObjectWriter. It writes a loose object in this process.
@@ -141,9 +141,6 @@ func createTemp(prefix string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Syncs reports whether git is configured to fsync loose objects.
-func (r *Repo) Syncs() bool { return syncs(r.Config, "loose-object") }
-
 // syncNames are the words of core.fsync that cover a kind of files. The index of a pack is metadata.
 var syncNames = map[string][]string{
 	"loose-object":  {"loose-object", "objects", "committed", "added", "all"},
@@ -192,23 +189,12 @@ func sharedMode(c *gitconfig.Config) sharing {
 	return sharing{bits: fs.FileMode(mode) & 0o666, exact: true}
 }
 
-// SharedBits returns the permission bits that core.sharedRepository gives group and others on top of
-// what the umask leaves, those to run or enter where they may read included.
-func (r *Repo) SharedBits() fs.FileMode {
-	bits := sharedMode(r.Config).bits
-	return (bits | bits&0o444>>2) & 0o077
-}
-
-// PrivateMode returns the permission bits of a file of this program's that tells about the worktree: only its
-// owner may read it, and those for whom core.sharedRepository opens the repository.
-func (r *Repo) PrivateMode() fs.FileMode { return 0o600 | r.SharedBits()&0o066 }
-
 // processWriter has git write, with one process per object.
-type processWriter struct{ repo *Repo }
+type processWriter struct{ at *Location }
 
 // WriteObject implements ObjectWriter.
 func (w *processWriter) WriteObject(ctx context.Context, typ string, data []byte) (name.OID, error) {
-	res, err := w.repo.Run(ctx, Cmd{Args: []string{"hash-object", "-w", "-t", typ, "--stdin"}, Stdin: bytes.NewReader(data)})
+	res, err := w.at.Run(ctx, Cmd{Args: []string{"hash-object", "-w", "-t", typ, "--stdin"}, Stdin: bytes.NewReader(data)})
 	if err != nil {
 		return "", err
 	}

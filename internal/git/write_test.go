@@ -26,12 +26,12 @@ func TestWriters(t *testing.T) {
 			t.Run(fmt.Sprintf("%s process=%v", format, process), func(t *testing.T) {
 				f := newFixture(t, "--object-format="+format)
 				r := f.open()
-				w := r.newWriter()
+				w := r.Objects.newWriter()
 				if _, loose := w.(*looseDir); !loose {
 					t.Fatalf("%T for %s", w, format)
 				}
 				if process {
-					w = &processWriter{r}
+					w = &processWriter{r.Location}
 				}
 				conform(t, f, w)
 			})
@@ -43,7 +43,7 @@ func TestWriters(t *testing.T) {
 func TestWriterCompat(t *testing.T) {
 	f := newFixture(t)
 	r := f.open("GIT_CONFIG_PARAMETERS='extensions.compatobjectformat=sha256'")
-	if w, ok := r.newWriter().(*processWriter); !ok {
+	if w, ok := r.Objects.newWriter().(*processWriter); !ok {
 		t.Errorf("%T", w)
 	}
 }
@@ -53,7 +53,7 @@ func TestWriterMendsGarbledObject(t *testing.T) {
 	f := newFixture(t)
 	oid := f.Blob("worth keeping")
 	f.rewrite(oid, "no zlib at all")
-	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("worth keeping")); got != oid || err != nil {
+	if got, err := f.open().Objects.Write(ctx(t), "blob", []byte("worth keeping")); got != oid || err != nil {
 		t.Fatal(got, err)
 	}
 	if got := f.Git("cat-file", "-p", string(oid)); got != "worth keeping" {
@@ -147,7 +147,7 @@ func TestWriterMendsEmptyObject(t *testing.T) {
 	f := newFixture(t)
 	oid := f.Blob("lost in a crash")
 	f.rewrite(oid, "")
-	if got, err := f.open().WriteObject(ctx(t), "blob", []byte("lost in a crash")); got != oid || err != nil {
+	if got, err := f.open().Objects.Write(ctx(t), "blob", []byte("lost in a crash")); got != oid || err != nil {
 		t.Fatal(got, err)
 	}
 	if got := f.Git("cat-file", "-p", string(oid)); got != "lost in a crash" {
@@ -164,7 +164,7 @@ func TestWriterQuarantine(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := f.open("GIT_OBJECT_DIRECTORY="+dir, "GIT_QUARANTINE_PATH="+dir)
-		oid, err := r.WriteObject(ctx(t), "blob", []byte(leaf))
+		oid, err := r.Objects.Write(ctx(t), "blob", []byte(leaf))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestWriterConcurrently(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i := range 50 {
-				if _, err := r.WriteObject(ctx(t), "blob", []byte{byte(i)}); err != nil {
+				if _, err := r.Objects.Write(ctx(t), "blob", []byte{byte(i)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -235,7 +235,7 @@ func TestWriterFreshensPack(t *testing.T) {
 				f.must(os.WriteFile(pack, data, 0o444))
 			}
 			f.must(os.Chtimes(pack, long, long))
-			if got, err := f.open().WriteObject(ctx(t), "blob", []byte("packed alone")); got != oid || err != nil {
+			if got, err := f.open().Objects.Write(ctx(t), "blob", []byte("packed alone")); got != oid || err != nil {
 				t.Fatal(got, err)
 			}
 			info, err := os.Stat(pack)

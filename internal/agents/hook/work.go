@@ -119,7 +119,7 @@ func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.
 		if !inside || !from || tree == "" {
 			continue
 		}
-		was, _, err := h.s.Repo.Lookup(ctx, tree, path)
+		was, _, err := h.s.Repo.Trees.Lookup(ctx, tree, path)
 		if err != nil {
 			continue
 		}
@@ -139,7 +139,7 @@ func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.
 
 // made returns the content that a tool makes, from that of the file source of a tree.
 func (h *handler) made(ctx context.Context, tree name.OID, source string, e agent.Edit) string {
-	was, known, err := h.s.Repo.Lookup(ctx, tree, source)
+	was, known, err := h.s.Repo.Trees.Lookup(ctx, tree, source)
 	if err != nil || known && was.Mode != git.ModeFile && was.Mode != git.ModeExec {
 		return author.Unclear
 	}
@@ -148,7 +148,7 @@ func (h *handler) made(ctx context.Context, tree name.OID, source string, e agen
 		if info, err := os.Lstat(e.Source); err == nil && info.Size() > largestEdit {
 			return author.Unclear
 		}
-		object, err := h.s.Repo.Batch().Typed(ctx, string(was.OID), "blob")
+		object, err := h.s.Repo.Objects.Batch().Typed(ctx, string(was.OID), "blob")
 		if err != nil {
 			return author.Unclear
 		}

@@ -198,7 +198,7 @@ func (j *evidence) outside(c Change) bool {
 // ContentIn returns a function for Look.In.
 func ContentIn(ctx context.Context, repo *git.Repo) func(tree name.OID, path string) (string, bool) {
 	return func(tree name.OID, path string) (string, bool) {
-		e, _, err := repo.Lookup(ctx, tree, path)
+		e, _, err := repo.Trees.Lookup(ctx, tree, path)
 		return Content(e), err == nil
 	}
 }

@@ -212,7 +212,7 @@ func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 	if e == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
 		return false
 	}
-	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref(st.Branch)); !errors.Is(err, git.ErrMissing) {
+	if _, err := s.Repo.Refs.Resolve(ctx, name.Ref(st.Branch)); !errors.Is(err, git.ErrMissing) {
 		return false
 	}
 	rec, err := s.ReadRecord(ctx, e)

@@ -44,7 +44,7 @@ func (s *Service) isClone(ctx context.Context) (bool, error) {
 	if !has {
 		return false, nil
 	}
-	seen, err := s.Repo.Refs(ctx, "refs/remotes/")
+	seen, err := s.Repo.Refs.List(ctx, "refs/remotes/")
 	for _, r := range seen {
 		if strings.HasSuffix(string(r.Ref), "/HEAD") {
 			continue

@@ -155,7 +155,7 @@ func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definiti
 			break
 		}
 		e := st.At(i)
-		found, err := s.Repo.Batch().Typed(ctx, string(e.Event().Commit)+":"+WorkflowFile(st.Workflow), "blob")
+		found, err := s.Repo.Objects.Batch().Typed(ctx, string(e.Event().Commit)+":"+WorkflowFile(st.Workflow), "blob")
 		if err != nil {
 			continue
 		}

@@ -33,10 +33,10 @@ func (s *Service) isFile(ctx context.Context, session, typed string) bool {
 	if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(at))); err == nil {
 		return true
 	}
-	commit, err := s.Repo.ReadCommit(ctx, string(st.CurrentEntry().Event().Commit))
+	commit, err := s.Repo.Commits.Read(ctx, string(st.CurrentEntry().Event().Commit))
 	if err != nil {
 		return false
 	}
-	_, has, err := s.Repo.Lookup(ctx, commit.Tree, at)
+	_, has, err := s.Repo.Trees.Lookup(ctx, commit.Tree, at)
 	return err == nil && has
 }

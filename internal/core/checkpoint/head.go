@@ -41,7 +41,7 @@ func LastCommit(ctx context.Context, s *Service) (commit name.OID, label string,
 			if same && !ours || same == ours && !rec.CreatedAt.After(at.Time) {
 				continue
 			}
-			if _, err := s.Repo.TreeOf(ctx, rec.Git.Head); err != nil {
+			if _, err := s.Repo.Commits.TreeOf(ctx, rec.Git.Head); err != nil {
 				continue
 			}
 			commit, label, same, at = rec.Git.Head, string(st.Session)+":"+rec.Label, ours, Time{Time: rec.CreatedAt}

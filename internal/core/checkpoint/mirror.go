@@ -89,7 +89,7 @@ func resolved(p string) string {
 
 // Tip returns the newest commit of a session's journal, or "" when there is none.
 func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
-	found, err := s.Repo.Batch().ResolveAll(ctx, name.JournalRef(session))
+	found, err := s.Repo.Refs.ResolveAll(ctx, name.JournalRef(session))
 	if err != nil {
 		return "", fmt.Errorf("read journal of %q: %w", session, err)
 	}

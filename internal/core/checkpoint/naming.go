@@ -360,7 +360,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 	if e := byID(st, leaf); e != nil {
 		return &Found{session, st, e}, nil
 	}
-	commit, err := s.Repo.Batch().Resolve(ctx, name.Ref(ref))
+	commit, err := s.Repo.Refs.Resolve(ctx, name.Ref(ref))
 	if errors.Is(err, git.ErrMissing) {
 		return nil, notFound
 	}

@@ -15,7 +15,7 @@ func KeepOutside(ctx context.Context, s *Service, tree, recordCommit name.OID) {
 	if !store.InUse() {
 		return
 	}
-	record, err := s.Repo.ReadCommit(ctx, string(recordCommit))
+	record, err := s.Repo.Commits.Read(ctx, string(recordCommit))
 	var failed []lfs.Named
 	if err == nil {
 		failed, err = store.Keep(ctx, []name.OID{tree, record.Tree}, largestCopy(s))
@@ -48,7 +48,7 @@ func largestCopy(s *Service) int64 {
 // treesOfAll returns the trees of all checkpoint commits and record commits that refs and archives
 // name. It fails if one cannot be read: nobody knows what that needs.
 func treesOfAll(ctx context.Context, s *Service) (trees []name.OID, err error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func treesOfAll(ctx context.Context, s *Service) (trees []name.OID, err error) {
 			return nil, err
 		}
 		for _, oid := range []name.OID{r.OID, record} {
-			commit, err := s.Repo.ReadCommit(ctx, string(oid))
+			commit, err := s.Repo.Commits.Read(ctx, string(oid))
 			if err != nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ func (s *Service) ReadStored(ctx context.Context, e *journal.Entry) (store.Store
 		return got, err
 	}
 	rec := got.Record
-	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
 	switch {
 	case err != nil:
 	case rec.ID != e.Checkpoint:
@@ -138,7 +138,7 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 		return err
 	}
 	objects := strings.Fields(string(listed.Stdout))
-	return s.Repo.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
+	return s.Repo.Objects.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
 		if err != nil {
 			return fmt.Errorf("object %s: %w", name.OID(objects[i]).Short(), err)
 		}
@@ -150,7 +150,7 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 // read, it returns a warning that says so. It returns "" if the tree is whole, because then the
 // comparison failed for another reason.
 func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) string {
-	if _, err := s.Repo.DiffTrees(ctx, "", tree); err == nil || ctx.Err() != nil {
+	if _, err := s.Repo.Trees.Diff(ctx, "", tree); err == nil || ctx.Err() != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so it is unknown what changed since; `git checkpoint rebuild %s` says what can be repaired", label, tree, label)

@@ -70,15 +70,15 @@ func RewriteTrace(repo *git.Repo) string {
 // commit that the journal names is gone, and the ref is at another one that says it is this
 // checkpoint. It returns "" if that is not so.
 func (s *Service) RewrittenTo(ctx context.Context, session name.Session, e *journal.Entry) name.OID {
-	now, err := s.Repo.Batch().Resolve(ctx, name.CheckpointRef(session, e.Checkpoint))
+	now, err := s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, e.Checkpoint))
 	if err != nil || now == e.Event().Commit {
 		return ""
 	}
-	missing, err := s.Repo.Batch().Missing(ctx, []name.OID{e.Event().Commit})
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, []name.OID{e.Event().Commit})
 	if err != nil || !missing[e.Event().Commit] {
 		return ""
 	}
-	c, err := s.Repo.ReadCommit(ctx, string(now))
+	c, err := s.Repo.Commits.Read(ctx, string(now))
 	if err != nil {
 		return ""
 	}

@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if repo.Head.Damaged {
 		o.Warn(string(repo.Head.Branch) + " is damaged: it holds no commit id; " + damagedHint)
 	}
-	repo.ReclaimRefs() // before the first read of a ref: a killed writer may have left locks
+	repo.Refs.Reclaim() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
 	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, Between: o.Between, options: o}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
@@ -160,7 +160,7 @@ func (s *Service) Worktree() (*snapshot.Worktree, error) {
 // objects going to a temporary directory.
 func RetryBorrowed[T any](s *Service, do func() (T, error)) (T, error) {
 	got, err := do()
-	if !git.Unwritable(err) || s.Repo.Borrowed() != "" || s.Repo.Borrow() != nil {
+	if !git.Unwritable(err) || s.Repo.Objects.Borrowed() != "" || s.Repo.Objects.Borrow() != nil {
 		return got, err
 	}
 	// The Worktree writes to the repository's own object directory, so it has to be opened again.
@@ -212,7 +212,7 @@ func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Eve
 		return journal.Event{}, err
 	}
 	now := s.Now()
-	author, _ := s.Repo.Identity(now)
+	author, _ := s.Repo.Commits.Identity(now)
 	return journal.Event{
 		Kind: kind, Session: session, Time: now, Actor: author.Person(),
 		Worktree: s.WorktreeName(), WorktreeID: id,

@@ -295,7 +295,7 @@ func RefuseBranch(ctx context.Context, s *Service, branch, hint string) error {
 	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
 		return Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 	}
-	if _, err := s.Repo.Batch().Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
+	if _, err := s.Repo.Refs.Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
 		return Usage(hint, "branch %q already exists", branch)
 	} else if !errors.Is(err, git.ErrMissing) {
 		return err

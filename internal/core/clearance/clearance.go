@@ -118,7 +118,7 @@ func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 // missing, and command is the user's own scanner; without one the built-in rules count.
 func open(repo *git.Repo, allowed []string, keyFile, command string) (*Scanner, error) {
 	dir := filepath.Join(repo.CommonDir, "checkpoint")
-	if borrowed := repo.Borrowed(); borrowed != "" { // the repository is read-only
+	if borrowed := repo.Objects.Borrowed(); borrowed != "" { // the repository is read-only
 		dir = borrowed
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -256,7 +256,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 			return at("")
 		}
 		for _, oid := range []name.OID{commit, record} {
-			c, err := s.Repo.ReadCommit(ctx, string(oid))
+			c, err := s.Repo.Commits.Read(ctx, string(oid))
 			if err != nil {
 				continue
 			}
@@ -264,7 +264,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 				return at(path)
 			}
 			// The notes hold the record under the id of the commit.
-			if e, found, err := s.Repo.Lookup(ctx, c.Tree, recordFile); oid == record && err == nil && found && e.OID == f.OID {
+			if e, found, err := s.Repo.Trees.Lookup(ctx, c.Tree, recordFile); oid == record && err == nil && found && e.OID == f.OID {
 				return at(recordFile)
 			}
 		}
@@ -287,18 +287,18 @@ func mentionOf(ctx context.Context, s *checkpoint.Service, l Holder) checkpoint.
 // pathIn returns the path that a finding has in a tree. git rev-list ends a path at the first newline in
 // it, so that a name may go on after the one that it gave.
 func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string, bool) {
-	if e, found, err := repo.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
+	if e, found, err := repo.Trees.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
 		return f.Path, true
 	}
 	dir, begins := path.Split(f.Path)
 	if dir != "" {
-		e, found, err := repo.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
+		e, found, err := repo.Trees.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
 		if err != nil || !found || !e.IsTree() {
 			return "", false
 		}
 		tree = e.OID
 	}
-	entries, err := repo.ReadTree(ctx, tree)
+	entries, err := repo.Trees.Read(ctx, tree)
 	if err != nil {
 		return "", false
 	}
@@ -308,7 +308,7 @@ func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string
 		case e.OID == f.OID:
 			return dir + e.Name, true
 		case e.IsTree():
-			below, err := repo.DiffTrees(ctx, "", e.OID)
+			below, err := repo.Trees.Diff(ctx, "", e.OID)
 			if i := slices.IndexFunc(below, func(c git.Change) bool { return c.New.OID == f.OID }); err == nil && i >= 0 {
 				return dir + e.Name + "/" + below[i].Path, true
 			}

@@ -99,13 +99,13 @@ func newestFirst(secrets []Secret) {
 // markPublic marks the secrets that are in commits below the first checkpoints and that a
 // remote-tracking ref holds, too.
 func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, firsts []name.OID) error {
-	refs, err := s.Repo.Refs(ctx, "refs/remotes/")
+	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/")
 	if err != nil || len(refs) == 0 || len(secrets) == 0 {
 		return err
 	}
 	var heads, remote []name.OID
 	for _, first := range firsts {
-		if c, err := s.Repo.ReadCommit(ctx, string(first)); err == nil && len(c.Parents) == 2 {
+		if c, err := s.Repo.Commits.Read(ctx, string(first)); err == nil && len(c.Parents) == 2 {
 			heads = append(heads, c.Parents[0])
 		}
 	}
@@ -137,7 +137,7 @@ func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, fi
 
 // everyCheckpoint adds the checkpoints of a session, or of all sessions.
 func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest, what *Sending) error {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return err
 	}

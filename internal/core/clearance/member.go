@@ -19,7 +19,7 @@ const recordFile = "checkpoint.json"
 // inRecord names the member of a checkpoint's record in which a finding is, for a message, or
 // returns "".
 func inRecord(ctx context.Context, s *checkpoint.Service, f Found, label string) string {
-	blob, err := s.Repo.Batch().Typed(ctx, string(f.OID), "blob")
+	blob, err := s.Repo.Objects.Batch().Typed(ctx, string(f.OID), "blob")
 	if err != nil {
 		return ""
 	}

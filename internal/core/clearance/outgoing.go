@@ -100,7 +100,7 @@ func (sc *Scanner) scanObjects(ctx context.Context, report *Report, objects []me
 		specs[i] = string(one.oid)
 	}
 	infos := make([]git.Object, len(open))
-	err := sc.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := sc.repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Size <= longest {
 			infos[i] = o
 		} else if err != nil && !errors.Is(err, git.ErrMissing) {
@@ -175,7 +175,7 @@ func (sc *Scanner) scanOutside(ctx context.Context, report *Report, open []met, 
 // scannable returns what is to be scanned of an object: a blob's content, or the message of a commit or
 // tag, and behind it who made it. The other headers have the signature, and no words.
 func (sc *Scanner) scannable(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
-	o, err := sc.repo.Batch().Object(ctx, string(oid))
+	o, err := sc.repo.Objects.Batch().Object(ctx, string(oid))
 	if info.Type == "blob" {
 		return o.Data, err
 	}

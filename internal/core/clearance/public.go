@@ -122,17 +122,17 @@ func (j *privacy) decide(ctx context.Context, commit name.OID) (string, error) {
 	if why := Talks(rec); why != "" {
 		return why, nil
 	}
-	c, err := j.s.Repo.ReadCommit(ctx, string(commit))
+	c, err := j.s.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return "", err
 	}
 	var head git.Commit
 	if len(c.Parents) == 2 {
-		if head, err = j.s.Repo.ReadCommit(ctx, string(c.Parents[0])); err != nil {
+		if head, err = j.s.Repo.Commits.Read(ctx, string(c.Parents[0])); err != nil {
 			return "", err
 		}
 	}
-	changed, err := j.s.Repo.DiffTrees(ctx, head.Tree, c.Tree)
+	changed, err := j.s.Repo.Trees.Diff(ctx, head.Tree, c.Tree)
 	if err != nil {
 		return "", err
 	}
@@ -186,16 +186,16 @@ func (j *privacy) untracked(ctx context.Context, rec *record.Record, m, tree nam
 	if err != nil || index == "" {
 		return true, err
 	}
-	since, err := j.s.Repo.DiffTrees(ctx, index, tree)
+	since, err := j.s.Repo.Trees.Diff(ctx, index, tree)
 	return slices.ContainsFunc(since, func(ch git.Change) bool {
-		_, in := slices.BinarySearch(added, ch.Path) // DiffTrees sorts by path
+		_, in := slices.BinarySearch(added, ch.Path) // Trees.Diff sorts by path
 		return ch.Old.Mode == 0 && in
 	}), err
 }
 
 // recorded returns the files of a record commit: of what was staged those that HEAD does not have.
 func (j *privacy) recorded(ctx context.Context, m, headTree name.OID) (files []git.Change, err error) {
-	made, err := j.s.Repo.ReadCommit(ctx, string(m))
+	made, err := j.s.Repo.Commits.Read(ctx, string(m))
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (j *privacy) recorded(ctx context.Context, m, headTree name.OID) (files []g
 	if err != nil {
 		return nil, err
 	}
-	entries, err := j.s.Repo.ReadTree(ctx, made.Tree)
+	entries, err := j.s.Repo.Trees.Read(ctx, made.Tree)
 	for _, e := range entries {
 		if !e.IsTree() {
 			files = append(files, git.Change{Path: e.Name, New: e})
@@ -213,7 +213,7 @@ func (j *privacy) recorded(ctx context.Context, m, headTree name.OID) (files []g
 		if e.OID == index {
 			base = headTree
 		}
-		below, err := j.s.Repo.DiffTrees(ctx, base, e.OID)
+		below, err := j.s.Repo.Trees.Diff(ctx, base, e.OID)
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +292,7 @@ func (j *privacy) infos(ctx context.Context, objects []met) ([]git.Object, error
 	for i, one := range objects {
 		specs[i] = string(one.oid)
 	}
-	err := j.s.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := j.s.Repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil {
 			infos[i] = o
 		} else if !errors.Is(err, git.ErrMissing) {
@@ -378,7 +378,7 @@ func (j *privacy) scanHistory(ctx context.Context, objects []met) (string, error
 
 // checkpointAt says what a commit holds if it is a checkpoint, and "" for any other.
 func (j *privacy) checkpointAt(ctx context.Context, oid name.OID) (string, error) {
-	c, err := j.s.Repo.ReadCommit(ctx, string(oid))
+	c, err := j.s.Repo.Commits.Read(ctx, string(oid))
 	if err != nil || j.pending[oid] {
 		return "", err
 	}
@@ -397,7 +397,7 @@ func (j *privacy) held(ctx context.Context) ([]name.OID, error) {
 	if j.public != nil {
 		return slices.Clone(j.public), nil
 	}
-	refs, err := j.s.Repo.Refs(ctx, "refs/remotes/", "refs/tags/")
+	refs, err := j.s.Repo.Refs.List(ctx, "refs/remotes/", "refs/tags/")
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type tagMemory struct {
 const maxHistory = 100
 
 func readTagMemory(repo *git.Repo, digest string) *tagMemory {
-	dir := cmp.Or(repo.Borrowed(), filepath.Join(repo.CommonDir, "checkpoint"))
+	dir := cmp.Or(repo.Objects.Borrowed(), filepath.Join(repo.CommonDir, "checkpoint"))
 	m := &tagMemory{path: filepath.Join(dir, "tags"), digest: digest, history: map[name.OID]string{}, told: map[name.Session]bool{}}
 	data, _ := os.ReadFile(m.path) //nolint:errcheck // without it everything is looked at
 	for line := range strings.Lines(string(data)) {
@@ -166,7 +166,7 @@ func (j *privacy) removePrivate(ctx context.Context) error {
 	if len(updates) == 0 {
 		return nil
 	}
-	if err := j.s.Repo.UpdateRefs(ctx, updates); err != nil {
+	if err := j.s.Repo.Refs.Update(ctx, updates); err != nil {
 		return fmt.Errorf("remove tags that are private: %w", err)
 	}
 	they, them := "it holds ", "it"
@@ -218,7 +218,7 @@ func PrivateAmong(ctx context.Context, s *checkpoint.Service, tags map[name.Ref]
 	}
 	var refs []git.RefValue
 	for _, ref := range slices.Sorted(maps.Keys(tags)) {
-		if s.Repo.Batch().Has(tags[ref]) {
+		if s.Repo.Objects.Batch().Has(tags[ref]) {
 			refs = append(refs, git.RefValue{Ref: ref, OID: tags[ref]})
 		} else {
 			unknown++
@@ -229,7 +229,7 @@ func PrivateAmong(ctx context.Context, s *checkpoint.Service, tags map[name.Ref]
 }
 
 func (j *privacy) privateTags(ctx context.Context) ([]PrivateTag, error) {
-	refs, err := j.s.Repo.Refs(ctx, strings.TrimSuffix(name.TagRoot, "/"))
+	refs, err := j.s.Repo.Refs.List(ctx, strings.TrimSuffix(name.TagRoot, "/"))
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (j *privacy) among(ctx context.Context, refs []git.RefValue) (out []Private
 		if !store.IsTag(session, r.Ref) {
 			continue
 		}
-		c, err := j.s.Repo.ReadCommit(ctx, string(r.OID))
+		c, err := j.s.Repo.Commits.Read(ctx, string(r.OID))
 		if err != nil {
 			continue // a tag object, or damaged
 		}
@@ -269,7 +269,7 @@ func (j *privacy) isFetched(ctx context.Context, session name.Session, id name.I
 	st, err := j.s.Store.State(ctx, session)
 	if err != nil || st.Entry(id) == nil {
 		// Only a clone that has not fetched it has neither an event nor a ref of it.
-		_, err := j.s.Repo.Batch().Resolve(ctx, name.CheckpointRef(session, id))
+		_, err := j.s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, id))
 		return err != nil && (st == nil || !st.Dead(id))
 	}
 	// Of a linked worktree that is gone the id is not known any more, so only of the main one it is

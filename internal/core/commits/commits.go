@@ -35,7 +35,7 @@ type Draft struct {
 // progress, or git knows no author.
 func Refuse(ctx context.Context, s *checkpoint.Service) error {
 	// A commit in the middle of a merge or rebase would lose the operation's own state.
-	if op := s.Repo.Operation(); op != "" {
+	if op := s.Repo.Checkout.Operation(); op != "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "finish it first, or `git "+op+" --abort`", "a %s is in progress in this worktree", op)
 	}
 	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
@@ -52,13 +52,13 @@ func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, i
 	out := map[string]git.Entry{}
 	// A file that the branch tracks is part of the project even if a rule ignores it.
 	for _, path := range ignored {
-		if _, tracked, err := s.Repo.Lookup(ctx, base, path); err != nil {
+		if _, tracked, err := s.Repo.Trees.Lookup(ctx, base, path); err != nil {
 			return "", err
 		} else if !tracked {
 			out[path] = git.Entry{}
 		}
 	}
-	changes, err := s.Repo.DiffTrees(ctx, base, tree)
+	changes, err := s.Repo.Trees.Diff(ctx, base, tree)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, i
 	if len(out) == 0 {
 		return tree, nil
 	}
-	return s.Repo.EditTree(ctx, tree, out)
+	return s.Repo.Trees.Edit(ctx, tree, out)
 }
 
 // PreCommit runs the hook on a temporary index with the tree to commit. What the hook stages there

@@ -39,7 +39,7 @@ type Place struct {
 // is no commit at all.
 func HeadFor(ctx context.Context, s *checkpoint.Service, made name.OID) name.OID {
 	if made != "" {
-		if _, err := s.Repo.ReadCommit(ctx, string(made)); err == nil {
+		if _, err := s.Repo.Commits.Read(ctx, string(made)); err == nil {
 			return made
 		}
 	}
@@ -122,7 +122,7 @@ func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	}
 	defer root.Close() //nolint:errcheck // what was written in it is closed
 	for p, oid := range t.Raw {
-		blob, err := s.Repo.Batch().Typed(ctx, string(oid), "blob")
+		blob, err := s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 		if err == nil {
 			err = root.WriteFile(filepath.FromSlash(p), blob.Data, 0o666)
 		}
@@ -142,7 +142,7 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 	}
 	var in strings.Builder
 	for p := range t.Raw {
-		e, known, err := s.Repo.Lookup(ctx, t.Tree, p)
+		e, known, err := s.Repo.Trees.Lookup(ctx, t.Tree, p)
 		if err != nil {
 			return err
 		}

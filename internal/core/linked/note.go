@@ -114,7 +114,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 			continue
 		}
 		if n.Kind == KindFork {
-			switch _, err := s.Repo.Batch().Resolve(ctx, name.JournalRef(n.Session)); {
+			switch _, err := s.Repo.Refs.Resolve(ctx, name.JournalRef(n.Session)); {
 			case errors.Is(err, git.ErrMissing):
 			case err != nil:
 				return nil, err

@@ -26,7 +26,7 @@ func (s *set) lines(ctx context.Context, c Change, ours Version) (oid name.OID, 
 		args = append(args, "-L", label)
 	}
 	for i, file := range []string{"ours", "base", "theirs"} {
-		o, err := s.repo.Batch().Typed(ctx, string([]Version{ours, c.From, c.To}[i].Entry.OID), "blob")
+		o, err := s.repo.Objects.Batch().Typed(ctx, string([]Version{ours, c.From, c.To}[i].Entry.OID), "blob")
 		if err != nil {
 			return "", false, err
 		}
@@ -47,6 +47,6 @@ func (s *set) lines(ctx context.Context, c Change, ours Version) (oid name.OID, 
 	case code > mostConflicts:
 		return "", false, nil
 	}
-	oid, err = s.repo.WriteObject(ctx, "blob", out.Stdout)
+	oid, err = s.repo.Objects.Write(ctx, "blob", out.Stdout)
 	return oid, clean, err
 }

@@ -80,7 +80,7 @@ type Names struct{ Ours, Base, Theirs string }
 // Between returns the changes that lead from one tree to another, sorted by path. Files with the same
 // blob and other exact bytes are among them.
 func Between(ctx context.Context, repo *git.Repo, from, to Side, called Names) ([]Change, error) {
-	differ, err := repo.DiffTrees(ctx, from.Tree, to.Tree)
+	differ, err := repo.Trees.Diff(ctx, from.Tree, to.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func Between(ctx context.Context, repo *git.Repo, from, to Side, called Names) (
 				continue
 			}
 			at[p] = true
-			e, there, err := repo.Lookup(ctx, from.Tree, p)
+			e, there, err := repo.Trees.Lookup(ctx, from.Tree, p)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +173,7 @@ func (m *Merge) Apply(ctx context.Context, base name.OID, changes []Change) erro
 
 // sinceBase returns the entries of the paths that differ between a tree and ours, as both have them.
 func (m *Merge) sinceBase(ctx context.Context, base name.OID) (map[string]git.Change, error) {
-	changes, err := m.repo.DiffTrees(ctx, base, m.ours.Tree)
+	changes, err := m.repo.Trees.Diff(ctx, base, m.ours.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -370,7 +370,7 @@ func (m *Merge) Done(ctx context.Context) (Side, error) {
 		}
 	}
 	var err error
-	out.Tree, err = m.repo.EditTree(ctx, m.ours.Tree, entries)
+	out.Tree, err = m.repo.Trees.Edit(ctx, m.ours.Tree, entries)
 	return out, err
 }
 
@@ -385,7 +385,7 @@ func (m *Merge) clashes(ctx context.Context, p string) (bool, error) {
 		}
 		above, edited := m.edits[p[:i]]
 		if !edited {
-			e, there, err := m.repo.Lookup(ctx, m.ours.Tree, p[:i])
+			e, there, err := m.repo.Trees.Lookup(ctx, m.ours.Tree, p[:i])
 			if err != nil {
 				return false, err
 			}
@@ -397,12 +397,12 @@ func (m *Merge) clashes(ctx context.Context, p string) (bool, error) {
 			return true, nil
 		}
 	}
-	e, there, err := m.repo.Lookup(ctx, m.ours.Tree, p)
+	e, there, err := m.repo.Trees.Lookup(ctx, m.ours.Tree, p)
 	if err != nil || !there || !e.IsTree() {
 		return false, err
 	}
 	clash := false
-	err = m.repo.WalkTree(ctx, e.OID, func(below string, _ git.Entry) error {
+	err = m.repo.Trees.Walk(ctx, e.OID, func(below string, _ git.Entry) error {
 		v, edited := m.edits[strings.Join([]string{p, below}, "/")]
 		clash = clash || !edited || v.there()
 		return nil

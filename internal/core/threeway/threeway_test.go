@@ -49,7 +49,7 @@ func (w world) tree(of files) name.OID {
 		}
 		edits[path] = git.Entry{Mode: mode, OID: w.Blob(content)}
 	}
-	oid, err := w.repo.EditTree(w.Context(), "", edits)
+	oid, err := w.repo.Trees.Edit(w.Context(), "", edits)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -60,12 +60,12 @@ func (w world) tree(of files) name.OID {
 func (w world) files(tree name.OID) files {
 	w.Helper()
 	out := files{}
-	err := w.repo.WalkTree(w.Context(), tree, func(path string, e git.Entry) error {
+	err := w.repo.Trees.Walk(w.Context(), tree, func(path string, e git.Entry) error {
 		if e.Mode == git.ModeGitlink {
 			out[path] = "sub"
 			return nil
 		}
-		o, err := w.repo.Batch().Typed(w.Context(), string(e.OID), "blob")
+		o, err := w.repo.Objects.Batch().Typed(w.Context(), string(e.OID), "blob")
 		out[path] = map[git.Mode]string{git.ModeExec: "+x "}[e.Mode] + string(o.Data)
 		return err
 	})

@@ -177,7 +177,7 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 		specs[i] = string(b.Blob)
 	}
 	var small []Named
-	err := repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Type == "blob" && o.Size < MaxPointer {
 			small = append(small, blobs[i])
 		}
@@ -191,7 +191,7 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 		pointers = append(pointers, string(b.Blob))
 	}
 	var out []Named
-	err = repo.Batch().Objects(ctx, pointers, func(i int, o git.Object, err error) error {
+	err = repo.Objects.Batch().Objects(ctx, pointers, func(i int, o git.Object, err error) error {
 		if err != nil {
 			return ctx.Err()
 		}

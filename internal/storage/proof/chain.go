@@ -35,7 +35,7 @@ const keepJournal = journal.MaxMessage + 1<<20
 func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip}
 	met := map[name.OID]bool{tip: true}
-	err := s.Repo.Batch().Follow(ctx, tip, keepJournal, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
+	err := s.Repo.Objects.Batch().Follow(ctx, tip, keepJournal, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
 		if len(met) > journal.MaxNodes {
 			c.broken(JournalForged, tip, fmt.Sprintf("the journal has more than %d commits", journal.MaxNodes))
 			return nil, errStop

@@ -89,7 +89,7 @@ func (d *Deep) checkTrees(ctx context.Context, roots []name.OID) error {
 		some := trees[:min(len(trees), together)]
 		trees = trees[len(some):]
 		below := make([][]git.Entry, len(some))
-		err := d.store.Repo.ProveInParallel(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.Objects.ProveInParallel(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
 			entries, err := treeOf(o, err, d.store.Repo.HashLen())
 			if err != nil {
 				kind, what := treeFault(err)
@@ -132,7 +132,7 @@ func (d *Deep) checkBlobs(ctx context.Context, blobs []string, enough int) ([]st
 	for len(blobs) >= enough {
 		some := blobs[:min(len(blobs), together)]
 		blobs = blobs[len(some):]
-		err := d.store.Repo.ProveInParallel(ctx, some, lfs.MaxPointer, func(i int, o git.Object, err error) error {
+		err := d.store.Repo.Objects.ProveInParallel(ctx, some, lfs.MaxPointer, func(i int, o git.Object, err error) error {
 			if p, is := lfs.Parse(o.Data); err == nil && is && d.lfs.File(p) == "" {
 				d.damaged(name.OID(some[i]), fault{OutsideMissing, fmt.Sprintf("a file of git-lfs, and its content (%d bytes) is not here", p.Size)})
 			}
@@ -165,7 +165,7 @@ func (d *Deep) checkHeads(ctx context.Context, heads []name.OID) error {
 		}
 	}
 	d.read(len(some))
-	return d.store.Repo.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
+	return d.store.Repo.Objects.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
 		// A missing one is reported by the verdict itself.
 		if _, err := commitOf(o, err); err != nil && !errors.Is(err, git.ErrMissing) {
 			d.bad[name.OID(some[i])] = fault{HeadGarbled, fmt.Sprintf("the commit that HEAD was at is garbled: %v", err)}
@@ -255,9 +255,9 @@ func (d *Deep) fetches(v *Verdict) string {
 // above it names that filter at all.
 func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		e, found, err := d.store.Repo.Lookup(ctx, tree, path.Join(dir, ".gitattributes"))
+		e, found, err := d.store.Repo.Trees.Lookup(ctx, tree, path.Join(dir, ".gitattributes"))
 		if err == nil && found {
-			o, err := d.store.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+			o, err := d.store.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 			if err == nil && bytes.Contains(o.Data, []byte("filter=lfs")) {
 				return true
 			}
@@ -278,7 +278,7 @@ func (d *Deep) below(ctx context.Context, tree name.OID) ([]damagedObject, error
 		return places, nil
 	}
 	d.known[tree] = nil // stops at a cycle, which needs two objects with one id
-	entries, err := d.store.Repo.ReadTree(ctx, tree)
+	entries, err := d.store.Repo.Trees.Read(ctx, tree)
 	if err != nil {
 		return nil, err
 	}

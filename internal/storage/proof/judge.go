@@ -84,7 +84,7 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	var group sync.WaitGroup
 	for k := range readers {
 		group.Go(func() {
-			j := &judging{Session: p, batch: p.store.Repo.Batch()}
+			j := &judging{Session: p, batch: p.store.Repo.Objects.Batch()}
 			for i := k; i < len(judged); i += readers { // in turns, because the results are taken in order
 				j.judgePart(ctx, subjects.Some(i*part, min((i+1)*part, subjects.Len())), judged[i])
 				close(judged[i])

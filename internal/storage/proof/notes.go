@@ -56,7 +56,7 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 		}
 		var next []directory
 		var lock sync.Mutex
-		err := s.Repo.ProveInParallel(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
+		err := s.Repo.Objects.ProveInParallel(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {
 			lock.Lock()
 			defer lock.Unlock()
 			at := level[i]
@@ -89,7 +89,7 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 
 // root returns the tree of the notes commit, or "" if that cannot be read.
 func (n *Notes) root(ctx context.Context, s *store.Store) (root name.OID, err error) {
-	err = s.Repo.Batch().Prove(ctx, []string{string(n.Ref)}, git.MaxObject, func(_ int, o git.Object, err error) error {
+	err = s.Repo.Objects.Batch().Prove(ctx, []string{string(n.Ref)}, git.MaxObject, func(_ int, o git.Object, err error) error {
 		c, err := commitOf(o, err)
 		if err != nil {
 			n.unreadable(n.Ref, "", err)

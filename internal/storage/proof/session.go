@@ -158,7 +158,7 @@ func (p *Session) isOlder(ctx context.Context, tag git.RefValue) bool {
 // unfetched reports whether a tag is on a checkpoint of the session that this clone has not
 // fetched. `git clone` brings tags, but no other refs of checkpoints.
 func (p *Session) unfetched(ctx context.Context, commit name.OID) bool {
-	c, err := p.store.Repo.ReadCommit(ctx, string(commit))
+	c, err := p.store.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return false
 	}

@@ -32,7 +32,7 @@ func readView(ctx context.Context, s *store.Store, below string) (*View, error) 
 	// Refs of checkpoints are read before the notes ref. A create that runs at the same time then
 	// may have a note and no ref, which is harmless. The other way round its note would be reported
 	// as missing.
-	refs, fault, err := s.Repo.RefsAndFault(ctx, name.CheckpointRoot+below, name.TagRoot+below, string(name.NotesRef))
+	refs, fault, err := s.Repo.Refs.ListAndFault(ctx, name.CheckpointRoot+below, name.TagRoot+below, string(name.NotesRef))
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (r *Remote) fetch(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 		"--no-prune", "--no-show-forced-updates", "--refmap=", "--stdin", "--", r.address()}
 	_, err := r.run(ctx, "fetch from", git.Cmd{Args: args, Config: hardened(), Stdin: strings.NewReader(in.String())})
 	q := &Quarantine{repo: r.Repo, Got: map[name.Ref]name.OID{}}
-	came, listErr := r.Repo.Refs(ctx, room)
+	came, listErr := r.Repo.Refs.List(ctx, room)
 	if err == nil {
 		err = listErr
 	}
@@ -107,7 +107,7 @@ func (q *Quarantine) Close(ctx context.Context) {
 		return
 	}
 	// A failure is harmless: a later fetch sweeps what is left.
-	_ = q.repo.UpdateRefs(context.WithoutCancel(ctx), q.refs)
+	_ = q.repo.Refs.Update(context.WithoutCancel(ctx), q.refs)
 	q.refs = nil
 }
 
@@ -121,13 +121,13 @@ func Sweep(ctx context.Context, repo *git.Repo, now time.Time) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return repo.UpdateRefs(ctx, gone)
+	return repo.Refs.Update(ctx, gone)
 }
 
 // Abandoned lists the refs of quarantines that killed fetches left behind, as updates that delete
 // them. The time is in the name of a quarantine; a name without one counts as old.
 func Abandoned(ctx context.Context, repo *git.Repo, now time.Time) ([]git.Update, error) {
-	left, err := repo.Refs(ctx, name.IncomingRoot)
+	left, err := repo.Refs.List(ctx, name.IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), name.IncomingRoot), "-")

@@ -118,7 +118,7 @@ func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quaran
 		write = append(write, git.Update{Ref: ref, New: u.New})
 		staged.refs = append(staged.refs, git.Update{Ref: ref, Old: u.New})
 	}
-	if err := r.Repo.UpdateRefs(ctx, write); err != nil {
+	if err := r.Repo.Refs.Update(ctx, write); err != nil {
 		return nil, nil, err
 	}
 	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil

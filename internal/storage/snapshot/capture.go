@@ -66,7 +66,7 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 	}
 	lowerGOGC(unseen, 20)
 	if unseen >= packFrom {
-		err = s.repo.InPacks(ctx, keep)
+		err = s.repo.Objects.InPacks(ctx, keep)
 	} else {
 		err = keep()
 	}
@@ -169,13 +169,13 @@ func (s *capturer) Take(ctx context.Context, rules Rules) (*Capture, error) {
 // writeTrees writes the tree of the worktree: that of what is staged, with c.edits. It returns the trees
 // of both that HEAD does not have. After an error, c.Tree is empty if the tree was not written.
 func (s *capturer) writeTrees(ctx context.Context, c *Capture) (beyond []name.OID, err error) {
-	if c.Tree, err = s.repo.EditTree(ctx, c.Index.Tree, c.edits); err != nil {
+	if c.Tree, err = s.repo.Trees.Edit(ctx, c.Index.Tree, c.edits); err != nil {
 		c.Tree = ""
 		return nil, err
 	}
-	head := s.repo.HeadTree(ctx)
+	head := s.repo.Checkout.HeadTree(ctx)
 	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
-		trees, failed := s.repo.TreesBeyond(ctx, head, tree)
+		trees, failed := s.repo.Trees.Beyond(ctx, head, tree)
 		if failed != nil {
 			err = failed
 			continue

@@ -163,7 +163,7 @@ func (s *indexCarrier) carry(ctx context.Context, index, now *IndexState, h Head
 	}
 	switch {
 	case err == nil || stopped(err):
-	case s.repo.WalkTree(ctx, after, func(string, git.Entry) error { return nil }) != nil:
+	case s.repo.Trees.Walk(ctx, after, func(string, git.Entry) error { return nil }) != nil:
 		return nil, &Carried{Stays: fmt.Sprintf("the files of HEAD's commit, %s, cannot be read", h.After.Short())}, nil //nolint:nilerr // it is said
 	case !h.Listed:
 		return nil, &Carried{Stays: fmt.Sprintf("the commit that HEAD was at then, %s, cannot be read, and not everything that was staged is listed", h.Then.Short())}, nil
@@ -236,7 +236,7 @@ func (s *indexCarrier) treeAt(ctx context.Context, commit name.OID) (name.OID, e
 	if commit == "" {
 		return "", nil
 	}
-	c, err := s.repo.ReadCommit(ctx, string(commit))
+	c, err := s.repo.Commits.Read(ctx, string(commit))
 	return c.Tree, err
 }
 
@@ -246,11 +246,11 @@ type three [3]git.Entry
 // carryFrom calls carryStaged with the files of three trees. Only directories that differ are read,
 // and none of HEAD if nothing was staged.
 func (s *indexCarrier) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
-	staged, err := s.repo.DiffTrees(ctx, then, index.Tree)
+	staged, err := s.repo.Trees.Diff(ctx, then, index.Tree)
 	if err != nil || len(staged)+len(index.Unmerged)+len(index.IntentToAdd) == 0 {
 		return nil, err
 	}
-	since, err := s.repo.DiffTrees(ctx, then, after)
+	since, err := s.repo.Trees.Diff(ctx, then, after)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ var unknown = git.Entry{Mode: 1}
 // carryListed is carryFrom for a HEAD that cannot be read: all that is known of it are the paths at
 // which the index differed from it.
 func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *IndexState, after name.OID) ([]carried, error) {
-	changes, err := s.repo.DiffTrees(ctx, index.Tree, after)
+	changes, err := s.repo.Trees.Diff(ctx, index.Tree, after)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *
 	for _, p := range staged {
 		t, differs := at[p]
 		if !differs {
-			if t[1], _, err = s.repo.Lookup(ctx, index.Tree, p); err != nil {
+			if t[1], _, err = s.repo.Trees.Lookup(ctx, index.Tree, p); err != nil {
 				return nil, err
 			}
 			if t[1].IsTree() {
@@ -347,7 +347,7 @@ func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, n
 		}
 	}
 	var err error
-	if out.Tree, err = s.repo.EditTree(ctx, after, edits); err != nil {
+	if out.Tree, err = s.repo.Trees.Edit(ctx, after, edits); err != nil {
 		return nil, nil, err
 	}
 	gone, absent := map[string]bool{}, absentPaths(index)
@@ -380,7 +380,7 @@ func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, n
 
 // lacking returns the paths of tree that other does not have.
 func (s *indexCarrier) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
-	changes, err := s.repo.DiffTrees(ctx, tree, other)
+	changes, err := s.repo.Trees.Diff(ctx, tree, other)
 	gone := map[string]bool{}
 	for _, c := range changes {
 		if c.New.Mode == 0 {

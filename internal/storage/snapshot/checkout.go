@@ -30,11 +30,11 @@ type checkout struct {
 	// restore. All of them can be deleted without losing a checkpoint.
 	dir string
 	// scratch holds the temporary files of a capture. It is dir, unless the repository cannot be
-	// written to (git.Repo.Borrowed).
+	// written to (git.Objects.Borrowed).
 	scratch string
 	disk
 	files *worktree.Files
-	// trackedOnly: no untracked file is captured unless it is named; see git.Repo.TrackedOnly.
+	// trackedOnly: no untracked file is captured unless it is named; see git.Settings.TrackedOnly.
 	trackedOnly bool
 
 	// Leave lists files and directories that no capture takes: what this program itself writes
@@ -69,7 +69,7 @@ func New(repo *git.Repo) (*Worktree, error) {
 func openCheckout(repo *git.Repo) (*checkout, error) {
 	dir, err := repo.Dir()
 	scratch := dir
-	if borrowed := repo.Borrowed(); borrowed != "" {
+	if borrowed := repo.Objects.Borrowed(); borrowed != "" {
 		dir, scratch, err = filepath.Join(repo.GitDir, "checkpoint"), borrowed, nil
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func openCheckout(repo *git.Repo) (*checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &checkout{repo: repo, dir: dir, scratch: scratch, files: w, trackedOnly: repo.TrackedOnly(own)}
+	s := &checkout{repo: repo, dir: dir, scratch: scratch, files: w, trackedOnly: repo.Settings.TrackedOnly(own)}
 	if s.disk, err = s.probe(); err != nil {
 		w.Close()
 		return nil, err

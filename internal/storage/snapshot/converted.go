@@ -41,9 +41,9 @@ func (m *conversions) recall(ctx context.Context, files []candidate, converted m
 		made, ok := m.c.hashes.find(m.blob(f), f.info)
 		if ok && made.cr {
 			raw[f.path], ok = m.c.hashes.find(m.raw(f), f.info)
-			ok = ok && m.shot.repo.Batch().Has(raw[f.path].oid)
+			ok = ok && m.shot.repo.Objects.Batch().Has(raw[f.path].oid)
 		}
-		if ok && m.shot.repo.Batch().Has(made.oid) {
+		if ok && m.shot.repo.Objects.Batch().Has(made.oid) {
 			known[f.path] = git.Entry{Mode: f.mode, OID: made.oid}
 		}
 	}

@@ -159,7 +159,7 @@ func (s *checkout) AllowedBits() (fs.FileMode, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0o700 | usual(git.ModeExec) | s.repo.SharedBits(), nil
+	return 0o700 | usual(git.ModeExec) | s.repo.Settings.SharedBits(), nil
 }
 
 // usualModes returns the permission bits that a new file gets here, by its mode in git. It creates

@@ -24,7 +24,7 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 	if !ok {
 		return nil, false
 	}
-	changes, err := r.worktree.repo.DiffTrees(ctx, r.cur.Index.Tree, r.intent.IndexTree)
+	changes, err := r.worktree.repo.Trees.Diff(ctx, r.cur.Index.Tree, r.intent.IndexTree)
 	if err != nil {
 		return nil, false // git says what is wrong
 	}
@@ -43,7 +43,7 @@ func (r *Restore) editIndex(ctx context.Context, p *privateIndex) ([]byte, bool)
 	if !r.editUnchanged(p, wrote, edits) {
 		return nil, false
 	}
-	data, err := r.worktree.repo.EditIndex(ctx, p.index, edits, r.intent.IndexTree)
+	data, err := r.worktree.repo.Checkout.EditIndex(ctx, p.index, edits, r.intent.IndexTree)
 	return data, err == nil
 }
 

@@ -115,7 +115,7 @@ func (s *hasher) doubtful(ctx context.Context, files []filtered, entries map[str
 	for i, f := range plain {
 		specs[i] = string(entries[f.path].OID)
 	}
-	err := s.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := s.repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || int64(uint32(o.Size)) != plain[i].size {
 			out = append(out, plain[i])
 		}
@@ -152,7 +152,7 @@ type exactFiles struct {
 // openExactFiles reads the cache. The result is empty if the cache was made under other
 // conversions.
 func (s *hasher) openExactFiles(private *privateIndex, c *Capture) *exactFiles {
-	v := &exactFiles{path: filepath.Join(s.dir, "exact"), perm: s.repo.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[versionKey]bool{}}
+	v := &exactFiles{path: filepath.Join(s.dir, "exact"), perm: s.repo.Settings.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[versionKey]bool{}}
 	same := func([]byte) [32]byte { return v.digest }
 	for key := range slices.Chunk(readCache(v.path, len(versionKey{}), same), len(versionKey{})) {
 		v.exact[versionKey(key)] = true

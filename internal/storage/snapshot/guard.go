@@ -43,7 +43,7 @@ func (s *capturer) guardSize(ctx context.Context, files []candidate, rules Rules
 	}
 	known := map[string]bool{}
 	if rules.Known != nil {
-		changes, err := s.repo.DiffTrees(ctx, "", rules.Known())
+		changes, err := s.repo.Trees.Diff(ctx, "", rules.Known())
 		if err != nil {
 			return fmt.Errorf("compare with the previous checkpoint: %w", err)
 		}

@@ -138,8 +138,8 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	}
 	if !large {
 		oid = git.HashObject(s.repo.Format, "blob", data)
-		if oid != f.index.OID || !s.repo.Batch().Has(oid) {
-			if oid, err = s.repo.WriteObject(ctx, "blob", data); err != nil {
+		if oid != f.index.OID || !s.repo.Objects.Batch().Has(oid) {
+			if oid, err = s.repo.Objects.Write(ctx, "blob", data); err != nil {
 				return hashedFile{}, fmt.Errorf("keep %q: %w", f.path, err)
 			}
 		}
@@ -154,7 +154,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
 func (s *hasher) knows(f candidate) bool {
-	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Batch().Has(f.seen.oid)
+	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid)
 }
 
 // hashConverting hashes files of which git may convert some. Those that git only cleans of CR
@@ -272,7 +272,7 @@ func (s *hasher) clean(ctx context.Context, index string, files []candidate, c *
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.repo.ReadIndex(index)
+	made, err := s.repo.Checkout.ReadIndex(index)
 	if err != nil {
 		return nil, err
 	}

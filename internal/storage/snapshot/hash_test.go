@@ -95,7 +95,7 @@ func TestSameContentAsTheIndex(t *testing.T) {
 		t.Errorf("an object that the index has was written to: %v, %v", info, err)
 	}
 	for path, content := range map[string]string{"kept": "kept\n", "lost": "lost\n", "edited": "new\n"} {
-		if o, err := repo.Batch().Object(t.Context(), string(c.Tree)+":"+path); err != nil || string(o.Data) != content {
+		if o, err := repo.Objects.Batch().Object(t.Context(), string(c.Tree)+":"+path); err != nil || string(o.Data) != content {
 			t.Errorf("%s is %q in the tree, %v", path, o.Data, err)
 		}
 	}

@@ -43,7 +43,7 @@ type hashCache struct {
 // openHashCache reads what the previous capture saw.
 func (s *capturer) openHashCache(began time.Time) *hashCache {
 	v := &hashCache{
-		path: filepath.Join(s.dir, "seen"), perm: s.repo.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
+		path: filepath.Join(s.dir, "seen"), perm: s.repo.Settings.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
 		previous: map[versionKey]cachedHash{}, now: map[versionKey]cachedHash{},
 	}
 	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {

@@ -153,7 +153,7 @@ func TestSeenConverted(t *testing.T) {
 			t.Errorf("%s: the filter got %q, not %q", what, got, files)
 		}
 		for _, f := range []struct{ path, blob, raw string }{{"exact.f", "same\n", ""}, {"raw.f", "SHOUTED\n", "shouted\n"}} {
-			e, _, err := again.Lookup(t.Context(), c.Tree, f.path)
+			e, _, err := again.Trees.Lookup(t.Context(), c.Tree, f.path)
 			if err != nil || what != "other attributes" && e.OID != git.HashObject("sha1", "blob", []byte(f.blob)) {
 				t.Errorf("%s: %s is %s, %v", what, f.path, e.OID, err)
 			}

@@ -38,13 +38,13 @@ func repository(t *testing.T) *git.Repo {
 func rawTree(t *testing.T, repo *git.Repo, mode git.Mode, path string) name.OID {
 	t.Helper()
 	ctx := context.Background()
-	oid, err := repo.WriteObject(ctx, "blob", []byte("evil"))
+	oid, err := repo.Objects.Write(ctx, "blob", []byte("evil"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts := strings.Split(path, "/")
 	for i := len(parts) - 1; i >= 0; i-- {
-		if oid, err = repo.WriteTree(ctx, []git.Entry{{Mode: mode, Name: parts[i], OID: oid}}); err != nil {
+		if oid, err = repo.Trees.Write(ctx, []git.Entry{{Mode: mode, Name: parts[i], OID: oid}}); err != nil {
 			t.Fatal(err)
 		}
 		mode = git.ModeTree

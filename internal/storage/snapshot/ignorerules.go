@@ -137,7 +137,7 @@ func (s *ignoreRules) rulesThen(ctx context.Context, p *Plan) ruleSource {
 		if data, err := s.ruleIn(ctx, p.Target.Tree, file); data != nil || err != nil {
 			return data, err
 		}
-		if _, captured, err := s.repo.Lookup(ctx, p.Cur.Tree, file); captured || err != nil {
+		if _, captured, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, file); captured || err != nil {
 			return nil, err
 		}
 		data, _, err := s.ruleOnDisk(file)
@@ -147,11 +147,11 @@ func (s *ignoreRules) rulesThen(ctx context.Context, p *Plan) ruleSource {
 
 // ruleIn reads a file with rules from a tree.
 func (s *ignoreRules) ruleIn(ctx context.Context, tree name.OID, file string) ([]byte, error) {
-	e, ok, err := s.repo.Lookup(ctx, tree, file)
+	e, ok, err := s.repo.Trees.Lookup(ctx, tree, file)
 	if !ok || err != nil || !regular(e.Mode) {
 		return nil, err
 	}
-	obj, err := s.repo.Batch().Typed(ctx, string(e.OID), "blob")
+	obj, err := s.repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 	return append([]byte{}, obj.Data...), err // not nil for an empty file
 }
 
@@ -236,7 +236,7 @@ func (s *ignoreRules) tracked(ctx context.Context, p string, indexes ...*IndexSt
 		if x.Tree == "" {
 			continue
 		}
-		if _, ok, err := s.repo.Lookup(ctx, x.Tree, p); ok || err != nil {
+		if _, ok, err := s.repo.Trees.Lookup(ctx, x.Tree, p); ok || err != nil {
 			return ok, err
 		}
 	}

@@ -109,7 +109,7 @@ func (s *indexes) openIndex(ctx context.Context) (p *privateIndex, err error) {
 		t := info.ModTime()
 		p.young = fileTime{uint32(t.Unix()), uint32(t.Nanosecond())}
 	}
-	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
+	if p.index, err = s.repo.Checkout.ReadIndex(p.path); err != nil {
 		// The private name is gone, and says nothing to the user.
 		if damaged := (*git.IndexError)(nil); errors.As(err, &damaged) {
 			damaged.Path = s.repo.IndexPath
@@ -255,7 +255,7 @@ func (s *indexes) normalise(ctx context.Context, p *privateIndex) error {
 	if err != nil {
 		return fmt.Errorf("expand the index: %w", err)
 	}
-	if p.index, err = s.repo.ReadIndex(p.path); err != nil {
+	if p.index, err = s.repo.Checkout.ReadIndex(p.path); err != nil {
 		return err
 	}
 	if p.index.Split || p.index.Sparse {
@@ -314,10 +314,10 @@ func (s *indexes) clearBits(ctx context.Context, p *privateIndex) error {
 // writes the tree, and refuses if the object of an entry is missing.
 func (s *indexes) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
 	if p.index.Count == 0 {
-		return s.repo.WriteTree(ctx, nil)
+		return s.repo.Trees.Write(ctx, nil)
 	}
 	if p.index.Tree != "" && len(p.state.Unmerged) == 0 {
-		if missing, err := s.repo.Batch().Missing(ctx, []name.OID{p.index.Tree}); err == nil && len(missing) == 0 {
+		if missing, err := s.repo.Objects.Batch().Missing(ctx, []name.OID{p.index.Tree}); err == nil && len(missing) == 0 {
 			return p.index.Tree, nil
 		}
 	}
@@ -352,7 +352,7 @@ func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID,
 			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)} // a sparse index has directories
 		}
 	}
-	return s.repo.EditTree(ctx, "", staged)
+	return s.repo.Trees.Edit(ctx, "", staged)
 }
 
 // listIndex makes a private index that holds exactly these entries, and returns its path. The

@@ -77,7 +77,7 @@ func (r *Restore) save() error {
 		return fmt.Errorf("write the description of the rollback: %w", err)
 	}
 	_, err = f.Write(data)
-	if err == nil && r.worktree.repo.Syncs() {
+	if err == nil && r.worktree.repo.Settings.Syncs() {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {

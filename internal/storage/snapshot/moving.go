@@ -33,7 +33,7 @@ func (s *checkout) mark() string {
 // moveOn changes the mark. The index is locked then, unless somebody removed the lock of a
 // restore that was killed.
 func (s *checkout) moveOn() error {
-	perm := s.repo.PrivateMode()
+	perm := s.repo.Settings.PrivateMode()
 	err := os.WriteFile(s.markPath(), []byte(worktree.RandomHex()), perm)
 	if err == nil {
 		err = os.Chmod(s.markPath(), perm) // an earlier version gave everybody the right to read it

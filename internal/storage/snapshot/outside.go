@@ -108,7 +108,7 @@ func (s *restorer) provideStaged(ctx context.Context, p *Plan) error {
 	if p.Index == nil || !lfs.Open(s.repo).InUse() {
 		return nil
 	}
-	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.IndexTree)
+	changes, err := s.repo.Trees.Diff(ctx, p.Cur.Index.Tree, p.IndexTree)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *planner) outsideRisks(ctx context.Context, p *Plan) (map[string]string,
 		}
 	}
 	entries := map[string]git.Entry{}
-	err := s.repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := s.repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Size < files[i].size {
 			entries[files[i].path] = git.Entry{Mode: files[i].mode, OID: o.OID}
 		}
@@ -191,7 +191,7 @@ func (s *planner) outsideRisks(ctx context.Context, p *Plan) (map[string]string,
 
 // outsideRisk adds the risk for one file whose stored form is smaller than the file.
 func (s *planner) outsideRisk(ctx context.Context, f filtered, e git.Entry, risks map[string]string) error {
-	blob, err := s.repo.Batch().Typed(ctx, string(e.OID), "blob")
+	blob, err := s.repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return err
 	}

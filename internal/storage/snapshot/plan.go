@@ -160,7 +160,7 @@ type planner struct {
 // Plan.Collisions.
 func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
-	changes, err := s.repo.DiffTrees(ctx, cur.Tree, t.Tree)
+	changes, err := s.repo.Trees.Diff(ctx, cur.Tree, t.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (s *planner) addRaw(ctx context.Context, p *Plan, at map[string]bool, untou
 				continue
 			}
 			at[path] = true
-			e, ok, err := s.repo.Lookup(ctx, p.Cur.Tree, path)
+			e, ok, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, path)
 			if err != nil {
 				return err
 			}
@@ -291,7 +291,7 @@ func (s *planner) addSkipped(ctx context.Context, p *Plan, at map[string]bool) e
 		if at[sk.Path] || then[sk.Path] || strings.HasSuffix(sk.Path, "/") || p.Scope.Only != nil && !p.Scope.Only(sk.Path) {
 			continue
 		}
-		e, ok, err := s.repo.Lookup(ctx, p.Target.Tree, sk.Path)
+		e, ok, err := s.repo.Trees.Lookup(ctx, p.Target.Tree, sk.Path)
 		if err != nil {
 			return err
 		}
@@ -475,7 +475,7 @@ func (s *planner) planIndex(ctx context.Context, p *Plan) (err error) {
 // elsewhere.
 func (s *planner) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) error {
 	p.Index = mixed(*now, *then, p.Scope.Only)
-	changes, err := s.repo.DiffTrees(ctx, now.Tree, then.Tree)
+	changes, err := s.repo.Trees.Diff(ctx, now.Tree, then.Tree)
 	if err != nil {
 		return err
 	}
@@ -493,6 +493,6 @@ func (s *planner) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) 
 			edits[c.Path] = c.New
 		}
 	}
-	p.IndexTree, err = s.repo.EditTree(ctx, now.Tree, edits)
+	p.IndexTree, err = s.repo.Trees.Edit(ctx, now.Tree, edits)
 	return err
 }

@@ -58,10 +58,10 @@ type indexWriter struct{ indexes }
 // deleted them before the index named them; a later gc would fail at a missing one. The index is
 // complete without them, so an error does not fail the restore.
 func (s *indexWriter) rewritePrunedTrees(ctx context.Context, tree name.OID) error {
-	if err := s.repo.AwaitGC(ctx); err != nil {
+	if err := s.repo.Maintenance.AwaitGC(ctx); err != nil {
 		return err
 	}
-	if missing, err := s.repo.Batch().Missing(ctx, []name.OID{tree}); err != nil || !missing[tree] {
+	if missing, err := s.repo.Objects.Batch().Missing(ctx, []name.OID{tree}); err != nil || !missing[tree] {
 		return ctx.Err()
 	}
 	_, _ = s.repo.Run(ctx, git.Cmd{Args: []string{"write-tree"}, Config: s.config}) //nolint:errcheck // see above
@@ -111,7 +111,7 @@ func (s *indexWriter) restoreFlags(ctx context.Context, p *privateIndex, want In
 		}
 	}
 	// Read the index anew: read-tree has removed entries and clearBits has cleared bits.
-	index, err := s.repo.ReadIndex(p.path)
+	index, err := s.repo.Checkout.ReadIndex(p.path)
 	if err != nil {
 		return err
 	}

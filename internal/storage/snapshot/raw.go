@@ -122,7 +122,7 @@ func (s *converter) compareSmudged(ctx context.Context, f filtered, e git.Entry,
 		return nil
 	}
 	// The bytes differ, or git could not check the file out at all.
-	oid, err := s.repo.WriteObject(ctx, "blob", data)
+	oid, err := s.repo.Objects.Write(ctx, "blob", data)
 	if err != nil {
 		return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
 	}
@@ -333,7 +333,7 @@ func (s *converter) attributes(ctx context.Context, tree name.OID, paths map[str
 	}
 	for dir := range dirs {
 		file := path.Join(dir, ".gitattributes")
-		e, ok, err := s.repo.Lookup(ctx, tree, file)
+		e, ok, err := s.repo.Trees.Lookup(ctx, tree, file)
 		if err != nil {
 			return nil, err
 		}

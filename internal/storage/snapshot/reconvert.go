@@ -99,7 +99,7 @@ func (s *planner) belowAttributes(ctx context.Context, p *Plan, changes []git.Ch
 	for dir := range dirs {
 		tree, prefix := git.Entry{OID: p.Target.Tree}, ""
 		if dir != "." {
-			e, ok, err := s.repo.Lookup(ctx, p.Target.Tree, dir)
+			e, ok, err := s.repo.Trees.Lookup(ctx, p.Target.Tree, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (s *planner) belowAttributes(ctx context.Context, p *Plan, changes []git.Ch
 			}
 			tree, prefix = e, dir+"/"
 		}
-		err := s.repo.WalkTree(ctx, tree.OID, func(below string, e git.Entry) error {
+		err := s.repo.Trees.Walk(ctx, tree.OID, func(below string, e git.Entry) error {
 			q := prefix + below
 			if !regular(e.Mode) || differ[q] || p.Scope.Only != nil && !p.Scope.Only(q) || p.Cur.Raw[q] != "" || p.Target.Raw[q] != "" || untouched(q) {
 				return nil

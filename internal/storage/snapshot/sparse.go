@@ -115,7 +115,7 @@ func (s *planner) sparseChanges(ctx context.Context, p *Plan, changes []git.Chan
 	if len(differ) == 0 {
 		return out, nil
 	}
-	err := s.repo.WalkTree(ctx, p.Cur.Tree, func(path string, e git.Entry) error {
+	err := s.repo.Trees.Walk(ctx, p.Cur.Tree, func(path string, e git.Entry) error {
 		if differ[path] {
 			// The entry is the same in both trees, otherwise it would be among the changes.
 			add(git.Change{Path: path, Old: e, New: e})

@@ -55,7 +55,7 @@ func (s *planner) refuseTwins(ctx context.Context, p *Plan) error {
 		}
 	}
 	var paths []string
-	err := s.repo.WalkTree(ctx, p.Target.Tree, func(path string, e git.Entry) error {
+	err := s.repo.Trees.Walk(ctx, p.Target.Tree, func(path string, e git.Entry) error {
 		if !e.IsTree() && (p.Scope.Only == nil || p.Scope.Only(path)) {
 			paths = append(paths, path)
 		}

@@ -189,7 +189,7 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
-	return r.worktree.repo.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
+	return r.worktree.repo.Objects.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
 		var rest []int
 		var specs []string
 		for _, i := range which[from:to] {

@@ -113,7 +113,7 @@ func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []
 		if !differ && !left[p] {
 			continue
 		}
-		if _, had, err := s.repo.Lookup(ctx, before.Trees[len(before.Trees)-1], p); err != nil {
+		if _, had, err := s.repo.Trees.Lookup(ctx, before.Trees[len(before.Trees)-1], p); err != nil {
 			return nil, err
 		} else if !had || left[p] {
 			ask = append(ask, p)
@@ -159,6 +159,6 @@ func (s *capturer) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 	}
 	in := setOf(paths)
 	c.AtRisk = slices.DeleteFunc(c.AtRisk, func(sk Skip) bool { return in[sk.Path] })
-	c.Tree, err = s.repo.EditTree(ctx, c.Tree, edits)
+	c.Tree, err = s.repo.Trees.Edit(ctx, c.Tree, edits)
 	return err
 }

@@ -35,7 +35,7 @@ func (s *planner) verifyObjects(ctx context.Context, p *Plan) error {
 		}
 	}
 	var kept atomic.Int64
-	err := s.repo.ProveInParallel(ctx, v.specs, worktree.LargeFile-1, func(i int, got git.Object, err error) error {
+	err := s.repo.Objects.ProveInParallel(ctx, v.specs, worktree.LargeFile-1, func(i int, got git.Object, err error) error {
 		if kept.Add(int64(len(got.Data))) <= keptContents {
 			v.got[i].Data = got.Data
 		}
@@ -58,7 +58,7 @@ func (s *planner) verifyStaged(ctx context.Context, p *Plan) error {
 	if _, partial := s.repo.Config.Get("extensions.partialClone"); partial || p.Index == nil {
 		return nil
 	}
-	changes, err := s.repo.DiffTrees(ctx, p.Cur.Index.Tree, p.IndexTree)
+	changes, err := s.repo.Trees.Diff(ctx, p.Cur.Index.Tree, p.IndexTree)
 	if err != nil {
 		return fmt.Errorf("read what is to be staged: %w", err)
 	}
@@ -74,7 +74,7 @@ func (s *planner) verifyStaged(ctx context.Context, p *Plan) error {
 	for _, u := range p.Index.Unmerged {
 		add(u.Path, u.Entry)
 	}
-	return v.result(s.repo.Batch().Info(ctx, v.specs, v.answer))
+	return v.result(s.repo.Objects.Batch().Info(ctx, v.specs, v.answer))
 }
 
 // verification is a list of blobs that files need, and what was found out about each.

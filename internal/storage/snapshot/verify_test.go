@@ -18,7 +18,7 @@ func TestVerifyGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	oid, err := repo.WriteObject(t.Context(), "blob", []byte("text"))
+	oid, err := repo.Objects.Write(t.Context(), "blob", []byte("text"))
 	if err != nil {
 		t.Fatal(err)
 	}

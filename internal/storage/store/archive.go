@@ -49,7 +49,7 @@ func (s *inventory) Members(ctx context.Context, archive name.OID) (map[name.ID]
 	if err != nil {
 		return nil, err
 	}
-	e, ok, err := s.repo.Lookup(ctx, c.Tree, archiveList)
+	e, ok, err := s.repo.Trees.Lookup(ctx, c.Tree, archiveList)
 	if err == nil && (!ok || e.Mode != git.ModeFile) {
 		err = errors.New("it has no list of " + archiveList)
 	}
@@ -272,7 +272,7 @@ func (s *inventory) held(ctx context.Context, refs []git.RefValue) (out []git.Re
 // resolveHeld returns the commit of a checkpoint from its ref, or else from the session's archive.
 // It is empty if neither has it.
 func (s *inventory) resolveHeld(ctx context.Context, session name.Session, id name.ID) (name.OID, error) {
-	refs, err := s.repo.Batch().ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
+	refs, err := s.repo.Refs.ResolveAll(ctx, name.CheckpointRef(session, id), name.ArchiveRef(session))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", id, err)
 	}

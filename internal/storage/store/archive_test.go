@@ -111,15 +111,15 @@ func TestHostileArchive(t *testing.T) {
 	by := git.Signature{Name: "x", Email: "x@example.com"}
 	write := func(message, list string, parents ...name.OID) name.OID {
 		t.Helper()
-		blob, err := f.Repo.WriteObject(t.Context(), "blob", []byte(list))
+		blob, err := f.Repo.Objects.Write(t.Context(), "blob", []byte(list))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := f.Repo.EditTree(t.Context(), "", map[string]git.Entry{archiveList: {Mode: git.ModeFile, OID: blob}})
+		tree, err := f.Repo.Trees.Edit(t.Context(), "", map[string]git.Entry{archiveList: {Mode: git.ModeFile, OID: blob}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		oid, err := f.Repo.WriteCommit(t.Context(), git.Commit{Tree: tree, Parents: parents, Author: by, Committer: by, Message: message})
+		oid, err := f.Repo.Commits.Write(t.Context(), git.Commit{Tree: tree, Parents: parents, Author: by, Committer: by, Message: message})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func BenchmarkCreate(b *testing.B) {
 			blob := f.blob("{}\n")
 			for i := range n {
 				id := name.NewID(i+1, at.Add(time.Duration(i)*time.Second), uint16(i))
-				commit, err := f.Repo.WriteObject(b.Context(), "commit", fmt.Appendf(nil, "tree %s\nauthor A <a> %d +0000\ncommitter A <a> %d +0000\n\nx\n", journal.EmptyTreeSHA1, i, i))
+				commit, err := f.Repo.Objects.Write(b.Context(), "commit", fmt.Appendf(nil, "tree %s\nauthor A <a> %d +0000\ncommitter A <a> %d +0000\n\nx\n", journal.EmptyTreeSHA1, i, i))
 				if err != nil {
 					b.Fatal(err)
 				}

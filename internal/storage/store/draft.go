@@ -73,14 +73,14 @@ func (s *composer) WriteCheckpoint(ctx context.Context, d Draft) (Written, error
 		return w, fmt.Errorf("seal record: %w", err)
 	}
 	w.Raw = raw
-	if w.RecordBlob, err = s.repo.WriteObject(ctx, "blob", raw); err != nil {
+	if w.RecordBlob, err = s.repo.Objects.Write(ctx, "blob", raw); err != nil {
 		return w, err
 	}
 	m, err := s.ComposeRecord(ctx, &d, w.RecordBlob)
 	if err != nil {
 		return w, err
 	}
-	if w.RecordCommit, err = s.repo.WriteCommit(ctx, m); err != nil {
+	if w.RecordCommit, err = s.repo.Commits.Write(ctx, m); err != nil {
 		return w, err
 	}
 	// HEAD comes first, so that git shows C as a commit on top of it. M is always the last parent.
@@ -121,7 +121,7 @@ func (s *composer) ComposeRecord(ctx context.Context, d *Draft, recordBlob name.
 		edits[FlagsPath] = git.Entry{Mode: git.ModeFile, OID: d.Flags}
 	}
 	var err error
-	if m.Tree, err = s.repo.EditTree(ctx, "", edits); err != nil {
+	if m.Tree, err = s.repo.Trees.Edit(ctx, "", edits); err != nil {
 		return m, fmt.Errorf("write the record's tree: %w", err)
 	}
 	return m, nil
@@ -135,7 +135,7 @@ func (s *composer) objectsOf(ctx context.Context, tree, index name.OID) ([]name.
 		level := next
 		next = nil
 		for _, t := range level {
-			entries, err := s.repo.ReadTree(ctx, t)
+			entries, err := s.repo.Trees.Read(ctx, t)
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +157,7 @@ func (s *composer) objectsOf(ctx context.Context, tree, index name.OID) ([]name.
 // writeCommit writes C: in this process, or with git if it has to be signed.
 func (s *composer) writeCommit(ctx context.Context, c git.Commit) (name.OID, error) {
 	if s.Signer == nil {
-		return s.repo.WriteCommit(ctx, c)
+		return s.repo.Commits.Write(ctx, c)
 	}
 	oid, err := s.sign(ctx, c, *s.Signer)
 	if err != nil {

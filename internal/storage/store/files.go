@@ -77,7 +77,7 @@ func (s *localFiles) remove(leaf string) error {
 
 // Sweep removes temporary files of this worktree that are older than age, and returns their number.
 // It compares mtimes with that of a file that it creates now, so that a wrong clock, or that of a
-// file server, does not matter. The proofs of ref locks are not swept: git.ReclaimRefs needs them.
+// file server, does not matter. The proofs of ref locks are not swept: git.Refs.Reclaim needs them.
 func (s *localFiles) Sweep(age time.Duration) (int, error) {
 	dir, err := s.repo.Dir()
 	if err != nil {

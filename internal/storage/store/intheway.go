@@ -30,11 +30,11 @@ func (a *attempt) inTheWay(ctx context.Context) name.Ref {
 			continue
 		}
 		for dir := path.Dir(string(u.Ref)); len(dir) >= len(root); dir = path.Dir(dir) {
-			if _, err := a.store.Repo.Batch().Resolve(ctx, name.Ref(dir)); err == nil {
+			if _, err := a.store.Repo.Refs.Resolve(ctx, name.Ref(dir)); err == nil {
 				return name.Ref(dir)
 			}
 		}
-		below, _ := a.store.Repo.Refs(ctx, string(u.Ref)+"/") //nolint:errcheck // the lost race is reported
+		below, _ := a.store.Repo.Refs.List(ctx, string(u.Ref)+"/") //nolint:errcheck // the lost race is reported
 		if len(below) > 0 {
 			return below[0].Ref
 		}

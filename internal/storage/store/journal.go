@@ -94,7 +94,7 @@ func (a *attempt) writeNode(ctx context.Context, c git.Commit, signer *Signer) (
 	if c.OID, err = a.store.sign(ctx, c, *signer); err != nil {
 		return journal.Node{}, fmt.Errorf("journal: %w", err)
 	}
-	o, err := a.store.Repo.Batch().Typed(ctx, string(c.OID), "commit")
+	o, err := a.store.Repo.Objects.Batch().Typed(ctx, string(c.OID), "commit")
 	if err != nil {
 		return journal.Node{}, err
 	}

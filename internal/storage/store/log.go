@@ -128,9 +128,9 @@ func newLog(nodes []journal.Node, tip name.OID) (*journal.Log, error) {
 func (s *journals) commits(ctx context.Context, tip name.OID, known *journal.Log) ([]journal.Node, error) {
 	var newestFirst []journal.Node
 	met := map[name.OID]bool{tip: true}
-	err := s.repo.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
+	err := s.repo.Objects.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
 		n, err := readNode(oid, o, err)
-		if errors.Is(err, git.ErrMissing) && s.repo.IsShallow() {
+		if errors.Is(err, git.ErrMissing) && s.repo.Commits.IsShallow() {
 			err = &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("history of %s: %w", oid, git.ErrShallow)}
 		}
 		newestFirst = append(newestFirst, n)

@@ -291,7 +291,7 @@ func TestSeenWithoutMerges(t *testing.T) {
 	later := journal.MergeOf(mine.Tip(), journal.Tip{OID: theirs.Tip().OID, CommitterTime: mine.Tip().CommitterTime.Add(time.Hour)})
 	merged := mergeCommit(&later)
 	merged.Tree = git.HashObject("sha1", "tree", nil)
-	other, err := f.Repo.WriteCommit(t.Context(), merged)
+	other, err := f.Repo.Commits.Write(t.Context(), merged)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func create(ctx context.Context, s *Store, session name.Session, m milestone) (n
 }
 
 func draft(ctx context.Context, s *Store, session name.Session, id name.ID, step int, m milestone, at time.Time) (Written, *record.Record, error) {
-	tree, err := s.Repo.WriteTree(ctx, nil)
+	tree, err := s.Repo.Trees.Write(ctx, nil)
 	if err != nil {
 		return Written{}, nil, err
 	}
@@ -110,7 +110,7 @@ func draft(ctx context.Context, s *Store, session name.Session, id name.ID, step
 		Trigger: trigger, Status: "in_progress", Message: fmt.Sprint("step ", step), CreatedAt: at, Workflow: record.Workflow{Name: "go-team", Version: "1"},
 		Git: record.Git{Worktree: "main", Head: s.Repo.Head.OID}, Snapshot: record.Snapshot{Tree: tree, Complete: true},
 	}
-	author, committer := s.Repo.Identity(at)
+	author, committer := s.Repo.Commits.Identity(at)
 	w, err := s.WriteCheckpoint(ctx, Draft{Record: r, Tree: tree, Head: s.Repo.Head.OID, IndexTree: tree, Author: author, Committer: committer})
 	return w, r, err
 }
@@ -176,7 +176,7 @@ func (f *fixture) tags(session name.Session) string {
 // Summaries lists the checkpoints of a session in the order of their ids. It reads their commits,
 // but not their records. A damaged checkpoint has its error in Err and does not stop the others.
 func (f *fixture) Summaries(ctx context.Context, session name.Session) ([]Summary, error) {
-	refs, err := f.Repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+	refs, err := f.Repo.Refs.List(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (f *fixture) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
 		return nil, err
 	}
 	out := map[name.OID]name.OID{}
-	err = f.Repo.WalkTree(ctx, tree, func(path string, e git.Entry) error {
+	err = f.Repo.Trees.Walk(ctx, tree, func(path string, e git.Entry) error {
 		commit, err := name.ParseOID(strings.ReplaceAll(path, "/", ""))
 		if err == nil && (out[commit] == "" || path == notePath(commit)) {
 			out[commit] = e.OID

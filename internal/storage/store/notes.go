@@ -41,7 +41,7 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 		return err
 	}
 	if old == "" && a.checkConflicts {
-		below, err := a.store.Repo.Refs(ctx, string(name.NotesRef)+"/")
+		below, err := a.store.Repo.Refs.List(ctx, string(name.NotesRef)+"/")
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	if len(a.change.Remove) > 0 {
 		parents = nil // the history would keep what was removed
 	}
-	author, committer := a.store.Repo.Identity(a.store.Now())
+	author, committer := a.store.Repo.Commits.Identity(a.store.Now())
 	c := git.Commit{Tree: edited, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + string(a.session) + "\n"}
 	oid, err := a.write(ctx, "commit", c.Encode())
 	if err != nil {
@@ -86,9 +86,9 @@ func (a *attempt) notesNow(ctx context.Context, ref name.OID) (tree name.OID, pa
 	if ref == "" {
 		return "", nil, nil
 	}
-	c, err := a.store.Repo.ReadCommit(ctx, string(ref))
+	c, err := a.store.Repo.Commits.Read(ctx, string(ref))
 	if err == nil {
-		_, err = a.store.Repo.ReadTree(ctx, c.Tree)
+		_, err = a.store.Repo.Trees.Read(ctx, c.Tree)
 	}
 	if err == nil {
 		return c.Tree, []name.OID{ref}, nil
@@ -108,11 +108,11 @@ func (a *attempt) readableNotes(ctx context.Context, tree name.OID) (name.OID, e
 	if tree == "" || len(a.change.LostNotes) == 0 {
 		return tree, nil
 	}
-	entries, err := a.store.Repo.ReadTree(ctx, tree)
+	entries, err := a.store.Repo.Trees.Read(ctx, tree)
 	if err != nil {
 		return "", fmt.Errorf("read notes: %w", err)
 	}
-	return a.store.Repo.WriteTree(ctx, slices.DeleteFunc(entries, func(e git.Entry) bool { return slices.Contains(a.change.LostNotes, e.OID) }))
+	return a.store.Repo.Trees.Write(ctx, slices.DeleteFunc(entries, func(e git.Entry) bool { return slices.Contains(a.change.LostNotes, e.OID) }))
 }
 
 // lostNotes adds the warning about unreadable notes.
@@ -149,17 +149,17 @@ func (a *attempt) editNotes(ctx context.Context, tree name.OID, changes []NewNot
 	if len(edits) == 0 && tree != "" {
 		return tree, nil
 	}
-	edited, err := a.store.Repo.EditTree(ctx, tree, edits)
+	edited, err := a.store.Repo.Trees.Edit(ctx, tree, edits)
 	if err != nil {
 		return "", fmt.Errorf("write notes: %w", err)
 	}
 	return edited, a.rememberTrees(ctx, edited, edits)
 }
 
-// rememberTrees adds the trees that EditTree wrote to the objects that verify checks. EditTree does
+// rememberTrees adds the trees that Trees.Edit wrote to the objects that verify checks. Trees.Edit does
 // not go through attempt.write.
 func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[string]git.Entry) error {
-	entries, err := a.store.Repo.ReadTree(ctx, root)
+	entries, err := a.store.Repo.Trees.Read(ctx, root)
 	if err != nil {
 		return fmt.Errorf("write notes: %w", err)
 	}
@@ -185,7 +185,7 @@ func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Cha
 		if tree.IsZero() {
 			break
 		}
-		entries, err := s.Repo.ReadTree(ctx, tree)
+		entries, err := s.Repo.Trees.Read(ctx, tree)
 		if err != nil {
 			return nil, err
 		}

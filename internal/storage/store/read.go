@@ -173,7 +173,7 @@ func (s *contents) files(ctx context.Context, m name.OID, dir string) ([]git.Cha
 	if err != nil || !e.IsTree() {
 		return nil, err
 	}
-	files, err := s.repo.DiffTrees(ctx, "", e.OID)
+	files, err := s.repo.Trees.Diff(ctx, "", e.OID)
 	if err != nil {
 		return nil, damaged(ctx, "record commit", m, err)
 	}
@@ -190,7 +190,7 @@ func (s *contents) entry(ctx context.Context, m name.OID, path string) (git.Entr
 	if len(c.Parents) > 0 {
 		return git.Entry{}, &DamagedError{What: "record commit", OID: m, Err: errors.New("it has parents")}
 	}
-	e, _, err := s.repo.Lookup(ctx, c.Tree, path)
+	e, _, err := s.repo.Trees.Lookup(ctx, c.Tree, path)
 	if err != nil {
 		return git.Entry{}, damaged(ctx, "record commit", m, err)
 	}
@@ -199,7 +199,7 @@ func (s *contents) entry(ctx context.Context, m name.OID, path string) (git.Entr
 
 // commit reads a commit. what names it in the error.
 func (s *contents) commit(ctx context.Context, what string, oid name.OID) (git.Commit, error) {
-	c, err := s.repo.ReadCommit(ctx, string(oid))
+	c, err := s.repo.Commits.Read(ctx, string(oid))
 	if err != nil {
 		return c, damaged(ctx, what, oid, err)
 	}
@@ -209,7 +209,7 @@ func (s *contents) commit(ctx context.Context, what string, oid name.OID) (git.C
 // blob reads a blob of at most limit bytes. It asks for the size first, so that a hostile blob does
 // not fill the memory.
 func (s *contents) blob(ctx context.Context, what string, oid name.OID, limit int64) ([]byte, error) {
-	err := s.repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
+	err := s.repo.Objects.Batch().Info(ctx, []string{string(oid)}, func(_ int, o git.Object, err error) error {
 		if err == nil && o.Size > limit {
 			err = fmt.Errorf("it has %d bytes; the limit is %d", o.Size, limit)
 		}
@@ -218,7 +218,7 @@ func (s *contents) blob(ctx context.Context, what string, oid name.OID, limit in
 	if err != nil {
 		return nil, damaged(ctx, what, oid, err)
 	}
-	o, err := s.repo.Batch().Typed(ctx, string(oid), "blob")
+	o, err := s.repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 	if err != nil {
 		return nil, damaged(ctx, what, oid, err)
 	}

@@ -19,7 +19,7 @@ import (
 
 func (f *fixture) blob(content string) name.OID {
 	f.Helper()
-	oid, err := f.Repo.WriteObject(f.Context(), "blob", []byte(content))
+	oid, err := f.Repo.Objects.Write(f.Context(), "blob", []byte(content))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func (f *fixture) full() Draft {
 	f.Helper()
 	at := time.Date(2026, 11, 20, 9, 43, 11, 123e6, time.UTC)
 	blob := f.blob("content")
-	tree, err := f.Repo.EditTree(f.Context(), "", map[string]git.Entry{"dir/file": {Mode: git.ModeFile, OID: blob}})
+	tree, err := f.Repo.Trees.Edit(f.Context(), "", map[string]git.Entry{"dir/file": {Mode: git.ModeFile, OID: blob}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	author, committer := f.Repo.Identity(at)
+	author, committer := f.Repo.Commits.Identity(at)
 	conflict := func(stage int, path, content string) Conflict {
 		return Conflict{Stage: stage, Path: path, Entry: git.Entry{Mode: git.ModeExec, OID: f.blob(content)}}
 	}
@@ -217,7 +217,7 @@ func (f *fixture) forge(ref string, edit func(record []byte) []byte) {
 	f.Helper()
 	m := f.Git("rev-parse", ref+"^2")
 	oid := f.blob(string(edit([]byte(f.Git("cat-file", "blob", m+":checkpoint.json") + "\n"))))
-	tree, err := f.Repo.EditTree(f.Context(), name.OID(f.Git("rev-parse", m+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
+	tree, err := f.Repo.Trees.Edit(f.Context(), name.OID(f.Git("rev-parse", m+"^{tree}")), map[string]git.Entry{"checkpoint.json": {Mode: git.ModeFile, OID: oid}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -29,10 +29,10 @@ func (s *journals) Regenerate(ctx context.Context, l *journal.Log, lost map[name
 		if git.HashObject(s.repo.Format, "commit", data) != n.OID {
 			continue
 		}
-		if _, err := s.repo.WriteObject(ctx, "tree", nil); err != nil {
+		if _, err := s.repo.Objects.Write(ctx, "tree", nil); err != nil {
 			return made, fmt.Errorf("write the journal again: %w", err)
 		}
-		if _, err := s.repo.WriteObject(ctx, "commit", data); err != nil {
+		if _, err := s.repo.Objects.Write(ctx, "commit", data); err != nil {
 			return made, fmt.Errorf("write the journal again: %w", err)
 		}
 		made = append(made, n.OID)
@@ -42,7 +42,7 @@ func (s *journals) Regenerate(ctx context.Context, l *journal.Log, lost map[name
 
 // TrackedJournals returns the tips of a session's journal at all remotes, as they were last seen.
 func (s *journals) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
-	refs, err := s.repo.Refs(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
+	refs, err := s.repo.Refs.List(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
 	if err != nil {
 		return nil, err
 	}

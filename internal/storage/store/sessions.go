@@ -33,13 +33,13 @@ type inventory struct {
 // session.
 func (s *inventory) Sessions(ctx context.Context) ([]name.Session, error) {
 	// One ref of each session is enough, unless it has one that is none of ours.
-	refs, err := s.repo.SampleRefs(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
+	refs, err := s.repo.Refs.Sample(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
 	if err != nil {
 		return nil, err
 	}
 	sessions, ok := sessionsOf(refs)
 	if !ok {
-		all, err := s.repo.Refs(ctx, name.CheckpointRoot)
+		all, err := s.repo.Refs.List(ctx, name.CheckpointRoot)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func SplitRef(ref name.Ref) (session name.Session, leaf string, ok bool) {
 // AllRefs lists every ref below refs/checkpoints/, sorted by name, and the members of archives as
 // if they had refs.
 func (s *inventory) AllRefs(ctx context.Context) ([]git.RefValue, error) {
-	refs, err := s.repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *inventory) AllRefs(ctx context.Context) ([]git.RefValue, error) {
 // HeldOf returns the commits of a session's checkpoints that are in this repository, and which of
 // them are only in its archive.
 func (s *inventory) HeldOf(ctx context.Context, session name.Session) (held map[name.ID]name.OID, archived map[name.ID]bool, err error) {
-	refs, err := s.repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+	refs, err := s.repo.Refs.List(ctx, name.CheckpointRoot+string(session)+"/")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +133,7 @@ func (s *inventory) CheckTwin(ctx context.Context, session name.Session) error {
 
 // resolve returns the value of a ref, or "" if it does not exist.
 func (s *inventory) resolve(ctx context.Context, ref name.Ref) (name.OID, error) {
-	found, err := s.repo.Batch().ResolveAll(ctx, ref)
+	found, err := s.repo.Refs.ResolveAll(ctx, ref)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", ref, err)
 	}

@@ -87,13 +87,13 @@ const fewRefs = 100
 // refsOf returns the refs of the given checkpoints and the session's archive, and maybe others.
 func (s *records) refsOf(ctx context.Context, session name.Session, ids []name.ID) ([]git.RefValue, error) {
 	if len(ids) > fewRefs {
-		return s.repo.Refs(ctx, name.CheckpointRoot+string(session)+"/")
+		return s.repo.Refs.List(ctx, name.CheckpointRoot+string(session)+"/")
 	}
 	wanted := []name.Ref{name.ArchiveRef(session)}
 	for _, id := range ids {
 		wanted = append(wanted, name.CheckpointRef(session, id))
 	}
-	found, err := s.repo.Batch().ResolveAll(ctx, wanted...)
+	found, err := s.repo.Refs.ResolveAll(ctx, wanted...)
 	refs := make([]git.RefValue, 0, len(found))
 	for ref, oid := range found {
 		refs = append(refs, git.RefValue{Ref: ref, OID: oid})
@@ -109,7 +109,7 @@ func (s *records) lookAtOld(ctx context.Context, session name.Session, all []*Su
 	}
 	known := s.readSummaryCache(session)
 	read := make([]bool, len(all))
-	err := s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
+	err := s.repo.Objects.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		objects := make([]string, to-from)
 		for i, sum := range all[from:to] {
 			objects[i] = known.of[sum.Commit].objects // of an unknown one none, for which Present is false
@@ -150,7 +150,7 @@ const maxCommit = 64 << 20
 
 // readSummaries reads the commits of checkpoints, with several readers at once.
 func (s *records) readSummaries(ctx context.Context, all []*Summary) error {
-	return s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
+	return s.repo.Objects.ParallelChunks(len(all), func(b *git.Batch, from, to int) error { return readSummaries(ctx, b, all[from:to]) })
 }
 
 // readSummaries is the part of one reader.
@@ -215,7 +215,7 @@ func (s *records) checkRecords(ctx context.Context, all []*Summary, look func(co
 			sound = append(sound, sum)
 		}
 	}
-	return s.repo.ParallelChunks(len(sound), func(b *git.Batch, from, to int) error {
+	return s.repo.Objects.ParallelChunks(len(sound), func(b *git.Batch, from, to int) error {
 		some, err := s.findRecords(ctx, b, sound[from:to])
 		if err == nil {
 			err = look(ctx, b, some)
@@ -275,10 +275,10 @@ func (s *records) readRecords(ctx context.Context, b *git.Batch, all []*Summary)
 
 // cacheSummary remembers what a list shows of a checkpoint with a large record, which was read completely.
 func (s *records) cacheSummary(ctx context.Context, commit, m, blob name.OID, r *record.Record) {
-	c, err := s.repo.ReadCommit(ctx, string(commit))
+	c, err := s.repo.Commits.Read(ctx, string(commit))
 	var of git.Commit
 	if err == nil {
-		of, err = s.repo.ReadCommit(ctx, string(m))
+		of, err = s.repo.Commits.Read(ctx, string(m))
 	}
 	if err != nil {
 		return // it is a cache
@@ -296,7 +296,7 @@ func (s *records) cacheSummary(ctx context.Context, commit, m, blob name.OID, r 
 // returned without Err. It calls it from several goroutines at once, in no particular order. Damaged
 // records are skipped, and get an Err.
 func (s *records) EachRecord(ctx context.Context, all []*Summary, each func(i int, raw []byte, r *record.Record) error) error {
-	return s.repo.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
+	return s.repo.Objects.ParallelChunks(len(all), func(b *git.Batch, from, to int) error {
 		return eachRecord(ctx, b, all[from:to], func(i int, raw []byte, r *record.Record) error { return each(from+i, raw, r) })
 	})
 }

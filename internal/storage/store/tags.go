@@ -214,7 +214,7 @@ func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 				refs = append(refs, name.CheckpointRef(d.session, id))
 			}
 		}
-		d.held, err = d.store.Repo.Batch().ResolveAll(ctx, refs...)
+		d.held, err = d.store.Repo.Refs.ResolveAll(ctx, refs...)
 	}
 	if err != nil {
 		return fmt.Errorf("read tags: %w", err)

@@ -29,7 +29,7 @@ const conflictCheckAfter = 3
 //  1. view reads the journal and folds it to the state of the session.
 //  2. build returns the Change.
 //  3. The attempt writes the new objects: events, archive, notes. It collects the ref updates.
-//  4. UpdateRefs applies them, if all refs still have the values that were read.
+//  4. Refs.Update applies them, if all refs still have the values that were read.
 //  5. finish checks that all objects exist. A concurrent `git prune` may have deleted some.
 //
 // If objects are missing and cannot be written again, the refs are set back to their old values and
@@ -110,7 +110,7 @@ func (a *attempt) takeBack(ctx context.Context) error {
 	if len(back) == 0 {
 		return nil
 	}
-	return a.store.Repo.UpdateRefs(ctx, back)
+	return a.store.Repo.Refs.Update(ctx, back)
 }
 
 // Written returns the sessions that this Store has changed, sorted.
@@ -167,8 +167,8 @@ type object struct {
 func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Change, error)) error {
 	// If such a gc deletes an object of another transaction, its owner writes it again at the end.
 	// Until then an object that we read may be missing.
-	beside := a.store.Repo.GCDropsAll()
-	if err := a.store.Repo.AwaitGC(ctx); err != nil {
+	beside := a.store.Repo.Maintenance.GCDropsAll()
+	if err := a.store.Repo.Maintenance.AwaitGC(ctx); err != nil {
 		return err
 	}
 	a.patient = beside && !a.checkConflicts
@@ -212,7 +212,7 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 		return err
 	}
 	a.remove()
-	return a.store.Repo.UpdateRefs(ctx, a.updates)
+	return a.store.Repo.Refs.Update(ctx, a.updates)
 }
 
 // unlessTaken turns the error about a missing object into a lost race if a gc was running: the
@@ -323,7 +323,7 @@ func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 	if a.listed != nil {
 		return a.listed, nil
 	}
-	refs, err := a.store.Repo.Refs(ctx, name.CheckpointRoot+string(a.session)+"/", strings.TrimSuffix(name.TagRoot, "/"))
+	refs, err := a.store.Repo.Refs.List(ctx, name.CheckpointRoot+string(a.session)+"/", strings.TrimSuffix(name.TagRoot, "/"))
 	if err != nil {
 		return nil, err
 	}
@@ -392,7 +392,7 @@ func (a *attempt) remove() {
 
 // write writes an object and remembers it for verify.
 func (a *attempt) write(ctx context.Context, typ string, data []byte) (name.OID, error) {
-	oid, err := a.store.Repo.WriteObject(ctx, typ, data)
+	oid, err := a.store.Repo.Objects.Write(ctx, typ, data)
 	if err == nil {
 		a.written[oid] = object{typ, data}
 	}
@@ -420,7 +420,7 @@ func (a *attempt) verify(ctx context.Context) error {
 	if len(need) == 0 {
 		return nil
 	}
-	if err := a.store.Repo.AwaitGC(ctx); err != nil {
+	if err := a.store.Repo.Maintenance.AwaitGC(ctx); err != nil {
 		return err
 	}
 	missing, err := a.store.missing(ctx, need)
@@ -429,7 +429,7 @@ func (a *attempt) verify(ctx context.Context) error {
 	}
 	for _, oid := range missing {
 		if o, ours := a.written[oid]; ours {
-			if _, err := a.store.Repo.WriteObject(ctx, o.typ, o.data); err != nil {
+			if _, err := a.store.Repo.Objects.Write(ctx, o.typ, o.data); err != nil {
 				return fmt.Errorf("write what disappeared: %w", err)
 			}
 		}
@@ -443,7 +443,7 @@ func (a *attempt) verify(ctx context.Context) error {
 // missing returns the objects that do not exist, sorted and each once. An object with a loose file or
 // in a pack counts as intact, because this process has written or read it.
 func (s *Store) missing(ctx context.Context, oids []name.OID) ([]name.OID, error) {
-	missing, err := s.Repo.Batch().Missing(ctx, s.Repo.Batch().Absent(oids))
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, s.Repo.Objects.Batch().Absent(oids))
 	if err != nil {
 		return nil, fmt.Errorf("verify new objects: %w", err)
 	}

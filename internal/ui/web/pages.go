@@ -427,7 +427,7 @@ func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]b
 	if !checkpoint.HexPattern().MatchString(id) {
 		return nil, fmt.Errorf("%q is not an object id", name.Clip(id, name.Said))
 	}
-	o, err := service.Repo.Batch().Typed(ctx, id, "blob")
+	o, err := service.Repo.Objects.Batch().Typed(ctx, id, "blob")
 	if err == nil && len(o.Data) > largestPicture {
 		err = fmt.Errorf("%s is too large to be shown on a page", id)
 	}

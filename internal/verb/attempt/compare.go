@@ -252,7 +252,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	// The first checkpoint of an attempt is a copy of the one that was forked.
 	if _, forked := checkpoint.OriginOf(f.State); forked {
 		if first := f.State.At(0); first != nil {
-			if c, err := s.Repo.ReadCommit(ctx, string(first.Event().Commit)); err == nil {
+			if c, err := s.Repo.Commits.Read(ctx, string(first.Event().Commit)); err == nil {
 				r.first = c.Tree
 			}
 		}
@@ -352,7 +352,7 @@ func fitting(rows []Compared, where string) ([]Compared, error) {
 func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 	base := string(r.base)
 	if base == "" {
-		commit, err := s.Repo.ReadCommit(ctx, string(r.found.Entry.Event().Commit))
+		commit, err := s.Repo.Commits.Read(ctx, string(r.found.Entry.Event().Commit))
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	for oid := range strings.FieldsSeq(string(hashed.Stdout)) {
 		oids = append(oids, name.OID(oid))
 	}
-	missing, err := in.Repo.Batch().Missing(ctx, oids)
+	missing, err := in.Repo.Objects.Batch().Missing(ctx, oids)
 	if err != nil {
 		return err
 	}

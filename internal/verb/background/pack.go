@@ -68,15 +68,15 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 	if auto, err := s.Repo.Config.Bool("maintenance.auto", true); err != nil || !auto {
 		return false
 	}
-	if s.Repo.MayPackObjects() {
+	if s.Repo.Maintenance.MayPackObjects() {
 		packs, err := s.Repo.Config.Size("gc.autoPackLimit", usualGCAutoPackLimit)
-		if int64(s.Repo.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Packs()) > max(packs/objectsPart, leastPacks) {
+		if int64(s.Repo.Maintenance.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Objects.Packs()) > max(packs/objectsPart, leastPacks) {
 			return true
 		}
 	}
 	most := int(min(limit, 1<<20) / refsPart)
 	for _, prefix := range []name.Ref{name.Ref(name.CheckpointRoot + session), name.Ref(name.TagRoot + session)} {
-		if s.Repo.LooseRefs(prefix, most) > most {
+		if s.Repo.Maintenance.LooseRefs(prefix, most) > most {
 			return true
 		}
 	}
@@ -98,7 +98,7 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 	}
 	defer release()
 	command.Yield()
-	err := s.Repo.Pack(ctx)
+	err := s.Repo.Maintenance.Pack(ctx)
 	if err == nil {
 		os.Remove(failed) //nolint:errcheck // there may be none
 		return nil

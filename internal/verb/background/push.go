@@ -19,7 +19,7 @@ import (
 	"git-checkpoint/internal/sys/command"
 )
 
-// Names of the files of a push in the background, in git.Repo.Dir.
+// Names of the files of a push in the background, in git.Location.Dir.
 const (
 	// PushLock is held by a running push. A process that finds it taken creates PushAgain, which
 	// tells the one that runs to push once more at its end.

@@ -137,11 +137,11 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 
 // holdsFile returns an error unless the checkpoint has this file.
 func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p string) error {
-	c, err := s.Repo.ReadCommit(ctx, string(tip))
+	c, err := s.Repo.Commits.Read(ctx, string(tip))
 	if err != nil {
 		return err
 	}
-	e, known, err := s.Repo.Lookup(ctx, c.Tree, p)
+	e, known, err := s.Repo.Trees.Lookup(ctx, c.Tree, p)
 	if err != nil {
 		return err
 	}

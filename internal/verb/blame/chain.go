@@ -77,7 +77,7 @@ func grow(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found, link
 		return err
 	}
 	// A long session makes many commits, so they go into a pack.
-	return s.Repo.InPacks(ctx, func() error {
+	return s.Repo.Objects.InPacks(ctx, func() error {
 		for i := old; i < len(links); i++ {
 			var before *link
 			if i > 0 {
@@ -109,11 +109,11 @@ func readMessages(ctx context.Context, s *checkpoint.Service, session name.Sessi
 // sound reports whether the commit of a link is the one that make writes for it: the file that
 // remembers it may have been changed.
 func (l *link) sound(ctx context.Context, s *checkpoint.Service) bool {
-	made, err := s.Repo.ReadCommit(ctx, string(l.Commit))
+	made, err := s.Repo.Commits.Read(ctx, string(l.Commit))
 	if err != nil {
 		return false
 	}
-	of, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
+	of, err := s.Repo.Commits.Read(ctx, string(l.entry.Event().Commit))
 	return err == nil && made.Tree == of.Tree && l.Head == headOf(of) && strings.HasSuffix(made.Message, trailer(l.ID)) &&
 		(l.Before == "" || len(made.Parents) > 0 && made.Parents[0] == l.Before)
 }
@@ -146,7 +146,7 @@ func lineTo(to *checkpoint.Found) []*journal.Entry {
 // parents are the link before and, if HEAD has moved, HEAD. Lines that came with somebody's
 // commit are then blamed on that commit and not on the step after it. restored are further parents.
 func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, restored []name.OID) error {
-	c, err := s.Repo.ReadCommit(ctx, string(l.entry.Event().Commit))
+	c, err := s.Repo.Commits.Read(ctx, string(l.entry.Event().Commit))
 	if err != nil {
 		return checkpoint.DamagedError(l.entry, err)
 	}
@@ -160,7 +160,7 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, re
 		made.Parents = append(made.Parents, l.Head)
 	}
 	made.Parents = append(made.Parents, restored...)
-	l.Commit, err = s.Repo.WriteCommit(ctx, made)
+	l.Commit, err = s.Repo.Commits.Write(ctx, made)
 	return err
 }
 
@@ -217,7 +217,7 @@ func remembered(ctx context.Context, s *checkpoint.Service, session name.Session
 		}
 		oids[i] = l.Commit
 	}
-	missing, err := s.Repo.Batch().Missing(ctx, oids)
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, oids)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func beyond(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found,
 	if err != nil {
 		return err
 	}
-	c, err := s.Repo.ReadCommit(ctx, string(found.Entry.Event().Commit))
+	c, err := s.Repo.Commits.Read(ctx, string(found.Entry.Event().Commit))
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (k *stepCommit) write(ctx context.Context, c *draft) error {
 		return err
 	}
 	k.id = c.record.ID
-	o, err := c.s.Repo.Batch().Typed(ctx, string(k.oid), "commit")
+	o, err := c.s.Repo.Objects.Batch().Typed(ctx, string(k.oid), "commit")
 	k.raw = o.Data
 	return err
 }
@@ -166,7 +166,7 @@ func (c *draft) follow(ctx context.Context) (*git.Update, error) {
 	if k == nil {
 		return nil, nil
 	}
-	if c.s.Repo.HeadNow(ctx) != c.s.Repo.Head {
+	if c.s.Repo.Checkout.HeadNow(ctx) != c.s.Repo.Head {
 		c.withoutCommit(errors.New("HEAD has moved meanwhile"))
 		return nil, nil
 	}
@@ -201,7 +201,7 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 	if k.staged {
 		return nil
 	}
-	changes, err := c.s.Repo.DiffTrees(ctx, c.capture.Index.Tree, k.draft.Tree)
+	changes, err := c.s.Repo.Trees.Diff(ctx, c.capture.Index.Tree, k.draft.Tree)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 		}
 	}
 	for _, path := range c.capture.Index.IntentToAdd { // an entry without content, also where the file is empty
-		if e, in, err := c.s.Repo.Lookup(ctx, k.draft.Tree, path); err == nil && in && !landed[path] {
+		if e, in, err := c.s.Repo.Trees.Lookup(ctx, k.draft.Tree, path); err == nil && in && !landed[path] {
 			landed[path] = true
 			added.WriteString(git.InfoLine(e, 0, path))
 		}
@@ -299,7 +299,7 @@ func (c *captured) landed(ctx context.Context, err error) (again bool) {
 		return false
 	}
 	if _, missing := errors.AsType[*store.MissingObjectsError](err); err == nil || missing {
-		c.s.Repo.Refresh(ctx) // HEAD has moved, so read it again
+		c.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
 		commits.After(ctx, c.s)
 		return false
 	}

@@ -84,7 +84,7 @@ func readHead(ctx context.Context, s *checkpoint.Service) (headCommit, error) {
 		return h, nil
 	}
 	var err error
-	if h.headTree, err = s.Repo.TreeOf(ctx, h.head); err != nil && ctx.Err() == nil {
+	if h.headTree, err = s.Repo.Commits.TreeOf(ctx, h.head); err != nil && ctx.Err() == nil {
 		h.headLost, err = true, nil
 		s.Warn(fmt.Sprintf("the commit of HEAD, %s, is missing or damaged: the checkpoint has all files, but not this commit as its parent; `git checkpoint doctor` names the last good one", h.head.Short()))
 	}
@@ -230,14 +230,14 @@ func SightOf(sk record.Skipped) string {
 // with an empty list, and files.unknown says so: damage must not stop the session.
 func (c *draft) compareFiles(ctx context.Context) error {
 	prev := c.prev
-	changes, err := c.s.Repo.DiffTrees(ctx, prev.tree, c.capture.Tree)
+	changes, err := c.s.Repo.Trees.Diff(ctx, prev.tree, c.capture.Tree)
 	if err == nil {
 		if err := c.composeAuthors(changes); err != nil {
 			return err
 		}
 	}
 	if since := cmp.Or(c.req.Since, c.req.Unless); since != "" {
-		if changes, err := c.s.Repo.DiffTrees(ctx, since, c.capture.Tree); err == nil {
+		if changes, err := c.s.Repo.Trees.Diff(ctx, since, c.capture.Tree); err == nil {
 			c.record.Files = FilesOf(changes)
 			return nil
 		}
@@ -288,7 +288,7 @@ func (c *draft) composeStaged(ctx context.Context) error {
 		record.StagedCut.Set(&c.record.Git.Extra, true)
 		return nil
 	}
-	changes, err := c.s.Repo.DiffTrees(ctx, c.headTree, c.capture.Index.Tree)
+	changes, err := c.s.Repo.Trees.Diff(ctx, c.headTree, c.capture.Index.Tree)
 	if err != nil {
 		return err
 	}
@@ -384,8 +384,8 @@ func DecodeFlags(data []byte) []string {
 // The commit of HEAD and the index are added later.
 func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
 	branch := s.Repo.Head.Branch
-	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Operation(), Worktree: record.Path(s.WorktreeName())}
-	if other := s.Repo.OperationHead(); other != "" {
+	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Checkout.Operation(), Worktree: record.Path(s.WorktreeName())}
+	if other := s.Repo.Checkout.OperationHead(); other != "" {
 		record.OperationHead.Set(&g.Extra, other)
 	}
 	list, err := s.Repo.Worktrees(ctx)

@@ -84,7 +84,7 @@ func Checkpoint(ctx context.Context, s *checkpoint.Service, req Request) (*check
 	for try := 1; ; try++ {
 		made, err := attempt(ctx, s, req)
 		taken := checkpoint.Vanished(err) || errors.Is(err, git.ErrMissing)
-		if !taken || try >= checkpoint.Attempts || s.Repo.AwaitGC(ctx) != nil {
+		if !taken || try >= checkpoint.Attempts || s.Repo.Maintenance.AwaitGC(ctx) != nil {
 			return made, err
 		}
 	}
@@ -322,7 +322,7 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if err != nil || st.CurrentEntry() == nil {
 		return ""
 	}
-	commit, err := s.Repo.ReadCommit(ctx, string(st.CurrentEntry().Event().Commit))
+	commit, err := s.Repo.Commits.Read(ctx, string(st.CurrentEntry().Event().Commit))
 	if err != nil {
 		return ""
 	}
@@ -423,7 +423,7 @@ func (c *draft) ownIDs() []journal.Trailer {
 
 // write writes the record commit and the checkpoint commit. It writes no ref.
 func (c *draft) write(ctx context.Context) (store.Written, error) {
-	author, committer := c.s.Repo.Identity(c.at)
+	author, committer := c.s.Repo.Commits.Identity(c.at)
 	head, _ := c.committed()
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
@@ -437,7 +437,7 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 		d.Conflicts = append(d.Conflicts, store.Conflict(u))
 	}
 	if len(c.capture.Index.SkipWorktree) > 0 {
-		oid, err := c.s.Repo.WriteObject(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
+		oid, err := c.s.Repo.Objects.Write(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
 		if err != nil {
 			return store.Written{}, err
 		}

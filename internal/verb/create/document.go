@@ -47,7 +47,7 @@ func (c *draft) keepDocument(ctx context.Context) error {
 			return checkpoint.Usage("", "the state is invalid: %v", err)
 		}
 	}
-	blob, err := c.s.Repo.WriteObject(ctx, "blob", text)
+	blob, err := c.s.Repo.Objects.Write(ctx, "blob", text)
 	if err != nil {
 		return err
 	}

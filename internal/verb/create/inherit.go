@@ -41,7 +41,7 @@ func (c *captured) leaveOut(ctx context.Context, b base) error {
 		// An empty id is no question for git; the zero id names no object either.
 		oids[i] = string(cmp.Or(r.Outputs[n].OID, name.OID(strings.Repeat("0", 2*c.s.Repo.HashLen()))))
 	}
-	return c.s.Repo.Batch().Info(ctx, oids, func(i int, o git.Object, err error) error {
+	return c.s.Repo.Objects.Batch().Info(ctx, oids, func(i int, o git.Object, err error) error {
 		if err == nil && o.Type == "blob" {
 			return nil
 		}

@@ -122,7 +122,7 @@ func readAtMost(file string, most int64) ([]byte, error) {
 
 // KeepOutput writes an output as a blob. No ref reaches the blob until the checkpoint is written.
 func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (KeptOutput, error) {
-	oid, err := s.Repo.WriteObject(ctx, "blob", data)
+	oid, err := s.Repo.Objects.Write(ctx, "blob", data)
 	if err != nil {
 		return KeptOutput{}, fmt.Errorf("keep output %q: %w", output, err)
 	}

@@ -22,14 +22,14 @@ func (c *draft) repair(ctx context.Context, err error) error {
 	}
 	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
 	if c.landing != nil {
-		if _, err := c.s.Repo.WriteObject(ctx, "commit", c.landing.raw); err != nil {
+		if _, err := c.s.Repo.Objects.Write(ctx, "commit", c.landing.raw); err != nil {
 			return err
 		}
 	}
 	if captureErr == nil && again.Tree == c.capture.Tree {
 		// The same content has the same ids, so writing again restores the missing objects.
 		if written, err := c.write(ctx); err == nil && written.Commit == c.written.Commit {
-			if still, err := c.s.Repo.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
+			if still, err := c.s.Repo.Objects.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
 				return nil
 			}
 		}

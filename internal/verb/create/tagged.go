@@ -21,7 +21,7 @@ func (c *draft) judgeTag(ctx context.Context) (string, error) {
 	}
 	_, tracked := c.committed()
 	for _, p := range c.capture.Untracked {
-		if _, in, err := c.s.Repo.Lookup(ctx, tracked, p); err != nil || !in {
+		if _, in, err := c.s.Repo.Trees.Lookup(ctx, tracked, p); err != nil || !in {
 			return clearance.HoldsUntracked, err
 		}
 	}

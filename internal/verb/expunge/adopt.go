@@ -96,7 +96,7 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 	}
 	var head name.OID
 	if d.Head != "" {
-		c, err := repo.ReadCommit(ctx, string(d.Head))
+		c, err := repo.Commits.Read(ctx, string(d.Head))
 		switch {
 		case errors.Is(err, git.ErrMissing): // git would not pack a ref that leads to it
 			record.HeadDropped.Set(&rec.Git.Extra, true)
@@ -110,7 +110,7 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 	}
 	var failed error
 	lacks := func(tree name.OID, path string) bool {
-		_, found, err := repo.Lookup(ctx, tree, path)
+		_, found, err := repo.Trees.Lookup(ctx, tree, path)
 		failed = errors.Join(failed, err)
 		return tree == "" || err == nil && !found
 	}
@@ -146,7 +146,7 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 // HEAD stays that of HEAD, and a path that the tool removed is not staged.
 func (r *rewriting) alignIndex(ctx context.Context, d *store.Draft, head name.OID, removed func(record.Path) bool) error {
 	rec := d.Record
-	changes, err := r.plan.s.Repo.DiffTrees(ctx, head, d.IndexTree)
+	changes, err := r.plan.s.Repo.Trees.Diff(ctx, head, d.IndexTree)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (r *rewriting) alignIndex(ctx context.Context, d *store.Draft, head name.OI
 		}
 	}
 	if len(edits) > 0 {
-		if d.IndexTree, err = r.plan.s.Repo.EditTree(ctx, d.IndexTree, edits); err != nil {
+		if d.IndexTree, err = r.plan.s.Repo.Trees.Edit(ctx, d.IndexTree, edits); err != nil {
 			return err
 		}
 		rec.Git.Index = d.IndexTree

@@ -232,7 +232,7 @@ func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error
 		case c.Commit:
 			change.Notes = append(change.Notes, store.NewNote{Commit: c.Commit, RecordBlob: c.RecordBlob})
 		default:
-			if err := r.plan.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: name.CheckpointRef(r.session, c.ID), Old: held[c.ID]}}); err != nil {
+			if err := r.plan.s.Repo.Refs.Update(ctx, []git.Update{{Ref: name.CheckpointRef(r.session, c.ID), Old: held[c.ID]}}); err != nil {
 				return err
 			}
 			change.Create = append(change.Create, c)

@@ -276,7 +276,7 @@ func (p *Plan) named(ctx context.Context) error {
 	if len(p.goal.blobs) > 0 || len(p.req.Target) < 7 {
 		return nil
 	}
-	o, err := p.s.Repo.Batch().Object(ctx, p.req.Target+"^{blob}")
+	o, err := p.s.Repo.Objects.Batch().Object(ctx, p.req.Target+"^{blob}")
 	// The id may be abbreviated, but nothing else of what git resolves is a blob id.
 	if err == nil && o.Size > 0 && len(p.req.Target) <= len(o.OID) && string(o.OID[:len(p.req.Target)]) == p.req.Target {
 		p.goal.blobs[o.OID] = true

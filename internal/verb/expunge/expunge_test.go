@@ -38,7 +38,7 @@ func TestYours(t *testing.T) {
 	for _, ref := range []name.Ref{"refs/notes/checkpoints-mine", "refs/heads/kept", "refs/checkpoint-incoming/1-1/0"} {
 		updates = append(updates, git.Update{Ref: ref, New: made.Commit})
 	}
-	if err := s.Repo.UpdateRefs(t.Context(), updates); err != nil {
+	if err := s.Repo.Refs.Update(t.Context(), updates); err != nil {
 		t.Fatal(err)
 	}
 	if a := plan(); !slices.Equal(a.Yours, []string{"refs/heads/kept", "refs/notes/checkpoints-mine"}) {

@@ -16,7 +16,7 @@ import (
 
 // theirs returns the user's refs, and HEAD.
 func (p *Plan) theirs(ctx context.Context) ([]git.RefValue, error) {
-	refs, err := p.s.Repo.Refs(ctx)
+	refs, err := p.s.Repo.Refs.List(ctx)
 	if err != nil {
 		return nil, err
 	}

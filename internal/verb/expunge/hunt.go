@@ -62,7 +62,7 @@ func (r *rewriting) open(ctx context.Context) error {
 		return err
 	}
 	r.state = st
-	if r.tip, err = r.plan.s.Repo.Batch().Resolve(ctx, name.JournalRef(r.session)); err != nil {
+	if r.tip, err = r.plan.s.Repo.Refs.Resolve(ctx, name.JournalRef(r.session)); err != nil {
 		return err
 	}
 	r.held, r.archived, err = r.plan.s.Store.HeldOf(ctx, r.session)
@@ -91,7 +91,7 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 		}
 	}
 	for at, tree := range places {
-		if e, found, err := r.plan.s.Repo.Lookup(ctx, tree, at); err == nil && found && !e.IsTree() && e.Mode != git.ModeGitlink {
+		if e, found, err := r.plan.s.Repo.Trees.Lookup(ctx, tree, at); err == nil && found && !e.IsTree() && e.Mode != git.ModeGitlink {
 			to[e.OID] = true
 		}
 	}
@@ -99,14 +99,14 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 
 // commits reads the commit of a checkpoint and that of its record.
 func (r *rewriting) commits(ctx context.Context, commit name.OID) (c, m git.Commit, err error) {
-	if c, err = r.plan.s.Repo.ReadCommit(ctx, string(commit)); err != nil {
+	if c, err = r.plan.s.Repo.Commits.Read(ctx, string(commit)); err != nil {
 		return c, m, err
 	}
 	oid, err := r.plan.s.Store.RecordCommit(ctx, commit)
 	if err != nil {
 		return c, m, err
 	}
-	m, err = r.plan.s.Repo.ReadCommit(ctx, string(oid))
+	m, err = r.plan.s.Repo.Commits.Read(ctx, string(oid))
 	return c, m, err
 }
 
@@ -179,7 +179,7 @@ func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 	if known, looked := r.below[tree]; looked || tree == "" {
 		return known, nil
 	}
-	entries, err := r.plan.s.Repo.ReadTree(ctx, tree)
+	entries, err := r.plan.s.Repo.Trees.Read(ctx, tree)
 	if err != nil {
 		return nil, err
 	}

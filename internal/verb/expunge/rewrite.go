@@ -120,14 +120,14 @@ func (r *rewriting) newID(o *old, before map[name.ID]*made) name.ID {
 // recordOf returns the record. If the record itself is part of the goal, its secrets are
 // replaced.
 func (r *rewriting) recordOf(ctx context.Context, o *old) (*record.Record, error) {
-	e, found, err := r.plan.s.Repo.Lookup(ctx, o.record.Tree, "checkpoint.json")
+	e, found, err := r.plan.s.Repo.Trees.Lookup(ctx, o.record.Tree, "checkpoint.json")
 	if err == nil && !found {
 		err = errors.New("it has no record")
 	}
 	if err != nil {
 		return nil, err
 	}
-	blob, err := r.plan.s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+	blob, err := r.plan.s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 	}
 	var content []byte
 	var o git.Object
-	err := p.s.Repo.Batch().Info(ctx, []string{string(oid)}, func(_ int, info git.Object, err error) error {
+	err := p.s.Repo.Objects.Batch().Info(ctx, []string{string(oid)}, func(_ int, info git.Object, err error) error {
 		o = info
 		return err
 	})
@@ -181,7 +181,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		return "", err
 	}
 	if o.Size <= maxReplaced {
-		blob, err := p.s.Repo.Batch().Typed(ctx, string(oid), "blob")
+		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 		if err != nil {
 			return "", err
 		}
@@ -197,7 +197,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		p.clean[oid] = ""
 		return "", nil
 	}
-	clean, err := p.s.Repo.WriteObject(ctx, "blob", content)
+	clean, err := p.s.Repo.Objects.Write(ctx, "blob", content)
 	p.clean[oid] = clean
 	return clean, err
 }
@@ -222,7 +222,7 @@ func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead f
 	if len(edits) == 0 {
 		return tree, nil, nil
 	}
-	clean, err := p.s.Repo.EditTree(ctx, tree, edits)
+	clean, err := p.s.Repo.Trees.Edit(ctx, tree, edits)
 	return clean, gone, err
 }
 
@@ -248,7 +248,7 @@ func byPath(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) }
 // parts rewrites what is beside the record: outputs, index, conflicts, exact bytes,
 // imported files.
 func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
-	entries, err := r.plan.s.Repo.ReadTree(ctx, o.record.Tree)
+	entries, err := r.plan.s.Repo.Trees.Read(ctx, o.record.Tree)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (r *rewriting) beside(ctx context.Context, tree name.OID, in []place) (map[
 		return nil, err
 	}
 	all := map[string]name.OID{}
-	err = r.plan.s.Repo.WalkTree(ctx, clean, func(file string, e git.Entry) error {
+	err = r.plan.s.Repo.Trees.Walk(ctx, clean, func(file string, e git.Entry) error {
 		all[file] = e.OID
 		return nil
 	})
@@ -318,12 +318,12 @@ func (r *rewriting) exact(ctx context.Context, o *old, tree name.OID, in []place
 func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
 	var head name.OID
 	if d.Head != "" {
-		if c, err := r.plan.s.Repo.ReadCommit(ctx, string(d.Head)); err == nil {
+		if c, err := r.plan.s.Repo.Commits.Read(ctx, string(d.Head)); err == nil {
 			head = c.Tree
 		}
 	}
 	clean, _, err := r.plan.without(ctx, tree, in, func(p place) git.Entry {
-		e, found, err := r.plan.s.Repo.Lookup(ctx, head, p.path)
+		e, found, err := r.plan.s.Repo.Trees.Lookup(ctx, head, p.path)
 		if head == "" || err != nil || !found || r.plan.goal.hit(e.OID) {
 			return git.Entry{}
 		}
@@ -341,7 +341,7 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 
 // staged lists again where the index of a replacement differs from the files of its HEAD.
 func (r *rewriting) staged(ctx context.Context, d *store.Draft, head name.OID) error {
-	changes, err := r.plan.s.Repo.DiffTrees(ctx, head, d.IndexTree)
+	changes, err := r.plan.s.Repo.Trees.Diff(ctx, head, d.IndexTree)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (r *rewriting) conflicts(ctx context.Context, tree name.OID, in []place, d 
 		return err
 	}
 	left := map[record.Path]bool{}
-	err = r.plan.s.Repo.WalkTree(ctx, clean, func(file string, e git.Entry) error {
+	err = r.plan.s.Repo.Trees.Walk(ctx, clean, func(file string, e git.Entry) error {
 		stage, rest, _ := strings.Cut(file, "/")
 		n, err := strconv.Atoi(stage)
 		if err == nil {
@@ -390,7 +390,7 @@ func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[st
 		if oid == o.OID {
 			continue
 		}
-		blob, err := r.plan.s.Repo.Batch().Typed(ctx, string(oid), "blob")
+		blob, err := r.plan.s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 		if err != nil {
 			return err
 		}
@@ -432,7 +432,7 @@ func (r *rewriting) changes(ctx context.Context, o *old, rec *record.Record, bas
 		f.Counts[1] -= modified - len(f.Modified)
 		return nil
 	}
-	changes, err := r.plan.s.Repo.DiffTrees(ctx, base, rec.Snapshot.Tree)
+	changes, err := r.plan.s.Repo.Trees.Diff(ctx, base, rec.Snapshot.Tree)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, pat
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.Repo.DiffTrees(ctx, a, b)
+	changes, err := s.Repo.Trees.Diff(ctx, a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths
 	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
 		return PathFilter(s, paths)
 	}
-	matched, err := s.Repo.DiffMatching(ctx, a, b, paths)
+	matched, err := s.Repo.Trees.DiffMatching(ctx, a, b, paths)
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}

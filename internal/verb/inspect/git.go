@@ -30,7 +30,7 @@ type IO struct {
 // PrintDiff lets git print the differing files, with the given flags and paths. It returns git's
 // exit code. An empty side is the empty tree.
 func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths, flags []string, to IO) (int, error) {
-	empty, err := checkpoint.RetryBorrowed(s, func() (name.OID, error) { return s.Repo.WriteTree(ctx, nil) })
+	empty, err := checkpoint.RetryBorrowed(s, func() (name.OID, error) { return s.Repo.Trees.Write(ctx, nil) })
 	if err != nil {
 		return 1, err
 	}
@@ -91,7 +91,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 	if rec.Git.Head == "" {
 		return "", nil
 	}
-	commit, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head))
+	commit, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head))
 	return commit.Tree, err
 }
 

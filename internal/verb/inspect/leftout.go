@@ -96,7 +96,7 @@ func MovedInside(ctx context.Context, s *checkpoint.Service, then *record.Record
 }
 
 func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]Moved, error) {
-	changes, err := s.Repo.DiffTrees(ctx, then.tree, now.tree)
+	changes, err := s.Repo.Trees.Diff(ctx, then.tree, now.tree)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +134,6 @@ func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]
 
 // isGitlink reports whether a tree has a gitlink at p.
 func isGitlink(ctx context.Context, s *checkpoint.Service, tree name.OID, p string) bool {
-	e, ok, err := s.Repo.Lookup(ctx, tree, p)
+	e, ok, err := s.Repo.Trees.Lookup(ctx, tree, p)
 	return err == nil && ok && e.Mode == git.ModeGitlink
 }

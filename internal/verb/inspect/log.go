@@ -104,7 +104,7 @@ func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *
 	if before != nil && !before.Dead {
 		return before.Event().Commit, false
 	}
-	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
 	const withHead = 2 // the last parent holds the record
 	if err != nil || len(commit.Parents) < withHead {
 		return "", true

@@ -221,13 +221,13 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 		Called: checkpoint.NameTo(f.State, f.Entry),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
-	if _, err := s.Repo.Batch().Resolve(ctx, d.Ref); err != nil { // it is in the archive
+	if _, err := s.Repo.Refs.Resolve(ctx, d.Ref); err != nil { // it is in the archive
 		d.Plain = string(d.Commit)
 	}
 	if f.Entry.Milestone && f.Entry.Live {
 		// Only a live milestone has a tag, and only if the tag is where it should be.
 		tag := name.TagRef(f.Session, f.Entry.Step, f.Entry.Event().Iteration)
-		oid, err := s.Repo.Batch().Resolve(ctx, tag)
+		oid, err := s.Repo.Refs.Resolve(ctx, tag)
 		if err == nil && oid == f.Entry.Event().Commit {
 			d.Tag = tag
 		} else if err != nil && !errors.Is(err, git.ErrMissing) {
@@ -251,7 +251,7 @@ func Output(ctx context.Context, s *checkpoint.Service, session, ref, output str
 		}
 		return nil, e
 	}
-	obj, err := s.Repo.Batch().Typed(ctx, string(o.OID), "blob")
+	obj, err := s.Repo.Objects.Batch().Typed(ctx, string(o.OID), "blob")
 	if err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, d.Record.Label), Err: err}
 	}

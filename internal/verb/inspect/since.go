@@ -43,7 +43,7 @@ func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail)
 		markMoves(since.State)
 		since.Known, before = true, was.Snapshot.Tree
 	} else if rec.Git.Head != "" {
-		if commit, err := s.Repo.ReadCommit(ctx, string(rec.Git.Head)); err == nil {
+		if commit, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil {
 			before = commit.Tree
 		}
 	}

@@ -47,7 +47,7 @@ func spaceOf(ctx context.Context, s *checkpoint.Service) int64 {
 			return was.Bytes
 		}
 	}
-	if refs, err := s.Repo.Refs(ctx, name.CheckpointRoot); err != nil || len(refs) == 0 {
+	if refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot); err != nil || len(refs) == 0 {
 		return 0
 	}
 	limited, cancel := context.WithTimeout(ctx, spaceLimit)
@@ -65,6 +65,6 @@ func spaceOf(ctx context.Context, s *checkpoint.Service) int64 {
 		now.Bytes, now.Slow = was.Bytes, true
 	}
 	write := func(w io.Writer) error { return json.NewEncoder(w).Encode(now) }
-	wholefile.Write(file, s.Repo.PrivateMode(), write) //nolint:errcheck // it is measured again
+	wholefile.Write(file, s.Repo.Settings.PrivateMode(), write) //nolint:errcheck // it is measured again
 	return now.Bytes
 }

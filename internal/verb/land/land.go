@@ -98,7 +98,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
-	tip, err := s.Repo.ReadCommit(ctx, string(s.Repo.Head.OID))
+	tip, err := s.Repo.Commits.Read(ctx, string(s.Repo.Head.OID))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 	}
 	// Landing in the middle of a merge or rebase would lose the operation's own state.
 	switch {
-	case s.Repo.Operation() != "":
+	case s.Repo.Checkout.Operation() != "":
 		return commits.Refuse(ctx, s)
 	case s.Repo.Head.OID == "":
 		return no("there is no commit yet that the steps could be based on", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
@@ -263,7 +263,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		if err != nil {
 			return err
 		}
-		changes, err := p.s.Repo.DiffTrees(ctx, before, tree)
+		changes, err := p.s.Repo.Trees.Diff(ctx, before, tree)
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 // untracked lists the landed files that git did not track before, which the user may not
 // expect.
 func (p *Plan) untracked(ctx context.Context) error {
-	changes, err := p.s.Repo.DiffTrees(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].draft.Tree)
+	changes, err := p.s.Repo.Trees.Diff(ctx, p.base, p.Answer.Commits[len(p.Answer.Commits)-1].draft.Tree)
 	if err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func (p *Plan) move(ctx context.Context) error {
 		return err
 	}
 	a.Safety, a.DryRun = done.Safety, false
-	p.s.Repo.Refresh(ctx) // HEAD has moved, so read it again
+	p.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
 	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
 		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, NoTag: true, Large: true,
 	})
@@ -391,11 +391,11 @@ func (p *Plan) move(ctx context.Context) error {
 // landed paths as in the last commit. Afterwards only later changes show as changes.
 func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
 	t := now.Unchanged()
-	commit, err := p.s.Repo.ReadCommit(ctx, string(p.Answer.To))
+	commit, err := p.s.Repo.Commits.Read(ctx, string(p.Answer.To))
 	if err != nil {
 		return t, err
 	}
-	changes, err := p.s.Repo.DiffTrees(ctx, p.base, commit.Tree)
+	changes, err := p.s.Repo.Trees.Diff(ctx, p.base, commit.Tree)
 	if err != nil {
 		return t, err
 	}
@@ -404,7 +404,7 @@ func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Ta
 		edits[c.Path] = c.New
 	}
 	index := now.Index
-	if index.Tree, err = p.s.Repo.EditTree(ctx, index.Tree, edits); err != nil {
+	if index.Tree, err = p.s.Repo.Trees.Edit(ctx, index.Tree, edits); err != nil {
 		return t, err
 	}
 	index.IntentToAdd = slices.DeleteFunc(slices.Clone(index.IntentToAdd), func(path string) bool { _, landed := edits[path]; return landed })

@@ -56,7 +56,7 @@ func openCompleted(ctx context.Context, s *checkpoint.Service, session name.Sess
 // Where it cannot write, or a record is damaged, the notes stay missing.
 func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session) bool {
 	a, err := newArrivals(s)
-	if err != nil || s.Repo.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
+	if err != nil || s.Repo.Objects.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
 		return false
 	}
 	var notes []store.NewNote
@@ -135,7 +135,7 @@ func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Re
 	if err != nil {
 		return nil, err
 	}
-	tags, err := a.s.Repo.Refs(ctx, name.TagRoot+string(st.Session)+"/")
+	tags, err := a.s.Repo.Refs.List(ctx, name.TagRoot+string(st.Session)+"/")
 	if err != nil {
 		return nil, err
 	}

@@ -234,7 +234,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) 
 
 // longest returns the sessions, those with the most checkpoints first.
 func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}

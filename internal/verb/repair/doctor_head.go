@@ -21,7 +21,7 @@ func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	case head.OID == "":
 		return nil, nil
 	default:
-		_, err := s.Repo.TreeOf(ctx, head.OID)
+		_, err := s.Repo.Commits.TreeOf(ctx, head.OID)
 		if err == nil || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

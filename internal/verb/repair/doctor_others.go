@@ -135,7 +135,7 @@ func lookAtExpunged(ctx context.Context, s *checkpoint.Service) ([]Problem, erro
 	// The list of expunged objects is kept locally. An object that is missing by now is gone as
 	// intended.
 	all := list.Listed()
-	missing, err := s.Repo.Batch().Missing(ctx, all)
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, all)
 	if err != nil || len(missing) == len(all) {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ const replaceRoot = "refs/replace/"
 // lookAtReplacements finds objects of checkpoints that plain git replaces. This program ignores
 // these refs, and they were made by somebody else, so it does not delete them.
 func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	refs, err := s.Repo.Refs(ctx, replaceRoot)
+	refs, err := s.Repo.Refs.List(ctx, replaceRoot)
 	if err != nil || len(refs) == 0 {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, 
 // what.
 func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name.OID) (map[name.OID]string, error) {
 	found := map[name.OID]string{}
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef))
+	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot, string(name.NotesRef))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 		}
 	}
 	// Then everything that these commits contain.
-	return found, s.Repo.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
+	return found, s.Repo.Commits.ObjectsOf(ctx, commits, func(oid name.OID) { met(oid, "a file, a directory or a record of checkpoints") })
 }
 
 // lookAtRewritten finds checkpoints whose commits a tool rewrote with the history, and what is left of

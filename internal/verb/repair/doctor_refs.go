@@ -32,7 +32,7 @@ func ownRoots() []string {
 // lookAtNames finds refs that conflict with refs of this program. git cannot have a ref "a" and a
 // ref "a/b", and a file system that ignores case cannot hold two refs that differ only in case.
 func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	refs, err := s.Repo.Refs(ctx, ownRoots()...)
+	refs, err := s.Repo.Refs.List(ctx, ownRoots()...)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 // dropping returns the fix that deletes refs, provided that they have not changed since they were
 // found.
 func dropping(s *checkpoint.Service, refs ...git.Update) fix {
-	return fix{"dropped", func(ctx context.Context) error { return s.Repo.UpdateRefs(ctx, refs) }}
+	return fix{"dropped", func(ctx context.Context) error { return s.Repo.Refs.Update(ctx, refs) }}
 }
 
 // brokenRef is the kind of a ref file without an object id.
@@ -200,7 +200,7 @@ func lookAtLogs(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 // lookAtRemotes finds remote-tracking journals that are useless: the remote is gone, or they cannot
 // be read. They only say what was last seen at a remote, and a fetch brings them again.
 func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	refs, err := s.Repo.Refs(ctx, name.TrackingRoot)
+	refs, err := s.Repo.Refs.List(ctx, name.TrackingRoot)
 	if err != nil {
 		return nil, err
 	}

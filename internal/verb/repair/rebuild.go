@@ -247,11 +247,11 @@ func (r *rebuilding) archive(ctx context.Context) error {
 		return err
 	}
 	ref := name.ArchiveRef(r.session)
-	at, err := r.s.Repo.Batch().ResolveAll(ctx, ref)
+	at, err := r.s.Repo.Refs.ResolveAll(ctx, ref)
 	if err != nil || at[ref] == "" {
 		return err
 	}
-	if err := r.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: ref, Old: at[ref]}}); err != nil {
+	if err := r.s.Repo.Refs.Update(ctx, []git.Update{{Ref: ref, Old: at[ref]}}); err != nil {
 		return err
 	}
 	r.line("", "").mended(found, "the archive was deleted; it was at %s", at[ref])
@@ -406,7 +406,7 @@ func (r *rebuilding) goOnFrom(ctx context.Context, l *Rebuilt, heads []name.OID)
 	if tip == old {
 		return nil
 	}
-	if err := r.s.Repo.UpdateRefs(ctx, []git.Update{{Ref: name.JournalRef(r.session), New: tip, Old: old}}); err != nil {
+	if err := r.s.Repo.Refs.Update(ctx, []git.Update{{Ref: name.JournalRef(r.session), New: tip, Old: old}}); err != nil {
 		return err
 	}
 	f := checkpoint.Finding{Kind: proof.JournalRewound, Object: string(name.JournalRef(r.session))}

@@ -116,7 +116,7 @@ func (r *rebuilding) follow(ctx context.Context, j *rewrittenJournal, known *jou
 func (r *rebuilding) loosely(ctx context.Context) *journal.State {
 	var nodes []journal.Node
 	met := map[name.OID]bool{r.p.Chain.Tip: true}
-	err := r.s.Repo.Batch().Follow(ctx, r.p.Chain.Tip, journal.MaxMessage+1<<20, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
+	err := r.s.Repo.Objects.Batch().Follow(ctx, r.p.Chain.Tip, journal.MaxMessage+1<<20, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
 		n, err := store.NodeOfAnyTree(oid, o, err)
 		nodes = append(nodes, n)
 		var next []name.OID

@@ -46,7 +46,7 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 	}
 	var found *record.Record
 	// Prove hashes the blob itself, so a garbled note is not used.
-	err := w.s.Repo.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
+	err := w.s.Repo.Objects.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
 		if err != nil || o.Type != "blob" || o.Data == nil {
 			return nil //nolint:nilerr // then there is none
 		}
@@ -78,7 +78,7 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 	if git.HashObject(w.s.Repo.Format, "commit", m.Encode()) != want {
 		return false, nil
 	}
-	if _, err := w.s.Repo.WriteCommit(ctx, m); err != nil {
+	if _, err := w.s.Repo.Commits.Write(ctx, m); err != nil {
 		return false, err
 	}
 	for _, f := range v.Findings {
@@ -170,7 +170,7 @@ func (b *beside) gather(ctx context.Context) error {
 		b.lost("files", "state", "outputs")
 		return nil
 	}
-	if missing, err := b.s.Repo.Batch().Missing(ctx, []name.OID{b.draft.Head}); err != nil {
+	if missing, err := b.s.Repo.Objects.Batch().Missing(ctx, []name.OID{b.draft.Head}); err != nil {
 		return err
 	} else if missing[b.draft.Head] { // git would not pack a ref that leads to it
 		b.lost("the commit of HEAD")
@@ -203,14 +203,14 @@ func (b *beside) files(ctx context.Context) error {
 		from = string(e.Event().Commit)
 	}
 	if from != "" {
-		commit, err := b.s.Repo.ReadCommit(ctx, from)
+		commit, err := b.s.Repo.Commits.Read(ctx, from)
 		if err != nil {
 			b.lost("files")
 			return ctx.Err()
 		}
 		base = commit.Tree
 	}
-	changes, err := b.s.Repo.DiffTrees(ctx, base, b.draft.Tree)
+	changes, err := b.s.Repo.Trees.Diff(ctx, base, b.draft.Tree)
 	if err != nil {
 		b.lost("files")
 		return ctx.Err()
@@ -266,13 +266,13 @@ func (b *beside) kept(ctx context.Context, proven bool) error {
 
 // outputs reads the outputs in M's tree again, and computes what the record says about each.
 func (b *beside) outputs(ctx context.Context, dir name.OID) error {
-	entries, err := b.s.Repo.ReadTree(ctx, dir)
+	entries, err := b.s.Repo.Trees.Read(ctx, dir)
 	if err != nil {
 		b.lost("outputs")
 		return ctx.Err()
 	}
 	for _, e := range entries {
-		o, err := b.s.Repo.Batch().Typed(ctx, string(e.OID), "blob")
+		o, err := b.s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 		if _, wrong := name.ParseOutput(e.Name); err != nil || wrong != nil {
 			b.lost("output " + e.Name)
 			delete(b.record.Outputs, e.Name)
@@ -294,7 +294,7 @@ func (b *beside) outputs(ctx context.Context, dir name.OID) error {
 // present removes what is named but missing in the object store.
 func (b *beside) present(ctx context.Context) error {
 	oids := slices.Collect(maps.Values(b.draft.Outputs))
-	missing, err := b.s.Repo.Batch().Missing(ctx, append(oids, b.draft.IndexTree, b.draft.Flags))
+	missing, err := b.s.Repo.Objects.Batch().Missing(ctx, append(oids, b.draft.IndexTree, b.draft.Flags))
 	if err != nil {
 		return err
 	}
@@ -332,7 +332,7 @@ func (b *beside) make(ctx context.Context) error {
 		return err
 	}
 	b.draft.Record = r
-	b.draft.Author, b.draft.Committer = b.s.Repo.Identity(r.CreatedAt)
+	b.draft.Author, b.draft.Committer = b.s.Repo.Commits.Identity(r.CreatedAt)
 	written, err := b.s.Store.WriteCheckpoint(ctx, b.draft)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", b.broken.ID, err)

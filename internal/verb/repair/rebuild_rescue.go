@@ -89,7 +89,7 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 		if err != nil || !wanted {
 			continue
 		}
-		if _, err := w.s.Repo.WriteObject(ctx, "blob", data); err != nil {
+		if _, err := w.s.Repo.Objects.Write(ctx, "blob", data); err != nil {
 			return err
 		}
 		w.line(v.ID, v.Label).mended(f, "the content was taken from %s", path)
@@ -102,7 +102,7 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 // the sources of its outputs.
 func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID]checkpoint.Finding) ([]string, error) {
 	var paths []string
-	files, err := w.s.Repo.DiffTrees(ctx, "", v.Parts.Commit.Tree)
+	files, err := w.s.Repo.Trees.Diff(ctx, "", v.Parts.Commit.Tree)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (r *rebuilding) rewrittenTo(v *proof.Verdict) name.OID {
 func (r *rebuilding) readArchive(ctx context.Context) {
 	r.inArchive = map[name.OID]bool{}
 	if slices.ContainsFunc(r.p.Findings, func(f checkpoint.Finding) bool { return f.Kind == proof.ArchiveUnreadable }) {
-		if c, err := r.s.Repo.ReadCommit(ctx, string(name.ArchiveRef(r.session))); err == nil {
+		if c, err := r.s.Repo.Commits.Read(ctx, string(name.ArchiveRef(r.session))); err == nil {
 			for _, parent := range c.Parents {
 				r.inArchive[parent] = true
 			}
@@ -86,7 +86,7 @@ func (r *rebuilding) named() bool { return (r.only != "" || r.req.Session != "")
 func (r *rebuilding) differs(ctx context.Context, v *proof.Verdict, to name.OID) Rewritten {
 	d := Rewritten{Checkpoint: v.ID, Label: v.Label, Session: r.session, Commit: v.Entry.Event().Commit, Rewritten: to, Differs: []string{}}
 	say := func(format string, args ...any) { d.Differs = append(d.Differs, fmt.Sprintf(format, args...)) }
-	c, err := r.s.Repo.ReadCommit(ctx, string(to))
+	c, err := r.s.Repo.Commits.Read(ctx, string(to))
 	if err != nil {
 		say("it cannot be read: %v", err)
 		return d
@@ -125,13 +125,13 @@ const mostNamed = 10
 // still known: from the tree of then, or else from the paths in the record.
 func (r *rebuilding) differingFiles(ctx context.Context, rec *record.Record, tree name.OID, say func(string, ...any)) {
 	var paths []string
-	if changes, err := r.s.Repo.DiffTrees(ctx, rec.Snapshot.Tree, tree); err == nil {
+	if changes, err := r.s.Repo.Trees.Diff(ctx, rec.Snapshot.Tree, tree); err == nil {
 		for _, c := range changes {
 			paths = append(paths, c.Path)
 		}
 	} else {
 		for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
-			if _, found, err := r.s.Repo.Lookup(ctx, tree, string(p)); err == nil && !found {
+			if _, found, err := r.s.Repo.Trees.Lookup(ctx, tree, string(p)); err == nil && !found {
 				paths = append(paths, string(p))
 			}
 		}
@@ -195,7 +195,7 @@ func (r *rebuilding) adoptedAs(done []expunge.Rewritten) {
 // what was adopted.
 func (r *rebuilding) removeSession(ctx context.Context, adopted map[name.ID]name.OID) error {
 	var gone []git.Update
-	refs, err := r.s.Repo.Refs(ctx, name.CheckpointRoot+string(r.session)+"/", name.TrackingRoot)
+	refs, err := r.s.Repo.Refs.List(ctx, name.CheckpointRoot+string(r.session)+"/", name.TrackingRoot)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (r *rebuilding) removeSession(ctx context.Context, adopted map[name.ID]name
 			gone = append(gone, git.Update{Ref: tag.Ref, Old: tag.OID})
 		}
 	}
-	if err := r.s.Repo.UpdateRefs(ctx, gone); err != nil {
+	if err := r.s.Repo.Refs.Update(ctx, gone); err != nil {
 		return fmt.Errorf("remove the rewritten session %s: %w", r.session, err)
 	}
 	return r.s.Store.Forget(r.session)

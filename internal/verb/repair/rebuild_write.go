@@ -49,7 +49,7 @@ func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[n
 		for i, oid := range some {
 			specs[i] = string(oid)
 		}
-		err := s.Repo.Batch().Prove(ctx, specs, 0, func(i int, _ git.Object, err error) error {
+		err := s.Repo.Objects.Batch().Prove(ctx, specs, 0, func(i int, _ git.Object, err error) error {
 			if err != nil {
 				bad[some[i]] = true
 			}
@@ -239,7 +239,7 @@ func (w *repairs) write(ctx context.Context) error {
 		}
 	}
 	if len(w.refs) > 0 {
-		if err := w.s.Repo.UpdateRefs(ctx, w.refs); err != nil {
+		if err := w.s.Repo.Refs.Update(ctx, w.refs); err != nil {
 			return fmt.Errorf("put refs back: %w", err)
 		}
 	}
@@ -315,7 +315,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 	}
 	var free []git.Update
 	// Only tags that point directly to a commit were made by this program.
-	err := w.s.Repo.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
+	err := w.s.Repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || o.Type == "commit" {
 			free = append(free, moved[i])
 		}
@@ -324,7 +324,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 	if err != nil || len(free) == 0 {
 		return err
 	}
-	return w.s.Repo.UpdateRefs(ctx, free)
+	return w.s.Repo.Refs.Update(ctx, free)
 }
 
 // build returns the change for the journal as it is now.

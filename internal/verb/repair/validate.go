@@ -74,7 +74,7 @@ type validation struct {
 // fetch left out. It returns an error only if it cannot go on; damage is reported in lines.
 func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
-	if s.Repo.IsShallow() {
+	if s.Repo.Commits.IsShallow() {
 		v.each = func(line Validated) error { return each(line.shallow()) }
 	}
 	if req.Deep {

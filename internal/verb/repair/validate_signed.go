@@ -29,7 +29,7 @@ func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err
 			commits = append(commits, v.Parts.Commit.OID)
 		}
 	}
-	l.signed, err = l.v.s.Repo.Signatures(ctx, commits)
+	l.signed, err = l.v.s.Repo.Commits.Signatures(ctx, commits)
 	return err
 }
 
@@ -88,7 +88,7 @@ func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session
 	for _, e := range p.State.Events() {
 		oids = append(oids, e.OID)
 	}
-	states, err := s.Repo.Signatures(ctx, oids)
+	states, err := s.Repo.Commits.Signatures(ctx, oids)
 	if err != nil {
 		return nil, err
 	}

@@ -37,13 +37,13 @@ func switchTo(ctx context.Context, s *checkpoint.Service, branch name.Ref) strin
 		return ""
 	}
 	command := "git switch " + name.Quoted(branch.Short())
-	if _, err := s.Repo.Batch().Resolve(ctx, branch); err == nil {
+	if _, err := s.Repo.Refs.Resolve(ctx, branch); err == nil {
 		return command
 	}
 	if guess, err := s.Repo.Config.Bool("checkout.guess", true); err != nil || !guess {
 		return ""
 	}
-	refs, err := s.Repo.Refs(ctx, "refs/remotes/")
+	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/")
 	of := 0
 	for _, r := range refs {
 		remote, on, _ := strings.Cut(strings.TrimPrefix(string(r.Ref), "refs/remotes/"), "/")

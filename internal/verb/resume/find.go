@@ -168,7 +168,7 @@ func (r *resumption) read(ctx context.Context) error {
 // checkpoints as if they were branches of the remote, or in the list.
 func nothingHint(ctx context.Context, s *checkpoint.Service) string {
 	const tracked = "refs/remotes/"
-	refs, err := s.Repo.Refs(ctx, tracked)
+	refs, err := s.Repo.Refs.List(ctx, tracked)
 	if err == nil {
 		names := make([]name.Ref, len(refs))
 		for i, r := range refs {

@@ -352,8 +352,8 @@ func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
 // headTree returns the tree of HEAD, or the empty tree before the first commit.
 func headTree(ctx context.Context, s *checkpoint.Service) (name.OID, error) {
 	if s.Repo.Head.OID == "" {
-		return s.Repo.WriteTree(ctx, nil)
+		return s.Repo.Trees.Write(ctx, nil)
 	}
-	commit, err := s.Repo.ReadCommit(ctx, string(s.Repo.Head.OID))
+	commit, err := s.Repo.Commits.Read(ctx, string(s.Repo.Head.OID))
 	return commit.Tree, err
 }

@@ -42,7 +42,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	// In another clone a missing branch means nothing: it may not have been fetched.
 	elsewhere := elsewhereMade(s, r.found)
 	if b := name.Ref(r.record.Git.Branch); b != "" {
-		_, err := s.Repo.Batch().Resolve(ctx, b)
+		_, err := s.Repo.Refs.Resolve(ctx, b)
 		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.Repo.Head.Branch && !elsewhere
 	}
 	tree, err := inspect.TreeNow(ctx, s, r.record)

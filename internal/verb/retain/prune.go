@@ -136,7 +136,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	}
 	if req.GC {
 		// Refuse before anything is removed.
-		if all, err := s.Repo.KeepsAll(); err != nil {
+		if all, err := s.Repo.Settings.KeepsAll(); err != nil {
 			return nil, err
 		} else if all {
 			return nil, checkpoint.Failure(checkpoint.KindFailed, "git checkpoint prune", "this repository keeps all objects (extensions.preciousObjects), so --gc has no effect")
@@ -373,7 +373,7 @@ func itemOf(made *journal.Event) workflow.Item {
 // their mtime set, when the checkpoint was made, and gc deletes nothing that is younger than its
 // grace period.
 func (p *PrunePlan) gitKeeps(ctx context.Context) error {
-	grace, ends, err := p.s.Repo.Grace(ctx)
+	grace, ends, err := p.s.Repo.Maintenance.Grace(ctx)
 	if err != nil || !ends {
 		return err
 	}
@@ -387,7 +387,7 @@ func (p *PrunePlan) collect(ctx context.Context) error {
 	if !p.req.GC {
 		return nil
 	}
-	done, err := p.s.Repo.CollectGarbage(ctx)
+	done, err := p.s.Repo.Maintenance.CollectGarbage(ctx)
 	if errors.Is(err, git.ErrGCRunning) {
 		p.s.Warn("a `git gc` is already running here, so none was started")
 		return nil

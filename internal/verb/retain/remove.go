@@ -72,7 +72,7 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 // count as holders, except those that the removal takes away or rewrites: refs of gone, the
 // archive, notes and tags of the session.
 func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
-	refs, err := s.Repo.Refs(ctx)
+	refs, err := s.Repo.Refs.List(ctx)
 	if err != nil {
 		return 0, err
 	}

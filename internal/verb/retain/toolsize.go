@@ -44,7 +44,7 @@ func Thin(ctx context.Context, s *checkpoint.Service, session name.Session, wrot
 	if since += wrote; due {
 		since = 0
 	}
-	if err := os.WriteFile(file, fmt.Appendln(nil, since), s.Repo.PrivateMode()); err != nil || !due {
+	if err := os.WriteFile(file, fmt.Appendln(nil, since), s.Repo.Settings.PrivateMode()); err != nil || !due {
 		return nil, err
 	}
 	plan, err := PlanPrune(ctx, s, PruneRequest{Session: string(session), Automatic: true, Between: bound})

@@ -31,7 +31,7 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	}
 	sets := joined(diffs)
 	over := r.overwritten(now, sets)
-	if ours.Tree, err = r.s.Repo.EditTree(ctx, ours.Tree, over); err != nil {
+	if ours.Tree, err = r.s.Repo.Trees.Edit(ctx, ours.Tree, over); err != nil {
 		return t, err
 	}
 	m := threeway.Into(r.s.Repo, ours, r.req.Conflicts)
@@ -98,13 +98,13 @@ func (r *reverting) spared(ctx context.Context, now, tree name.OID, over map[str
 		if _, is := over[o.Path]; !is || o.How == threeway.Restored {
 			continue
 		}
-		e, _, err := r.s.Repo.Lookup(ctx, now, o.Path)
+		e, _, err := r.s.Repo.Trees.Lookup(ctx, now, o.Path)
 		if err != nil {
 			return "", err
 		}
 		back[o.Path] = e
 	}
-	return r.s.Repo.EditTree(ctx, tree, back)
+	return r.s.Repo.Trees.Edit(ctx, tree, back)
 }
 
 // joined returns the changes to apply for each difference. The changes of a path that follow each other,
@@ -196,7 +196,7 @@ func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change
 			continue // a damaged checkpoint says nothing
 		}
 		for _, c := range changes {
-			at, there, err := r.s.Repo.Lookup(ctx, theirs.Tree, c.Path)
+			at, there, err := r.s.Repo.Trees.Lookup(ctx, theirs.Tree, c.Path)
 			if err != nil {
 				return worked, err
 			}
@@ -210,7 +210,7 @@ func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change
 
 // told returns what hooks remember of who made what no checkpoint has yet.
 func (r *reverting) told(ctx context.Context, now, saved threeway.Side) (map[string]author.Who, error) {
-	changes, err := r.s.Repo.DiffTrees(ctx, saved.Tree, now.Tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, saved.Tree, now.Tree)
 	return author.Now(ctx, r.s.Repo, r.into.Session, changes), err
 }
 
@@ -267,11 +267,11 @@ func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *differ
 	if did.Base == nil {
 		return nil
 	}
-	before, err := r.s.Repo.ReadCommit(ctx, string(did.Base.Event().Commit))
+	before, err := r.s.Repo.Commits.Read(ctx, string(did.Base.Event().Commit))
 	if err != nil {
 		return ctx.Err()
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, before.Tree, rec.Snapshot.Tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, before.Tree, rec.Snapshot.Tree)
 	if err != nil {
 		return ctx.Err()
 	}

@@ -298,9 +298,9 @@ func covers(leftOut, p string) bool {
 func (r *reverting) before(ctx context.Context, f *checkpoint.Found, rec *record.Record, base *journal.Entry) (t snapshot.Target, moved bool, err error) {
 	if base == nil { // the first one has what was changed since HEAD
 		if rec.Git.Head != "" {
-			t.Tree, err = r.s.Repo.TreeOf(ctx, rec.Git.Head)
+			t.Tree, err = r.s.Repo.Commits.TreeOf(ctx, rec.Git.Head)
 		} else {
-			t.Tree, err = r.s.Repo.WriteTree(ctx, nil)
+			t.Tree, err = r.s.Repo.Trees.Write(ctx, nil)
 		}
 		return t, false, err
 	}

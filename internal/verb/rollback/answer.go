@@ -145,7 +145,7 @@ func (r *fileMoves) conflictsLeft() []string {
 	// Nothing to warn about if the same operation is still in progress, or if the index stays as it
 	// is.
 	g := r.record.Git
-	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Operation() == g.Operation {
+	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Checkout.Operation() == g.Operation {
 		return nil
 	}
 	text := fmt.Sprintf("unmerged paths (%d) are restored, but the %s that made them is no longer in progress: a commit now would have only one parent", len(g.Unmerged), g.Operation)

@@ -166,7 +166,7 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		backErr = errors.Join(backErr, headBack(ctx, s, meta))
 	}
 	if backErr == nil {
-		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow(ctx).OID)
+		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.Checkout.HeadNow(ctx).OID)
 	}
 	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
@@ -428,7 +428,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
 	}
-	if err := staged.Follow(ctx, meta.OldHead, s.Repo.HeadNow(ctx).OID); err != nil {
+	if err := staged.Follow(ctx, meta.OldHead, s.Repo.Checkout.HeadNow(ctx).OID); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
 	if err := staged.Finish(ctx); err != nil {

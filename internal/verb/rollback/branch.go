@@ -111,7 +111,7 @@ func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b
 	if _, err := r.s.Repo.Output(ctx, "check-ref-format", string(named)); err != nil {
 		return b, nil //nolint:nilerr // there is no such branch
 	}
-	at, err := r.s.Repo.Batch().Resolve(ctx, named)
+	at, err := r.s.Repo.Refs.Resolve(ctx, named)
 	if errors.Is(err, git.ErrMissing) {
 		return b, nil
 	}
@@ -130,15 +130,15 @@ func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b
 // counts those that no other branch has, because only these are left behind.
 func commitsLeft(ctx context.Context, s *checkpoint.Service, b checkpoint.BranchPlan) (int, error) {
 	if b.Moved {
-		return s.Repo.CountLeft(ctx, b.To, b.From, b.Target)
+		return s.Repo.Commits.CountLeft(ctx, b.To, b.From, b.Target)
 	}
-	return s.Repo.CountBetween(ctx, b.To, b.From)
+	return s.Repo.Commits.CountBetween(ctx, b.To, b.From)
 }
 
 // movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
 // session.
 func (r *target) movesBranch() bool {
-	if r.s.Repo.Operation() != "" || r.req.Mode == ModeState {
+	if r.s.Repo.Checkout.Operation() != "" || r.req.Mode == ModeState {
 		return false
 	}
 	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
@@ -158,7 +158,7 @@ func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (bra
 		b.was = b.From
 		return b, nil
 	}
-	was, err := s.Repo.Batch().Resolve(ctx, b.Target)
+	was, err := s.Repo.Refs.Resolve(ctx, b.Target)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return b, err
 	}
@@ -188,14 +188,14 @@ func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (bra
 // branch stays if it has moved since, and if the rollback created it: deleting it could lose
 // commits. A warning says why it stays. HEAD moves to the branch head, if not empty.
 func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoint.BranchBack, warnings []string, err error) {
-	if !r.isUndo() || r.s.Repo.Operation() != "" {
+	if !r.isUndo() || r.s.Repo.Checkout.Operation() != "" {
 		return nil, nil, nil
 	}
 	was := asideOf(r.record)
 	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == head {
 		return nil, nil, nil
 	}
-	now, err := r.s.Repo.Batch().Resolve(ctx, was.Name)
+	now, err := r.s.Repo.Refs.Resolve(ctx, was.Name)
 	var why string
 	switch {
 	case err != nil && !errors.Is(err, git.ErrMissing):
@@ -228,7 +228,7 @@ func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
 func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
 	_, err := name.ParseOID(string(oid))
 	if err == nil {
-		_, err = s.Repo.ReadCommit(ctx, string(oid))
+		_, err = s.Repo.Commits.Read(ctx, string(oid))
 	}
 	return err == nil
 }

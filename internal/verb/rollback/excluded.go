@@ -19,7 +19,7 @@ func excluded(ctx context.Context, s *checkpoint.Service, cur, tree name.OID) ([
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	found, err := s.Repo.DiffMatching(ctx, cur, tree, specs)
+	found, err := s.Repo.Trees.DiffMatching(ctx, cur, tree, specs)
 	return slices.Sorted(maps.Keys(found)), err
 }
 

@@ -229,7 +229,7 @@ func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 		return false, nil
 	}
 	for _, tree := range []name.OID{r.record.Snapshot.Tree, r.record.Git.Index} {
-		if _, has, err := r.s.Repo.Lookup(ctx, tree, p); has || err != nil {
+		if _, has, err := r.s.Repo.Trees.Lookup(ctx, tree, p); has || err != nil {
 			return false, err
 		}
 	}
@@ -296,7 +296,7 @@ func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *recor
 	if err != nil {
 		return nil, err
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, before.Snapshot.Tree, tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, before.Snapshot.Tree, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
 // checkpoint.
 func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 	for _, tree := range []name.OID{r.cur.Tree, r.record.Snapshot.Tree, r.cur.Index.Tree, r.record.Git.Index} {
-		if _, known, err := r.s.Repo.Lookup(ctx, tree, p); known || err != nil {
+		if _, known, err := r.s.Repo.Trees.Lookup(ctx, tree, p); known || err != nil {
 			return known, err
 		}
 	}
@@ -431,7 +431,7 @@ func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		changes, err := r.s.Repo.DiffTrees(ctx, a, b)
+		changes, err := r.s.Repo.Trees.Diff(ctx, a, b)
 		if err != nil {
 			return nil, err
 		}
@@ -444,7 +444,7 @@ func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 
 // treeOf returns the tree of a checkpoint's files.
 func treeOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
-	commit, err := s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
 	if err != nil {
 		return "", checkpoint.DamagedError(e, err)
 	}

@@ -53,7 +53,7 @@ func (r *Plan) Since(ctx context.Context, was name.OID) (all []checkpoint.Path) 
 	if was == "" || r.cur == nil || was == r.cur.Tree {
 		return nil
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, was, r.cur.Tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, was, r.cur.Tree)
 	if err != nil {
 		return nil
 	}

@@ -44,11 +44,11 @@ func headStays(ctx context.Context, s *checkpoint.Service) bool {
 	case was.Branch == "" && content == string(was.OID):
 		return true
 	case was.Branch != "" && content == "ref: "+string(was.Branch):
-		if now, err := s.Repo.Batch().Resolve(ctx, was.Branch); err == nil && now == was.OID || errors.Is(err, git.ErrMissing) && was.OID == "" {
+		if now, err := s.Repo.Refs.Resolve(ctx, was.Branch); err == nil && now == was.OID || errors.Is(err, git.ErrMissing) && was.OID == "" {
 			return true
 		}
 	}
-	return s.Repo.HeadNow(ctx) == was
+	return s.Repo.Checkout.HeadNow(ctx) == was
 }
 
 // refNow returns the commit that a ref is at, or "" if there is no such ref.
@@ -76,7 +76,7 @@ func moveHead(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent
 	if refNow(ctx, s, ref) == meta.Branch.To {
 		old = meta.Branch.To
 	}
-	return s.Repo.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Old: old, Reason: meta.Reason})
+	return s.Repo.Checkout.MoveHead(ctx, git.HeadMove{Branch: meta.Branch.Target, To: meta.Branch.To, Old: old, Reason: meta.Reason})
 }
 
 // backReason is the line in the reflogs of what headBack moves.
@@ -99,7 +99,7 @@ func headBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent
 // switchBack puts HEAD on the branch that it was on, or detaches it where it was detached. The
 // branches themselves do not move.
 func switchBack(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) error {
-	now, target := s.Repo.HeadNow(ctx), meta.Branch.Target
+	now, target := s.Repo.Checkout.HeadNow(ctx), meta.Branch.Target
 	detached := now.Branch == "" && target == "" && now.OID == meta.Branch.To
 	switch {
 	case now.Branch == meta.OldBranch && (now.Branch != "" || now.OID == meta.OldHead):

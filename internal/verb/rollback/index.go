@@ -81,7 +81,7 @@ func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Rest
 	if !staged.MovesIndex() {
 		return nil
 	}
-	if now := s.Repo.HeadNow(ctx).OID; now != meta.OldHead && now != headAfterwards(meta) {
+	if now := s.Repo.Checkout.HeadNow(ctx).OID; now != meta.OldHead && now != headAfterwards(meta) {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback --abort` restores the files and leaves HEAD there",
 			"HEAD has moved to %s since the rollback was cut off, and the index of the rollback is not for that", cmp.Or(now.Short(), "a branch without commits"))
 	}

@@ -128,7 +128,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 	if err != nil {
 		return nil, nil //nolint:nilerr // likewise
 	}
-	changes, err := s.Repo.DiffTrees(ctx, from, to)
+	changes, err := s.Repo.Trees.Diff(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err erro
 	if err != nil {
 		return nil, nil //nolint:nilerr // then it is not known what changed
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, rec.Snapshot.Tree, r.cur.Tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, rec.Snapshot.Tree, r.cur.Tree)
 	if err != nil {
 		return nil, err
 	}

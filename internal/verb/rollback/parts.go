@@ -26,7 +26,7 @@ type parts struct{ files, index, head int }
 const thisUndo = -1
 
 // filesOnly reports whether index and HEAD stay, because an operation of git is in progress.
-func (r *target) filesOnly() bool { return r.req.Force && r.s.Repo.Operation() != "" }
+func (r *target) filesOnly() bool { return r.req.Force && r.s.Repo.Checkout.Operation() != "" }
 
 // partsBefore returns the parts before each level is undone, and at the end, for a transaction that
 // begins with the level first. The result has len(levels)+1 elements; those before first are zero.
@@ -189,7 +189,7 @@ func (r *Plan) applyEach(ctx context.Context, whole *Answer) error {
 		if done == 0 {
 			whole.Safety = answer.Safety
 		}
-		r.s.Repo.Refresh(ctx) // it may have moved HEAD
+		r.s.Repo.Checkout.Refresh(ctx) // it may have moved HEAD
 		done += count
 	}
 	whole.DryRun = false
@@ -236,8 +236,8 @@ func sameTree(ctx context.Context, s *checkpoint.Service, a, b name.OID) bool {
 	if a == b || a == "" || b == "" {
 		return a == b
 	}
-	x, err := s.Repo.ReadCommit(ctx, string(a))
-	y, failed := s.Repo.ReadCommit(ctx, string(b))
+	x, err := s.Repo.Commits.Read(ctx, string(a))
+	y, failed := s.Repo.Commits.Read(ctx, string(b))
 	return err == nil && failed == nil && x.Tree == y.Tree
 }
 

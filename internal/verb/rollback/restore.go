@@ -90,7 +90,7 @@ func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
 	}
 	is := &create.Restored{Index: !r.plan.Scope.SkipIndex}
 	if is.Index && r.plan.IndexTree != "" {
-		entries, err := r.s.Repo.DiffTrees(ctx, r.cur.Index.Tree, r.plan.IndexTree)
+		entries, err := r.s.Repo.Trees.Diff(ctx, r.cur.Index.Tree, r.plan.IndexTree)
 		if err != nil {
 			return nil, err
 		}

@@ -258,7 +258,7 @@ func (r *target) refuseEarly() error {
 	if err := refuseUnfinished(r.s); err != nil {
 		return err
 	}
-	if op := r.s.Repo.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
+	if op := r.s.Repo.Checkout.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
 		end := "git " + op + " --abort"
 		if op == "bisect" {
 			end = "git bisect reset"

@@ -31,7 +31,7 @@ func (r *fileMoves) unsaved(ctx context.Context, plan PlanFiles) (unsaved []chec
 		case o.Old.Mode == 0: // there is no such file now
 			delete(open, o.Path)
 		// The usual case: it was edited a moment ago. It takes no comparison to know that.
-		case open[o.Path] && r.s.Repo.Created(o.Old.OID):
+		case open[o.Path] && r.s.Repo.Objects.Created(o.Old.OID):
 			delete(open, o.Path)
 			unsaved = append(unsaved, checkpoint.Path(o.Path))
 		}
@@ -75,11 +75,11 @@ func (r *target) copies() []name.OID {
 // strikeSaved removes from open the files that a commit has with their present content. A commit
 // that cannot be read removes none.
 func (r *fileMoves) strikeSaved(ctx context.Context, commit name.OID, open map[string]bool) error {
-	c, err := r.s.Repo.ReadCommit(ctx, string(commit))
+	c, err := r.s.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return ctx.Err()
 	}
-	changes, err := r.s.Repo.DiffTrees(ctx, r.cur.Tree, c.Tree)
+	changes, err := r.s.Repo.Trees.Diff(ctx, r.cur.Tree, c.Tree)
 	if err != nil {
 		return ctx.Err()
 	}

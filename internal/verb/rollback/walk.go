@@ -316,7 +316,7 @@ func (r *target) movesAside(ctx context.Context, l journal.Level) bool {
 // git, such as a merge, that is in progress now. Then they restored files only, and so may their
 // undo. Any other undo has to wait until the operation is over.
 func (u undo) sameOperation(ctx context.Context, s *checkpoint.Service) bool {
-	op := s.Repo.Operation()
+	op := s.Repo.Checkout.Operation()
 	if op == "" {
 		return false
 	}

@@ -250,7 +250,7 @@ func (r *running) execute(ctx context.Context, args []string, timeout time.Durat
 	if r.def != nil {
 		env = append(env, "GIT_CHECKPOINT_SESSION="+string(a.Session), "GIT_CHECKPOINT_STEP="+strconv.Itoa(a.Step))
 	}
-	defer r.s.Repo.Refresh(ctx) // the command may have moved HEAD
+	defer r.s.Repo.Checkout.Refresh(ctx) // the command may have moved HEAD
 	return command.Command{
 		Args: args, Dir: filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(r.s.Repo.Prefix)), Env: env,
 		In: r.req.IO.In, Out: r.req.IO.Out, Err: r.req.IO.Err, Timeout: timeout,

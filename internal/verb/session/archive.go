@@ -74,7 +74,7 @@ func toArchive(ctx context.Context, s *checkpoint.Service, st *journal.State) (m
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	missing, err := s.Repo.Batch().Missing(ctx, commits)
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, commits)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	if s.Repo.Head.OID == "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
 	}
-	if op := s.Repo.Operation(); op != "" {
+	if op := s.Repo.Checkout.Operation(); op != "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "a %s is in progress, so HEAD cannot switch to another branch", op)
 	}
-	oid, err := s.Repo.Batch().Resolve(ctx, name.Ref(branch))
+	oid, err := s.Repo.Refs.Resolve(ctx, name.Ref(branch))
 	// The usual case: the branch does not exist yet.
 	switch {
 	case errors.Is(err, git.ErrMissing):
@@ -39,7 +39,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 			return "", err
 		}
 	}
-	if err := s.Repo.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
+	if err := s.Repo.Checkout.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
 		return "", err
 	}
 	// The service has read HEAD before. Keep it in step.

@@ -19,20 +19,20 @@ func TestDamagedSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	was, err := s.Repo.Refs(t.Context(), string(name.JournalRef("broken")))
+	was, err := s.Repo.Refs.List(t.Context(), string(name.JournalRef("broken")))
 	if err != nil || len(was) != 1 {
 		t.Fatal(was, err)
 	}
-	tree, err := s.Repo.WriteTree(t.Context(), nil)
+	tree, err := s.Repo.Trees.Write(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	by := git.Signature{Name: "A", Email: "a@example.com", When: s.Now()}
-	no, err := s.Repo.WriteCommit(t.Context(), git.Commit{Tree: tree, Author: by, Committer: by, Message: "no event\n"})
+	no, err := s.Repo.Commits.Write(t.Context(), git.Commit{Tree: tree, Author: by, Committer: by, Message: "no event\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Repo.UpdateRefs(t.Context(), []git.Update{{Ref: was[0].Ref, Old: was[0].OID, New: no}}); err != nil {
+	if err := s.Repo.Refs.Update(t.Context(), []git.Update{{Ref: was[0].Ref, Old: was[0].OID, New: no}}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := List(t.Context(), s)

@@ -61,7 +61,7 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 
 // allRefs returns updates that delete the refs of this program.
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
-	refs, err := s.Repo.Refs(ctx, name.Roots()...)
+	refs, err := s.Repo.Refs.List(ctx, name.Roots()...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 		}
 		refs := part{take: func() error {
 			defer dropEmpty(s)
-			return s.Repo.UpdateRefs(ctx, updates)
+			return s.Repo.Refs.Update(ctx, updates)
 		}}
 		for _, u := range updates {
 			refs.says = append(refs.says, string(u.Ref))

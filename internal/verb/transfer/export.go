@@ -94,7 +94,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*e
 	if err != nil {
 		return nil, err
 	}
-	refs, err := s.Repo.Refs(ctx, name.CheckpointRoot)
+	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (p *exportBundle) prove(ctx context.Context) error {
 				continue
 			}
 			for _, tree := range trees {
-				changes, err := p.s.Repo.DiffTrees(ctx, from, tree)
+				changes, err := p.s.Repo.Trees.Diff(ctx, from, tree)
 				if err != nil {
 					break
 				}
@@ -271,7 +271,7 @@ func (p *exportBundle) choose(ctx context.Context, had map[name.Ref]name.OID) er
 // notes writes a notes commit for the exported checkpoints alone. Its date is that of the
 // newest event, so that the same sessions give the same bytes on every machine.
 func (p *exportBundle) notes(ctx context.Context, entries map[string]git.Entry) (name.OID, error) {
-	tree, err := p.s.Repo.EditTree(ctx, "", entries)
+	tree, err := p.s.Repo.Trees.Edit(ctx, "", entries)
 	if err != nil {
 		return "", err
 	}
@@ -280,7 +280,7 @@ func (p *exportBundle) notes(ctx context.Context, entries map[string]git.Entry) 
 	if by.When.Unix() < 0 {
 		by.When = by.When.AddDate(1969, 0, 0)
 	}
-	oid, err := p.s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
+	oid, err := p.s.Repo.Commits.Write(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
 	return oid, err
 }
 
@@ -307,7 +307,7 @@ func (p *exportBundle) needs(ctx context.Context) error {
 // needsOfShallow adds the commits at which the history is cut off in a shallow clone: what is
 // exported builds on them, and they are not here.
 func (p *exportBundle) needsOfShallow(ctx context.Context) error {
-	cut, err := p.s.Repo.Shallow()
+	cut, err := p.s.Repo.Commits.Shallow()
 	if err != nil || len(cut) == 0 {
 		return err
 	}
@@ -320,11 +320,11 @@ func (p *exportBundle) needsOfShallow(ctx context.Context) error {
 		if !cut[oid] {
 			continue
 		}
-		commit, err := p.s.Repo.ReadCommit(ctx, string(oid))
+		commit, err := p.s.Repo.Commits.Read(ctx, string(oid))
 		if err != nil {
 			return err
 		}
-		missing, err := p.s.Repo.Batch().Missing(ctx, commit.Parents)
+		missing, err := p.s.Repo.Objects.Batch().Missing(ctx, commit.Parents)
 		if err != nil {
 			return err
 		}

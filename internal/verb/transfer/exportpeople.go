@@ -146,11 +146,11 @@ func (p *exportBundle) tarCheckpoint(ctx context.Context, t *archive.Writer, ses
 			return err
 		}
 	}
-	c, err := p.s.Repo.ReadCommit(ctx, string(e.Event().Commit))
+	c, err := p.s.Repo.Commits.Read(ctx, string(e.Event().Commit))
 	if err != nil {
 		return err
 	}
-	files, err := p.s.Repo.DiffTrees(ctx, "", c.Tree)
+	files, err := p.s.Repo.Trees.Diff(ctx, "", c.Tree)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p *exportBundle) tarCheckpoint(ctx context.Context, t *archive.Writer, ses
 		if f.New.Mode == git.ModeGitlink {
 			continue
 		}
-		blob, err := p.s.Repo.Batch().Typed(ctx, string(f.New.OID), "blob")
+		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(f.New.OID), "blob")
 		if err != nil {
 			return err
 		}

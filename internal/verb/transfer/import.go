@@ -162,7 +162,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 		return out, nil
 	}
 	// Many objects are written at once, so they go into packs and not into loose files.
-	err := s.Repo.InPacks(ctx, func() error {
+	err := s.Repo.Objects.InPacks(ctx, func() error {
 		for _, im := range imports {
 			if _, err := s.Transact(ctx, im.session, im.build); err != nil {
 				return err

@@ -139,7 +139,7 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 	}
 	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newImportMap(v.State, nil).current}
 	var err error
-	if w.empty, err = im.s.Repo.WriteTree(ctx, nil); err != nil {
+	if w.empty, err = im.s.Repo.Trees.Write(ctx, nil); err != nil {
 		return change, err
 	}
 	if err := w.writeFiles(ctx, im.in.Beside, w.beside); err != nil {
@@ -214,7 +214,7 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 	if d.Tree == "" {
 		d.Tree = w.empty
 	}
-	d.Author, d.Committer = w.s.Repo.Identity(p.record.CreatedAt)
+	d.Author, d.Committer = w.s.Repo.Commits.Identity(p.record.CreatedAt)
 	if err := w.writeBlobs(ctx, p, &d); err != nil {
 		return store.Written{}, err
 	}
@@ -264,7 +264,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	if before >= 0 {
 		tree = cmp.Or(entries[before].tree, tree)
 	}
-	changes, err := w.s.Repo.DiffTrees(ctx, tree, r.Snapshot.Tree)
+	changes, err := w.s.Repo.Trees.Diff(ctx, tree, r.Snapshot.Tree)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (w *importWriter) writeBlobs(ctx context.Context, p *planned, d *store.Draf
 // writeFiles writes the blobs of files and adds them to blobs by name.
 func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs map[string]name.OID) (err error) {
 	for _, f := range files {
-		if blobs[f.Name], err = w.s.Repo.WriteObject(ctx, "blob", f.Content); err != nil {
+		if blobs[f.Name], err = w.s.Repo.Objects.Write(ctx, "blob", f.Content); err != nil {
 			return err
 		}
 	}

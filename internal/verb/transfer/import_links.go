@@ -45,7 +45,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 	for h := range hashes {
 		specs, names = append(specs, h+"^{commit}"), append(names, h)
 	}
-	err := s.Repo.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+	err := s.Repo.Objects.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || o.Type != "commit" {
 			return nil //nolint:nilerr // it is not here, or several begin so
 		}
@@ -64,7 +64,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 			refs = append(refs, ref)
 		}
 	}
-	found, err := s.Repo.Batch().ResolveAll(ctx, refs...)
+	found, err := s.Repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {
 		return l, fmt.Errorf("look up the branches that documents name: %w", err)
 	}

@@ -269,11 +269,11 @@ func (c *comparison) tarred(ctx context.Context, known *compared, id string) (*t
 	for output, o := range rec.Outputs {
 		t.blobs["outputs/"+output] = []name.OID{o.OID}
 	}
-	at, err := c.s.Repo.ReadCommit(ctx, string(commit))
+	at, err := c.s.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return nil, err
 	}
-	files, err := c.s.Repo.DiffTrees(ctx, "", at.Tree)
+	files, err := c.s.Repo.Trees.Diff(ctx, "", at.Tree)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (t *transfer) inspect(ctx context.Context, session name.Session, id name.ID
 // inspect does the verification and fills in the record and the blob of a. The error says what is
 // wrong with the checkpoint.
 func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a *arrival) error {
-	c, err := s.Repo.ReadCommit(ctx, string(a.commit))
+	c, err := s.Repo.Commits.Read(ctx, string(a.commit))
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check
 		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
 			return answer, err
 		}
-		if err := s.Repo.AwaitGC(ctx); err != nil {
+		if err := s.Repo.Maintenance.AwaitGC(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -68,7 +68,7 @@ func (c *pushRound) unknownBranches(ctx context.Context) ([]string, error) {
 			branches = append(branches, oid)
 		}
 	}
-	missing, err := c.s.Repo.Batch().Missing(ctx, branches)
+	missing, err := c.s.Repo.Objects.Batch().Missing(ctx, branches)
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *pushRound) addUntracked(ctx context.Context, commit name.OID, paths map
 	if err != nil {
 		return err
 	}
-	made, err := c.s.Repo.ReadCommit(ctx, string(commit))
+	made, err := c.s.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (c *pushRound) addUntracked(ctx context.Context, commit name.OID, paths map
 	if err := c.addIgnored(ctx, commit, ignored); err != nil {
 		return err
 	}
-	changes, err := c.s.Repo.DiffTrees(ctx, index, made.Tree)
+	changes, err := c.s.Repo.Trees.Diff(ctx, index, made.Tree)
 	for _, d := range changes {
 		if d.Old.Mode == 0 && d.New.Mode != git.ModeGitlink && !ignored[d.Path] {
 			paths[d.Path] = true

@@ -50,7 +50,7 @@ func (c *pushRound) sendExpunged(ctx context.Context) error {
 	for tag, oid := range c.there.Tags {
 		if list.Objects[oid] {
 			// A tag whose checkpoint was replaced moves to where it points here now, or is deleted.
-			here, err := c.s.Repo.Batch().Resolve(ctx, tag)
+			here, err := c.s.Repo.Refs.Resolve(ctx, tag)
 			if err != nil && here != "" || list.Objects[here] {
 				here = ""
 			}
@@ -184,15 +184,15 @@ func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, err
 		return nil, nil
 	}
 	repo := u.t.s.Repo
-	a, err := repo.ReadCommit(ctx, string(before))
+	a, err := repo.Commits.Read(ctx, string(before))
 	if err != nil {
 		return nil, err
 	}
-	b, err := repo.ReadCommit(ctx, string(now))
+	b, err := repo.Commits.Read(ctx, string(now))
 	if err != nil {
 		return nil, err
 	}
-	changes, err := repo.DiffTrees(ctx, a.Tree, b.Tree)
+	changes, err := repo.Trees.Diff(ctx, a.Tree, b.Tree)
 	var lost []name.OID
 	for _, c := range changes {
 		if c.Old.Mode != 0 && !c.Old.IsTree() && c.Old.Mode != git.ModeGitlink {

@@ -234,11 +234,11 @@ func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) er
 		if err != nil {
 			continue // the verification of this checkpoint reports the damage
 		}
-		c, err := t.s.Repo.ReadCommit(ctx, string(m))
+		c, err := t.s.Repo.Commits.Read(ctx, string(m))
 		if err != nil {
 			continue
 		}
-		if e, ok, err := t.s.Repo.Lookup(ctx, c.Tree, "checkpoint.json"); err == nil && ok && e.Mode == git.ModeFile {
+		if e, ok, err := t.s.Repo.Trees.Lookup(ctx, c.Tree, "checkpoint.json"); err == nil && ok && e.Mode == git.ModeFile {
 			blobs = append(blobs, e.OID)
 		}
 	}

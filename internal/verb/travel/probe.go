@@ -17,14 +17,14 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.Repo.WriteTree(ctx, nil)
+	tree, err := s.Repo.Trees.Write(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	// With fixed dates and an empty tree every probe pushes the same commit, which the host may
 	// keep.
 	by := git.Signature{Name: "git-checkpoint", Email: "git-checkpoint@localhost", When: time.Unix(0, 0).UTC()}
-	commit, err := s.Repo.WriteCommit(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "probe\n"})
+	commit, err := s.Repo.Commits.Write(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "probe\n"})
 	if err != nil {
 		return nil, err
 	}

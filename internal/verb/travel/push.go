@@ -191,7 +191,7 @@ func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listin
 	}
 	if there.Notes != "" && there.Notes != here.Notes && len(here.Sessions) > 0 {
 		// The new notes commit gets the remote's as its parent, so that one has to be here.
-		if _, err := t.s.Repo.ReadCommit(ctx, string(there.Notes)); err != nil {
+		if _, err := t.s.Repo.Commits.Read(ctx, string(there.Notes)); err != nil {
 			want = append(want, name.NotesRef)
 		}
 	}
@@ -289,7 +289,7 @@ func (c *pushRound) writable(ctx context.Context, commit name.OID, seen *name.OI
 	}
 	from := *seen
 	for _, tree := range trees {
-		changes, err := c.s.Repo.DiffTrees(ctx, from, tree)
+		changes, err := c.s.Repo.Trees.Diff(ctx, from, tree)
 		if err != nil {
 			return nil //nolint:nilerr // see above
 		}

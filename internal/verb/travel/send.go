@@ -253,6 +253,6 @@ func (c *pushRound) tags(ctx context.Context) (tags []git.RefValue, err error) {
 	for _, p := range c.plans {
 		below = append(below, name.TagRoot+string(p.Session)+"/")
 	}
-	tags, err = c.s.Repo.Refs(ctx, below...)
+	tags, err = c.s.Repo.Refs.List(ctx, below...)
 	return tags, err
 }

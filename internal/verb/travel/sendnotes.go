@@ -38,7 +38,7 @@ func (c *pushRound) notesToSend(ctx context.Context) (name.OID, error) {
 	if err != nil || len(edits) == 0 {
 		return "", err
 	}
-	tree, err := c.s.Repo.EditTree(ctx, theirs, edits)
+	tree, err := c.s.Repo.Trees.Edit(ctx, theirs, edits)
 	if err != nil || tree == theirs {
 		return "", err
 	}
@@ -60,8 +60,8 @@ func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, r
 
 // notesCommit writes a notes commit with this tree.
 func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
-	author, committer := c.s.Repo.Identity(c.s.Now())
-	oid, err := c.s.Repo.WriteCommit(ctx, git.Commit{
+	author, committer := c.s.Repo.Commits.Identity(c.s.Now())
+	oid, err := c.s.Repo.Commits.Write(ctx, git.Commit{
 		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
 	})
 	return oid, err
@@ -73,7 +73,7 @@ func (t *transfer) notesTree(ctx context.Context, commit name.OID) (name.OID, er
 	if commit == "" {
 		return "", nil
 	}
-	c, err := t.s.Repo.ReadCommit(ctx, string(commit))
+	c, err := t.s.Repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func (c *pushRound) fates() (alive, dead map[name.OID]bool) {
 func (c *pushRound) noteEdits(ctx context.Context, mine, theirs name.OID) (map[string]git.Entry, error) {
 	alive, dead := c.fates()
 	edits := map[string]git.Entry{}
-	changes, err := c.s.Repo.DiffTrees(ctx, theirs, mine)
+	changes, err := c.s.Repo.Trees.Diff(ctx, theirs, mine)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c *pushRound) noteEdits(ctx context.Context, mine, theirs name.OID) (map[s
 	if len(dead) == 0 || theirs == "" {
 		return edits, nil
 	}
-	err = c.s.Repo.WalkTree(ctx, theirs, func(path string, _ git.Entry) error {
+	err = c.s.Repo.Trees.Walk(ctx, theirs, func(path string, _ git.Entry) error {
 		if commit, err := name.ParseOID(strings.ReplaceAll(path, "/", "")); err == nil && dead[commit] && !alive[commit] {
 			edits[path] = git.Entry{}
 		}

@@ -40,7 +40,7 @@ func (t *transfer) track(ctx context.Context, tips map[name.Session]name.OID) er
 	if len(updates) == 0 {
 		return nil
 	}
-	if err := t.s.Repo.UpdateRefs(ctx, updates); err != nil && !errors.Is(err, git.ErrRaced) {
+	if err := t.s.Repo.Refs.Update(ctx, updates); err != nil && !errors.Is(err, git.ErrRaced) {
 		return err
 	}
 	return nil

@@ -210,7 +210,7 @@ func PrefixHint(prefix string) string {
 // here lists the refs of this repository with one call of git: checkpoints, notes and tracking
 // refs. It also reads the archives of the sessions.
 func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
-	refs, err := t.s.Repo.Refs(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
+	refs, err := t.s.Repo.Refs.List(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -423,6 +423,6 @@ func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session)
 
 // Exists reports whether an object is in this repository. An error of git counts as no.
 func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
-	missing, err := s.Repo.Batch().Missing(ctx, []name.OID{oid})
+	missing, err := s.Repo.Objects.Batch().Missing(ctx, []name.OID{oid})
 	return err == nil && !missing[oid]
 }

@@ -23,13 +23,13 @@ func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remot
 		return t.leftOut(&remote.Quarantine{Left: map[name.Ref]remote.Refusal{}}, known, there), nil
 	}
 	for try := 1; ; try++ {
-		beside := t.s.Repo.GCDropsAll()
+		beside := t.s.Repo.Maintenance.GCDropsAll()
 		q, err := t.remote.Fetch(ctx, want, there)
 		t.s.Trace("arrived")
-		if beside = t.s.Repo.GCDropsAll() || beside; !beside {
+		if beside = t.s.Repo.Maintenance.GCDropsAll() || beside; !beside {
 			return t.leftOut(q, known, there), err
 		}
-		if waitErr := t.s.Repo.AwaitGC(ctx); waitErr != nil {
+		if waitErr := t.s.Repo.Maintenance.AwaitGC(ctx); waitErr != nil {
 			q.Close(ctx)
 			return nil, waitErr
 		}

@@ -194,7 +194,7 @@ func (a *asker) file(ctx context.Context, tree name.OID, path string) git.Entry 
 	key := fileOf{tree, path}
 	e, known := a.files[key]
 	if !known && tree != "" {
-		e, _, _ = a.s.Repo.Lookup(ctx, tree, path) //nolint:errcheck // what cannot be read is not there
+		e, _, _ = a.s.Repo.Trees.Lookup(ctx, tree, path) //nolint:errcheck // what cannot be read is not there
 		a.files[key] = e
 	}
 	return e

@@ -57,7 +57,7 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	for i, of := range sessions {
 		refs[i] = name.JournalRef(of)
 	}
-	tips, err := s.Repo.Batch().ResolveAll(ctx, refs...)
+	tips, err := s.Repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (b *build) write() {
 		return
 	}
 	if data, err = sealed(data, key); err == nil {
-		_ = wholefile.Write(filepath.Join(dir, indexFile), 0o600|b.s.Repo.SharedBits()&0o066, func(w io.Writer) error { //nolint:errcheck // see above
+		_ = wholefile.Write(filepath.Join(dir, indexFile), 0o600|b.s.Repo.Settings.SharedBits()&0o066, func(w io.Writer) error { //nolint:errcheck // see above
 			_, err := io.Copy(w, bytes.NewReader(data))
 			return err
 		})
@@ -206,7 +206,7 @@ func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int3
 func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 	event := e.Event()
 	p := point{ID: e.Checkpoint, At: event.Time.Unix(), Worktree: event.WorktreeID, Promoted: event.Trigger == workflow.TriggerPromote}
-	c, err := b.s.Repo.ReadCommit(ctx, string(event.Commit))
+	c, err := b.s.Repo.Commits.Read(ctx, string(event.Commit))
 	if err != nil {
 		return p, ctx.Err()
 	}
@@ -233,7 +233,7 @@ func (b *build) differences(ctx context.Context) error {
 			}
 		}
 	}
-	return b.s.Repo.ParallelChunks(len(fresh), func(_ *git.Batch, from, to int) error {
+	return b.s.Repo.Objects.ParallelChunks(len(fresh), func(_ *git.Batch, from, to int) error {
 		for _, i := range fresh[from:to] {
 			if err := ctx.Err(); err != nil {
 				return err

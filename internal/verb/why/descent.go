@@ -17,7 +17,7 @@ func (a *asker) commit(ctx context.Context, oid name.OID) *git.Commit {
 		return c
 	}
 	var c *git.Commit
-	if got, err := a.s.Repo.ReadCommit(ctx, string(oid)); err == nil {
+	if got, err := a.s.Repo.Commits.Read(ctx, string(oid)); err == nil {
 		c = &got
 	}
 	a.commits[oid] = c
@@ -234,7 +234,7 @@ func (a *asker) sharesBranch(ctx context.Context, point int32, c *aim) bool {
 	}
 	tip, known := a.tips[string(rec.Git.Branch)]
 	if !known {
-		tip, _ = a.s.Repo.Batch().Resolve(ctx, name.Ref(rec.Git.Branch)) //nolint:errcheck // the branch is gone
+		tip, _ = a.s.Repo.Refs.Resolve(ctx, name.Ref(rec.Git.Branch)) //nolint:errcheck // the branch is gone
 		a.tips[string(rec.Git.Branch)] = tip
 	}
 	if tip == "" {
@@ -281,7 +281,7 @@ func (a *asker) changesOf(ctx context.Context, c *aim) []git.Change {
 		if parent := a.commit(ctx, c.parent()); parent != nil { // in a shallow clone it may not be here
 			before = parent.Tree
 		}
-		c.changes, _ = a.s.Repo.DiffTrees(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
+		c.changes, _ = a.s.Repo.Trees.Diff(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
 	}
 	return c.changes
 }

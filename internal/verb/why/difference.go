@@ -22,13 +22,13 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 			moved = string(p.Head)
 		}
 	} else if p.Head != "" {
-		c, err := b.s.Repo.ReadCommit(ctx, string(p.Head))
+		c, err := b.s.Repo.Commits.Read(ctx, string(p.Head))
 		if err != nil {
 			return f
 		}
 		from = c.Tree
 	}
-	changes, err := b.s.Repo.DiffTrees(ctx, from, p.Tree)
+	changes, err := b.s.Repo.Trees.Diff(ctx, from, p.Tree)
 	if err != nil {
 		return f
 	}
@@ -64,11 +64,11 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 
 // beyond returns what differs between a commit and a tree, by path.
 func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[string]git.Change, error) {
-	c, err := b.s.Repo.ReadCommit(ctx, commit)
+	c, err := b.s.Repo.Commits.Read(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := b.s.Repo.DiffTrees(ctx, c.Tree, tree)
+	changes, err := b.s.Repo.Trees.Diff(ctx, c.Tree, tree)
 	of := make(map[string]git.Change, len(changes))
 	for _, c := range changes {
 		of[c.Path] = c
@@ -105,7 +105,7 @@ func readLines(ctx context.Context, r *git.Repo, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}
 	}
-	o, err := r.Batch().Typed(ctx, string(e.OID), "blob")
+	o, err := r.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return content{}
 	}

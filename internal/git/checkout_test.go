@@ -17,7 +17,7 @@ func TestRefresh(t *testing.T) {
 	r := f.open()
 	is := func(what string, want Head) {
 		t.Helper()
-		if r.Refresh(t.Context()); r.Head != want {
+		if r.Checkout.Refresh(t.Context()); r.Head != want {
 			t.Errorf("%s: HEAD is %+v", what, r.Head)
 		}
 	}

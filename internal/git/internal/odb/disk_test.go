@@ -1,4 +1,4 @@
-package git
+package odb
 
 import (
 	"io/fs"
@@ -25,8 +25,8 @@ func TestMeasure(t *testing.T) {
 		"aa/one": file(1), "bb/two": file(2), "pack/pack-1.pack": file(10), "pack/pack-1.idx": file(20),
 		"pack/pack-2.pack": file(100), "pack/pack-2.idx": file(200), "pack/pack-2.mtimes": file(400), "info/commit-graph": file(1000),
 	}
-	for gone, want := range map[string]diskUse{"": {1733, 103}, "bb": {1731, 101}} {
-		if got, err := measure(vanishing{objects, gone}); err != nil || got != want {
+	for gone, want := range map[string]DiskUse{"": {1733, 103}, "bb": {1731, 101}} {
+		if got, err := Measure(vanishing{objects, gone}); err != nil || got != want {
 			t.Errorf("without %q: %v, %v, want %v", gone, got, err, want)
 		}
 	}

@@ -1,25 +1,24 @@
-package git
+package odb
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"git-checkpoint/internal/git/gitconfig"
 )
 
 // maxAlternates is how many levels of alternates git follows: repositories that borrow objects from
 // others, which borrow themselves.
 const maxAlternates = 5
 
-// objectDirs returns the object directories to search: own first, then all those from which the
-// repository borrows objects, directly or not. Rare notations, such as quoted paths, are skipped.
+// Directories returns the object directories to search: own first, then all those from which the
+// repository borrows objects, directly or not. listed is $GIT_ALTERNATE_OBJECT_DIRECTORIES, in which a
+// relative path is relative to base. Rare notations, such as quoted paths, are skipped.
 // Their objects are then not found in this process, and git finds them.
-func (r *Repo) objectDirs(own string) []string {
+func Directories(own, listed, base string) []string {
 	dirs := []string{own}
-	for _, dir := range filepath.SplitList(gitconfig.Getenv(r.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES")) {
-		dirs = withAlternate(dirs, dir, r.WorkTree, 0)
+	for _, dir := range filepath.SplitList(listed) {
+		dirs = withAlternate(dirs, dir, base, 0)
 	}
 	return appendAlternates(dirs, own, 0)
 }
