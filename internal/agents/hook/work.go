@@ -204,7 +204,7 @@ func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, 
 			h.changes[i] = author.Change{Path: c.Path, From: author.Content(c.Old), To: author.Content(c.New)}
 		}
 		look := h.looking(h.moment)
-		look.In = author.ContentIn(ctx, h.s.Repo)
+		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
 		h.claims = h.work.Claims(look, h.changes)
 		a.Paths, a.Whole = author.Stored(h.claims), nil
 		if turn {

@@ -196,9 +196,9 @@ func (j *evidence) outside(c Change) bool {
 }
 
 // ContentIn returns a function for Look.In.
-func ContentIn(ctx context.Context, repo *git.Repo) func(tree name.OID, path string) (string, bool) {
+func ContentIn(ctx context.Context, trees *git.Trees) func(tree name.OID, path string) (string, bool) {
 	return func(tree name.OID, path string) (string, bool) {
-		e, _, err := repo.Trees.Lookup(ctx, tree, path)
+		e, _, err := trees.Lookup(ctx, tree, path)
 		return Content(e), err == nil
 	}
 }

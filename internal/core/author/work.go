@@ -254,7 +254,7 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
 	}
 	w := Load(repo.GitDir)
-	look := Look{Moment: BeforeTurn, Session: session, In: ContentIn(ctx, repo)}
+	look := Look{Moment: BeforeTurn, Session: session, In: ContentIn(ctx, repo.Trees)}
 	// Its agent did nothing since its turn ended, whatever events it had.
 	for id, by := range w.Workers {
 		if last := w.Workers[look.Worker]; by.Session == session && (last == nil || by.Last > last.Last) {

@@ -260,7 +260,7 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 			if err != nil {
 				continue
 			}
-			if path, found := pathIn(ctx, s.Repo, c.Tree, f); found {
+			if path, found := pathIn(ctx, s.Repo.Trees, c.Tree, f); found {
 				return at(path)
 			}
 			// The notes hold the record under the id of the commit.
@@ -286,19 +286,19 @@ func mentionOf(ctx context.Context, s *checkpoint.Service, l Holder) checkpoint.
 
 // pathIn returns the path that a finding has in a tree. git rev-list ends a path at the first newline in
 // it, so that a name may go on after the one that it gave.
-func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string, bool) {
-	if e, found, err := repo.Trees.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
+func pathIn(ctx context.Context, trees *git.Trees, tree name.OID, f Found) (string, bool) {
+	if e, found, err := trees.Lookup(ctx, tree, f.Path); err == nil && found && e.OID == f.OID {
 		return f.Path, true
 	}
 	dir, begins := path.Split(f.Path)
 	if dir != "" {
-		e, found, err := repo.Trees.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
+		e, found, err := trees.Lookup(ctx, tree, strings.TrimSuffix(dir, "/"))
 		if err != nil || !found || !e.IsTree() {
 			return "", false
 		}
 		tree = e.OID
 	}
-	entries, err := repo.Trees.Read(ctx, tree)
+	entries, err := trees.Read(ctx, tree)
 	if err != nil {
 		return "", false
 	}
@@ -308,7 +308,7 @@ func pathIn(ctx context.Context, repo *git.Repo, tree name.OID, f Found) (string
 		case e.OID == f.OID:
 			return dir + e.Name, true
 		case e.IsTree():
-			below, err := repo.Trees.Diff(ctx, "", e.OID)
+			below, err := trees.Diff(ctx, "", e.OID)
 			if i := slices.IndexFunc(below, func(c git.Change) bool { return c.New.OID == f.OID }); err == nil && i >= 0 {
 				return dir + e.Name + "/" + below[i].Path, true
 			}

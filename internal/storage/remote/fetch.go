@@ -116,18 +116,18 @@ func (q *Quarantine) Close(ctx context.Context) {
 const incomingAge = 24 * time.Hour
 
 // Sweep removes the quarantines that killed fetches left behind.
-func Sweep(ctx context.Context, repo *git.Repo, now time.Time) error {
-	gone, err := Abandoned(ctx, repo, now)
+func Sweep(ctx context.Context, refs *git.Refs, now time.Time) error {
+	gone, err := Abandoned(ctx, refs, now)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return repo.Refs.Update(ctx, gone)
+	return refs.Update(ctx, gone)
 }
 
 // Abandoned lists the refs of quarantines that killed fetches left behind, as updates that delete
 // them. The time is in the name of a quarantine; a name without one counts as old.
-func Abandoned(ctx context.Context, repo *git.Repo, now time.Time) ([]git.Update, error) {
-	left, err := repo.Refs.List(ctx, name.IncomingRoot)
+func Abandoned(ctx context.Context, refs *git.Refs, now time.Time) ([]git.Update, error) {
+	left, err := refs.List(ctx, name.IncomingRoot)
 	var gone []git.Update
 	for _, l := range left {
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(string(l.Ref), name.IncomingRoot), "-")

@@ -93,7 +93,7 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	if err != nil {
 		return out, err
 	}
-	incoming, err := remote.Abandoned(ctx, s.Repo, s.Now())
+	incoming, err := remote.Abandoned(ctx, s.Repo.Refs, s.Now())
 	if len(incoming) > 0 {
 		out = append(out, Problem{
 			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),

@@ -86,7 +86,7 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 // it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which
 // rewrites checkpoints made here that hold what another clone expunged.
 func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error {
-	if err := remote.Sweep(ctx, t.s.Repo, t.s.Now()); err != nil {
+	if err := remote.Sweep(ctx, t.s.Repo.Refs, t.s.Now()); err != nil {
 		t.s.Warn(err.Error())
 	}
 	var want []name.Ref

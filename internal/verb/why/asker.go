@@ -124,7 +124,7 @@ func (a *asker) content(ctx context.Context, e git.Entry) text {
 func (a *asker) read(ctx context.Context, e git.Entry) content {
 	c, known := a.texts[e.OID]
 	if !known {
-		c = readLines(ctx, a.s.Repo, e)
+		c = readLines(ctx, a.s.Repo.Objects, e)
 		c = a.note(e.OID, c)
 	}
 	return c

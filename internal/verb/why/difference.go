@@ -78,8 +78,8 @@ func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[s
 
 // added returns the entries of the lines that neither the file before nor that of HEAD has.
 func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []entry {
-	after := readLines(ctx, b.s.Repo, c.New)
-	old, theirs := readLines(ctx, b.s.Repo, c.Old), readLines(ctx, b.s.Repo, committed)
+	after := readLines(ctx, b.s.Repo.Objects, c.New)
+	old, theirs := readLines(ctx, b.s.Repo.Objects, c.Old), readLines(ctx, b.s.Repo.Objects, committed)
 	if !after.known || !old.known || !theirs.known {
 		return nil
 	}
@@ -101,11 +101,11 @@ type content struct {
 }
 
 // readLines reads a file of a tree. What is no file has no lines.
-func readLines(ctx context.Context, r *git.Repo, e git.Entry) content {
+func readLines(ctx context.Context, from *git.Objects, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}
 	}
-	o, err := r.Objects.Batch().Typed(ctx, string(e.OID), "blob")
+	o, err := from.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return content{}
 	}
@@ -143,9 +143,9 @@ func (b *build) renames(ctx context.Context, changes []git.Change) map[string]gi
 		if _, done := out[m.Path]; done {
 			continue
 		}
-		after, best := readLines(ctx, b.s.Repo, m.New).text, 0
+		after, best := readLines(ctx, b.s.Repo.Objects, m.New).text, 0
 		for _, g := range gone {
-			before := readLines(ctx, b.s.Repo, g.Old).text
+			before := readLines(ctx, b.s.Repo.Objects, g.Old).text
 			if n := common(before, after); !used[g.Path] && n > best && 2*n >= max(len(before), len(after)) {
 				out[m.Path], best = g, n
 			}
