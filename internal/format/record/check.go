@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tidwall/gjson"
 )
 
 // check enforces the rules for every JSON text from outside: limits (no Values: any number), valid UTF-8, a
@@ -74,11 +73,7 @@ func strictError(data []byte, err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		reason = "a second member of this name"
 	}
-	var path []string
-	for part := range found.JSONPointer.Tokens() {
-		path = append(path, gjson.Escape(clip(part, 200)))
-	}
-	return jsonError(data, int(found.ByteOffset), strings.Join(path, "."), reason)
+	return jsonError(data, int(found.ByteOffset), gjsonPath(found.JSONPointer), reason)
 }
 
 // syntaxError returns the error for a text that is not JSON, with the place and reason that

@@ -5,29 +5,50 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Marshal returns the record as it is stored: members in their documented order, indented by two
 // spaces, with a final newline. Equal records give equal bytes. It returns an error for anything
 // that Parse would reject, so that whatever was written can be read.
 func (r *Record) Marshal(limits Limits) ([]byte, error) {
-	data, err := r.compact()
+	data, err := r.MarshalJSON()
+	if err == nil {
+		data = append(data, '\n')
+		err = check(data, limits.orDefault(MaxDepth))
+	}
 	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
 		return nil, fmt.Errorf("writing record: %w", err)
 	}
-	b.WriteByte('\n')
-	if err := check(b.Bytes(), limits.orDefault(MaxDepth)); err != nil {
-		return nil, fmt.Errorf("writing record: %w", err)
-	}
-	return b.Bytes(), nil
+	return data, nil
 }
 
-// MarshalJSON is Marshal for a record that is part of an answer: compact and without a size limit.
-func (r *Record) MarshalJSON() ([]byte, error) { return r.compact() }
+// MarshalJSON is Marshal for a record that is part of an answer: without a limit of its size.
+func (r *Record) MarshalJSON() ([]byte, error) {
+	if r.Format != Format {
+		return nil, fmt.Errorf("it has format %d, but this version writes %d", r.Format, Format)
+	}
+	unsealed := fields(*r)
+	if unsealed.Checksum = ""; len(r.State) == 0 {
+		unsealed.State = json.RawMessage("{}")
+	}
+	if err := r.check(); err != nil {
+		return nil, unwritten(err)
+	}
+	data, err := jsonv2.Marshal(&unsealed, writing(), jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, unwritten(err)
+	}
+	if r.Checksum != "" {
+		data = fmt.Appendf(bytes.TrimSuffix(data, []byte("\n}")), ",\n  \"checksum\": %q\n}", r.Checksum) // behind the unknown members
+	}
+	return escapeControls(data), nil
+}
+
+// fields is a Record without methods.
+type fields Record
 
 // UnmarshalJSON is Parse.
 func (r *Record) UnmarshalJSON(data []byte) error {
@@ -49,18 +70,6 @@ func Seal(r *Record, limits Limits) ([]byte, error) {
 		return nil, err
 	}
 	return r.Marshal(limits)
-}
-
-// compact returns the record as JSON without white space.
-func (r *Record) compact() ([]byte, error) {
-	if r.Format != Format {
-		return nil, fmt.Errorf("writing record: it has format %d, but this version writes %d", r.Format, Format)
-	}
-	data, err := r.object().appendTo(nil)
-	if err != nil {
-		return nil, fmt.Errorf("writing record: %w", err)
-	}
-	return escapeControls(data), nil
 }
 
 // escapeControls escapes characters that JSON allows in strings but a terminal may interpret: DEL,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/tidwall/gjson"
 )
 
@@ -42,21 +43,23 @@ func read(data []byte) (*Record, error) {
 			return nil, &SizeError{Size: size, Limit: MaxSize}
 		}
 	}
-	text := bytes.TrimSpace(data)
-	if text[0] != '{' {
+	if text := bytes.TrimSpace(data); text[0] != '{' {
 		return nil, jsonError(data, bytes.Index(data, text), "", wrongType("an object", text).Error())
 	}
-	if err := checkFormat(data, text); err != nil {
+	if err := checkFormat(data); err != nil {
 		return nil, err
 	}
 	r := new(Record)
-	if err := r.object().parse(text); err != nil {
+	if err := cmp.Or(jsonv2.Unmarshal(data, (*fields)(r), reading()), r.check()); err != nil {
 		return nil, located(data, err)
+	}
+	if string(r.Error) == "null" {
+		r.Error = nil
 	}
 	for _, needed := range []struct {
 		name    string
 		missing bool
-	}{{"id", r.ID == ""}, {"label", r.Label == ""}, {"session", r.Session == ""}, {"created_at", r.CreatedAt.IsZero()}} {
+	}{{"checksum", r.Checksum == "" && gjson.GetBytes(data, "checksum").Exists()}, {"id", r.ID == ""}, {"label", r.Label == ""}, {"session", r.Session == ""}, {"created_at", r.CreatedAt.IsZero()}} {
 		if needed.missing {
 			return nil, jsonError(data, 0, needed.name, "this member is required")
 		}
@@ -65,32 +68,16 @@ func read(data []byte) (*Record, error) {
 }
 
 // checkFormat checks the member format before any other is read, because the members of a newer
-// format may mean something else. data is the whole text, for positions in errors; text is data
-// without surrounding space.
-func checkFormat(data, text []byte) error {
-	for name, value := range members(text) {
-		if name != "format" {
-			continue
-		}
-		number := string(value)
-		switch {
-		case number == strconv.Itoa(Format):
-			return nil
-		case strings.Trim(number, "0123456789") == "" && number != "0":
-			return &FormatError{Format: clip(number, 20)}
-		}
-		return located(data, within(name, wrongType("a format number", value)))
+// format may mean something else.
+func checkFormat(data []byte) error {
+	format := gjson.GetBytes(data, "format")
+	switch {
+	case !format.Exists():
+		return jsonError(data, 0, "format", "this member is required")
+	case format.Raw == strconv.Itoa(Format):
+		return nil
+	case strings.Trim(format.Raw, "0123456789") == "" && format.Raw != "0":
+		return &FormatError{Format: clip(format.Raw, 20)}
 	}
-	return jsonError(data, 0, "format", "this member is required")
-}
-
-// located converts an error of a codec to a *JSONError: it looks up the offset of the bad member by
-// its path.
-func located(data []byte, err error) error {
-	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped
-	if !ok {
-		return jsonError(data, 0, "", err.Error())
-	}
-	path := strings.Join(f.path, ".")
-	return jsonError(data, gjson.GetBytes(data, path).Index, path, f.cause.Error())
+	return jsonError(data, format.Index, "format", wrongType("a format number", []byte(format.Raw)).Error())
 }

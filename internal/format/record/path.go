@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Path is a path or ref name as git has it, which may be any bytes. In JSON it is a string if it is
@@ -46,7 +48,7 @@ func DecodePath(text string) (Path, error) {
 }
 
 // MarshalJSON writes the string or the object.
-func (p Path) MarshalJSON() ([]byte, error) { return pathValue{at: &p}.appendTo(nil) }
+func (p Path) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(p, writing()) }
 
 // UnmarshalJSON reads the string or the object.
-func (p *Path) UnmarshalJSON(data []byte) error { return pathValue{at: p}.parse(data) }
+func (p *Path) UnmarshalJSON(data []byte) error { return jsonv2.Unmarshal(data, p, reading()) }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ func summarize(values map[string]string) (s Summary, err error) {
 		{"Label", func(v string) (err error) { s.Label, err = parseLabel(v); return }},
 		{"Milestone", func(v string) (err error) { s.Milestone, err = parseFlag(v); return }},
 		{"Created-At", func(v string) (err error) { s.CreatedAt, err = time.Parse(timeForm, v); return }},
-		{"Files", func(v string) (err error) { s.Files, err = parseNumber(v, 0); return }},
+		{"Files", func(v string) (err error) { s.Files, err = parseNumber(v, math.MaxInt); return }},
 		{"Record", func(v string) (err error) { s.Checksum, err = parseChecksum(v); return }},
 	} {
 		if err = t.read(values[t.key]); err != nil {
@@ -130,7 +131,7 @@ func parseNumber(text string, limit int) (int, error) {
 	if err != nil || strconv.Itoa(n) != text {
 		return 0, fmt.Errorf("not a number: %q", clip(text, 60))
 	}
-	return n, integer[int]{at: &n, limit: limit}.inRange()
+	return n, inRange(n, limit)
 }
 
 func parseFlag(text string) (bool, error) {
