@@ -162,10 +162,13 @@ func (c *run) comparePart(m *move) error {
 	for _, e := range now.entries {
 		if !w.only(e.path) {
 			want[e.stage+" "+e.path] = e.mode + " " + e.oid
-			stays = append(stays, e.path)
+			if e.stage == "0" {
+				stays = append(stays, e.path)
+			}
 		}
 	}
-	// A recorded path must not collide with one that stays.
+	// A recorded path must not collide with one that stays. As with git restore --staged, conflict
+	// stages are in the way of nothing.
 	fits := func(p string) bool {
 		return !slices.ContainsFunc(stays, func(q string) bool { return under(p, q) || under(q, p) })
 	}
