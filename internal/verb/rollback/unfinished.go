@@ -46,11 +46,22 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	if _, err := create.Safety(ctx, s, create.SafetyRequest{
-		Session: meta.Session, Definition: def, Capture: is.cur, Message: "before the rollback to " + meta.Event.ToLabel + ", half-way",
+		Session: meta.Session, Definition: def, Capture: is.cur, Message: messageBefore(ctx, s, st, meta) + ", half-way",
 	}); err != nil {
 		return nil, meta, nil, err
 	}
 	return staged, meta, st, nil
+}
+
+// messageBefore returns the message of the safety checkpoint of a killed rollback: it says what was
+// killed. Where that checkpoint cannot be read, the intent says less.
+func messageBefore(ctx context.Context, s *checkpoint.Service, st *journal.State, meta checkpoint.Intent) string {
+	if e := st.Entry(meta.Safety); e != nil {
+		if r, err := s.ReadRecord(ctx, e); err == nil {
+			return r.Message
+		}
+	}
+	return "before the " + meta.Reason
 }
 
 // refuseSkipped returns an error if something is at one of the paths that the capture left out, such
