@@ -89,7 +89,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 		return err
 	})
 	if err == nil {
-		err = s.skipUnstaged(ctx, private, c.withoutReplaced(open, found), c)
+		err = s.skipUnstaged(ctx, private, c.withoutReplaced(private, open, found), c)
 	}
 	for i, f := range found {
 		if f.mode != 0 {

@@ -297,13 +297,15 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 // if the attributes changed, and so the blob, but not the file. It is then not rewritten and
 // keeps its mtime.
 func (r *Restore) spareEqual() error {
+	// Without conversions on either side, other blobs are other bytes.
+	converts := r.converts || slices.ContainsFunc(r.intent.Ops, func(o Op) bool { return holdsAttributes(o.Path) })
 	for i := range r.intent.Ops {
 		o := &r.intent.Ops[i]
 		if o.kind() != OpWrite || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
 			continue
 		}
 		now := r.seen[o.Path]
-		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
+		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !converts {
 			continue
 		}
 		data, info, err := r.worktree.files.ReadWhole(o.Path)

@@ -20,8 +20,9 @@ type leftOut struct {
 }
 
 // withoutReplaced returns the files of open without those that a directory has replaced in which
-// something is captured. The tree cannot hold both, so such a file is deleted, not left out.
-func (c *Capture) withoutReplaced(open []leftOut, found []candidate) []leftOut {
+// something is captured. The tree cannot hold both, so such a file is deleted, not left out. A file
+// that is staged in the directory is at its place too, beside the conflict stages of the other one.
+func (c *Capture) withoutReplaced(private *privateIndex, open []leftOut, found []candidate) []leftOut {
 	return slices.DeleteFunc(open, func(o leftOut) bool {
 		if o.info == nil || !o.info.IsDir() {
 			return false
@@ -29,6 +30,10 @@ func (c *Capture) withoutReplaced(open []leftOut, found []candidate) []leftOut {
 		replaced := slices.ContainsFunc(found, func(f candidate) bool { return f.mode != 0 && strings.HasPrefix(f.path, o.Path+"/") })
 		for p, e := range c.edits {
 			replaced = replaced || e.Mode != 0 && strings.HasPrefix(p, o.Path+"/")
+		}
+		for _, e := range private.entries {
+			_, edited := c.edits[e.Path]
+			replaced = replaced || !edited && e.Stage == 0 && !e.IntentToAdd && strings.HasPrefix(e.Path, o.Path+"/")
 		}
 		if replaced {
 			c.edits[o.Path] = git.Entry{}

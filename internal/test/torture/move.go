@@ -281,14 +281,17 @@ func (c *run) arrived(m *move) error {
 	return c.compareIndex(m)
 }
 
-// changed returns the paths that the move changed, on the disk or in the index.
+// changed returns the paths that the move changed, on the disk or in the index. A directory that went
+// with the last file in it is none.
 func (m *move) changed() func(string) bool {
 	is := map[string]bool{}
 	for _, side := range []disk{m.now.disk, m.then.disk} {
 		for p := range side {
 			a, there := m.now.disk[p]
 			b, still := m.then.disk[p]
-			is[p] = is[p] || there != still || a.String() != b.String() || a.Data != b.Data
+			if there && !a.Type.IsDir() || still && !b.Type.IsDir() {
+				is[p] = is[p] || there != still || a.String() != b.String() || a.Data != b.Data
+			}
 		}
 	}
 	staged := func(listing string) map[string]string {

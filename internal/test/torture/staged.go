@@ -6,6 +6,7 @@ package torture
 // listings of plain git.
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -167,7 +168,7 @@ func combined(then string, e entry, head string) (mode, oid string) {
 // stagedPaths returns the paths that git status calls staged, or unmerged, or intended to be
 // added.
 func (m *moment) stagedPaths() map[string]bool {
-	out := map[string]bool{}
+	out := maps.Clone(m.intents) // git status lists one without a file only as deleted
 	for _, line := range split(m.status) {
 		f := strings.SplitN(line, " ", 3)
 		if len(f) < 3 {
