@@ -357,7 +357,7 @@ func (s *nativeScanner) submodules(ctx context.Context, p *privateIndex, scan *S
 	if len(p.links) == 0 {
 		return nil
 	}
-	changed, unreadable, err := s.git.tracked(ctx, p.path, pathArguments(p.links)...)
+	changed, unreadable, err := s.git.tracked(ctx, p, pathArguments(p.links)...)
 	for _, t := range changed {
 		if t.Mode == git.ModeGitlink { // others, if all were asked for, are known
 			scan.Tracked = append(scan.Tracked, t)

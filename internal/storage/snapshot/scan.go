@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	go func() {
 		others <- s.untracked(ctx, index, &scan, nil)
 	}()
-	tracked, stderr, err := s.tracked(ctx, index)
+	tracked, stderr, err := s.tracked(ctx, private)
 	if err != nil {
 		cancel()
 		<-others //nolint:errcheck // it was told to end
@@ -137,9 +138,35 @@ func (s *gitScanner) unseen(e git.IndexEntry, private *privateIndex) (l lstatRes
 
 // tracked returns the entries that diff-files reports, and the paths that git could not read. With
 // names it looks only at these paths; they are taken literally.
-func (s *gitScanner) tracked(ctx context.Context, index string, names ...string) (out []Tracked, unreadable []string, err error) {
+//
+// git ends at the first submodule that it cannot read, because its git directory is gone or damaged.
+// Then the submodules are asked for one by one, and those are among the paths that git could not read.
+func (s *gitScanner) tracked(ctx context.Context, p *privateIndex, names ...string) ([]Tracked, []string, error) {
+	out, unreadable, err := s.diffFiles(ctx, p.path, "none", names...)
+	if git.ExitCode(err) != 128 || len(p.links) == 0 {
+		return out, unreadable, err
+	}
+	if out, unreadable, err = s.diffFiles(ctx, p.path, "all", names...); err != nil {
+		return nil, nil, err
+	}
+	for _, link := range slices.Compact(slices.Clone(p.links)) { // sorted, and one in conflict is there twice
+		one, _, err := s.diffFiles(ctx, p.path, "none", link)
+		switch {
+		case git.ExitCode(err) == 128:
+			unreadable = append(unreadable, link+"/")
+		case err != nil:
+			return nil, nil, err
+		case !slices.ContainsFunc(out, func(t Tracked) bool { return t.Path == link }): // one in conflict
+			out = append(out, one...)
+		}
+	}
+	return out, unreadable, nil
+}
+
+// diffFiles is tracked where git can read all submodules, or ignores them.
+func (s *gitScanner) diffFiles(ctx context.Context, index, ignore string, names ...string) (out []Tracked, unreadable []string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
-		Args:   append([]string{"--literal-pathspecs", "diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--"}, names...),
+		Args:   append([]string{"--literal-pathspecs", "diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=" + ignore, "--"}, names...),
 		Config: s.config, Env: []string{"GIT_INDEX_FILE=" + index},
 	})
 	if err != nil {
