@@ -184,6 +184,9 @@ func (c *run) hindrance(m *move) string {
 	if _, held := m.before.all[c.indexFile(m.op.Tree)+".lock"]; held {
 		return "index.lock is held by another"
 	}
+	if m.wish.only != nil && !m.op.walks() && m.now.current == "" {
+		return "the session is at no checkpoint, where a restore could stay"
+	}
 	unfinished := c.unfinished(m.op.Tree, m.before)
 	// It was forced then, so only files come back.
 	same := m.op.walks() && m.to.unfinished == unfinished

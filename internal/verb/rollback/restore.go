@@ -99,23 +99,30 @@ func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
 		}
 	}
 	if is.Index && r.plan.Index != nil {
-		for _, p := range slices.Concat(marked(r.cur.Index), marked(*r.plan.Index)) {
-			if only := r.plan.Scope.Only; only == nil || only(p) {
-				paths[p] = true
+		was, will := marks(r.cur.Index), marks(*r.plan.Index)
+		for _, side := range []map[string]string{was, will} {
+			for p := range side {
+				paths[p] = paths[p] || was[p] != will[p]
 			}
 		}
+		maps.DeleteFunc(paths, func(_ string, changes bool) bool { return !changes })
 	}
 	is.Paths = create.ToPaths(slices.Sorted(maps.Keys(paths)))
 	return is, nil
 }
 
-// marked returns the paths of an index that have more than an entry in its tree.
-func marked(x snapshot.IndexState) []string {
-	all := slices.Concat(x.IntentToAdd, x.AssumeUnchanged, x.SkipWorktree)
-	for _, u := range x.Unmerged {
-		all = append(all, u.Path)
+// marks returns what an index has beside the entries in its tree, by path.
+func marks(x snapshot.IndexState) map[string]string {
+	out := map[string]string{}
+	for mark, list := range [][]string{x.IntentToAdd, x.AssumeUnchanged, x.SkipWorktree} {
+		for _, p := range list {
+			out[p] += fmt.Sprint(mark)
+		}
 	}
-	return all
+	for _, u := range x.Unmerged {
+		out[u.Path] += fmt.Sprint(u.Stage, u.Entry.Mode, u.Entry.OID) // one of a record has its path besides
+	}
+	return out
 }
 
 // filter returns the function that selects the paths of the request; nil selects all.
