@@ -3,8 +3,11 @@ package repair
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 )
 
 // Level says how serious a problem is.
@@ -37,6 +40,16 @@ type fix struct {
 	do   func(context.Context) error
 }
 
+// unreadable returns the line of a check that failed. git refuses a damaged packed-refs in all of its
+// commands, git fsck included.
+func unreadable(s *checkpoint.Service, err error) Problem {
+	p := Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"}
+	if file := filepath.Join(s.Repo.CommonDir, "packed-refs"); strings.Contains(err.Error(), file) {
+		p.Hint = "copy " + name.Quoted(file) + " to another place, then remove that line from it; `git reflog` and `git fsck` name the commit of a ref that goes with it"
+	}
+	return p
+}
+
 // DoctorRequest holds the options of `doctor`.
 type DoctorRequest struct {
 	Fix     bool // repair what is safe
@@ -54,6 +67,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 	if req.Remotes {
 		looks = append(looks, lookAtRemoteTags)
 	}
+	said := map[string]bool{} // of checks that failed, often for one reason
 	for _, look := range looks {
 		// A check returns what it found even if it then fails.
 		found, err := look(ctx, s)
@@ -61,7 +75,10 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 			if ctx.Err() != nil {
 				return err
 			}
-			found = append(found, Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"})
+			if !said[err.Error()] {
+				found = append(found, unreadable(s, err))
+			}
+			said[err.Error()] = true
 		}
 		for _, a := range found {
 			// A fix that fails leaves the line as a problem, with the reason.

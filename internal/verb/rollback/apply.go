@@ -166,7 +166,7 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		backErr = errors.Join(backErr, headBack(ctx, s, meta))
 	}
 	if backErr == nil {
-		backErr = staged.Follow(ctx, meta.OldHead, s.Repo.Checkout.HeadNow(ctx).OID)
+		backErr = follow(ctx, s, staged, meta)
 	}
 	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
@@ -190,6 +190,16 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
 		),
 	}
+}
+
+// follow has the index that was put back follow HEAD, if somebody has moved it. Where HEAD cannot be read
+// the index stays as it was.
+func follow(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent) error {
+	now := s.Repo.Checkout.HeadNow(ctx)
+	if now == (git.Head{}) {
+		return nil
+	}
+	return staged.Follow(ctx, meta.OldHead, now.OID)
 }
 
 // lockHints returns what to do about a lock file of git that is in the way.
@@ -428,7 +438,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 		}
 	}
-	if err := staged.Follow(ctx, meta.OldHead, s.Repo.Checkout.HeadNow(ctx).OID); err != nil {
+	if err := follow(ctx, s, staged, meta); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
 	if err := staged.Finish(ctx); err != nil {

@@ -110,7 +110,8 @@ func (f Files) packed(ref name.Ref) (name.OID, error) {
 }
 
 // openPacked opens packed-refs. If there is no such file, packedRefs.file is nil. It returns errUseGit
-// if the header does not say that the file is sorted.
+// if the header does not say that the file is sorted, or the last line is cut off: git refuses such a
+// file as a whole.
 func (f Files) openPacked() (packedRefs, error) {
 	file, err := os.Open(filepath.Join(f.Dir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,6 +125,11 @@ func (f Files) openPacked() (packedRefs, error) {
 	if err == nil {
 		p.size = info.Size()
 		err = p.readHeader()
+	}
+	if end := [1]byte{}; err == nil {
+		if _, err = file.ReadAt(end[:], p.size-1); err == nil && end[0] != '\n' {
+			err = errUseGit
+		}
 	}
 	if err != nil {
 		file.Close() //nolint:errcheck // read only
