@@ -116,17 +116,25 @@ type Trees struct {
 
 // Read reads one tree, without those below it. A zero id stands for the empty tree.
 func (t *Trees) Read(ctx context.Context, oid name.OID) ([]Entry, error) {
+	data, err := t.data(ctx, oid)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTree(data, t.at.HashLen())
+}
+
+func (t *Trees) data(ctx context.Context, oid name.OID) ([]byte, error) {
 	if oid.IsZero() {
 		return nil, nil
 	}
 	if o, ok := t.objects.unpacked(string(oid), "tree"); ok {
-		return ParseTree(o.Data, t.at.HashLen())
+		return o.Data, nil
 	}
 	o, err := t.objects.Batch().Typed(ctx, string(oid), "tree")
 	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", oid, err)
 	}
-	return ParseTree(o.Data, t.at.HashLen())
+	return o.Data, nil
 }
 
 // Lookup returns the entry at the path p below tree. ok is false when nothing is there.
@@ -136,15 +144,19 @@ func (t *Trees) Lookup(ctx context.Context, tree name.OID, p string) (Entry, boo
 		if !e.IsTree() {
 			return Entry{}, false, nil
 		}
-		entries, err := t.Read(ctx, e.OID)
+		data, err := t.data(ctx, e.OID)
 		if err != nil {
 			return Entry{}, false, err
 		}
-		i := slices.IndexFunc(entries, func(c Entry) bool { return c.Name == part })
-		if i < 0 {
-			return Entry{}, false, nil
+		e = Entry{}
+		err = EachEntry(data, t.at.HashLen(), func(mode Mode, entry, id []byte) {
+			if e.Name == "" && string(entry) == part {
+				e = Entry{mode, part, name.OIDOf(id)}
+			}
+		})
+		if err != nil || e.Name == "" {
+			return Entry{}, false, err
 		}
-		e = entries[i]
 	}
 	return e, true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 )
 
@@ -26,6 +27,9 @@ type asker struct {
 	tips     map[string]name.OID
 	halves   map[[2]string]bool
 	texts    map[name.OID]content
+	recent   recent
+	records  map[name.OID]*record.Record // by commit of the checkpoint; nil: it cannot be read
+	owners   []int                       // by checkpoint: its session
 	lines    numbering
 	matches  map[[2]name.OID][]int
 	files    map[fileOf]git.Entry
@@ -76,7 +80,7 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 	a := &asker{
 		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, states: map[name.Session]*journal.State{},
 		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
-		matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
+		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
 		having: map[entry][]entry{}, sessions: map[entry][]bool{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
 	}
 	a.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
@@ -86,21 +90,16 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 		}
 	}
 	a.oldest -= 24 * 60 * 60
+	for n, of := range x.Sessions {
+		a.owners = append(a.owners, slices.Repeat([]int{n}, int(of.To-of.From))...)
+	}
 	return a, nil
 }
 
 // sessionOf returns the session of a checkpoint.
 func (a *asker) sessionOf(point int32) *session { return &a.x.Sessions[a.sessionAt(point)] }
 
-func (a *asker) sessionAt(point int32) int {
-	at, _ := slices.BinarySearchFunc(a.x.Sessions, point, func(s session, p int32) int {
-		if s.To <= p {
-			return -1
-		}
-		return 1
-	})
-	return at
-}
+func (a *asker) sessionAt(point int32) int { return a.owners[point] }
 
 // sessionNamed returns a session, or nil.
 func (a *asker) sessionNamed(of name.Session) *session {
@@ -124,22 +123,43 @@ func (a *asker) content(ctx context.Context, e git.Entry) text {
 func (a *asker) read(ctx context.Context, e git.Entry) content {
 	c, known := a.texts[e.OID]
 	if !known {
-		c = readLines(ctx, a.s.Repo.Objects, e)
-		c = a.note(e.OID, c)
+		if !isFile(e) {
+			c.known = true
+		} else if o, err := a.s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob"); err == nil && isText(o.Data) {
+			c = a.readNext(o.Data)
+		}
+		a.texts[e.OID] = c
 	}
 	return c
 }
 
-// note remembers a file. Without regard to white space, its lines have none.
-func (a *asker) note(oid name.OID, c content) content {
+// recent is the file that was read last. Mostly the next one is another version of it, and only the lines
+// between those that both begin and end with are new.
+type recent struct {
+	data []byte
+	content
+}
+
+// readNext splits a file into lines and numbers them.
+func (a *asker) readNext(data []byte) content {
+	was := a.recent
+	from, behind := sameLines(was.data, data)
+	first, last := linesIn(data[:from]), len(was.text)-linesIn(data[len(data)-behind:])
+	c := a.numbered(split(string(data[from : len(data)-behind])))
+	c.text = slices.Concat(was.text[:first], c.text, was.text[last:])
+	c.numbers = slices.Concat(was.numbers[:first], c.numbers, was.numbers[last:])
+	a.recent = recent{data, c}
+	return c
+}
+
+// numbered numbers lines. Without regard to white space, it removes that.
+func (a *asker) numbered(t text) content {
 	if a.loose {
-		for i, line := range c.text {
-			c.text[i] = bare(line)
+		for i, line := range t {
+			t[i] = bare(line)
 		}
 	}
-	c.numbers = a.lines.numbers(c.text)
-	a.texts[oid] = c
-	return c
+	return content{text: t, numbers: a.lines.numbers(t), known: true}
 }
 
 // has reports whether line i of a file is this text: git may have shown another text than the file has.
@@ -170,6 +190,14 @@ func (a *asker) matched(ctx context.Context, from, to git.Entry) []int {
 	key := [2]name.OID{from.OID, to.OID}
 	if known, is := a.matches[key]; is {
 		return known
+	}
+	if from.OID == to.OID && isFile(from) && isFile(to) {
+		m := make([]int, len(a.read(ctx, to).numbers))
+		for i := range m {
+			m[i] = i
+		}
+		a.matches[key] = m
+		return m
 	}
 	a.diffs++
 	var before, after []int32

@@ -200,7 +200,7 @@ func Unquoted(path string) string {
 
 // setHere notes all lines of a file as git sees it in the worktree.
 func (a *asker) setHere(path string, whole text) {
-	a.note(hereOID(path), content{text: append(text{}, whole...), known: true})
+	a.texts[hereOID(path)] = a.numbered(append(text{}, whole...))
 }
 
 // hereOID is an id that stands for a file of the worktree.

@@ -258,15 +258,19 @@ func idOf(x *index, i int32) name.ID {
 // join puts together what old has and what was read.
 func (b *build) join() {
 	var all []entry
-	was := map[int32]int32{} // by change of old: that of x
+	var was []int32 // by change of old: that of x, or -1
 	b.x.byPath = map[string]int32{}
 	byPoint := map[int32][]int32{}
 	if b.old != nil {
-		for i := range int32(b.old.Changes) { //nolint:gosec // bounded by the size of the file
-			byPoint[b.old.change(i).point] = append(byPoint[b.old.change(i).point], i)
+		was = slices.Repeat([]int32{-1}, len(b.old.changes))
+		for i, c := range b.old.changes {
+			byPoint[c.point] = append(byPoint[c.point], int32(i)) //nolint:gosec // at most mostChanges
 		}
 	}
 	for i := range b.x.Checkpoints {
+		if len(b.x.changes)+mostIn > mostChanges {
+			break
+		}
 		at := int32(i) //nolint:gosec // bounded by the number of refs
 		if of := b.reuse[i]; of >= 0 {
 			for _, old := range byPoint[of] {
@@ -294,15 +298,15 @@ func (b *build) join() {
 	if b.old != nil {
 		for i := range b.old.Entries {
 			e := b.old.at(i)
-			if number, kept := was[e.change]; kept {
-				e.change = number
+			if e.change = was[e.change]; e.change >= 0 {
 				all = append(all, e)
 			}
 		}
 	}
 	// The newest ones are asked about most.
 	if len(all) > mostEntries {
-		slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.change, a.change) })
+		at := func(e entry) int64 { return b.x.Checkpoints[b.x.changes[e.change].point].At }
+		slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(at(b), at(a)), cmp.Compare(b.change, a.change)) })
 		all = all[:mostEntries]
 	}
 	b.x.setEntries(all)

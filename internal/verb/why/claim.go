@@ -258,8 +258,8 @@ func (a *asker) authorOf(ctx context.Context, o origin) Claim {
 
 // authorIn is authorOf for a checkpoint that was found.
 func (a *asker) authorIn(ctx context.Context, st *journal.State, e *journal.Entry, o origin) Claim {
-	rec, err := a.s.ReadRecord(ctx, e)
-	if err != nil {
+	rec := a.record(ctx, e)
+	if rec == nil {
 		return Claim{By: author.Unknown}
 	}
 	who := author.In(st, e, rec).Who(record.Path(o.path))
@@ -278,6 +278,17 @@ func (a *asker) authorIn(ctx context.Context, st *journal.State, e *journal.Entr
 		}
 	}
 	return claim
+}
+
+// record reads the record of a checkpoint once. It is nil if it cannot be read.
+func (a *asker) record(ctx context.Context, e *journal.Entry) *record.Record {
+	commit := e.Event().Commit
+	rec, known := a.records[commit]
+	if !known {
+		rec, _ = a.s.ReadRecord(ctx, e) //nolint:errcheck // then nothing is known of it
+		a.records[commit] = rec
+	}
+	return rec
 }
 
 // stepOf returns the step that a checkpoint belongs to: for what a tool made, the turn that ends after
@@ -299,7 +310,7 @@ func (a *asker) stepOf(ctx context.Context, st *journal.State, e *journal.Entry,
 			if before.Checkpoint != e.Checkpoint {
 				continue
 			}
-			if turn, err := a.s.ReadRecord(ctx, next); err == nil {
+			if turn := a.record(ctx, next); turn != nil {
 				if its, has := turn.Agent(); has && its.Session == mine.Session && turn.Trigger == journal.TriggerTurn {
 					return next, turn
 				}

@@ -228,8 +228,8 @@ func (a *asker) sharesBranch(ctx context.Context, point int32, c *aim) bool {
 	if e == nil {
 		return false
 	}
-	rec, err := a.s.ReadRecord(ctx, e)
-	if err != nil || rec.Git.Branch == "" {
+	rec := a.record(ctx, e)
+	if rec == nil || rec.Git.Branch == "" {
 		return false
 	}
 	tip, known := a.tips[string(rec.Git.Branch)]

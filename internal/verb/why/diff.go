@@ -17,11 +17,28 @@ const (
 
 // linesOf splits the content of a blob.
 func linesOf(data []byte) text {
-	if len(data) > maxBytes || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 || bytes.Count(data, []byte("\n")) > maxLines {
+	if !isText(data) {
 		return nil
 	}
-	t := make(text, 0, bytes.Count(data, []byte("\n"))+1)
-	for rest := string(data); rest != ""; { // one copy, of which the lines are parts
+	return split(string(data)) // one copy, of which the lines are parts
+}
+
+func isText(data []byte) bool {
+	return len(data) <= maxBytes && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 && bytes.Count(data, []byte("\n")) <= maxLines
+}
+
+// linesIn counts lines; the last one may lack its end.
+func linesIn(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func split(rest string) text {
+	t := make(text, 0, strings.Count(rest, "\n")+1)
+	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\n")
 		t, rest = append(t, line), after
 	}
@@ -48,6 +65,7 @@ func match(a, b text) []int {
 type numbering struct {
 	of       map[string]int32
 	inA, inB []int32 // how often the texts of a match have each line; all 0 between matches
+	trace    []int32 // room for that of a matching
 }
 
 func (n *numbering) numbers(t text) []int32 {
@@ -71,8 +89,9 @@ func (n *numbering) match(a, b []int32) []int {
 	if more := len(n.of) - len(n.inA); more > 0 {
 		n.inA, n.inB = append(n.inA, make([]int32, more)...), append(n.inB, make([]int32, more)...)
 	}
-	m := matching{a: a, b: b, to: make([]int, len(b)), inA: n.inA, inB: n.inB}
+	m := matching{a: a, b: b, to: make([]int, len(b)), inA: n.inA, inB: n.inB, trace: n.trace}
 	m.between(0, len(a), 0, len(b))
+	n.trace = m.trace
 	m.slideBoth()
 	for _, id := range a {
 		m.inA[id]++
@@ -209,6 +228,7 @@ type matching struct {
 	a, b     []int32
 	to       []int
 	inA, inB []int32 // how often the texts have each line, for doubt
+	trace    []int32 // for each round of shortest, one after the other, the part of reach that it read
 }
 
 // between matches a[i:j] with b[k:l].
@@ -253,9 +273,9 @@ func (m *matching) shortest(i, j, k, l int) bool {
 	n, o := j-i, l-k
 	most := min(n+o, maxEdits)
 	reach := make([]int32, 2*most+2)
-	var trace [][]int32 // the part of reach that each round read
+	m.trace = m.trace[:0]
 	for d := 0; d <= most; d++ {
-		trace = append(trace, slices.Clone(reach[most-d:min(most+d+2, len(reach))]))
+		m.trace = append(m.trace, reach[most-d:most+d+2]...)
 		for diagonal := -d; diagonal <= d; diagonal += 2 {
 			at := most + diagonal
 			var x int
@@ -268,7 +288,7 @@ func (m *matching) shortest(i, j, k, l int) bool {
 				x++
 			}
 			if reach[at] = int32(x); x >= n && x-diagonal >= o {
-				m.back(trace, i, k, n, o)
+				m.back(d, i, k, n, o)
 				return true
 			}
 		}
@@ -277,10 +297,11 @@ func (m *matching) shortest(i, j, k, l int) bool {
 }
 
 // back follows the rounds of shortest from the end to the beginning and notes the partners.
-func (m *matching) back(trace [][]int32, i, k, x, y int) {
-	for d := len(trace) - 1; d >= 0; d-- {
+func (m *matching) back(d, i, k, x, y int) {
+	for ; d >= 0; d-- {
 		diagonal := x - y
-		reach := func(of int) int { return int(trace[d][of+d]) } // the round read the diagonals from -d
+		// The round read the diagonals from -d to d+1, and the rounds before it 2 + 4 + 6 and so on.
+		reach := func(of int) int { return int(m.trace[d*d+d+of+d]) }
 		before := diagonal - 1
 		if diagonal == -d || diagonal != d && reach(diagonal-1) < reach(diagonal+1) {
 			before = diagonal + 1
@@ -350,4 +371,30 @@ func increasing(pairs [][2]int) [][2]int {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// sameLines returns how many bytes of whole lines two files have in common at the beginning, and of the rest
+// at the end.
+func sameLines(a, b []byte) (from, behind int) {
+	const step = 256 // bytes that are compared at once
+	most := min(len(a), len(b))
+	for from+step <= most && bytes.Equal(a[from:from+step], b[from:from+step]) {
+		from += step
+	}
+	for from < most && a[from] == b[from] {
+		from++
+	}
+	from = bytes.LastIndexByte(b[:from], '\n') + 1
+	most -= from
+	for behind+step <= most && bytes.Equal(a[len(a)-behind-step:len(a)-behind], b[len(b)-behind-step:len(b)-behind]) {
+		behind += step
+	}
+	for behind < most && a[len(a)-behind-1] == b[len(b)-behind-1] {
+		behind++
+	}
+	first := bytes.IndexByte(b[len(b)-behind:], '\n') + 1
+	if first == 0 {
+		return from, 0
+	}
+	return from, behind - first
 }

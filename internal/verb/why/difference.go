@@ -29,7 +29,7 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 		from = c.Tree
 	}
 	changes, err := b.s.Repo.Trees.Diff(ctx, from, p.Tree)
-	if err != nil {
+	if err != nil || len(changes) > mostIn {
 		return f
 	}
 	if moved != "" {
@@ -96,7 +96,7 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []
 // content is a file of a tree. It is not known if it is no text, too large, or cannot be read.
 type content struct {
 	text    text
-	numbers []int32 // of the lines, where an asker read it
+	numbers []int32 // of the lines, where an asker read it; an asker's contents share their lines
 	known   bool
 }
 

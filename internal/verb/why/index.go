@@ -20,20 +20,21 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy02\n"
+const magic = "gcwhy03\n"
 
 // Limits of the index. What lies beyond has no lines in it, so that nothing is claimed of it.
 const (
-	mostEntries = 4_000_000 // 80 MB
-	mostIn      = 20_000    // lines of one difference
+	mostEntries = 4_000_000 // 40 MB
+	mostChanges = 1 << 20   // an entry has three bytes for the number of one
+	mostIn      = 20_000    // lines, and paths, of one difference
 )
 
 // index knows which line each checkpoint added. The file has the magic, the length of the head (8 bytes),
 // the head as JSON, the points (points.go), the changes and the entries, each sorted, and a seal (seal.go).
 type index struct {
 	head
-	changes []byte // changeSize each, by checkpoint and path
-	entries []byte // entrySize each, by key
+	changes []change // by checkpoint and path
+	entries []byte   // entrySize each, by key
 
 	byPath map[string]int32
 	of     [][]int32 // by path: its changes, oldest first
@@ -46,8 +47,8 @@ type head struct {
 	Paths       [][]byte // as bytes: they need not be UTF-8
 	Words       []string // of the points: commits, mail addresses, ids of worktrees
 	Hash        int      // bytes of an object id
+	Rows        int      // bytes of the points and the changes
 	Points      int
-	Names       int // bytes of the IDs of all points
 	Changes     int
 	Entries     int
 }
@@ -62,22 +63,21 @@ type session struct {
 	OriginPoint name.ID
 }
 
-// A change is a path of a checkpoint's own difference: checkpoint, path, and the path that it was renamed
-// from, or -1.
-const changeSize = 12
-
-// An entry is an added line: a key, which is a hash of the line without white space, 8 bytes; a hash of
-// the whole line; a hash of the lines before and after it; and the change. 4 bytes each.
-const entrySize = 20
+// An entry is an added line: a key, which is a hash of the line without white space, 4 bytes; a hash of the
+// whole line, 2 bytes, and of the lines before and after it, 1 byte; and the number of the change, 3 bytes. A hash
+// only leads to a file, in which the line is looked for, so it may be short.
+const entrySize = 10
 
 // entry is one entry, decoded.
 type entry struct {
-	key            uint64
-	exact, context uint32
-	change         int32
+	key     uint32
+	exact   uint16
+	context uint8
+	change  int32
 }
 
-// change is one change, decoded.
+// change is a path of a checkpoint's own difference: checkpoint, path, and the path that it was renamed from,
+// or -1.
 type change struct{ point, path, from int32 }
 
 // hashOf returns a hash of a text.
@@ -107,29 +107,25 @@ func (t text) entryOf(i int) entry {
 		}
 		return bare(t[i])
 	}
-	return entry{key: hashOf(bare(t[i])), exact: uint32(hashOf(t[i])), context: uint32(hashOf(around(i-1) + "\n" + around(i+1)))} //nolint:gosec // a part of the hash
+	return entry{key: uint32(hashOf(bare(t[i])) >> 32), exact: uint16(hashOf(t[i])), context: uint8(hashOf(around(i-1) + "\n" + around(i+1)))} //nolint:gosec // a part of the hash
 }
 
 // at returns entry i.
 func (x *index) at(i int) entry {
 	b := x.entries[i*entrySize:]
-	return entry{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), int32(binary.LittleEndian.Uint32(b[16:]))} //nolint:gosec // as written
+	return entry{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), b[6], int32(b[7]) | int32(b[8])<<8 | int32(b[9])<<16}
 }
 
 // change returns change i.
-func (x *index) change(i int32) change {
-	b := x.changes[int(i)*changeSize:]
-	part := func(n int) int32 { return int32(binary.LittleEndian.Uint32(b[n:])) } //nolint:gosec // as written
-	return change{part(0), part(4), part(8)}
-}
+func (x *index) change(i int32) change { return x.changes[i] }
 
 // with returns the range of entries that have a key.
-func (x *index) with(key uint64) (from, to int) {
-	find := func(key uint64, least int) int {
+func (x *index) with(key uint32) (from, to int) {
+	find := func(key uint32, least int) int {
 		low, high := least, x.Entries
 		for low < high {
 			mid := int(uint(low+high) >> 1)
-			if binary.LittleEndian.Uint64(x.entries[mid*entrySize:]) < key {
+			if binary.LittleEndian.Uint32(x.entries[mid*entrySize:]) < key {
 				low = mid + 1
 			} else {
 				high = mid
@@ -138,7 +134,7 @@ func (x *index) with(key uint64) (from, to int) {
 		return low
 	}
 	from = find(key, 0)
-	if key == ^uint64(0) {
+	if key == ^uint32(0) {
 		return from, x.Entries
 	}
 	return from, find(key+1, from)
@@ -148,9 +144,8 @@ func (x *index) with(key uint64) (from, to int) {
 func (x *index) changesOf(path int32) []int32 {
 	if x.of == nil {
 		x.of = make([][]int32, len(x.Paths))
-		for i := range int32(x.Changes) { //nolint:gosec // bounded by the size of the file
-			p := x.change(i).path
-			x.of[p] = append(x.of[p], i)
+		for i, c := range x.changes {
+			x.of[c.path] = append(x.of[c.path], int32(i)) //nolint:gosec // at most mostChanges
 		}
 	}
 	return x.of[path]
@@ -172,18 +167,16 @@ func (x *index) path(p string) int32 {
 
 // encode returns the file without its seal.
 func (x *index) encode() ([]byte, error) {
-	ids, rows := x.encodePoints()
+	rows := x.encodeChanges(x.encodePoints())
+	x.Rows = len(rows)
 	h, err := json.Marshal(x.head)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(magic)+8+len(h)+len(ids)+len(rows)+len(x.changes)+len(x.entries)+sealSize)
+	out := make([]byte, 0, len(magic)+8+len(h)+len(rows)+len(x.entries)+sealSize)
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(h)))
-	for _, part := range [][]byte{h, ids, rows, x.changes, x.entries} {
-		out = append(out, part...)
-	}
-	return out, nil
+	return append(append(append(out, h...), rows...), x.entries...), nil
 }
 
 // decode reads what encode wrote. It returns nil for what is damaged or has another format.
@@ -198,16 +191,14 @@ func decode(data []byte) *index {
 		return nil
 	}
 	rest = rest[n:]
-	rows := x.Points * (x.Hash + rowSize)
-	if min(x.Names, x.Points, x.Changes, x.Entries) < 0 || x.Hash != 20 && x.Hash != 32 || len(rest) != x.Names+rows+x.Changes*changeSize+x.Entries*entrySize {
+	if min(x.Rows, x.Points, x.Changes, x.Entries) < 0 || x.Hash != 20 && x.Hash != 32 || x.Rows > len(rest) || len(rest)-x.Rows != x.Entries*entrySize {
 		return nil
 	}
-	ids, rest := rest[:x.Names], rest[x.Names:]
-	if !x.decodePoints(ids, rest[:rows]) {
+	r := rows{rest: rest[:x.Rows]}
+	if x.decodePoints(&r); !x.decodeChanges(&r) {
 		return nil
 	}
-	rest = rest[rows:]
-	x.changes, x.entries = rest[:x.Changes*changeSize], rest[x.Changes*changeSize:]
+	x.entries = rest[x.Rows:]
 	return x
 }
 
@@ -227,25 +218,25 @@ func load(r *git.Repo) *index {
 	return decode(data)
 }
 
-// setEntries sorts and encodes entries.
+// setEntries sorts and encodes entries. Equal ones count once: a change that adds many lines such as "}".
 func (x *index) setEntries(all []entry) {
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.change, b.change)) })
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.change, b.change), cmp.Compare(a.exact, b.exact), cmp.Compare(a.context, b.context))
+	})
+	all = slices.Compact(all)
 	x.Entries, x.entries = len(all), make([]byte, 0, len(all)*entrySize)
 	for _, e := range all {
-		x.entries = binary.LittleEndian.AppendUint64(x.entries, e.key)
-		for _, part := range []uint32{e.exact, e.context, uint32(e.change)} { //nolint:gosec // read back as it was
-			x.entries = binary.LittleEndian.AppendUint32(x.entries, part)
-		}
+		x.entries = binary.LittleEndian.AppendUint32(x.entries, e.key)
+		x.entries = binary.LittleEndian.AppendUint16(x.entries, e.exact)
+		x.entries = append(x.entries, e.context, byte(e.change), byte(e.change>>8), byte(e.change>>16)) //nolint:gosec // its parts
 	}
 }
 
 // addChange appends a change and returns its number.
 func (x *index) addChange(c change) int32 {
-	for _, part := range []int32{c.point, c.path, c.from} {
-		x.changes = binary.LittleEndian.AppendUint32(x.changes, uint32(part)) //nolint:gosec // read back as it was
-	}
-	x.Changes++
-	return int32(x.Changes - 1) //nolint:gosec // bounded by the number of paths
+	x.changes = append(x.changes, c)
+	x.Changes = len(x.changes)
+	return int32(x.Changes - 1) //nolint:gosec // at most mostChanges
 }
 
 // addPath returns the number of a path, which it adds if it is new.

@@ -3,7 +3,7 @@ package why
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"strings"
+	"math"
 
 	"git-checkpoint/internal/format/name"
 )
@@ -30,65 +30,130 @@ func (x *index) base(i int32) int32 {
 	return p.Base
 }
 
-// A point is written as its ID in a text of all of them, one a line, and as a row: the tree, of Hash bytes,
-// or zeros; the time, 8 bytes; the numbers of HEAD, mail and worktree in Words, the base, and 2*via + 1 if
-// it is promoted, 4 bytes each. 10,000 points are read at each start, so they are no JSON.
-const rowSize = 8 + 5*4
+// A point and a change are written as signed numbers of variable length (encoding/binary), most of them as the
+// difference to the one before, because 10,000 points are read at each start. A point has: how many bytes of its
+// ID are those of the ID before, the number of its other bytes and these; the tree, of Hash bytes, or zeros; the time;
+// the numbers of HEAD, mail and worktree in Words; the base; and 2*via + 1 if it is promoted. A change has the
+// three numbers of type change.
 
-// encodePoints returns the IDs and the rows. It sets the parts of the head that they need.
-func (x *index) encodePoints() (ids, rows []byte) {
-	numbers := map[string]int32{}
-	number := func(word string) uint32 {
+// encodePoints returns the points. It sets the parts of the head that they need.
+func (x *index) encodePoints() (out []byte) {
+	numbers := map[string]int64{}
+	number := func(word string) int64 {
 		n, known := numbers[word]
 		if !known {
-			n = int32(len(x.Words)) //nolint:gosec // bounded by the number of checkpoints
+			n = int64(len(x.Words))
 			numbers[word], x.Words = n, append(x.Words, word)
 		}
-		return uint32(n) //nolint:gosec // not negative
+		return n
 	}
-	x.Words, x.Hash = nil, 20
+	x.Words, x.Hash, x.Points = nil, 20, len(x.Checkpoints)
 	for i := range x.Checkpoints {
 		if len(x.Checkpoints[i].Tree) == 64 {
 			x.Hash = 32
 		}
 	}
-	for _, p := range x.Checkpoints {
-		ids = append(append(ids, p.ID...), '\n')
+	var before point
+	for i, p := range x.Checkpoints {
+		same := 0
+		for same < min(len(before.ID), len(p.ID)) && before.ID[same] == p.ID[same] {
+			same++
+		}
+		out = binary.AppendVarint(binary.AppendVarint(out, int64(same)), int64(len(p.ID)-same))
+		out = append(out, p.ID[same:]...)
 		tree := make([]byte, x.Hash)
-		hex.Decode(tree, []byte(p.Tree))                                             //nolint:errcheck // an id is hexadecimal
-		rows = binary.LittleEndian.AppendUint64(append(rows, tree...), uint64(p.At)) //nolint:gosec // read back as it was
-		via := 2 * p.Via
+		hex.Decode(tree, []byte(p.Tree)) //nolint:errcheck // an id is hexadecimal
+		out = append(out, tree...)
+		via := 2 * int64(p.Via)
 		if p.Promoted {
 			via++
 		}
-		for _, part := range []uint32{number(string(p.Head)), number(p.Mail), number(p.Worktree), uint32(p.Base), uint32(via)} { //nolint:gosec // read back as it was
-			rows = binary.LittleEndian.AppendUint32(rows, part)
+		for _, n := range []int64{p.At - before.At, number(string(p.Head)), number(p.Mail), number(p.Worktree), int64(p.Base) - int64(i), via} {
+			out = binary.AppendVarint(out, n)
 		}
+		before = p
 	}
-	x.Points, x.Names = len(x.Checkpoints), len(ids)
-	return ids, rows
+	return out
 }
 
-// decodePoints reads what encodePoints wrote, and returns false if it does not fit together.
-func (x *index) decodePoints(ids, rows []byte) bool {
+// encodeChanges appends the changes.
+func (x *index) encodeChanges(out []byte) []byte {
+	before := int32(0)
+	for _, c := range x.changes {
+		for _, n := range []int32{c.point - before, c.path, c.from} {
+			out = binary.AppendVarint(out, int64(n))
+		}
+		before = c.point
+	}
+	return out
+}
+
+// rows reads what encodePoints and encodeChanges wrote.
+type rows struct {
+	rest []byte
+	bad  bool // it does not fit together; all that is read is zero then
+}
+
+// next reads a number, which has to be at least least and less than end.
+func (r *rows) next(least, end int64) int64 {
+	n, size := binary.Varint(r.rest)
+	if size <= 0 || n < least || n >= end {
+		r.rest, r.bad = nil, true
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+// bytes reads n bytes.
+func (r *rows) bytes(n int) []byte {
+	if n > len(r.rest) {
+		r.rest, r.bad = nil, true
+		return make([]byte, n)
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// decodePoints reads the points.
+func (x *index) decodePoints(r *rows) {
+	if x.Points > len(r.rest) {
+		r.bad = true
+		return
+	}
 	x.Checkpoints = make([]point, x.Points)
-	none, rest := strings.Repeat("0", 2*x.Hash), string(ids)
+	none, all, words := name.OIDOf(make([]byte, x.Hash)), int64(x.Points), int64(len(x.Words))
+	var before point
 	for i := range x.Checkpoints {
-		id, after, is := strings.Cut(rest, "\n")
-		row := rows[i*(x.Hash+rowSize):]
-		part := func(n int) int32 { return int32(binary.LittleEndian.Uint32(row[x.Hash+8+4*n:])) } //nolint:gosec // as written
-		for n := range 3 {
-			is = is && part(n) >= 0 && int(part(n)) < len(x.Words)
-		}
-		if !is || part(3) >= int32(x.Points) || part(4)>>1 >= int32(x.Points) { //nolint:gosec // bounded by the size of the file
-			return false
-		}
-		p := point{ID: name.ID(id), Tree: name.OIDOf(row[:x.Hash]), At: int64(binary.LittleEndian.Uint64(row[x.Hash:])), Base: part(3), Via: part(4) >> 1, Promoted: part(4)&1 == 1} //nolint:gosec // as written
-		p.Head, p.Mail, p.Worktree = name.OID(x.Words[part(0)]), x.Words[part(1)], x.Words[part(2)]
-		if string(p.Tree) == none {
+		p, n := &x.Checkpoints[i], int64(i)
+		p.ID = before.ID[:r.next(0, int64(len(before.ID))+1)]
+		p.ID += name.ID(r.bytes(int(r.next(0, int64(len(r.rest))+1))))
+		if p.Tree = name.OIDOf(r.bytes(x.Hash)); p.Tree == none {
 			p.Tree = ""
 		}
-		x.Checkpoints[i], rest = p, after
+		p.At = before.At + r.next(math.MinInt64, math.MaxInt64)
+		head, mail, worktree := r.next(0, words), r.next(0, words), r.next(0, words)
+		p.Base = int32(n + r.next(-1-n, all-n)) //nolint:gosec // fewer than the bytes of the file
+		via := r.next(-2, 2*all)
+		if p.Via, p.Promoted = int32(via>>1), via&1 == 1; r.bad { //nolint:gosec // likewise
+			return
+		}
+		p.Head, p.Mail, p.Worktree = name.OID(x.Words[head]), x.Words[mail], x.Words[worktree]
+		before = *p
 	}
-	return true
+}
+
+// decodeChanges reads the changes, and returns false if something did not fit together.
+func (x *index) decodeChanges(r *rows) bool {
+	if x.Changes > len(r.rest) {
+		return false
+	}
+	x.changes = make([]change, x.Changes)
+	paths, at := int64(len(x.Paths)), int64(0)
+	for i := range x.changes {
+		at += r.next(-at, int64(x.Points)-at)
+		x.changes[i] = change{int32(at), int32(r.next(0, paths)), int32(r.next(-1, paths))} //nolint:gosec // fewer than the bytes of the file
+	}
+	return !r.bad && len(r.rest) == 0
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/test/verbtest"
@@ -67,10 +68,19 @@ func TestIndexIsSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var key []byte
+	w.Must(func(_ context.Context, s *checkpoint.Service) error {
+		key, err = clearance.Key(s.Repo)
+		return err
+	})
+	earlier, err := sealed(append([]byte("gcwhy02\n"), sound[len(magic):len(sound)-sealSize]...), key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	flipped := slices.Clone(sound)
 	flipped[len(flipped)/2] ^= 1
 	for what, data := range map[string][]byte{
-		"no seal": swapped, "another seal": foreign, "the old seal": append(swapped, sound[len(sound)-sealSize:]...),
+		"another version": earlier, "no seal": swapped, "another seal": foreign, "the old seal": append(swapped, sound[len(sound)-sealSize:]...),
 		"a changed byte": flipped, "a cut end": sound[:len(sound)-1], "a bit of it": sound[:20], "nothing": {}, "more behind it": append(slices.Clone(sound), 0),
 	} {
 		if err := os.WriteFile(at, data, 0o600); err != nil {
