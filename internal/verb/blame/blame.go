@@ -126,6 +126,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 		}
 		args = append(args, "--ignore-rev="+string(oid))
 	}
+	why.CompletePath(ctx, s, string(tip.Commit), p)
 	var said bytes.Buffer
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
 	// git's own message is about the options that the user typed, so show it as it is.

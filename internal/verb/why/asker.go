@@ -125,6 +125,8 @@ func (a *asker) read(ctx context.Context, e git.Entry) content {
 	if !known {
 		if !isFile(e) {
 			c.known = true
+		} else if a.x.lacks[e.OID] {
+			return c
 		} else if o, err := a.s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob"); err == nil && isText(o.Data) {
 			c = a.readNext(o.Data)
 		}

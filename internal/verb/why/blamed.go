@@ -31,6 +31,7 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	for _, l := range req.Lines {
 		args = append(args, "-L", l)
 	}
+	CompletePath(ctx, s, "HEAD", path)
 	said, out, err := blame(ctx, s, append(args, "--", path))
 	if err != nil {
 		return nil, nil, err

@@ -27,6 +27,7 @@ type build struct {
 	known    map[place]int32 // the checkpoints of old
 	reuse    []int32         // by checkpoint of x: the same one in old, if its difference is the same; else -1
 	found    []found         // by checkpoint of x: what was read of it
+	records  []name.OID      // those of new checkpoints, in a partial clone
 }
 
 // place identifies a checkpoint.
@@ -82,8 +83,11 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 }
 
 // write keeps the index for the next time. In a repository that cannot be written to it is made again
-// each time.
+// each time, and so is one that is not complete.
 func (b *build) write() {
+	if b.x.lacks != nil {
+		return
+	}
 	dir := filepath.Join(b.s.Repo.CommonDir, "checkpoint")
 	if os.MkdirAll(dir, 0o777) != nil { //nolint:gosec // as git makes directories
 		return
@@ -210,6 +214,11 @@ func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 	if err != nil {
 		return p, ctx.Err()
 	}
+	if promisorOf(b.s.Repo) != "" {
+		if oid, err := b.s.Store.RecordBlob(ctx, event.Commit); err == nil {
+			b.records = append(b.records, oid)
+		}
+	}
 	p.Tree, p.Mail = c.Tree, mailOf(c.Author)
 	if len(c.Parents) > 1 { // the last one is the record
 		p.Head = c.Parents[0]
@@ -233,6 +242,7 @@ func (b *build) differences(ctx context.Context) error {
 			}
 		}
 	}
+	b.complete(ctx, fresh)
 	return b.s.Repo.Objects.ParallelChunks(len(fresh), func(_ *git.Batch, from, to int) error {
 		for _, i := range fresh[from:to] {
 			if err := ctx.Err(); err != nil {

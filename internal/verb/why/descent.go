@@ -282,6 +282,7 @@ func (a *asker) changesOf(ctx context.Context, c *aim) []git.Change {
 			before = parent.Tree
 		}
 		c.changes, _ = a.s.Repo.Trees.Diff(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
+		complete(ctx, a.s, filesOf(c.changes))
 	}
 	return c.changes
 }

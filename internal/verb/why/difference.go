@@ -7,16 +7,15 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// difference reads what a checkpoint changed since its base. Where something cannot be read, nothing is
-// claimed of it.
-func (b *build) difference(ctx context.Context, i int32) (f found) {
+// changed returns what a checkpoint changed since its base, and by path what differs from HEAD; nil: HEAD is
+// where it was. It returns false where something cannot be read, or there is too much.
+func (b *build) changed(ctx context.Context, i int32) (changes []git.Change, committed map[string]git.Change, ok bool) {
 	p, before := b.x.Checkpoints[i], b.x.base(i)
 	from, moved := name.OID(""), ""
-	var committed map[string]git.Change // what differs from HEAD; nil: HEAD is where it was
 	if before >= 0 {
 		base := b.x.Checkpoints[before]
 		if from = base.Tree; from == "" {
-			return f
+			return nil, nil, false
 		}
 		if base.Head != p.Head {
 			moved = string(p.Head)
@@ -24,18 +23,28 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 	} else if p.Head != "" {
 		c, err := b.s.Repo.Commits.Read(ctx, string(p.Head))
 		if err != nil {
-			return f
+			return nil, nil, false
 		}
 		from = c.Tree
 	}
 	changes, err := b.s.Repo.Trees.Diff(ctx, from, p.Tree)
 	if err != nil || len(changes) > mostIn {
-		return f
+		return nil, nil, false
 	}
 	if moved != "" {
 		if committed, err = b.beyond(ctx, moved, p.Tree); err != nil {
-			return f
+			return nil, nil, false
 		}
+	}
+	return changes, committed, true
+}
+
+// difference reads what a checkpoint changed since its base. Where something cannot be read, nothing is
+// claimed of it.
+func (b *build) difference(ctx context.Context, i int32) (f found) {
+	changes, committed, ok := b.changed(ctx, i)
+	if !ok {
+		return f
 	}
 	renamed := b.renames(ctx, changes)
 	for _, c := range changes {
@@ -78,8 +87,7 @@ func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[s
 
 // added returns the entries of the lines that neither the file before nor that of HEAD has.
 func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []entry {
-	after := readLines(ctx, b.s.Repo.Objects, c.New)
-	old, theirs := readLines(ctx, b.s.Repo.Objects, c.Old), readLines(ctx, b.s.Repo.Objects, committed)
+	after, old, theirs := b.x.readLines(ctx, b.s.Repo.Objects, c.New), b.x.readLines(ctx, b.s.Repo.Objects, c.Old), b.x.readLines(ctx, b.s.Repo.Objects, committed)
 	if !after.known || !old.known || !theirs.known {
 		return nil
 	}
@@ -101,9 +109,12 @@ type content struct {
 }
 
 // readLines reads a file of a tree. What is no file has no lines.
-func readLines(ctx context.Context, from *git.Objects, e git.Entry) content {
+func (x *index) readLines(ctx context.Context, from *git.Objects, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}
+	}
+	if x.lacks[e.OID] {
+		return content{}
 	}
 	o, err := from.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
@@ -143,9 +154,9 @@ func (b *build) renames(ctx context.Context, changes []git.Change) map[string]gi
 		if _, done := out[m.Path]; done {
 			continue
 		}
-		after, best := readLines(ctx, b.s.Repo.Objects, m.New).text, 0
+		after, best := b.x.readLines(ctx, b.s.Repo.Objects, m.New).text, 0
 		for _, g := range gone {
-			before := readLines(ctx, b.s.Repo.Objects, g.Old).text
+			before := b.x.readLines(ctx, b.s.Repo.Objects, g.Old).text
 			if n := common(before, after); !used[g.Path] && n > best && 2*n >= max(len(before), len(after)) {
 				out[m.Path], best = g, n
 			}

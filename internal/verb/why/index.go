@@ -36,6 +36,7 @@ type index struct {
 	changes []change // by checkpoint and path
 	entries []byte   // entrySize each, by key
 
+	lacks  map[name.OID]bool // what a partial clone could not fetch
 	byPath map[string]int32
 	of     [][]int32 // by path: its changes, oldest first
 }
