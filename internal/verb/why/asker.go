@@ -22,6 +22,7 @@ type asker struct {
 
 	commits  map[name.OID]*git.Commit
 	moments  map[name.Session][]moment
+	heads    map[name.Session]map[name.OID]int // by HEAD of a checkpoint: the first of its moments
 	states   map[name.Session]*journal.State
 	leading  map[name.OID]map[name.OID]bool
 	tips     map[string]name.OID
@@ -78,7 +79,7 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 		return nil, err
 	}
 	a := &asker{
-		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, states: map[name.Session]*journal.State{},
+		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, heads: map[name.Session]map[name.OID]int{}, states: map[name.Session]*journal.State{},
 		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
 		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
 		having: map[entry][]entry{}, sessions: map[entry][]bool{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},

@@ -2,6 +2,8 @@ package why
 
 import (
 	"context"
+	"slices"
+	"sort"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -28,6 +30,7 @@ func (a *asker) commit(ctx context.Context, oid name.OID) *git.Commit {
 type moment struct {
 	at    int64 // seconds since 1970
 	point int32 // -1: none was
+	least int64 // of the times from here on: clocks go back
 }
 
 // momentsOf returns what was current in a session, in the order of its journal.
@@ -55,7 +58,7 @@ func (a *asker) momentsOf(ctx context.Context, of *session) []moment {
 			default:
 				continue
 			}
-			m := moment{e.Time.Unix(), -1}
+			m := moment{at: e.Time.Unix(), point: -1}
 			if at, known := number[id]; known {
 				m.point = at
 			} else if id != "" {
@@ -64,7 +67,17 @@ func (a *asker) momentsOf(ctx context.Context, of *session) []moment {
 			out = append(out, m)
 		}
 	}
-	a.moments[of.Name] = out
+	heads := map[name.OID]int{}
+	for i, m := range slices.Backward(out) {
+		out[i].least = m.at
+		if i+1 < len(out) {
+			out[i].least = min(m.at, out[i+1].least)
+		}
+		if m.point >= 0 {
+			heads[a.x.Checkpoints[m.point].Head] = i
+		}
+	}
+	a.moments[of.Name], a.heads[of.Name] = out, heads
 	return out
 }
 
@@ -106,22 +119,15 @@ func (a *asker) findStandings(ctx context.Context, of *session, c *aim) (out []s
 		add(len(all)-1, false)
 		return out
 	}
-	for i, m := range all {
-		if m.point >= 0 && a.x.Checkpoints[m.point].Head == c.oid {
-			if i > 0 && (all[i-1].at <= c.Committer.When.Unix() || a.names(of, c)) {
-				add(i-1, true)
-			}
-			return out
+	if i, is := a.heads[of.Name][c.oid]; is {
+		if i > 0 && (all[i-1].at <= c.Committer.When.Unix() || a.names(of, c)) {
+			add(i-1, true)
 		}
+		return out
 	}
 	for _, at := range []int64{c.Author.When.Unix(), c.Committer.When.Unix()} {
-		last := -1
-		for i, m := range all {
-			if m.at <= at {
-				last = i
-			}
-		}
-		add(last, false)
+		after := sort.Search(len(all), func(i int) bool { return all[i].least > at })
+		add(after-1, false)
 	}
 	if len(out) == 2 && out[0] == out[1] {
 		out = out[:1]

@@ -227,7 +227,7 @@ func slide(t []int32, to []int) {
 type matching struct {
 	a, b     []int32
 	to       []int
-	inA, inB []int32 // how often the texts have each line, for doubt
+	inA, inB []int32 // how often the texts have each line, for doubt; all 0 before it
 	trace    []int32 // for each round of shortest, one after the other, the part of reach that it read
 }
 
@@ -272,6 +272,9 @@ func (m *matching) between(i, j, k, l int) {
 func (m *matching) shortest(i, j, k, l int) bool {
 	n, o := j-i, l-k
 	most := min(n+o, maxEdits)
+	if n+o > most && m.leastEdits(i, j, k, l) > most {
+		return false // as it would find out with much work
+	}
 	reach := make([]int32, 2*most+2)
 	m.trace = m.trace[:0]
 	for d := 0; d <= most; d++ {
@@ -294,6 +297,25 @@ func (m *matching) shortest(i, j, k, l int) bool {
 		}
 	}
 	return false
+}
+
+// leastEdits counts the lines that a[i:j] has more often than b[k:l], and the reverse: no script has fewer edits.
+func (m *matching) leastEdits(i, j, k, l int) (n int) {
+	for _, id := range m.a[i:j] {
+		m.inA[id]++
+	}
+	for _, id := range m.b[k:l] {
+		if m.inA[id] > 0 {
+			m.inA[id]--
+		} else {
+			n++
+		}
+	}
+	for _, id := range m.a[i:j] {
+		n += int(m.inA[id])
+		m.inA[id] = 0
+	}
+	return n
 }
 
 // back follows the rounds of shortest from the end to the beginning and notes the partners.

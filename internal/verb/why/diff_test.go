@@ -2,6 +2,7 @@ package why
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,6 +82,37 @@ func TestMatchFar(t *testing.T) {
 	}
 	if to := match(a, b); to[len(to)/2+1] != doubtful && to[len(to)/2+1] < 0 {
 		t.Errorf("it is %d", to[len(to)/2+1])
+	}
+}
+
+// Texts that differ in too many lines are known to without a search, and only these.
+func TestLeastEdits(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		draw := func() (x text) {
+			for range random.IntN(12) {
+				x = append(x, strconv.Itoa(random.IntN(5)))
+			}
+			return x
+		}
+		a, b := draw(), draw()
+		n := numbering{}
+		m := matching{a: n.numbers(a), b: n.numbers(b), inA: make([]int32, 5)}
+		if got, want := m.leastEdits(0, len(a), 0, len(b)), len(a)+len(b)-2*longest(a, b); got > want {
+			t.Fatalf("%v %v: at least %d edits, but %d do", a, b, got, want)
+		}
+		if slices.Max(m.inA) != 0 {
+			t.Fatalf("%v %v: counts are left: %v", a, b, m.inA)
+		}
+	}
+	var a, b text
+	for i := range maxEdits {
+		a, b = append(a, "old "+strconv.Itoa(i)), append(b, "new "+strconv.Itoa(i))
+	}
+	n := numbering{}
+	n.match(n.numbers(a), n.numbers(b))
+	if len(n.trace) != 0 {
+		t.Errorf("a search read %d places", len(n.trace))
 	}
 }
 
