@@ -97,3 +97,20 @@ func TestIndexRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// However many files checkpoints change, the index has so many changes and no more.
+func TestIndexIsBounded(t *testing.T) {
+	b := &build{x: &index{}}
+	var all found
+	for i := range mostIn {
+		all.changes = append(all.changes, foundChange{path: fmt.Sprint("file", i)})
+	}
+	for range mostChanges/mostIn + 10 {
+		b.x.Checkpoints = append(b.x.Checkpoints, point{Base: -1, Via: -1})
+		b.found, b.reuse = append(b.found, all), append(b.reuse, -1)
+	}
+	b.join()
+	if n := len(b.x.changes); n > mostChanges || n < mostChanges-2*mostIn {
+		t.Errorf("it has %d changes, and %d are the most", n, mostChanges)
+	}
+}
