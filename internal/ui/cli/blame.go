@@ -54,6 +54,9 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.Porcelain {
 		return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
 	}
+	progress := app.Terminal.Progress("Reading checkpoints")
+	defer progress.Finish()
+	request.Progress = func(n int) { progress.Add(int64(n)) }
 	lines, err := blame.Blame(ctx, s, request)
 	if err != nil {
 		return err

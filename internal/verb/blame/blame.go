@@ -25,6 +25,8 @@ type Request struct {
 	Options []string // options for git blame
 	// Checkpoints or commits to pass over.
 	Ignore []string
+	// Progress is called with a number of checkpoints that were read for the index of lines; it may be nil.
+	Progress func(int)
 }
 
 // Line is a line of the file with its origin.

@@ -68,6 +68,20 @@ func TestBlame(t *testing.T) {
 	}
 }
 
+// The first blame of a line that came with a commit makes the index of lines, and says how far it is.
+func TestProgress(t *testing.T) {
+	w := newWorld(t)
+	w.Write("file", "one\ntwo\n")
+	w.Save("two")
+	for _, want := range []int{1, 0} {
+		read := 0
+		w.blame(Request{Ref: "@", File: "file", Progress: func(n int) { read += n }})
+		if read != want {
+			t.Errorf("%d checkpoints were read, not %d", read, want)
+		}
+	}
+}
+
 // A file that the checkpoint has not, an option that git does not know and a checkpoint to ignore
 // that is not there are mistakes of the user.
 func TestBlameRefuses(t *testing.T) {

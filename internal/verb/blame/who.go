@@ -144,7 +144,7 @@ func beyond(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found,
 			places = append(places, why.Place{Commit: l.Commit, Path: l.path, From: l.from, Line: l.Line, Text: l.Content})
 		}
 	}
-	claims, err := why.Beyond(ctx, s, c.Tree, path, places, slices.Contains(req.Options, "-w"))
+	claims, err := why.Beyond(ctx, s, c.Tree, path, places, slices.Contains(req.Options, "-w"), req.Progress)
 	if err != nil {
 		return err
 	}

@@ -99,13 +99,13 @@ type Place struct {
 }
 
 // Beyond says what is behind lines that came with commits to the file at a path of a tree; loose: white
-// space does not count. For a line it has the only claim, or nil.
-func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path string, places []Place, loose bool) ([]*Claim, error) {
+// space does not count. For a line it has the only claim, or nil. progress is that of a Request.
+func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path string, places []Place, loose bool, progress func(int)) ([]*Claim, error) {
 	out := make([]*Claim, len(places))
 	if len(places) == 0 {
 		return out, nil
 	}
-	a, err := newAsker(ctx, s, nil)
+	a, err := newAsker(ctx, s, progress)
 	if err != nil {
 		return nil, err
 	}
