@@ -26,6 +26,11 @@ func TestCacheReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, l, back)
+		for i, st := 0, back.Fold(); i < st.Len(); i++ {
+			if got, want := st.IterationOf(i), st.At(i).Event().Iteration; got != want {
+				t.Fatalf("iteration %q, not %q", got, want)
+			}
+		}
 	})
 }
 
@@ -159,7 +164,7 @@ func TestDecodeRefuses(t *testing.T) {
 	record := func(kind byte, rest ...byte) []byte { return append(append([]byte{kind, 0}, oid...), rest...) }
 	for what, data := range map[string][]byte{
 		"nothing":            nil,
-		"another version":    []byte("checkpoint journal cache 5\n\x05\x00\x04abcd\x00\x00\x00\x00"),
+		"another version":    []byte("checkpoint journal cache 7\n\x05\x00\x04abcd\x00\x00\x00\x00"),
 		"no record":          frame(),
 		"empty record":       frame(nil),
 		"type":               frame(record(7, 0)),

@@ -15,10 +15,7 @@ import (
 func appendEvent(dst []byte, e *Event) []byte {
 	dst = binary.AppendVarint(dst, e.Time.UnixMilli())
 	dst = binary.AppendVarint(dst, int64(e.Step))
-	dst = append(dst, 0)
-	if e.Milestone {
-		dst[len(dst)-1] = 1
-	}
+	dst = append(dst, flagsOf(e))
 	values := textFields(e)
 	for _, k := range cacheOrder {
 		dst = appendText(dst, *values[k].value)
@@ -40,6 +37,22 @@ func appendEvent(dst []byte, e *Event) []byte {
 	return binary.AppendUvarint(dst, uint64(e.format()))
 }
 
+// Flags of an event.
+const (
+	flagMilestone = 1 << iota
+	flagIterated  // it has an iteration, so that nobody looks for the text of one in the many that have none
+)
+
+func flagsOf(e *Event) (flags byte) {
+	if e.Milestone {
+		flags |= flagMilestone
+	}
+	if e.Iteration != "" {
+		flags |= flagIterated
+	}
+	return flags
+}
+
 // appendIDs appends the number of ids and the ids.
 func appendIDs(dst []byte, ids []name.ID) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(ids)))
@@ -55,7 +68,7 @@ func (r *reader) event(oid name.OID, parents []name.OID) *Event {
 	e := &Event{OID: oid, Parents: parents}
 	e.Time = time.UnixMilli(r.int()).UTC()
 	e.Step = int(r.int())
-	e.Milestone = r.uint() != 0
+	e.Milestone = r.uint()&flagMilestone != 0
 	values := textFields(e)
 	for _, k := range cacheOrder {
 		*values[k].value = r.text()

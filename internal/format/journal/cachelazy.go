@@ -33,7 +33,9 @@ var cacheOrder = [textCount]int{
 // create scans the beginning of a create for what the fold asks of every node. session is that of
 // the node before, whose text is mostly the same and need not be copied again.
 func (r reader) create(n *node, session name.Session) error {
-	n.class, n.time, n.step, n.milestone = classCreate, r.int(), int32(r.int()), r.uint() != 0
+	n.class, n.time, n.step = classCreate, r.int(), int32(r.int())
+	flags := r.uint()
+	n.milestone, n.iterated = flags&flagMilestone != 0, flags&flagIterated != 0
 	if text := r.raw(); string(text) != string(session) {
 		session = name.Session(text)
 	}
@@ -93,7 +95,7 @@ func (l *Log) kept(i int32, k int) (text []byte) {
 	r, _, _ := l.head(i)
 	r.int()  // the time
 	r.int()  // the step
-	r.uint() // whether it is a milestone
+	r.uint() // the flags
 	for _, next := range cacheOrder {
 		if text = r.raw(); next == k {
 			break

@@ -33,6 +33,7 @@ type node struct {
 	hash      uint32 // of the checkpoint's id, see hashOf
 	class     class
 	milestone bool
+	iterated  bool // the event has an iteration
 	safety    bool // the event introduces a safety checkpoint
 }
 
@@ -64,6 +65,7 @@ func (n *node) copyFacts(e *Event) {
 		n.class = classCreate
 	}
 	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
+	n.iterated = e.Iteration != ""
 }
 
 // names reports whether the node's event introduces a checkpoint.
