@@ -13,7 +13,7 @@ version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma
 ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-web torture roundtrip lint demo bench dist install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-kills test-web torture roundtrip lint demo bench dist install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -68,6 +68,13 @@ SEEDS   ?= 5
 STEPS   ?= 300
 test-why:
 	PATH="$(path)" CGO_ENABLED=0 WHY_SEEDS='$(SEEDS)' WHY_STEPS='$(STEPS)' $(GO) test ./internal/verb/why -run TestHistories -v -timeout 4h
+
+# A rollback that brings 200 files back, killed KILLS times, spread over all its system calls. It needs strace.
+KILLS   ?= 1000
+test-kills:
+	@if command -v strace >/dev/null; \
+	then PATH="$(path)" CGO_ENABLED=0 GIT_CHECKPOINT_KILLS=$(KILLS) $(GO) test ./cmd/git-checkpoint -run TestKilledAtSystemCalls -count 1 -timeout 4h; \
+	else echo '*** NOT TESTED: kills at system calls, for lack of strace ***'; fi
 
 # The page in a real browser, without a network. SHOTS=docs writes
 # the pictures that the documents show.

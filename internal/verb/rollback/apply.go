@@ -180,7 +180,7 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	if backErr == nil {
 		return &checkpoint.Error{
 			Kind: kind, Message: "the rollback failed halfway; files, index and branch are as they were before", Err: cause,
-			Hints: []string{fmt.Sprintf("the safety checkpoint %s holds them, too", meta.Safety)},
+			Hints: append(lockHints(cause), fmt.Sprintf("the safety checkpoint %s holds them, too", meta.Safety)),
 		}
 	}
 	return &checkpoint.Error{
