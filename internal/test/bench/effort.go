@@ -14,7 +14,9 @@ type Effort struct {
 	Long int
 	// Objects of the large repository; 0: leave it out.
 	Packed int
-	Day    int // checkpoints of an agent's day
+	// Files of the huge worktree; 0: leave it out.
+	Huge int
+	Day  int // checkpoints of an agent's day
 	// Checkpoints of the sessions whose lines why and blame are asked about.
 	Origins int
 	// Checkpoints over which bytes are counted.
@@ -25,7 +27,7 @@ type Effort struct {
 func Full() Effort {
 	return Effort{
 		Name: "full", Sizes: []int{1000, 20000, 100000}, Rounds: 25, Starts: 60,
-		Lengths: []int{10, 1000, 10000}, Long: 100_000, Packed: 2_000_000, Day: 2000, Origins: 10_000, Counted: 100,
+		Lengths: []int{10, 1000, 10000}, Long: 100_000, Packed: 2_000_000, Huge: 1_000_000, Day: 2000, Origins: 10_000, Counted: 100,
 	}
 }
 

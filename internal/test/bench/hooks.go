@@ -28,11 +28,11 @@ func (b *bench) hooks() []job {
 		},
 		{
 			Row{Name: fmt.Sprintf("hook/before/%d", few), Work: "the hook before a tool that finds nothing changed", Files: few, First: 25},
-			func(ctx context.Context) (samples, error) { return b.before(ctx, few) },
+			func(ctx context.Context) (samples, error) { return before(ctx, b.Effort.Rounds, b.forHooks(few)) },
 		},
 		{
 			Row{Name: fmt.Sprintf("hook/before/%d", many), Work: "the hook before a tool that finds nothing changed", Files: many, First: 70},
-			func(ctx context.Context) (samples, error) { return b.before(ctx, many) },
+			func(ctx context.Context) (samples, error) { return before(ctx, b.Effort.Rounds, b.forHooks(many)) },
 		},
 		{
 			Row{Name: fmt.Sprintf("hook/edit/%d", many), Work: "the hook after an edit of one file, 95 of 100", Files: many, First: 150},
@@ -49,10 +49,19 @@ func (b *bench) hooks() []job {
 	}
 }
 
-// hooked makes a repository with an open turn, as it is when an agent uses a tool. hook sends an event.
-func (b *bench) hooked(ctx context.Context, size int) (r *repository, hook func(ctx context.Context, event, payload string) error, err error) {
-	r, err = b.repository(ctx, fmt.Sprintf("hooks-%d", size), size)
-	if err != nil {
+// opener makes a repository, or returns the one that was made for another row.
+type opener func(context.Context) (*repository, error)
+
+// forHooks opens a repository that only rows of hooks use.
+func (b *bench) forHooks(size int) opener {
+	return func(ctx context.Context) (*repository, error) {
+		return b.repository(ctx, fmt.Sprintf("hooks-%d", size), size)
+	}
+}
+
+// hooked opens a turn, as it is when an agent uses a tool. hook sends an event.
+func hooked(ctx context.Context, open opener) (r *repository, hook func(ctx context.Context, event, payload string) error, err error) {
+	if r, err = open(ctx); err != nil {
 		return nil, nil, err
 	}
 	// Without the person's consent a hook does nothing.
@@ -60,15 +69,15 @@ func (b *bench) hooked(ctx context.Context, size int) (r *repository, hook func(
 		return nil, nil, err
 	}
 	hook = func(ctx context.Context, event, payload string) error {
-		_, err := b.feed(ctx, r.dir, nil, strings.NewReader(payload), b.Program, "hook", "claude", event)
+		_, err := r.feed(ctx, r.dir, nil, strings.NewReader(payload), r.Program, "hook", "claude", event)
 		return err
 	}
 	return r, hook, hook(ctx, "UserPromptSubmit", promptEvent)
 }
 
 // before measures the hook before a tool, each time for another call, and ends the tool.
-func (b *bench) before(ctx context.Context, size int) (samples, error) {
-	_, hook, err := b.hooked(ctx, size)
+func before(ctx context.Context, rounds int, open opener) (samples, error) {
+	_, hook, err := hooked(ctx, open)
 	if err != nil {
 		return samples{}, err
 	}
@@ -76,7 +85,7 @@ func (b *bench) before(ctx context.Context, size int) (samples, error) {
 	send := func(ctx context.Context, event string) error {
 		return hook(ctx, event, fmt.Sprintf(beforeEvent, calls))
 	}
-	return alone(ctx, b.Effort.Rounds, step{
+	return alone(ctx, rounds, step{
 		ready: func(ctx context.Context) error {
 			err := send(ctx, "PostToolUse")
 			calls++
@@ -88,7 +97,7 @@ func (b *bench) before(ctx context.Context, size int) (samples, error) {
 
 // tools measures the hook after a tool, each time after an edit.
 func (b *bench) tools(ctx context.Context, size int, edit func(*repository) error) (samples, error) {
-	r, hook, err := b.hooked(ctx, size)
+	r, hook, err := hooked(ctx, b.forHooks(size))
 	if err != nil {
 		return samples{}, err
 	}

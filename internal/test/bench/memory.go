@@ -18,12 +18,11 @@ func (b *bench) memory() []job {
 			Row{Name: name, Work: work, Files: size, Unit: "MiB", First: first, Then: then},
 			// Each row measures again, because rows can be selected one by one.
 			func(ctx context.Context) (samples, error) {
-				peaks, err := b.peaks(ctx, size)
-				var found samples
-				for _, p := range peaks {
-					found.ours = append(found.ours, p[which])
+				r, err := b.sized(ctx, size)
+				if err != nil {
+					return samples{}, err
 				}
-				return found, err
+				return r.peaks(ctx, which)
 			},
 		}
 	}
@@ -36,35 +35,30 @@ func (b *bench) memory() []job {
 // peakRounds is small, because the peak hardly varies.
 const peakRounds = 5
 
-// peaks runs creates of the watched program. It returns for each its own peak and that of
-// the largest of all its processes, in MiB.
-func (b *bench) peaks(ctx context.Context, size int) ([][2]float64, error) {
-	r, err := b.sized(ctx, size)
-	if err != nil {
-		return nil, err
+// peaks runs creates of the watched program. It returns for each its own peak (0) or that of the
+// largest of all its processes (1), in MiB.
+func (r *repository) peaks(ctx context.Context, which int) (found samples, err error) {
+	if err := r.build(ctx, "watched", r.watched()); err != nil {
+		return found, err
 	}
-	if err := b.build(ctx, "watched", b.watched()); err != nil {
-		return nil, err
-	}
-	file := filepath.Join(b.root, "peak")
-	env := []string{"BENCH_PEAK=" + file, pathWith(b.watched())}
-	var found [][2]float64
+	file := filepath.Join(r.root, "peak")
+	env := []string{"BENCH_PEAK=" + file, pathWith(r.watched())}
 	for range peakRounds {
 		if err := r.change(ctx); err != nil {
-			return nil, err
+			return found, err
 		}
 		if _, err := r.git(ctx, env, "checkpoint", "create", "--quiet", "--always"); err != nil {
-			return nil, err
+			return found, err
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("read the peak: %w", err)
+			return found, fmt.Errorf("read the peak: %w", err)
 		}
 		var own, children float64
 		if _, err := fmt.Sscan(string(text), &own, &children); err != nil {
-			return nil, fmt.Errorf("read the peak %q: %w", text, err)
+			return found, fmt.Errorf("read the peak %q: %w", text, err)
 		}
-		found = append(found, [2]float64{own / 1024, max(own, children) / 1024})
+		found.ours = append(found.ours, [2]float64{own, max(own, children)}[which]/1024)
 	}
 	return found, nil
 }
