@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,12 +27,13 @@ type tagKey struct {
 // tag name that git refuses would make the whole transaction fail.
 var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// candidates holds, for each tag, the places of the live milestones that it could point to, in the
-// order of the journal: the newest is last.
+// candidates holds, for each tag, the places of the live milestones that it could point to, the newest
+// first.
 type candidates map[tagKey][]int
 
-// candidatesOf collects the candidates for the tags in only.
-func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
+// candidatesOf collects the newest candidates for the tags in only, at most so many for each. It looks
+// no further back than it has to: a session may have a hundred thousand checkpoints.
+func candidatesOf(st *journal.State, only map[tagKey]bool, most int) candidates {
 	c := make(candidates, len(only))
 	if st == nil {
 		return c
@@ -39,13 +42,19 @@ func candidatesOf(st *journal.State, only map[tagKey]bool) candidates {
 	for k := range only {
 		steps[k.step] = true
 	}
-	for i, s := range st.Standings() {
+	full := 0 // tags that have as many as they may
+	for i, s := range st.Backward() {
+		if full == len(only) {
+			break
+		}
 		if !s.Live || !s.Milestone || !steps[s.Step] {
 			continue
 		}
 		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
-			if _, in := only[k]; in {
-				c[k] = append(c[k], i)
+			if _, in := only[k]; in && len(c[k]) < most {
+				if c[k] = append(c[k], i); len(c[k]) == most {
+					full++
+				}
 			}
 		}
 	}
@@ -61,12 +70,12 @@ func keysOf(step int, iteration string) []tagKey {
 	return keys
 }
 
-// newestID returns the id of the checkpoint at the last place, or "".
+// newestID returns the id of the checkpoint at the first place, or "".
 func newestID(st *journal.State, places []int) name.ID {
 	if len(places) == 0 {
 		return ""
 	}
-	return st.At(places[len(places)-1]).Checkpoint
+	return st.At(places[0]).Checkpoint
 }
 
 // deriveTags adds the updates of all tags that the change affects. A tag points to the newest live
@@ -105,7 +114,8 @@ func (a *attempt) deriveTags(ctx context.Context) error {
 // derivation computes the tags of one attempt.
 type derivation struct {
 	*attempt
-	after   candidates // after the change
+	after   candidates        // the newest ones after the change
+	older   func() candidates // all after the change; made when first needed
 	removed map[name.ID]bool
 	created map[name.ID]name.OID  // checkpoints that arrive with this change, as a ref or in the archive
 	held    map[name.Ref]name.OID // tags and checkpoint refs as they are now
@@ -134,8 +144,9 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 		}
 	}
 	// A tag needs an update if its newest candidate is another one than before.
-	before := candidatesOf(d.before, touched)
-	d.after = candidatesOf(d.result.State, touched)
+	before := candidatesOf(d.before, touched, 1)
+	d.after = candidatesOf(d.result.State, touched, 1)
+	d.older = sync.OnceValue(func() candidates { return candidatesOf(d.result.State, touched, math.MaxInt) })
 	var out []tagKey
 	for k, always := range touched {
 		if always || newestID(d.before, before[k]) != newestID(d.result.State, d.after[k]) {
@@ -316,11 +327,28 @@ func (d *derivation) public(ctx context.Context, want name.OID) (name.OID, error
 	return "", nil
 }
 
+// backward iterates over the places of a tag's candidates, the newest first. The older ones are only
+// looked for when somebody asks for them.
+func (d *derivation) backward(k tagKey) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, at := range d.after[k] {
+			if !yield(at) {
+				return
+			}
+			for _, at := range d.older()[k][1:] {
+				if !yield(at) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates
 // from the newest to the oldest. A checkpoint that is live in the journal may still be missing
 // here, because its ref was not fetched or its object is lost.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
-	for _, at := range slices.Backward(d.after[k]) {
+	for at := range d.backward(k) {
 		e := d.result.State.At(at)
 		if d.removed[e.Checkpoint] {
 			continue

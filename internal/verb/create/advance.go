@@ -336,6 +336,7 @@ func (c *draft) forRules(v store.View) workflow.Change {
 		return change
 	}
 	change.Started = v.State.CreatedAt
+	change.Live = make([]int, 0, v.State.Len())
 	for _, c := range v.State.Standings() {
 		if c.Live && c.Milestone {
 			change.Live = append(change.Live, c.Step)
