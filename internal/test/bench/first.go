@@ -27,8 +27,13 @@ func first(b *bench, size int) []job {
 	}
 }
 
-// firstRounds is how often each side runs: each run takes seconds.
-const firstRounds = 5
+// firstRounds is how often each side runs: each run takes seconds, and with 100,000 files ten.
+func (b *bench) firstRounds(size int) int {
+	if size >= 100_000 {
+		return min(3, b.Effort.Rounds)
+	}
+	return min(5, b.Effort.Rounds)
+}
 
 func firstCreate(ctx context.Context, b *bench, size int) (samples, error) {
 	sized, err := b.sized(ctx, size)
@@ -52,7 +57,7 @@ func firstCreate(ctx context.Context, b *bench, size int) (samples, error) {
 		_, err := r.git(ctx, nil, "commit", "-q", "--allow-empty", "-m", "Start")
 		return err
 	}
-	return compare(ctx, min(firstRounds, b.Effort.Rounds),
+	return compare(ctx, b.firstRounds(size),
 		step{begin, r.create},
 		step{begin, func(ctx context.Context) error {
 			_, err := r.git(ctx, nil, "add", "-A")
@@ -78,7 +83,7 @@ func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
 		}
 		return nil
 	}
-	return compare(ctx, min(firstRounds, b.Effort.Rounds),
+	return compare(ctx, b.firstRounds(size),
 		step{gone, r.rollback},
 		step{gone, func(ctx context.Context) error {
 			_, err := r.git(ctx, nil, "restore", "--source="+r.tree, "--worktree", "--", ".")

@@ -51,7 +51,7 @@ func long(b *bench) []job {
 }
 
 // longRounds is how often each side runs, because a validation takes seconds.
-const longRounds = 7
+const longRounds = 5
 
 // longAndShort compares the same work in two imported sessions.
 func longAndShort(ctx context.Context, b *bench, n, short int, work func(*repository) step) (samples, error) {

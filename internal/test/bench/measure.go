@@ -31,13 +31,19 @@ func (s step) took(ctx context.Context) (time.Duration, error) {
 // have only ours.
 type samples struct{ ours, theirs []float64 }
 
-// warming is the number of rounds at the start that are not counted.
-const warming = 2
+// warming returns the number of rounds at the start that are not counted. Where rounds are few, they take
+// so long that one is enough.
+func warming(rounds int) int {
+	if rounds <= 5 {
+		return 1
+	}
+	return 2
+}
 
 // compare runs both steps in turn. Which one is first alternates from round to round.
 func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error) {
 	var found samples
-	for round := range warming + rounds {
+	for round := range warming(rounds) + rounds {
 		steps, took := []step{ours, theirs}, [2]float64{}
 		for i := range steps {
 			side := (i + round) % 2
@@ -47,7 +53,7 @@ func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error
 			}
 			took[side] = float64(d.Microseconds()) / 1000
 		}
-		if round >= warming {
+		if round >= warming(rounds) {
 			found.ours, found.theirs = append(found.ours, took[0]), append(found.theirs, took[1])
 		}
 	}
@@ -57,12 +63,12 @@ func compare(ctx context.Context, rounds int, ours, theirs step) (samples, error
 // alone measures a single step.
 func alone(ctx context.Context, rounds int, s step) (samples, error) {
 	var found samples
-	for round := range warming + rounds {
+	for round := range warming(rounds) + rounds {
 		took, err := s.took(ctx)
 		if err != nil {
 			return found, err
 		}
-		if round >= warming {
+		if round >= warming(rounds) {
 			found.ours = append(found.ours, float64(took.Microseconds())/1000)
 		}
 	}

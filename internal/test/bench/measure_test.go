@@ -22,7 +22,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ran != "-o-t-t-o-o-t-t-o" {
+	if ran != "-o-t-t-o-o-t" {
 		t.Errorf("%s", ran)
 	}
 	if len(found.ours) != 2 || len(found.theirs) != 2 {
