@@ -157,7 +157,8 @@ func (r *repository) target(ctx context.Context) error {
 	if _, err := r.git(ctx, nil, "checkpoint", "create", "--quiet", "--session", "target", "--step", "1"); err != nil {
 		return err
 	}
-	tree, err := r.git(ctx, nil, "rev-parse", "checkpoint/target/step-1^{tree}")
+	// Not by the tag: where many files have not been scanned for secrets yet, there is none.
+	tree, err := r.git(ctx, nil, "for-each-ref", "--format=%(tree)", "refs/checkpoints/target/cp-*")
 	r.tree = tree
 	return err
 }
