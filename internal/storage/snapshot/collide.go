@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -14,7 +15,7 @@ import (
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
 func (s *planner) findCollisions(ctx context.Context, p *Plan) error {
-	f := &finder{shot: s, near: s.files.Hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, locks: map[string]string{}}
+	f := &finder{shot: s, near: s.files.Hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, there: map[string]string{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {
 			f.going[o.Path] = true
@@ -42,6 +43,7 @@ type finder struct {
 	going map[string]bool   // paths that the plan replaces or deletes
 	dirs  map[string]bool   // parents that were checked already
 	found map[string]bool   // paths that are in Plan.Collisions or Plan.Locked
+	there map[string]string // what nearest said of directories
 	locks map[string]string // what LockOf said of directories
 }
 
@@ -114,16 +116,11 @@ func (f *finder) at(o Op) error {
 // rollback does not fail half-way: a path in a directory without write permission, and what
 // `chattr +i` or `chattr +a` holds.
 func (f *finder) locked(o Op) {
-	dir := path.Dir(o.Path)
-	for ; dir != "."; dir = path.Dir(dir) {
-		if info, err := f.shot.files.Lstat(dir); err == nil && info != nil && info.IsDir() {
-			break
-		}
-	}
 	info := f.plan.seen[o.Path]
 	if o.New.Mode == 0 && (info == nil || info.IsDir()) {
 		return // it is gone already
 	}
+	dir := f.nearest(path.Dir(o.Path))
 	reason, known := f.locks[dir]
 	if !known && o.kind() != OpMode {
 		reason = f.shot.files.LockOf(dir)
@@ -137,6 +134,20 @@ func (f *finder) locked(o Op) {
 		f.found[at] = true
 		f.plan.Locked = append(f.plan.Locked, Skip{Path: at, Reason: reason})
 	}
+}
+
+// nearest returns a directory, or the nearest one above it that is there. Each is looked at once:
+// thousands of missing files have the same missing directories above them.
+func (f *finder) nearest(dir string) string {
+	if known, is := f.there[dir]; is || dir == "." {
+		return cmp.Or(known, dir)
+	}
+	found := dir
+	if info, err := f.shot.files.Lstat(dir); err != nil || info == nil || !info.IsDir() {
+		found = f.nearest(path.Dir(dir))
+	}
+	f.there[dir] = found
+	return found
 }
 
 // walk checks a directory in whose place a file is to be written. Everything in it must be going.
