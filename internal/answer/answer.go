@@ -157,9 +157,9 @@ func each[T, R any](list []T, f func(T) R) []R {
 	return made
 }
 
-// labelsOf returns the labels of checkpoints.
-func labelsOf(list []checkpoint.Labelled) []string {
-	return each(list, func(c checkpoint.Labelled) string { return c.Label })
+// mentionsOf returns how checkpoints are mentioned.
+func mentionsOf(list []checkpoint.Labelled) []string {
+	return each(list, func(c checkpoint.Labelled) string { return c.Mention.String() })
 }
 
 // paths writes a section with one path per row.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/attempt"
@@ -28,7 +29,7 @@ func (a Forked) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 // next.
 func (a Forked) text(p *page) {
 	for _, made := range a.Made {
-		p.done("Forked "+made.FromLabel+" as "+made.Name+": "+made.Worktree+", session "+string(made.Session), "")
+		p.done("Forked "+made.Origin.String()+" as "+made.Name+": "+made.Worktree+", session "+string(made.Session), "")
 	}
 	ran := false
 	for _, made := range a.Made {
@@ -106,7 +107,7 @@ func (a Attempts) text(p *page) {
 		// it.
 		current, where := "", say(one.Worktree)
 		if one.Current != nil {
-			current = one.Current.Label
+			current = p.name(*one.Current)
 		}
 		switch {
 		case one.Unfinished:
@@ -119,12 +120,12 @@ func (a Attempts) text(p *page) {
 				where = say(endOfPath(one.Worktree))
 			}
 			t.Rows = append(t.Rows, []render.Cell{
-				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), where, say(originOf(one)), say(string(one.Session)),
+				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), where, say(p.originOf(one)), say(string(one.Session)),
 			})
 			continue
 		}
 		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, one.Name), say(string(one.Session)), say(originOf(one)),
+			cell(render.ID, one.Name), say(string(one.Session)), say(p.originOf(one)),
 			say(strconv.Itoa(one.Steps)), cell(render.ID, current), where,
 		})
 	}
@@ -150,13 +151,17 @@ func (a ToFork) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 // text writes where each attempt would be.
 func (a ToFork) text(p *page) {
 	for _, one := range a.Made {
-		p.line(plain("Would fork "+one.FromLabel+" as "), render.Span{Role: render.ID, Text: one.Name}, plain(": "+one.Worktree+", session "+string(one.Session)))
+		p.line(plain("Would fork "+one.Origin.String()+" as "), render.Span{Role: render.ID, Text: one.Name}, plain(": "+one.Worktree+", session "+string(one.Session)))
 	}
 }
 
 // originOf names the checkpoint that an attempt was forked from, with its session.
-func originOf(a attempt.Attempt) string {
-	if from := cmp.Or(a.FromLabel, string(a.From)); from != "" {
+func (p *page) originOf(a attempt.Attempt) string {
+	from := cmp.Or(a.FromLabel, string(a.From))
+	if a.Origin.Name != "" {
+		from = p.name(checkpoint.Labelled{Label: a.FromLabel, Mention: a.Origin})
+	}
+	if from != "" {
 		return string(a.FromSession) + ":" + from
 	}
 	return ""
@@ -226,7 +231,7 @@ func (a SideBySide) text(p *page) {
 		columns = append(columns, render.Column{Title: "Exit code", Align: render.Right})
 	}
 	columns = append(columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
-	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p.view, r) })
+	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p, r) })
 	if p.view.Layout == render.Aligned {
 		a.writeHeading(p, rows)
 	}
@@ -235,8 +240,9 @@ func (a SideBySide) text(p *page) {
 
 // row returns the cells of an attempt. The best value of a metric has an asterisk, for people only:
 // programs parse the value.
-func (a SideBySide) row(v render.View, r attempt.Compared) []render.Cell {
-	row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, r.Label), say(r.Status)}
+func (a SideBySide) row(p *page, r attempt.Compared) []render.Cell {
+	v := p.view
+	row := []render.Cell{cell(render.ID, r.Name), say(strconv.Itoa(r.Steps)), cell(render.ID, p.name(checkpoint.Labelled{Label: r.Label, Mention: checkpoint.Mention{Name: r.Called}})), say(r.Status)}
 	for _, m := range a.Found.Metrics {
 		value := say(string(r.Metrics[m]))
 		if v.Layout == render.Aligned && r.Is(m) {
@@ -291,8 +297,7 @@ func (a Promoted) JSON(w io.Writer) error {
 // text confirms the checkpoint and tells how to undo the promotion.
 func (a Promoted) text(p *page) {
 	r := a.Done
-	p.done("Promoted "+r.Promotes.Attempt+": ", r.Created.Record.Label)
-	figures := cmp.Or(amounts(r.Answer, "written", "deleted", "changed in mode"), "none changed")
-	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
+	p.done("Promoted "+r.Promotes.Attempt+": ", checkpoint.CalledOf(r.Created.Record))
+	p.line(plain("Files: " + cmp.Or(amounts(r.Answer, "written", "deleted", "changed in mode"), "none changed")))
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"io"
-	"strings"
 
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/bisect"
@@ -20,18 +19,17 @@ func (a Bisected) text(p *page) {
 	r := a.Found
 	switch {
 	case r.Broke != nil:
-		subject, _, _ := strings.Cut(r.Broke.Message, "\n")
-		p.line(render.Span{Role: render.ID, Text: r.Broke.Label}, plain(" broke it"+when(subject != "", ": "+subject)))
+		p.line(append(mention(r.Broke.Mention), plain(" broke it"))...)
 		// Every checkpoint that was tested is bad, so nothing proves that this one introduced the
 		// fault.
 		if r.Good == nil {
 			p.line(plain("It is the oldest one that was tested, so it may never have been good."))
 		}
 	default:
-		p.line(plain("One of these broke it, but some of them were skipped: " + p.enumeration(labelsOf(r.Suspects))))
+		p.line(plain("One of these broke it, but some of them were skipped: " + p.enumeration(mentionsOf(r.Suspects))))
 	}
 	p.line(plain(render.Count(len(r.Runs), "run", "runs") + " over " + render.Count(r.Steps, "checkpoint", "checkpoints")))
-	if r.Diff != "" {
-		p.line(render.Span{Role: render.Hint, Text: "See:"}, plain(" "+r.Diff))
+	if r.See != "" {
+		p.line(render.Span{Role: render.Hint, Text: "See:"}, plain(" "+r.See))
 	}
 }

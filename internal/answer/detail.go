@@ -60,6 +60,22 @@ func mention(m checkpoint.Mention) render.Cell {
 	return []render.Span{{Role: render.ID, Text: m.Name}, plain(strings.TrimPrefix(m.String(), m.Name))}
 }
 
+// name returns what people type for a checkpoint; in a pipe its label.
+func (p *page) name(c checkpoint.Labelled) string {
+	if p.view.Layout == render.Aligned && c.Mention.Name != "" {
+		return c.Mention.Name
+	}
+	return c.Label
+}
+
+// called is mention for a list: in a pipe it has the label.
+func (p *page) called(c checkpoint.Labelled) render.Cell {
+	if p.view.Layout == render.Aligned && c.Mention.Name != "" {
+		return mention(c.Mention)
+	}
+	return cell(render.ID, c.Label)
+}
+
 // holds says how much a checkpoint holds: the first one of a session all its files and how they
 // differ from HEAD, a later one what it changed.
 func holds(d *checkpoint.Detail) string {

@@ -47,7 +47,7 @@ func (a Compared) text(p *page) {
 	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
 	p.moved(d.Repositories)
 	p.section("Checkpoints between", []render.Column{{}}, each(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
-		return []render.Cell{cell(render.ID, c.Label)}
+		return []render.Cell{p.called(c)}
 	}))
 	p.section("Commits between", []render.Column{{}, {Min: 20}}, each(d.Commits, func(c inspect.CommitLine) []render.Cell {
 		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), say(c.Subject)}

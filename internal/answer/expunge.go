@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/expunge"
 )
@@ -52,7 +53,7 @@ func (a ToExpunge) text(p *page) {
 func (p *page) rewritten(some []expunge.Rewritten) {
 	rows := each(some, func(c expunge.Rewritten) []render.Cell {
 		holds := cmp.Or(strings.Join(c.Holds, ", "), "it follows one that holds it")
-		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.Session)), say(holds)}
+		return []render.Cell{p.called(checkpoint.Labelled{Label: c.Label, Mention: c.Mention}), cell(render.Dim, string(c.Session)), say(holds)}
 	})
 	p.section("", []render.Column{{}, {}, {Min: 20}}, rows)
 }

@@ -43,7 +43,7 @@ func (a Audit) text(p *page) {
 			labels[e.Checkpoint] = e.Label
 		}
 	}
-	called := p.called(labels)
+	called := p.labelled(labels)
 	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
 	p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
 		return []render.Cell{
@@ -61,9 +61,9 @@ func happened(e inspect.HistoryLine) string {
 	return e.Event
 }
 
-// called returns a function that names checkpoints: by label for people, by id for programs, since
+// labelled returns a function that names checkpoints: by label for people, by id for programs, since
 // labels repeat after a rollback.
-func (p *page) called(labels map[name.ID]string) func(name.ID) string {
+func (p *page) labelled(labels map[name.ID]string) func(name.ID) string {
 	return func(id name.ID) string {
 		if label := labels[id]; label != "" && p.view.Layout == render.Aligned {
 			return label

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/land"
 )
@@ -30,7 +31,7 @@ func (a ToLand) text(p *page) {
 	)
 	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
 	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
-		return []render.Cell{cell(render.ID, c.Label), say(strconv.Itoa(c.Files)), say(c.Subject)}
+		return []render.Cell{cell(render.ID, p.name(checkpoint.Labelled{Label: c.Label, Mention: checkpoint.Mention{Name: c.Called}})), say(strconv.Itoa(c.Files)), say(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
 }
@@ -75,5 +76,5 @@ func (p *page) unlanded(r *land.Answer) string {
 	if len(r.Left) == 0 {
 		return ""
 	}
-	return p.enumeration(labelsOf(r.Left)) + ": no change since what is landed before"
+	return p.enumeration(mentionsOf(r.Left)) + ": no change since what is landed before"
 }

@@ -58,7 +58,7 @@ func (a Planned) text(p *page) {
 	// A promotion is a rollback whose files come from another session, and an undo or redo is one
 	// that goes over levels. Each has a heading of its own.
 	if from := r.Promotes; from != nil {
-		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Label}, plain(" of " + string(from.Session) + ", into session " + string(r.Session))}}}
+		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Mention.Name}, plain(strings.TrimPrefix(from.Mention.String(), from.Mention.Name) + " of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
 		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
@@ -345,7 +345,7 @@ func brings(r *rollback.Answer) string {
 // stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...
 func stateStep(r *rollback.Answer) string {
 	if r.Promotes != nil {
-		return "that of " + r.Promotes.Label
+		return "that of " + r.Promotes.Mention.Name
 	}
 	step := func(id name.ID) string {
 		var n uint

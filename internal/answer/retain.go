@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (a Marked) text(p *page) {
 	if slices.ContainsFunc(a, func(m retain.Marked) bool { return m.Pinned }) {
 		verb = "Pinned: "
 	}
-	p.done(verb+strings.Join(each(a, func(m retain.Marked) string { return m.Label }), ", "), "")
+	p.done(verb+strings.Join(each(a, func(m retain.Marked) string { return m.Mention.String() }), ", "), "")
 }
 
 // Pruned is the answer of prune. GC tells that git gc runs afterwards.
@@ -107,6 +108,9 @@ func freed(r *retain.PruneAnswer) string {
 // judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
 	rows := each(list, func(j retain.Judged) []render.Cell {
+		if p.view.Layout == render.Aligned {
+			return []render.Cell{mention(j.Mention), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, p.view.OID(j.Commit))}
+		}
 		return []render.Cell{
 			cell(render.ID, j.Label), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
 		}
@@ -202,7 +206,11 @@ func (a RefsToDelete) text(p *page) {
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
-		return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(c.Message)}
+		said := cmp.Or(c.Mention.Message, c.Mention.Files)
+		if p.view.Layout != render.Aligned || c.Mention.Name == "" { // deinit has refs
+			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(said)}
+		}
+		return []render.Cell{cell(render.ID, c.Mention.Name), say(said)}
 	})
 	p.section("", []render.Column{{}, {Min: 8}, {Min: 20}}, rows)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/rollback"
@@ -14,9 +15,7 @@ import (
 // plannedRevert writes the plan of a revert: the steps, then the files in groups.
 func (p *page) plannedRevert(r *rollback.Answer) {
 	p.fields(
-		field{"Takes back", say(p.enumeration(each(r.Steps, func(s rollback.RevertedStep) string {
-			return s.Label + when(s.Session != r.Session, " of "+string(s.Session))
-		})))},
+		field{"Takes back", say(p.takenBack(r))},
 		field{"Brings", say("only the files; the index and the current step stay as they are")},
 		field{"First", say("a safety checkpoint of what is here now")},
 	)
@@ -38,9 +37,16 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
 	for _, s := range r.Steps {
 		if s.Moved {
-			p.line(render.Span{Role: render.Warning, Text: "HEAD moved during " + s.Label + ":"}, plain(" only its files are taken back; `git revert` is for commits"))
+			p.line(render.Span{Role: render.Warning, Text: "HEAD moved during " + s.Mention.String() + ":"}, plain(" only its files are taken back; `git revert` is for commits"))
 		}
 	}
+}
+
+// takenBack names the steps whose work is taken back.
+func (p *page) takenBack(r *rollback.Answer) string {
+	return p.enumeration(each(r.Steps, func(s rollback.RevertedStep) string {
+		return s.Mention.String() + when(s.Session != r.Session, " of "+string(s.Session))
+	}))
 }
 
 // reverted writes a group of the files of a revert.
@@ -92,9 +98,9 @@ func (a Reverted) JSON(w io.Writer) error {
 // text confirms the checkpoint and tells how to undo the revert.
 func (a Reverted) text(p *page) {
 	r := a.Done
-	p.done("Took back "+r.What+": ", r.Created.Record.Label)
+	p.done("Took back "+p.takenBack(r)+": ", checkpoint.CalledOf(r.Created.Record))
 	figures := counted([]string{"taken back", "merged", "with conflict markers"}, a.count(threeway.Restored), a.count(threeway.Merged), a.count(threeway.Conflict))
-	p.line(plain(fmt.Sprintf("Files: %s | Safety: %s", figures, r.Safety)))
+	p.line(plain("Files: " + figures))
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }
 

@@ -36,7 +36,7 @@ func (a Session) text(p *page) {
 			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans()), cell(render.Dim, string(c.ID)),
 		}
 	}))
-	called := p.called(labels)
+	called := p.labelled(labels)
 	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, each(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
 		return []render.Cell{say(p.view.Time(r.Time.Time)), say(called(r.From) + " → " + called(r.To)), say(r.Reason)}
 	}))

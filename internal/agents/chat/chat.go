@@ -328,7 +328,7 @@ func chatWithout(ctx context.Context, s *checkpoint.Service, damage error) (*Ans
 			ev.Status = checkpoint.StatusOpen
 		}
 	})
-	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", checkpoint.MessageOf(damage), st.Session, e.Label)
+	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", checkpoint.MessageOf(damage), st.Session, s.Said(ctx, e))
 	return unless(err, &Answer{text: text, next: strings.Join(checkpoint.HintsOf(damage), "\n")})
 }
 
@@ -413,7 +413,7 @@ func chatManual(ctx context.Context, s *checkpoint.Service, ref string) (*Answer
 git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
-git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, f.Entry.Label, at, f.Entry.Label)}, nil
+git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, s.Said(ctx, f.Entry), at, f.Entry.Label)}, nil
 }
 
 // chatValidate validates every object of the session's checkpoints and returns those that are

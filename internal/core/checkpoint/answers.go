@@ -36,7 +36,7 @@ type Detail struct {
 	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
 
 	Left    string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
-	Against string // the checkpoint that the counts of files are against, where it was made on another branch: "cp-03 of feature"; not in JSON
+	Against string // the checkpoint that the counts of files are against, where it was made on another branch: `3 "try it" of feature`; not in JSON
 
 	Usage *Spending // of show: what the agent's turn took; not in JSON
 
@@ -79,8 +79,8 @@ type FileChange struct {
 type Labelled struct {
 	ID    name.ID `json:"id"`
 	Label string  `json:"label"`
-	// What a person said of it; empty where nobody has looked.
-	Message string `json:"-"`
+	// How people see it; empty where nobody has looked.
+	Mention Mention `json:"-"`
 }
 
 // BranchPlan says what a rollback does to HEAD and to branches.

@@ -41,7 +41,7 @@ func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error
 	found = only.in
 	found.Entry = only.entries[0]
 	how, _ := howLost(ctx, s, found.State, found.Entry)
-	s.Warn(fmt.Sprintf("%s was %s, and is meant here: its id is %s", found.Entry.Label, how, found.Entry.Checkpoint))
+	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.Entry), how))
 	return found, nil
 }
 
@@ -99,7 +99,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 	e := &Error{Kind: KindNotFound}
 	if len(discarded) == 1 {
 		how, undo := howLost(ctx, s, in.State, discarded[0])
-		e.Message = discarded[0].Label + " was " + how
+		e.Message = s.Said(ctx, discarded[0]) + " was " + how
 		e.Hints = append(e.Hints, fmt.Sprintf("its id is %s", discarded[0].Checkpoint))
 		if undo != "" {
 			e.Message += " (" + undo + " brings it back as it was)"
@@ -107,7 +107,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 		}
 		return &discardedError{e, in, discarded}
 	}
-	e.Message = fmt.Sprintf("%d discarded checkpoints are called %q", len(discarded), name.Clip(ref, name.Said))
+	e.Message = fmt.Sprintf("%d checkpoints that were left behind are called %q", len(discarded), name.Clip(ref, name.Said))
 	const most = 10
 	for i, c := range slices.Backward(discarded) {
 		if len(e.Hints) == most {
@@ -115,7 +115,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 			break
 		}
 		how, undo := howLost(ctx, s, in.State, c)
-		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, c.Label, how)
+		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, s.Said(ctx, c), how)
 		if undo != "" {
 			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", undo)
 		}
@@ -128,7 +128,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 // as "undo 2", or "" if none does. The number of undos depends on all sessions, because the undo list
 // of a worktree spans them. Sessions that cannot be read are left out.
 func howLost(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) (how, undo string) {
-	how = "discarded"
+	how = "left behind"
 	if by := st.DiscardedBy(c.Checkpoint); by != nil {
 		verb := "a rollback"
 		switch {

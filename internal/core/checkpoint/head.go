@@ -44,7 +44,7 @@ func LastCommit(ctx context.Context, s *Service) (commit name.OID, label string,
 			if _, err := s.Repo.Commits.TreeOf(ctx, rec.Git.Head); err != nil {
 				continue
 			}
-			commit, label, same, at = rec.Git.Head, string(st.Session)+":"+rec.Label, ours, Time{Time: rec.CreatedAt}
+			commit, label, same, at = rec.Git.Head, string(st.Session)+":"+CalledOf(rec), ours, Time{Time: rec.CreatedAt}
 		}
 	}
 	return commit, label, ctx.Err()

@@ -116,7 +116,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 			e.Hints = append(e.Hints, "…")
 			break
 		}
-		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", c.Checkpoint, c.Label))
+		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", c.Checkpoint, CalledBy(c)))
 	}
 	return nil, e
 }

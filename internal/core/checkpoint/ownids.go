@@ -98,7 +98,7 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string, rule fun
 	}
 	e := Failure(KindUsage, "", "%q is ambiguous: %d sessions have a checkpoint with this id", name.Clip(ref, name.Said), len(found))
 	for _, f := range found {
-		e.Hints = append(e.Hints, string(f.Session)+":"+f.Entry.Label)
+		e.Hints = append(e.Hints, string(f.Session)+":"+CalledBy(f.Entry))
 	}
 	return nil, e
 }

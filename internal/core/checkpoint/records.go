@@ -50,14 +50,14 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	if ctx.Err() != nil { // the time was up; that says nothing about the checkpoint
 		return err
 	}
-	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err}
+	known := &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", CalledBy(e)), Err: err}
 	if isLater(err) {
 		known.Hints = []string{newerReads}
 		return known
 	}
 	last := lastValid(ctx, s, st, e)
 	if last != nil {
-		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), last.Label))
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), s.Said(ctx, last)))
 	}
 	if to := s.RewrittenTo(ctx, st.Session, e); to != "" {
 		known.Err = fmt.Errorf("history was rewritten: %s is gone, and its ref is at %s now", e.Event().Commit.Short(), to.Short())
@@ -110,7 +110,7 @@ func DamagedError(e *journal.Entry, err error) error {
 	if isLater(err) {
 		hint = newerReads
 	}
-	return &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", e.Label), Err: err, Hints: []string{hint}}
+	return &Error{Kind: KindInvalid, Message: fmt.Sprintf("checkpoint %s cannot be read", CalledBy(e)), Err: err, Hints: []string{hint}}
 }
 
 // newerReads is the only hint for a record of a later format. The hints for damage would destroy a

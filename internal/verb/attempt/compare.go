@@ -45,6 +45,7 @@ type Compared struct {
 	Session   name.Session               `json:"session"`
 	ID        name.ID                    `json:"id"`
 	Label     string                     `json:"label"`
+	Called    string                     `json:"-"` // what people type for it
 	Step      int                        `json:"step"`
 	Steps     int                        `json:"steps"` // live checkpoints since the fork
 	Status    string                     `json:"status"`
@@ -234,7 +235,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	rec := got.Record
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
-		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
+		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Called: checkpoint.CalledOf(rec), Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
 		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: got.Raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
 	r.readMetrics(ctx, s, rec)

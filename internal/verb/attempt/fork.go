@@ -55,6 +55,7 @@ type Attempt struct {
 	FromSession name.Session         `json:"from_session"`
 	From        name.ID              `json:"from"`
 	FromLabel   string               `json:"from_label"` // empty if the checkpoint is gone
+	Origin      checkpoint.Mention   `json:"-"`          // of From
 	Worktree    string               `json:"worktree"`   // directory; empty if it was removed
 	Branch      string               `json:"branch"`     // empty if HEAD is detached there
 	Current     *checkpoint.Labelled `json:"current"`
@@ -158,7 +159,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return checkpoint.DamagedError(e, err)
 	}
 	if f.record.Snapshot.Tree == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", e.Label)
+		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", checkpoint.MentionOf(f.record))
 	}
 	if f.req.Chat {
 		if f.chat, err = continuation.Find(f.s, e, f.record, continuation.NewWorktree); err != nil {
@@ -174,7 +175,7 @@ func (f *forking) prepare(ctx context.Context) error {
 	}
 	f.head = linked.HeadFor(ctx, f.s, f.record.Git.Head)
 	if f.head != "" && f.head != f.record.Git.Head {
-		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", e.Label))
+		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", checkpoint.MentionOf(f.record)))
 	}
 	if f.head == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
@@ -285,7 +286,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Current = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
+	p.Current = new(checkpoint.LabelledBy(made.Record))
 	if p.chat != nil {
 		p.Chat, err = p.chat.Keep(p.s)
 	}

@@ -51,11 +51,11 @@ func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, wh
 	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}
 	if parent, err := s.Store.State(ctx, origin.Session); err == nil {
 		if e := parent.Entry(origin.Checkpoint); e != nil {
-			a.FromLabel = e.Label
+			a.FromLabel, a.Origin = e.Label, s.LabelledOf(ctx, e).Mention
 		}
 	}
 	if e := st.CurrentEntry(); e != nil {
-		a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+		a.Current = new(s.LabelledOf(ctx, e))
 	}
 	return a, true
 }

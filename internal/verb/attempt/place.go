@@ -90,6 +90,7 @@ const longestBase = 40
 func (f *forking) placed(called string, i int) *place {
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,
+		Origin: checkpoint.MentionOf(f.record),
 	}}
 	base := string(f.from.Session)
 	p.Session = name.Session(strings.TrimRight(base[:min(len(base), longestBase)], ".") + "-" + called)

@@ -83,7 +83,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 		return nil, err
 	}
 	promotion := rollback.Promotion{
-		Into: into, Files: from, What: rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label},
+		Into: into, Files: from, What: rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.MentionOf(rec)},
 	}
 	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
@@ -114,7 +114,7 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 	if req.Reason != "" {
 		return req.Reason
 	}
-	return fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, a.Session)
+	return fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), a.Session)
 }
 
 // stepOf returns the request for the checkpoint that records the promotion. It repeats the
@@ -123,7 +123,7 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 	r := create.Promoting(a.FromSession, rec)
 	r.Message, r.IncludeIgnored = req.Message, literal(inspect.IgnoredOf(rec))
 	if r.Message == "" {
-		r.Message = fmt.Sprintf("promote %s: %s of session %s", a.Name, rec.Label, from.Session)
+		r.Message = fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), from.Session)
 		if rec.Message != "" {
 			r.Message += "\n\n" + rec.Message
 		}
@@ -155,7 +155,7 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
-		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, rec.Label, name.Quoted(a.Worktree)))
+		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, checkpoint.MentionOf(rec), name.Quoted(a.Worktree)))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -69,6 +70,7 @@ type Answer struct {
 	Steps int                  `json:"steps"` // number of checkpoints in the range
 	// A command that shows what changed; empty if no good one is known.
 	Diff string `json:"diff"`
+	See  string `json:"-"` // the same with the names that people type
 }
 
 // Culprit is the step that broke it.
@@ -78,6 +80,8 @@ type Culprit struct {
 	Step  int     `json:"step"`
 	// For a step of a coding agent the prompt.
 	Message string `json:"message"`
+
+	Mention checkpoint.Mention `json:"-"`
 }
 
 // search is a bisect in progress.
@@ -134,7 +138,7 @@ func (b *search) gather(ctx context.Context) error {
 			return err
 		}
 		if good.Session != b.found.Session {
-			return checkpoint.Usage("", "%s and %s belong to different sessions", good.Entry.Label, b.found.Entry.Label)
+			return checkpoint.Usage("", "%s and %s belong to different sessions", b.s.Said(ctx, good.Entry), b.s.Said(ctx, b.found.Entry))
 		}
 	}
 	reached := good == nil
@@ -153,7 +157,7 @@ func (b *search) gather(ctx context.Context) error {
 	}
 	slices.Reverse(b.steps)
 	if !reached {
-		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", good.Entry.Label, b.found.Entry.Label)
+		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", b.s.Said(ctx, good.Entry), b.s.Said(ctx, b.found.Entry))
 	}
 	if len(b.steps) < 2 {
 		return checkpoint.Failure(checkpoint.KindNothing, "--all also tests checkpoints that are not milestones", "there is only one checkpoint to test")
@@ -310,12 +314,13 @@ func verdictText(v Verdict) string {
 // or -1.
 func (b *search) broken(ctx context.Context, low, high int) error {
 	label := func(i int) checkpoint.Labelled {
-		return checkpoint.Labelled{ID: b.steps[i].Checkpoint, Label: b.steps[i].Label}
+		return b.s.LabelledOf(ctx, b.steps[i])
 	}
 	if low >= 0 {
 		good := label(low)
 		b.answer.Good = &good
 		b.answer.Diff = fmt.Sprintf("git checkpoint diff %s %s --patch", b.steps[low].Checkpoint, b.steps[high].Checkpoint)
+		b.answer.See = fmt.Sprintf("git checkpoint diff %s %s --patch", b.typed(low), b.typed(high))
 	}
 	if high-low > 1 { // skipped ones are in between
 		for i := low + 1; i <= high; i++ {
@@ -328,8 +333,17 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 	if err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
-	b.answer.Broke = &Culprit{ID: e.Checkpoint, Label: e.Label, Step: e.Step, Message: rec.Message}
+	b.answer.Broke = &Culprit{ID: e.Checkpoint, Label: e.Label, Step: e.Step, Message: rec.Message, Mention: checkpoint.MentionOf(rec)}
 	return nil
+}
+
+// typed returns what a person types for a checkpoint. Where they named another session it says which.
+func (b *search) typed(i int) string {
+	ref := checkpoint.NameTo(b.found.State, b.steps[i])
+	if b.req.Session != "" || strings.Contains(b.req.Bad, ":") {
+		return string(b.found.Session) + ":" + ref
+	}
+	return ref
 }
 
 // evaluate returns a try that evaluates an expression on the record.

@@ -103,11 +103,11 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	}.Run(signals)
 	switch {
 	case err != nil:
-		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + e.Label, Err: err}
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + x.s.Said(ctx, e), Err: err}
 	case end.How != command.Exited:
 		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
 	case end.Code >= codeStops:
-		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, e.Label)
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, x.s.Said(ctx, e))
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil
 	case end.Code == 0:
@@ -124,7 +124,7 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 		return err
 	}
 	if target.Tree == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", e.Label)
+		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", x.s.Said(ctx, e))
 	}
 	head, err := headOf(ctx, x.s, e)
 	if err != nil {

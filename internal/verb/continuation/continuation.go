@@ -65,11 +65,12 @@ func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place)
 	}
 	const without = "without --chat only the files go back"
 	turn, made := rec.Agent()
+	said := checkpoint.MentionOf(rec)
 	if !made || turn.Position == nil {
 		if made && rec.Trigger != journal.TriggerTurn {
-			return refuse("the steps of its prompts can: `git checkpoint list --where 'trigger == \"turn\"'`", "%s is not the end of a prompt, so no conversation can go on from there", e.Label)
+			return refuse("the steps of its prompts can: `git checkpoint list --where 'trigger == \"turn\"'`", "%s is not the end of a prompt, so no conversation can go on from there", said)
 		}
-		return refuse(without, "%s does not say where a conversation with an agent stood", e.Label)
+		return refuse(without, "%s does not say where a conversation with an agent stood", said)
 	}
 	def, err := agent.Find(turn.Name)
 	if err != nil || !def.Chat.Can() {
@@ -89,14 +90,14 @@ func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place)
 		return refuse(without, "a conversation with %s goes on only in the worktree where it began", def.Title)
 	}
 	if !c.remembered(s) {
-		return refuse(without, "no hook has seen the conversation with %s here lately, so it cannot go on from %s", def.Title, e.Label)
+		return refuse(without, "no hook has seen the conversation with %s here lately, so it cannot go on from %s", def.Title, said)
 	}
 	if err := c.same(); err != nil {
-		return refuse(without, "the conversation with %s cannot go on from %s: %v", def.Title, e.Label, err)
+		return refuse(without, "the conversation with %s cannot go on from %s: %v", def.Title, said, err)
 	}
 	if server := def.Chat.Server; server != nil {
 		if err := command.Find(server.Command[0]); err != nil {
-			return refuse(without, "the conversation with %s cannot go on from %s: %v", def.Title, e.Label, err)
+			return refuse(without, "the conversation with %s cannot go on from %s: %v", def.Title, said, err)
 		}
 	}
 	return c, nil

@@ -53,9 +53,9 @@ func (c *captured) previous(ctx context.Context, v store.View) (b base, err erro
 		case ctx.Err() != nil:
 			return b, context.Cause(ctx)
 		case c.handed(): // a whole document replaces the damaged state
-			c.s.Warn(fmt.Sprintf("%s is damaged, so the document was not compared with it: %v", b.entry.Label, err))
+			c.s.Warn(fmt.Sprintf("checkpoint %s is damaged, so the document was not compared with it: %v", checkpoint.CalledBy(b.entry), err))
 		case c.safety || goesOn(c.req, err):
-			c.s.Warn(fmt.Sprintf("%s cannot be read, so its state and outputs are not carried over: %v", b.entry.Label, err))
+			c.s.Warn(fmt.Sprintf("checkpoint %s cannot be read, so its state and outputs are not carried over: %v", checkpoint.CalledBy(b.entry), err))
 		default:
 			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
 		}
@@ -243,7 +243,7 @@ func (c *draft) compareFiles(ctx context.Context) error {
 		}
 	}
 	if err != nil && prev.entry != nil {
-		c.unknown = checkpoint.UnknownSince(ctx, c.s, prev.entry.Label, prev.tree)
+		c.unknown = checkpoint.UnknownSince(ctx, c.s, checkpoint.CalledBy(prev.entry), prev.tree)
 	}
 	if err != nil && c.unknown == "" {
 		return err

@@ -67,7 +67,7 @@ func (c *draft) forking(start journal.Event) []journal.Event {
 	}
 	for e := range from.State.LineTo(from.Entry) {
 		if e.Milestone {
-			skip(e.Step, fmt.Sprintf("done as %s in session %s", e.Label, from.Session))
+			skip(e.Step, fmt.Sprintf("done as %s in session %s", checkpoint.CalledBy(e), from.Session))
 		}
 	}
 	for _, step := range slices.Sorted(maps.Keys(from.State.Skipped)) {

@@ -176,7 +176,7 @@ func (c *draft) against() string {
 	if made == "" || made == name.Ref(c.record.Git.Branch) {
 		return ""
 	}
-	return c.prev.record.Label + " of " + made.Short()
+	return checkpoint.MentionOf(c.prev.record).String() + " of " + made.Short()
 }
 
 // builtinFor returns the built-in workflow that recognises a document, or nil.

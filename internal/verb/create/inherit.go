@@ -32,7 +32,7 @@ func goesOn(req Request, err error) bool {
 func (c *captured) leaveOut(ctx context.Context, b base) error {
 	r := b.record
 	if len(r.State) > 0 && r.State[0] != '{' && !c.handed() {
-		c.s.Warn(fmt.Sprintf("the state of %s is no object, so it is not carried over", b.entry.Label))
+		c.s.Warn(fmt.Sprintf("the state of %s is no object, so it is not carried over", checkpoint.MentionOf(r)))
 		r.State = json.RawMessage("{}")
 	}
 	names := SortedKeys(r.Outputs)
@@ -48,7 +48,7 @@ func (c *captured) leaveOut(ctx context.Context, b base) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c.s.Warn(fmt.Sprintf("output %q of %s is not here, so it is not carried over", names[i], b.entry.Label))
+		c.s.Warn(fmt.Sprintf("output %q of %s is not here, so it is not carried over", names[i], checkpoint.MentionOf(r)))
 		delete(r.Outputs, names[i])
 		return nil
 	})

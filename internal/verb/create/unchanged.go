@@ -29,7 +29,7 @@ func (c *draft) refuseUnchanged(ctx context.Context) error {
 	if err != nil || !same {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label}}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label, checkpoint.MentionOf(prev.record)}}
 }
 
 // ErrFilesUnchanged means that the worktree has the files of Request.Unless.
@@ -40,10 +40,11 @@ type UnchangedError struct {
 	Session    name.Session
 	Checkpoint name.ID
 	Label      string
+	Mention    checkpoint.Mention
 }
 
-// Error names the label, for people.
-func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Label }
+// Error mentions it, for people.
+func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Mention.String() }
 
 // same reports whether the new checkpoint equals the one before. Message, step and name do not count.
 func (c *draft) same(ctx context.Context) (bool, error) {

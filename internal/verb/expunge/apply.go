@@ -100,7 +100,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 	s.Trace("expunged")
 	for _, m := range all {
 		r.plan.answer.Checkpoints = append(r.plan.answer.Checkpoints, Rewritten{
-			ID: m.entry.Checkpoint, Label: m.entry.Label, Session: r.session, Holds: m.places(), Rebuilt: m.record.ID,
+			ID: m.entry.Checkpoint, Label: m.entry.Label, Session: r.session, Holds: m.places(), Rebuilt: m.record.ID, Mention: checkpoint.MentionOf(m.record),
 		})
 	}
 	if r.as != r.session {

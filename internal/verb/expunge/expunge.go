@@ -45,6 +45,8 @@ type Rewritten struct {
 	// Where it has the content; empty: it only comes after one that has it.
 	Holds   []string `json:"holds"`
 	Rebuilt name.ID  `json:"rebuilt"` // its replacement; empty in a plan
+
+	Mention checkpoint.Mention `json:"-"`
 }
 
 // Answer describes an expunge, planned or done.

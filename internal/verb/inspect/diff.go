@@ -79,7 +79,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		d.FromTree, d.ToTree = "", ""
 		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
 	}
-	d.Checkpoints = between(a, b)
+	d.Checkpoints = between(ctx, s, a, b)
 	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
 	return d, err
 }
@@ -219,7 +219,7 @@ func opOf(c git.Change) string {
 
 // between returns the live checkpoints between two sides, without these. They are in the journal's
 // order.
-func between(a, b side) (out []checkpoint.Labelled) {
+func between(ctx context.Context, s *checkpoint.Service, a, b side) (out []checkpoint.Labelled) {
 	st := a.found.State
 	from, to := a.found.Entry.Place, st.Len()
 	if b.found != nil {
@@ -236,7 +236,7 @@ func between(a, b side) (out []checkpoint.Labelled) {
 	}
 	for i := from + 1; i < to; i++ {
 		if c := st.At(i); c.Live {
-			out = append(out, checkpoint.Labelled{ID: c.Checkpoint, Label: c.Label})
+			out = append(out, s.LabelledOf(ctx, st.Read(i)))
 		}
 	}
 	return out

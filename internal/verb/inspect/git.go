@@ -66,7 +66,7 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 // the one that the record's list of files is relative to.
 func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
 	if d.Record.Snapshot.Tree == "" {
-		s.Warn(d.Record.Label + " was imported without files, so there is nothing to compare")
+		s.Warn(checkpoint.MentionOf(d.Record).String() + " was imported without files, so there is nothing to compare")
 		return &Difference{}, nil
 	}
 	before, err := treeBefore(ctx, s, d.Record)

@@ -313,7 +313,7 @@ func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record
 	}
 	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, now.Tree, nil); err != nil {
 		// Damage in one checkpoint must not make `status` fail.
-		unknown := checkpoint.UnknownSince(ctx, s, rec.Label, rec.Snapshot.Tree)
+		unknown := checkpoint.UnknownSince(ctx, s, checkpoint.CalledOf(rec), rec.Snapshot.Tree)
 		if unknown == "" {
 			return err
 		}

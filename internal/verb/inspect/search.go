@@ -61,7 +61,7 @@ func Search(ctx context.Context, s *checkpoint.Service, session string, words []
 				return nil, err
 			}
 			if err := q.in(ctx, st, st.Read(i)); err != nil {
-				s.Warn(fmt.Sprintf("%s of session %q is not searched: %v", st.Read(i).Label, st.Session, err))
+				s.Warn(fmt.Sprintf("%s of session %q is not searched: %v", checkpoint.CalledBy(st.Read(i)), st.Session, err))
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 			return nil, err
 		}
 		entries = []*journal.Entry{f.Entry}
-		none.Message, none.Hints = f.Entry.Label+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
+		none.Message, none.Hints = s.Said(ctx, f.Entry)+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
 	} else {
 		st, err := checkpoint.ChosenState(ctx, s, session)
 		if err != nil {
@@ -57,7 +57,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		// Of a whole session, a damaged checkpoint is skipped. If the user named one, its damage is
 		// the answer.
 		if err != nil && ref == "" {
-			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", e.Label, err))
+			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", checkpoint.CalledBy(e), err))
 			continue
 		}
 		if err != nil {

@@ -50,6 +50,8 @@ type Commit struct {
 	Files   int      `json:"files"`
 	OID     name.OID `json:"oid"` // empty in a plan
 
+	Called string `json:"-"` // what people type for it
+
 	draft commits.Draft
 	held  []step
 }
@@ -175,7 +177,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			}
 			onTip := rec.Git.Head == p.s.Repo.Head.OID
 			if !onTip && isLast {
-				return nil, movedOn(e)
+				return nil, p.movedOn(ctx, e)
 			}
 			if !onTip {
 				break
@@ -190,7 +192,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		}
 	}
 	if !reached {
-		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", first.Entry.Label, last.Entry.Label)
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", p.s.Said(ctx, first.Entry), p.s.Said(ctx, last.Entry))
 	}
 	slices.Reverse(steps)
 	return steps, nil
@@ -237,12 +239,12 @@ func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]
 
 // noStep is the error for a checkpoint that a rollback made.
 func noStep(e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", e.Label), "%s was made by a rollback, not as a step, so it cannot be landed", e.Label)
+	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", checkpoint.CalledBy(e)), "%s was made by a rollback, not as a step, so it cannot be landed", checkpoint.CalledBy(e))
 }
 
 // movedOn is the error for a step that was made on another commit than HEAD.
-func movedOn(e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", e.Label)
+func (p *Plan) movedOn(ctx context.Context, e *journal.Entry) error {
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", p.s.Said(ctx, e))
 }
 
 // divide turns the steps into planned commits. A step whose files equal those of the one
@@ -257,7 +259,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 			continue
 		}
 		if len(st.record.Git.Unmerged) > 0 {
-			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", st.entry.Label)
+			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", checkpoint.MentionOf(st.record))
 		}
 		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
 		if err != nil {
@@ -268,7 +270,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 			return err
 		}
 		if len(changes) == 0 {
-			p.Answer.Left = append(p.Answer.Left, checkpoint.Labelled{ID: st.entry.Checkpoint, Label: st.entry.Label})
+			p.Answer.Left = append(p.Answer.Left, checkpoint.LabelledBy(st.record))
 			held = nil
 			continue
 		}
@@ -278,7 +280,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		}
 		subject, _, _ := strings.Cut(message, "\n")
 		p.Answer.Commits = append(p.Answer.Commits, Commit{
-			ID: st.entry.Checkpoint, Label: st.entry.Label, Subject: subject, Files: len(changes),
+			ID: st.entry.Checkpoint, Label: st.entry.Label, Called: checkpoint.CalledBy(st.entry), Subject: subject, Files: len(changes),
 			held:  held,
 			draft: commits.Draft{Label: st.entry.Label, Message: message, Tree: tree, At: st.record.CreatedAt},
 		})

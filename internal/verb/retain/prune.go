@@ -106,6 +106,9 @@ type Judged struct {
 	Session name.Session `json:"session"`
 	Commit  name.OID     `json:"commit"`
 
+	Mention checkpoint.Mention `json:"-"` // with the message of the first few
+
+	entry   *journal.Entry
 	created time.Time
 }
 
@@ -144,6 +147,11 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	}
 	if err := p.sessions(ctx); err != nil {
 		return nil, err
+	}
+	for _, list := range [][]Judged{p.answer.Pruned, p.answer.Kept} {
+		for i := range list[:min(len(list), saidOf)] {
+			list[i].Mention = s.LabelledOf(ctx, list[i].entry).Mention
+		}
 	}
 	if len(p.answer.Pruned) == 0 {
 		return p, nil
@@ -285,7 +293,10 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 
 // judged returns a checkpoint with the reason why it goes or stays.
 func judged(e *journal.Entry, reason string) Judged {
-	return Judged{e.Checkpoint, reason, e.Label, e.Event().Session, e.Event().Commit, e.Event().Time}
+	return Judged{
+		ID: e.Checkpoint, Reason: reason, Label: e.Label, Session: e.Event().Session, Commit: e.Event().Commit,
+		Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}, entry: e, created: e.Event().Time,
+	}
 }
 
 // Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and

@@ -4,7 +4,6 @@ package retain
 // and tags are deleted, and git gc deletes the objects later.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -40,7 +39,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 			return nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
 		}
 		if in = f.Session; f.Entry.Pinned {
-			return nil, pinnedError(f.Entry)
+			return nil, pinnedError(f.State, f.Entry)
 		}
 		entries = append(entries, f.Entry)
 	}
@@ -56,10 +55,11 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 	for _, e := range entries {
 		if !e.Dead && !gone[e.Checkpoint] {
 			gone[e.Checkpoint] = true
-			out.Removed = append(out.Removed, checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label})
-			if len(out.Removed) <= saidOf {
-				out.Removed[len(out.Removed)-1].Message = messageOrFiles(ctx, s, e)
+			one := checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}}
+			if len(out.Removed) < saidOf {
+				one = s.LabelledOf(ctx, e)
 			}
+			out.Removed = append(out.Removed, one)
 			commits = append(commits, e.Event().Commit)
 		}
 	}
@@ -151,7 +151,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 				continue
 			}
 			if entry.Pinned && pinned == pinnedRefuses {
-				return change, pinnedError(entry)
+				return change, pinnedError(v.State, entry)
 			}
 			gone[id] = true
 			e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: id, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: reason})
@@ -173,8 +173,8 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 }
 
 // pinnedError returns the error for a checkpoint that cannot be removed because it is pinned.
-func pinnedError(e *journal.Entry) *checkpoint.Error {
-	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+string(e.Checkpoint)+"` first", "%s is pinned", e.Label)
+func pinnedError(st *journal.State, e *journal.Entry) *checkpoint.Error {
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+checkpoint.NameTo(st, e)+"` first", "%s is pinned", checkpoint.CalledBy(e))
 }
 
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
@@ -235,7 +235,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		}
 		named[f.Entry.Checkpoint] = true
 		pinned := kind == journal.KindPin
-		out = append(out, Marked{checkpoint.Labelled{ID: f.Entry.Checkpoint, Label: f.Entry.Label}, f.Session, pinned, f.Entry.Pinned != pinned})
+		out = append(out, Marked{s.LabelledOf(ctx, f.Entry), f.Session, pinned, f.Entry.Pinned != pinned})
 		if f.Entry.Pinned == pinned {
 			continue // nothing to write
 		}
@@ -265,13 +265,3 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 
 // saidOf is of how many checkpoints the messages are read.
 const saidOf = 20
-
-// messageOrFiles returns the message of a checkpoint in one line, or its files; empty if it cannot be read.
-func messageOrFiles(ctx context.Context, s *checkpoint.Service, e *journal.Entry) string {
-	r, err := s.Store.Record(ctx, e.Event().Commit)
-	if err != nil {
-		return ""
-	}
-	m := checkpoint.MentionOf(r)
-	return cmp.Or(m.Message, m.Files)
-}

@@ -69,7 +69,7 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 			return nil, err
 		}
 		if _, _, whole := strings.Cut(ref, ":"); whole || len(more) > 0 && ref == string(more[0].Entry.Checkpoint) {
-			ref = more[0].Entry.Label // shorter
+			ref = checkpoint.CalledBy(more[0].Entry) // shorter
 			if more[0].Session != r.into.Session {
 				ref = string(more[0].Session) + ":" + ref
 			}
@@ -152,7 +152,7 @@ func (r *reverting) named(ctx context.Context, ref string) ([]*checkpoint.Found,
 		return nil, err
 	}
 	if first.Session != last.Session {
-		return nil, checkpoint.Usage("", "%s and %s are not of one session", first.Entry.Label, last.Entry.Label)
+		return nil, checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.Entry), r.s.Said(ctx, last.Entry))
 	}
 	between, err := line(last, first.Entry)
 	if err != nil {
@@ -173,7 +173,7 @@ func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Foun
 		}
 	}
 	if before != nil {
-		return nil, checkpoint.Usage("`git checkpoint list` shows their order", "%s is not before %s", before.Label, to.Entry.Label)
+		return nil, checkpoint.Usage("`git checkpoint list` shows their order", "%s is not before %s", checkpoint.CalledBy(before), checkpoint.CalledBy(to.Entry))
 	}
 	return found, nil
 }
@@ -183,7 +183,7 @@ func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Foun
 // saved has those that the watcher made since the step before.
 func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if f.Entry.Safety {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` goes back to it", f.Entry.Label), "%s was made by a rollback, not as a step", f.Entry.Label)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` goes back to it", checkpoint.NameTo(f.State, f.Entry)), "%s was made by a rollback, not as a step", checkpoint.CalledBy(f.Entry))
 	}
 	found := []*checkpoint.Found{f}
 	if !f.Entry.Milestone {
@@ -216,13 +216,13 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		return nil, checkpoint.DamagedError(f.Entry, err)
 	}
 	if rec.Snapshot.Tree == "" {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what it changed", f.Entry.Label)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what it changed", checkpoint.MentionOf(rec))
 	}
 	did := author.In(f.State, f.Entry, rec)
 	if safety := safetyOf(f); safety != nil {
 		did.Base = safety
 	}
-	d := &difference{found: f, label: f.Entry.Label, during: map[string]bool{}, stateAfter: rec.State, stateBefore: json.RawMessage("{}")}
+	d := &difference{found: f, label: checkpoint.MentionOf(rec).String(), during: map[string]bool{}, stateAfter: rec.State, stateBefore: json.RawMessage("{}")}
 	after, err := rollback.TargetOf(ctx, r.s, f.Entry)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		}
 	}
 	if len(d.changes) > 0 || r.req.State && string(d.stateBefore) != string(d.stateAfter) {
-		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved})
+		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, Mention: checkpoint.MentionOf(rec)})
 	}
 	return d, nil
 }
@@ -309,7 +309,7 @@ func (r *reverting) before(ctx context.Context, f *checkpoint.Found, rec *record
 		return t, false, checkpoint.DamagedError(base, err)
 	}
 	if was.Snapshot.Tree == "" {
-		return t, false, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what %s changed", base.Label, f.Entry.Label)
+		return t, false, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what %s changed", checkpoint.MentionOf(was), checkpoint.MentionOf(rec))
 	}
 	t, err = rollback.TargetOf(ctx, r.s, base)
 	return t, was.Git.Head != rec.Git.Head, err

@@ -112,6 +112,8 @@ type RevertedStep struct {
 	ID      name.ID      `json:"id"`
 	Label   string       `json:"label"`
 	Moved   bool         `json:"head_moved,omitempty"` // HEAD moved during it; commits stay
+
+	Mention checkpoint.Mention `json:"-"`
 }
 
 // RevertedFile is a file that the steps changed.

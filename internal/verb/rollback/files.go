@@ -208,7 +208,7 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 			if _, err := os.Lstat(filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(p))); err == nil {
 				hint = "a checkpoint has no empty directories, and ignored files only with --include-ignored"
 			}
-			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.files.Label, typed)
+			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", checkpoint.MentionOf(r.record), typed)
 		}
 		lacks, err := r.lacks(ctx, p)
 		if err != nil {
@@ -216,7 +216,7 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 		}
 		if lacks {
 			hint := "a rollback leaves alone what that checkpoint ignores or leaves out; remove it yourself if it has to go"
-			return checkpoint.Usage(hint, "%s does not have %q", r.files.Label, typed)
+			return checkpoint.Usage(hint, "%s does not have %q", checkpoint.MentionOf(r.record), typed)
 		}
 	}
 	return nil

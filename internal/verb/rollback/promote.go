@@ -51,6 +51,8 @@ type Promoted struct {
 	Session name.Session `json:"session"`
 	ID      name.ID      `json:"id"`
 	Label   string       `json:"label"`
+
+	Mention checkpoint.Mention `json:"-"`
 }
 
 // PrepareLanding plans to move HEAD's branch to commits that were made from checkpoints. No file
@@ -58,7 +60,7 @@ type Promoted struct {
 func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, merge func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
 	return plan(ctx, target{
 		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
-		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label}, Merge: merge, branch: &branch},
+		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(at.Entry)}}, Merge: merge, branch: &branch},
 	})
 }
 

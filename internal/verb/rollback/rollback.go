@@ -140,7 +140,7 @@ func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoPlace):
 		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
-		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", safety.Entry.Label)
+		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(safety.Entry))
 	case err != nil:
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 		case ctx.Err() != nil:
 			return nil, got, context.Cause(ctx)
 		default: // the files do not need it, and they must come back
-			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", r.to.Entry.Label, err))
+			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", checkpoint.CalledBy(r.to.Entry), err))
 		}
 	}
 	return &r, got, nil
@@ -235,7 +235,7 @@ func (r *target) refuseWithoutFiles() error {
 	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
 		return nil
 	}
-	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", r.files.Label)
+	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", checkpoint.MentionOf(r.record))
 }
 
 // refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and

@@ -3,6 +3,8 @@ package rollback
 import (
 	"context"
 
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
@@ -16,17 +18,17 @@ func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*recor
 		req.Message = "before " + r.req.Reason
 	case r.promote != nil && r.promote.branch != nil:
 		req.Landed = r.promote.branch.To
-		req.Message = "before " + r.promote.What.Label + " was landed"
+		req.Message = "before " + r.promote.What.Mention.Name + " was landed"
 	case r.promote != nil:
-		req.Message = "before " + r.promote.What.Label + " of session " + string(r.promote.What.Session) + " was promoted"
+		req.Message = "before " + r.promote.What.Mention.Name + " of session " + string(r.promote.What.Session) + " was promoted"
 	case r.isUndo() && r.stays:
 		req.Message = "before the " + string(r.direction) + " of a restore of some paths"
 	case r.isUndo():
-		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.levels[0].Rollback.ToLabel
+		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.nameOf(r.levels[0].Rollback)
 	case r.stays:
-		req.Message = "before some paths of " + r.files.Label + " were restored"
+		req.Message = "before some paths of " + checkpoint.CalledBy(r.files) + " were restored"
 	default:
-		req.Message = "before the rollback to " + r.answer.ToLabel
+		req.Message = "before the rollback to " + r.nameOf(&journal.Event{To: r.answer.To, ToLabel: r.answer.ToLabel})
 	}
 	if err := r.leaveUnignored(ctx, req.Capture); err != nil {
 		return nil, err
@@ -63,4 +65,12 @@ func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
 		err = worktree.LeaveOut(ctx, c, leave)
 	}
 	return err
+}
+
+// nameOf returns what people type for the checkpoint that a rollback went to.
+func (r *Plan) nameOf(went *journal.Event) string {
+	if e := r.to.State.Entry(went.To); e != nil {
+		return checkpoint.CalledBy(e)
+	}
+	return went.ToLabel
 }
