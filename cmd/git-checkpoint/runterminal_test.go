@@ -86,7 +86,7 @@ func TestRunAsks(t *testing.T) {
 		if code != c.code || string(content) != c.content || strings.Count(shown, "try\n") != c.tries {
 			t.Errorf("%s: exit %d, %q: %s", c.about, code, content, shown)
 		}
-		if !strings.Contains(shown, "What now?") || !strings.Contains(shown, "back to cp-01") {
+		if !strings.Contains(shown, "What now?") || !strings.Contains(shown, "back to 1 ") {
 			t.Errorf("%s: not asked: %s", c.about, shown)
 		}
 	}

@@ -25,7 +25,7 @@ func (a Ran) text(p *page) {
 	case s.Tries == 0:
 		after := ""
 		if s.LastGood != nil {
-			after = " after " + s.LastGood.Label
+			after = " after " + s.LastGood.Mention.String()
 		}
 		step := fmt.Sprintf("step %d", s.Step) + spaceBefore(s.StepName)
 		p.line(plain("Would run: "), render.Span{Role: render.ID, Text: step}, plain(after))

@@ -94,7 +94,7 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 	}
 	for _, left := range done.Left {
 		if !a.json && !a.quiet {
-			text := fmt.Sprintf("what try %d left: git checkpoint diff %s %s", left.Try, left.Before, left.Safety)
+			text := fmt.Sprintf("`git checkpoint diff %[2]s %[3]s` shows what try %[1]d left", left.Try, left.Before, left.Safety)
 			if err := a.view.Line(a.Terminal.Err, render.Span{Role: render.Hint, Text: "hint: "}, render.Span{Text: text}); err != nil {
 				return err
 			}
@@ -110,17 +110,17 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 // to the files before the first try.
 func (a *App) reportFailed(done *run.Answer) {
 	failed := &checkpoint.Error{Kind: checkpoint.KindFailed, Message: done.Message}
-	switch {
-	case done.Interrupted():
+	if done.Interrupted() {
 		failed.Kind = checkpoint.KindInterrupt
-	case done.Cut != "":
+	}
+	switch {
 	case done.Restored != nil: // the other lines tell the way back, which has been taken
 		failed.Message, _, _ = strings.Cut(done.Message, "\n")
 	case done.LastGood != nil:
-		failed.Hints = []string{"git checkpoint rollback " + done.Number + " goes back to " + done.LastGood.Label}
+		failed.Hints = []string{"`git checkpoint rollback " + done.Number + "` goes back to " + done.LastGood.Mention.String() + ", the last good checkpoint"}
 	}
 	if done.Start != nil && done.Restored == nil {
-		failed.Hints = append(failed.Hints, "git checkpoint rollback "+done.Start.Label+" goes back to what was there before the first try")
+		failed.Hints = append(failed.Hints, "`git checkpoint rollback "+done.Start.Mention.Name+"` goes back to what was there before the first try")
 	}
 	a.report(failed.Kind, failed)
 }
@@ -134,10 +134,10 @@ func askAfterFailure(ctx context.Context, a *App, failed *run.Answer) (run.FailA
 	a.reportFailed(failed)
 	choices := []term.Choice{{Letter: 'r', Text: "retry"}}
 	if failed.Start != nil {
-		choices = append(choices, term.Choice{Letter: 'w', Text: "go back to what was there before"})
+		choices = append(choices, term.Choice{Letter: 'w', Text: "go back to what was there before the first try"})
 	}
 	if failed.LastGood != nil {
-		choices = append(choices, term.Choice{Letter: 'b', Text: "go back to " + render.Escape(failed.LastGood.Label)})
+		choices = append(choices, term.Choice{Letter: 'b', Text: "go back to " + render.Escape(failed.LastGood.Mention.String()) + ", the last good checkpoint"})
 	}
 	choices = append(choices, term.Choice{Letter: 's', Text: "stop"})
 	letter, err := a.Terminal.Ask(ctx, "What now?", choices)

@@ -61,7 +61,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	r.before = &checkpoint.Labelled{ID: made.Record.ID, Label: made.Record.Label}
+	r.before = new(checkpoint.LabelledBy(made.Record))
 	r.answer.Before, r.answer.Start = r.before, r.before
 	return nil
 }
@@ -93,7 +93,7 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 		return nil
 	}
 	plan, err := rollback.Prepare(ctx, r.s, rollback.Request{
-		Session: string(a.Session), Ref: string(to.ID), Reason: fmt.Sprintf("step %d failed with exit code %d", a.Step, a.Code),
+		Session: string(a.Session), Ref: string(to.ID), Reason: a.failure(),
 	})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 		what = "what was there before the first try"
 	}
 	if r.req.Tell != nil {
-		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Label, what))
+		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Mention, what))
 	}
 	a.Left = append(a.Left, Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID})
 	return nil

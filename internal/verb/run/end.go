@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
@@ -84,10 +85,10 @@ func (r *running) withState() (create.Request, error) {
 // state from before, because the step is not done.
 func (r *running) cutOff(ctx context.Context, end command.End) error {
 	a, trigger := r.answer, workflow.TriggerUserInterrupt
-	a.Message = "the step was interrupted"
+	a.Message = a.called() + " was interrupted"
 	if end.How == command.TimedOut {
 		trigger = workflow.TriggerSessionEnd
-		a.Message = fmt.Sprintf("the step took longer than %s and was stopped", r.req.Timeout)
+		a.Message = fmt.Sprintf("%s timed out after %s", a.called(), r.req.Timeout)
 	}
 	a.Code, a.Cut = end.Code, trigger
 	if r.def == nil {
@@ -147,20 +148,36 @@ func (r *running) failed(ctx context.Context, left int) (end command.End, again 
 // describe sets the message about the failure, from the workflow if it has one.
 func (r *running) describe() {
 	a := r.answer
-	a.Message = fmt.Sprintf("the command failed with exit code %d", a.Code)
-	if r.def == nil {
+	a.Message = a.failure() + "; no checkpoint was made"
+	if r.def == nil || a.LastGood == nil {
 		return
 	}
 	said := map[string]any{
 		"step": a.Step, "step_name": a.StepName, "session": string(a.Session), "workflow": r.def.Name,
 		"error": fmt.Sprintf("exit code %d", a.Code),
 	}
-	if a.LastGood == nil {
-		a.Message = fmt.Sprintf("step %d failed with exit code %d, and no checkpoint was made; there is no earlier one", a.Step, a.Code)
-		return
-	}
 	said["last_valid"], said["label"] = a.LastGood.Label, a.LastGood.Label
-	a.Message = r.def.Message("step_failed", said)
+	if own := checkpoint.OwnWords(r.def, "step_failed", said); len(own) > 0 {
+		a.Message = strings.Join(own, "\n")
+	}
+}
+
+// called names the step in a message, or the command where it is no step.
+func (a *Answer) called() string {
+	if a.Session == "" {
+		return "the command"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("step %d %s", a.Step, a.StepName), " ")
+}
+
+// failure says how a try failed. A shell gives 128 plus the number of a signal for a command that it ended.
+func (a *Answer) failure() string {
+	text := fmt.Sprintf("%s failed: exit code %d", a.called(), a.Code)
+	const signalled, lastSignal = 128, 64
+	if number := a.Code - signalled; number > 0 && number <= lastSignal {
+		text += fmt.Sprintf(" (signal %d)", number)
+	}
+	return text
 }
 
 // fix runs the command that may repair the cause. If it fails the step is tried again all

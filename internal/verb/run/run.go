@@ -183,9 +183,12 @@ func (r *running) precheck(ctx context.Context) error {
 	a := r.answer
 	a.Session, a.Step, a.StepName = f.Session, f.Record.Step, f.Record.StepName
 	if e := f.Current; e != nil {
-		r.current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+		r.current = new(r.s.LabelledOf(ctx, e))
 		if good := lastGood(f.State, e); good != nil {
-			a.LastGood, a.Number = &checkpoint.Labelled{ID: good.Checkpoint, Label: good.Label}, checkpoint.TypedName(f.State, good)
+			a.LastGood = new(r.s.LabelledOf(ctx, good))
+			if a.Number = checkpoint.TypedName(f.State, good); a.Number == string(good.Checkpoint) {
+				a.Number = checkpoint.NameTo(f.State, good) // 3+1
+			}
 		}
 	}
 	return nil
@@ -214,7 +217,7 @@ func (r *running) tries(ctx context.Context) error {
 		end, err := r.execute(ctx, r.req.Command, r.req.Timeout)
 		if err != nil {
 			a.Code = max(end.Code, 1)
-			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started", Err: err}
+			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: a.called() + " could not be started", Err: err}
 		}
 		a.Code = end.Code
 		if end.How != command.Exited {
