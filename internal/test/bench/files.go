@@ -31,6 +31,16 @@ func (b *bench) files() []job {
 					return compare(ctx, b.Effort.Rounds, step{r.create, r.look}, step{r.change, r.snapshot})
 				},
 			},
+			job{
+				Row{Name: fmt.Sprintf("status/porcelain/%d", size), Work: "`status --porcelain --no-changes` ÷ `version`", Files: size, First: 3},
+				func(ctx context.Context) (samples, error) {
+					r, err := sized(ctx)
+					if err != nil {
+						return samples{}, err
+					}
+					return compare(ctx, b.Effort.Starts, r.checkpoint("status", "--porcelain", "--no-changes"), r.checkpoint("version"))
+				},
+			},
 			rollbackJob(b, Row{Name: fmt.Sprintf("files/rollback/%d", size), Work: "`rollback` ÷ (A + `git restore`)", Files: size, First: 1.5, Then: 0.7}, sized))
 		jobs = append(jobs, first(b, size)...)
 	}
