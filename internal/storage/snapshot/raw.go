@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -280,21 +281,54 @@ func (s *converter) smudge(ctx context.Context, index, dir string, paths []strin
 }
 
 // streamBlob has git write the content of a large file as a blob. after is what the file was once git
-// had read it.
+// had read it. git maps the file, and refuses it if somebody writes to it meanwhile: then git gets a
+// copy, for which there has to be space.
 func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
 	f, err := s.files.Open(p)
 	if err != nil {
 		return "", nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
-	if err == nil {
-		oid, err = name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+	if oid, err = s.writeBlob(ctx, f); git.ExitCode(err) == 128 {
+		var still *os.File
+		if still, err = s.copyOf(f); err == nil {
+			oid, err = s.writeBlob(ctx, still)
+			still.Close()           //nolint:errcheck // read only
+			os.Remove(still.Name()) //nolint:errcheck // disposable, swept by age
+		}
 	}
 	if err == nil {
 		after, err = f.Stat()
 	}
 	return oid, after, err
+}
+
+// writeBlob has git write the content of an open file as a blob.
+func (s *converter) writeBlob(ctx context.Context, f *os.File) (name.OID, error) {
+	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
+	if err != nil {
+		return "", err
+	}
+	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
+}
+
+// copyOf copies an open file from its beginning into one that nobody else writes to.
+func (s *converter) copyOf(f *os.File) (*os.File, error) {
+	to, err := os.CreateTemp(s.scratch, "tmp-copy-")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(to, f)
+	}
+	if err == nil {
+		_, err = to.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		to.Close()           //nolint:errcheck // the error says more
+		os.Remove(to.Name()) //nolint:errcheck // disposable, swept by age
+	}
+	return to, err
 }
 
 // mayConvert reports whether git might convert the content of any of files. It returns true in
