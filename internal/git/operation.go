@@ -29,6 +29,14 @@ func (c *Checkout) Operation() string {
 	return ""
 }
 
+// EndOf returns the command that ends an operation without finishing it.
+func EndOf(operation string) string {
+	if operation == "bisect" {
+		return "git bisect reset"
+	}
+	return "git " + operation + " --abort"
+}
+
 // OperationHead returns the other commit of the operation in progress, the one that is merged,
 // picked or reverted. It is empty when there is none.
 func (c *Checkout) OperationHead() name.OID {

@@ -29,6 +29,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -259,11 +260,7 @@ func (r *target) refuseEarly() error {
 		return err
 	}
 	if op := r.s.Repo.Checkout.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
-		end := "git " + op + " --abort"
-		if op == "bisect" {
-			end = "git bisect reset"
-		}
-		e := checkpoint.Failure(checkpoint.KindRefused, "`"+end+"` ends it", "a %s is in progress in this worktree", op)
+		e := checkpoint.Failure(checkpoint.KindRefused, "`"+git.EndOf(op)+"` ends it", "a %s is in progress in this worktree", op)
 		// An undo has no --force: sameOperation decides.
 		if !r.isUndo() {
 			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")
