@@ -62,12 +62,12 @@ test-servers:
 test-field:
 	@PATH="$(path)" GO="$(GO)" sh .ci/field
 
-# Histories in which it is known who made each line: SEEDS for each way of rewriting, of STEPS steps.
-# It prints how many lines got a right answer, and fails for any wrong one.
+# Histories in which it is known who made each line: SEEDS of them, of STEPS steps, each rewritten in all ways, or
+# in WAYS of them. It prints how many lines got a right answer, and fails for any wrong one.
 SEEDS   ?= 5
 STEPS   ?= 300
 test-why:
-	PATH="$(path)" CGO_ENABLED=0 WHY_SEEDS='$(SEEDS)' WHY_STEPS='$(STEPS)' $(GO) test ./internal/verb/why -run TestHistories -v -timeout 4h
+	PATH="$(path)" CGO_ENABLED=0 WHY_SEEDS='$(SEEDS)' WHY_STEPS='$(STEPS)' WHY_WAYS='$(WAYS)' $(GO) test ./internal/verb/why -run TestHistories -v -timeout 4h
 
 # A rollback that brings 200 files back, killed KILLS times, spread over all its system calls. It needs strace.
 KILLS   ?= 1000

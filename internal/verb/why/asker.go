@@ -42,7 +42,8 @@ type asker struct {
 	trunk    *trunk
 	authored map[authoring]Claim
 	aims     map[name.OID]*aim
-	diffs    int // how many were made
+	blames   map[fileOf][]blamedLine // by commit and path
+	diffs    int                     // how many were made
 }
 
 // fileOf is a path in a tree.
@@ -83,6 +84,7 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
 		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
 		having: map[entry][]entry{}, sessions: map[entry][]bool{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
+		blames: map[fileOf][]blamedLine{},
 	}
 	a.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	for i := range x.Checkpoints {
@@ -183,6 +185,28 @@ func (a *asker) once(ctx context.Context, e git.Entry, i int) bool {
 		}
 	}
 	return n == 1
+}
+
+// distinct reports whether a file has line i only once, and no session added more than one such line, at one
+// place. A line that is there once may still be another one than the one that was there once before.
+func (a *asker) distinct(ctx context.Context, e git.Entry, i int) bool {
+	if !a.once(ctx, e, i) {
+		return false
+	}
+	from, to := a.x.with(a.content(ctx, e).entryOf(i).key)
+	if to-from > len(a.x.Sessions) {
+		return false
+	}
+	met := map[int]bool{}
+	for at := from; at < to; at++ {
+		other := a.x.at(at)
+		of := a.sessionAt(a.x.change(other.change).point)
+		if met[of] || other.context != a.x.at(from).context {
+			return false
+		}
+		met[of] = true
+	}
+	return true
 }
 
 // mostDiffs bounds the work of one command. Beyond it, lines that occur several times are unknown.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
@@ -35,7 +34,7 @@ type Claim struct {
 	// Files is how many files the step changed.
 	Files int `json:"-"`
 
-	rank     int    // more than 0: the commit was made from this session, or names the checkpoint
+	rank     int    // 1: the session went on from the commit; 2: the commit names a checkpoint of it
 	worktree string // where the checkpoint was made
 }
 
@@ -68,7 +67,19 @@ func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i 
 			}
 		}
 	}
-	return dropWeaker(all)
+	known := slices.DeleteFunc(slices.Clone(all), func(claim Claim) bool { return claim.By == author.Outside && a.seenBefore(t, i, claim, all) })
+	return dropWeaker(known)
+}
+
+// seenBefore reports whether another session of the same worktree had added such a line before a claim, and
+// cannot tell any more whose this one is. Then it need not come from outside.
+func (a *asker) seenBefore(t text, i int, claim Claim, all []Claim) bool {
+	return slices.ContainsFunc(a.entriesOf(t, i), func(e entry) bool {
+		point := a.x.change(e.change).point
+		p, of := &a.x.Checkpoints[point], a.sessionOf(point).Name
+		return p.Worktree == claim.worktree && p.At <= claim.Since.Unix() && of != claim.Session &&
+			!slices.ContainsFunc(all, func(o Claim) bool { return o.Session == of })
+	})
 }
 
 // confirmed reports whether a claim to line i of the file as it is now holds from there, too. git blame may
@@ -79,44 +90,48 @@ func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i in
 	if i >= len(t) {
 		return false
 	}
-	if a.once(ctx, e, i) {
+	if a.distinct(ctx, e, i) {
 		return true
 	}
-	st := a.state(ctx, claim.Session)
 	of := a.sessionNamed(claim.Session)
-	if st == nil || of == nil {
+	if of == nil {
 		return false
 	}
-	all := a.momentsOf(ctx, of)
-	if len(all) == 0 || all[len(all)-1].point < 0 {
-		return false
-	}
-	tip := all[len(all)-1].point
-	for _, path := range paths {
-		if was := a.file(ctx, a.x.Checkpoints[tip].Tree, path); isFile(was) {
-			at := a.matched(ctx, was, e)[i]
-			if at < 0 {
-				return false
-			}
-			o := a.origin(ctx, tip, path, at)
-			return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
+	point, name := a.holding(ctx, of, paths, e)
+	if tip := a.tip(ctx, of); point < 0 && tip >= 0 {
+		at := slices.IndexFunc(paths, func(path string) bool { return isFile(a.file(ctx, a.x.Checkpoints[tip].Tree, path)) })
+		if at < 0 {
+			return false
 		}
+		if i = a.same(ctx, a.file(ctx, a.x.Checkpoints[tip].Tree, paths[at]), e, i); i < 0 {
+			return false
+		}
+		point, name = tip, paths[at]
 	}
-	return false
+	if point < 0 {
+		return false
+	}
+	o := a.origin(ctx, point, name, i)
+	return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
 }
 
 // dropWeaker drops the claims that a better one stands against.
 func dropWeaker(all []Claim) []Claim {
 	known := slices.DeleteFunc(all, func(c Claim) bool { return c.By == author.Unknown })
-	if slices.ContainsFunc(known, func(c Claim) bool { return c.rank > 0 }) {
-		known = slices.DeleteFunc(known, func(c Claim) bool { return c.rank == 0 })
-	}
-	// Two sessions of one worktree have seen the same change, and one of them knows whose it is.
-	agents := map[string]bool{}
+	// Sessions of one worktree have seen the same change. One of them may know whose it is, or else the first one
+	// tells. That counts for more than from which of them it was committed.
+	seen := slices.Clone(known)
+	known = slices.DeleteFunc(known, func(c Claim) bool {
+		return c.By == author.Outside && slices.ContainsFunc(seen, func(o Claim) bool {
+			return o.worktree == c.worktree && (o.By != author.Outside || o.Since.Before(c.Since.Time))
+		})
+	})
+	// In another worktree a session may go on from a commit that was made elsewhere.
+	best, highest := map[string]int{}, 0
 	for _, c := range known {
-		agents[c.worktree] = agents[c.worktree] || c.By != author.Outside
+		best[c.worktree], highest = max(best[c.worktree], c.rank), max(highest, c.rank)
 	}
-	known = slices.DeleteFunc(known, func(c Claim) bool { return c.By == author.Outside && agents[c.worktree] })
+	known = slices.DeleteFunc(known, func(c Claim) bool { return c.rank < best[c.worktree] || highest == 2 && c.rank < 2 })
 	var out []Claim
 	for _, c := range known {
 		if !slices.ContainsFunc(out, func(o Claim) bool { return o.Session == c.Session && o.Checkpoint == c.Checkpoint }) {
@@ -140,7 +155,7 @@ func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, p
 	if !from.landed && !parted.descent && !(len(parted.at) > 0 && a.sharesBranch(ctx, from.point, c)) && !a.half(ctx, of, c) {
 		return Claim{}, false
 	}
-	if a.delivered(ctx, parted, c, file, path, p.Tree, line) {
+	if a.delivered(ctx, parted, c, origin{from.point, file}, path, line) {
 		return Claim{}, false
 	}
 	o := a.origin(ctx, from.point, file, line)
@@ -149,10 +164,19 @@ func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, p
 	}
 	made := a.authorOf(ctx, o)
 	made.worktree = a.x.Checkpoints[o.point].Worktree
-	if from.landed {
-		made.rank = 1
-	}
+	made.rank = a.rankOf(of, from, c)
 	return made, true
+}
+
+// rankOf returns the rank of a claim from a standing.
+func (a *asker) rankOf(of *session, from standing, c *aim) int {
+	switch {
+	case !from.landed:
+		return 0
+	case a.names(of, c):
+		return 2
+	}
+	return 1
 }
 
 // findLine finds line i of a file of a commit in a checkpoint: in the file of that name, or in another one
@@ -197,9 +221,8 @@ func (a *asker) keeps(ctx context.Context, c *aim, path, line string) bool {
 	return slices.Contains(a.content(ctx, e), line)
 }
 
-// weight counts letters and digits in the block of lines around i that have partners in a row. git blame
-// -C asks for 40 of them, too.
-func weight(t text, to []int, i int) (n int) {
+// weight counts letters and digits in the block of lines around i that have partners in a row.
+func weight(t text, to []int, i int) int {
 	from, end := i, i+1
 	for from > 0 && to[from-1] >= 0 && to[from-1] == to[from]-1 {
 		from--
@@ -207,20 +230,13 @@ func weight(t text, to []int, i int) (n int) {
 	for end < len(t) && to[end] >= 0 && to[end] == to[end-1]+1 {
 		end++
 	}
-	for _, line := range t[from:end] {
-		for _, r := range line {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				n++
-			}
-		}
-	}
-	return n
+	return letters(t[from:end])
 }
 
 // delivered reports whether a line of a checkpoint's file had come to the commit's history before the
 // commit, and was removed again: then the commit's line is another one.
-func (a *asker) delivered(ctx context.Context, parted parting, c *aim, file, path string, tree name.OID, line int) bool {
-	mine := a.file(ctx, tree, file)
+func (a *asker) delivered(ctx context.Context, parted parting, c *aim, of origin, path string, line int) bool {
+	mine := a.file(ctx, a.x.Checkpoints[of.point].Tree, of.path)
 	for _, oid := range slices.Concat(parted.at, parted.since) {
 		if oid == c.parent() || oid == "" {
 			continue
@@ -229,13 +245,34 @@ func (a *asker) delivered(ctx context.Context, parted parting, c *aim, file, pat
 		if x == nil {
 			return true
 		}
-		for _, at := range slices.Compact([]string{file, path}) {
-			if was := a.file(ctx, x.Tree, at); isFile(was) && a.matched(ctx, was, mine)[line] != alone {
+		for _, at := range slices.Compact([]string{of.path, path}) {
+			if was := a.file(ctx, x.Tree, at); isFile(was) && a.matched(ctx, was, mine)[line] != alone && !a.before(ctx, was, of, line) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// before reports whether a file is one of the steps to a checkpoint's file in which a line was not there yet.
+// Where the line is there several times, these tell more than a comparison.
+func (a *asker) before(ctx context.Context, was git.Entry, of origin, line int) bool {
+	mine := a.file(ctx, a.x.Checkpoints[of.point].Tree, of.path)
+	if a.once(ctx, mine, line) {
+		return false
+	}
+	w, found := a.walkOf(of.point, of.path), false
+	has := len(a.follow(ctx, w, mine, line)) // so many versions have the line
+	for n := range min(len(w.versions), mostVersions) {
+		v := a.fill(ctx, w, n)
+		switch {
+		case has == 0 || n < has && v.now.OID == was.OID:
+			return false
+		case n >= has-1 && v.was.OID == was.OID:
+			found = true
+		}
+	}
+	return found
 }
 
 // authorOf reads who made a path of a checkpoint's own difference.

@@ -163,9 +163,7 @@ func (a *asker) whole(ctx context.Context, c *aim, change git.Change) []Claim {
 			if v := a.fill(ctx, w, 0); v.now.OID == now.OID && v.was.OID == change.Old.OID {
 				claim := a.authorOf(ctx, origin{v.point, v.path})
 				claim.worktree = a.x.Checkpoints[v.point].Worktree
-				if from.landed {
-					claim.rank = 1
-				}
+				claim.rank = a.rankOf(of, from, c)
 				all = append(all, claim)
 				break
 			}

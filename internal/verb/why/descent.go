@@ -125,17 +125,21 @@ func (a *asker) findStandings(ctx context.Context, of *session, c *aim) (out []s
 		}
 		return out
 	}
+	named := -1 // the newest one that the commit names
+	for i, m := range all {
+		if m.point >= 0 && m.at <= c.Committer.When.Unix() && c.named[string(a.x.Checkpoints[m.point].ID)] {
+			named = i
+		}
+	}
+	add(named, true)
 	for _, at := range []int64{c.Author.When.Unix(), c.Committer.When.Unix()} {
 		after := sort.Search(len(all), func(i int) bool { return all[i].least > at })
 		add(after-1, false)
 	}
-	if len(out) == 2 && out[0] == out[1] {
-		out = out[:1]
-	}
 	for i := range out {
 		out[i].landed = c.named[string(a.x.Checkpoints[out[i].point].ID)]
 	}
-	return out
+	return slices.Compact(out)
 }
 
 // names reports whether a commit names a checkpoint of a session, as land does.

@@ -3,7 +3,10 @@ package why
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,10 +36,12 @@ type history struct {
 	n      int
 	turn   int
 	kept   map[string]bool // the contents of files that checkpoints have
+	agents int             // how many sessions there are
+	active int             // the one that works
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
-	h := &history{World: verbtest.Unborn(t, "repo"), random: rand.New(rand.NewPCG(seed, 7)), files: map[string][]made{}, kept: map[string]bool{}}
+	h := &history{World: verbtest.Unborn(t, "repo"), random: rand.New(rand.NewPCG(seed, 7)), files: map[string][]made{}, kept: map[string]bool{}, agents: 1}
 	h.Env = append(h.Env, "GIT_CHECKPOINT_AUTOPACK=false") // what packs in the background would be this test again
 	for i := range 3 {
 		for range 3 {
@@ -48,8 +53,36 @@ func newHistory(t *testing.T, seed uint64) *history {
 	return h
 }
 
+// copied returns a copy of the history that goes on by itself.
+func (h *history) copied(t testing.TB, seed uint64) *history {
+	h.Helper()
+	root := t.TempDir()
+	w := &verbtest.World{TB: t, Root: root, Dir: filepath.Join(root, "repo"), Env: slices.Clone(h.Env)}
+	if err := os.CopyFS(w.Dir, os.DirFS(h.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	out := *h
+	out.World, out.random = w, rand.New(rand.NewPCG(seed, 8))
+	out.files, out.kept = clone(h.files), maps.Clone(h.kept)
+	h.Must(func(_ context.Context, s *checkpoint.Service) error {
+		now := s.Now()
+		return w.Do(func(_ context.Context, s *checkpoint.Service) error {
+			w.Later(now.Sub(s.Now()))
+			return nil
+		})
+	})
+	return &out
+}
+
 // gitAt runs git at the time of the clock.
 func (h *history) gitAt(args ...string) string {
+	h.Helper()
+	h.dateNow()
+	return h.Git(args...)
+}
+
+// dateNow lets the next commit have the time of the clock.
+func (h *history) dateNow() {
 	h.Helper()
 	h.Must(func(_ context.Context, s *checkpoint.Service) error {
 		at := s.Now().Format(time.RFC3339)
@@ -57,7 +90,6 @@ func (h *history) gitAt(args ...string) string {
 		h.Env = append(env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 		return nil
 	})
-	return h.Git(args...)
 }
 
 func clone(files map[string][]made) map[string][]made {
@@ -189,7 +221,7 @@ func texts(lines []made) (t text) {
 // create makes a checkpoint as an agent's event does. What each path is, is as in a record.
 func (h *history) create(trigger, message string, id *name.ID, paths map[string]string) {
 	h.Helper()
-	req := create.Request{Session: "agent", Trigger: trigger, Message: message, Agent: &record.Agent{Name: "claude", Session: "s1", Model: "opus", Paths: paths}}
+	req := create.Request{Session: h.session(), Trigger: trigger, Message: message, Agent: &record.Agent{Name: "claude", Session: h.session(), Model: "opus", Paths: paths}}
 	if trigger == "tool" || trigger == "prompt" {
 		req.SkipUnchanged = true
 	}
@@ -206,6 +238,25 @@ func (h *history) create(trigger, message string, id *name.ID, paths map[string]
 		}
 		return err
 	})
+}
+
+// session is the name of the session that works.
+func (h *history) session() string { return fmt.Sprintf("agent%d", h.active) }
+
+// change lets another session work, a new one or one from before. It sees what happened until then.
+func (h *history) change() {
+	h.Helper()
+	if h.random.IntN(2) == 0 {
+		h.commit(fmt.Sprintf("Before the next session %d", h.n))
+	}
+	if h.active = h.random.IntN(h.agents + 1); h.active == h.agents {
+		h.agents++
+	}
+	paths := map[string]string{}
+	for path := range h.files {
+		paths[path] = record.OutsideAgents
+	}
+	h.create("prompt", "before: more", nil, paths)
 }
 
 // agent plays a turn: a prompt, some tools, the end.
@@ -246,8 +297,9 @@ func (h *history) colleague(do func()) {
 
 func (h *history) land() {
 	h.Helper()
+	h.dateNow()
 	err := h.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		plan, err := land.Prepare(ctx, s, land.Request{Session: "agent", Each: h.random.IntN(2) == 0})
+		plan, err := land.Prepare(ctx, s, land.Request{Session: h.session(), Each: h.random.IntN(2) == 0})
 		if err == nil {
 			_, err = plan.Apply(ctx)
 		}
@@ -286,7 +338,7 @@ func (h *history) undone() {
 	before := clone(h.files)
 	var from name.ID
 	h.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		f, err := s.Resolve(ctx, "agent", "@")
+		f, err := s.Resolve(ctx, h.session(), "@")
 		if err == nil {
 			from = f.Entry.Checkpoint
 		}
@@ -299,7 +351,7 @@ func (h *history) undone() {
 	h.write()
 	h.create("tool", "Edit "+path, nil, map[string]string{path: record.Named})
 	h.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		plan, err := rollback.Prepare(ctx, s, rollback.Request{Session: "agent", Ref: string(from)})
+		plan, err := rollback.Prepare(ctx, s, rollback.Request{Session: h.session(), Ref: string(from)})
 		if err == nil {
 			_, err = plan.Apply(ctx)
 		}
@@ -317,6 +369,9 @@ func (h *history) work(steps int) {
 	h.Helper()
 	for range steps {
 		h.Later(time.Minute)
+		if h.random.IntN(25) == 0 {
+			h.change()
+		}
 		switch h.random.IntN(12) {
 		case 0, 1:
 			h.person()

@@ -38,22 +38,28 @@ func (a *asker) origin(ctx context.Context, point int32, path string, i int) ori
 	if i >= len(t) {
 		return none
 	}
-	key := origin{point, path}
-	w := a.walks[key]
-	if w == nil {
-		w = &walk{versions: a.versions(point, path), of: map[int]origin{}}
-		a.walks[key] = w
-	}
+	w := a.walkOf(point, path)
 	o, known := w.of[i]
 	if !known {
 		if a.once(ctx, e, i) {
-			o = a.indexed(ctx, w, t, i)
+			o = a.indexed(ctx, w, e, i)
 		} else {
 			o = a.walk(ctx, w, e, i)
 		}
 		w.of[i] = o
 	}
 	return o
+}
+
+// walkOf returns what is known of the lines of a file of a checkpoint.
+func (a *asker) walkOf(point int32, path string) *walk {
+	key := origin{point, path}
+	w := a.walks[key]
+	if w == nil {
+		w = &walk{versions: a.versions(point, path), of: map[int]origin{}}
+		a.walks[key] = w
+	}
+	return w
 }
 
 // versions returns the checkpoints on the chain of one that changed a path, newest first. It follows
@@ -120,30 +126,44 @@ func (a *asker) fill(ctx context.Context, w *walk, i int) *version {
 }
 
 // indexed finds the origin of a line that the file has once: the newest version that the index has the
-// line of. The hit is verified against the files.
-func (a *asker) indexed(ctx context.Context, w *walk, t text, i int) origin {
-	hits := map[int32]bool{}
+// line of. The hit is verified against the files. A line that was gone since then came again with a commit.
+func (a *asker) indexed(ctx context.Context, w *walk, e git.Entry, i int) origin {
+	none, t := origin{point: -1}, a.content(ctx, e)
+	line, hits := a.read(ctx, e).numbers[i], map[int32]bool{}
 	for _, e := range a.entriesOf(t, i) {
 		hits[e.change] = true
 	}
 	for n := range w.versions {
-		if !hits[w.versions[n].change] {
+		v := a.fill(ctx, w, n)
+		if v.now.OID != e.OID && (!isFile(v.now) || !slices.Contains(a.read(ctx, v.now).numbers, line)) {
+			return none
+		}
+		if !hits[v.change] {
+			if e = v.was; a.moved(v) && (!isFile(e) || !slices.Contains(a.read(ctx, e).numbers, line)) {
+				return none
+			}
 			continue
 		}
-		v := a.fill(ctx, w, n)
 		now := a.content(ctx, v.now)
 		at := slices.Index(now, t[i])
 		if at < 0 || slices.Contains(now[at+1:], t[i]) {
-			return origin{point: -1}
+			return none
 		}
 		switch a.matched(ctx, v.was, v.now)[at] {
 		case alone:
 			return origin{v.point, v.path}
 		case doubtful:
-			return origin{point: -1}
+			return none
 		}
+		e = v.was
 	}
-	return origin{point: -1}
+	return none
+}
+
+// moved reports whether HEAD went on to another commit with a version.
+func (a *asker) moved(v *version) bool {
+	base := a.x.base(v.point)
+	return base >= 0 && a.x.Checkpoints[base].Head != a.x.Checkpoints[v.point].Head
 }
 
 // mostVersions is how many versions of a file are compared with one another.
@@ -151,29 +171,62 @@ const mostVersions = 400
 
 // walk follows line i of a file through its versions, newest first, to the one that added it.
 func (a *asker) walk(ctx context.Context, w *walk, e git.Entry, i int) origin {
-	none := origin{point: -1}
+	at := a.follow(ctx, w, e, i)
+	if len(at) == 0 {
+		return origin{point: -1}
+	}
+	v := w.versions[len(at)-1]
+	return origin{v.point, v.path}
+}
+
+// committed reports whether HEAD went on to a commit that may have line i of a version: then the commit brought
+// it, and not the checkpoint.
+func (a *asker) committed(ctx context.Context, v *version, i int) bool {
+	head := a.x.Checkpoints[v.point].Head
+	if head == "" || !a.moved(v) {
+		return false
+	}
+	c := a.commit(ctx, head)
+	if c == nil {
+		return true
+	}
+	e := a.file(ctx, c.Tree, v.path)
+	return isFile(e) && a.matched(ctx, e, v.now)[i] != alone
+}
+
+// follow returns where line i of a file is in each of its versions, from the newest to the one that added
+// it. It returns nil if that cannot be told.
+func (a *asker) follow(ctx context.Context, w *walk, e git.Entry, i int) (at []int) {
 	for n := range min(len(w.versions), mostVersions) {
 		if a.diffs > mostDiffs || ctx.Err() != nil {
-			return none
+			return nil
 		}
 		v := a.fill(ctx, w, n)
 		if v.now.OID != e.OID { // a commit changed it in between
 			if !isFile(v.now) {
-				return none
+				return nil
 			}
-			if i = a.matched(ctx, v.now, e)[i]; i < 0 {
-				return none
+			if i = a.same(ctx, v.now, e, i); i < 0 {
+				return nil
 			}
 		}
-		switch i = a.matched(ctx, v.was, v.now)[i]; {
+		at = append(at, i)
+		compare := func(from, to git.Entry, i int) int { return a.matched(ctx, from, to)[i] }
+		if a.moved(v) {
+			compare = func(from, to git.Entry, i int) int { return a.same(ctx, from, to, i) }
+		}
+		switch i = compare(v.was, v.now, i); {
 		case i == alone:
-			return origin{v.point, v.path}
+			if a.committed(ctx, v, at[n]) {
+				return nil
+			}
+			return at
 		case i < 0:
-			return none
+			return nil
 		}
 		if e = v.was; !isFile(e) {
-			return none
+			return nil
 		}
 	}
-	return none
+	return nil
 }

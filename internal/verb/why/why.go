@@ -68,21 +68,20 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	if whole != nil {
 		a.setHere(path, whole)
 	}
+	now := a.hereAt(path)
+	if c := a.commit(ctx, s.Repo.Head.OID); c != nil {
+		if e := a.file(ctx, c.Tree, path); isFile(e) && slices.Equal(a.read(ctx, e).numbers, a.read(ctx, now).numbers) {
+			now = e
+		}
+	}
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
-		c, e := a.aimAt(ctx, b, path)
-		if c != nil {
-			if !a.has(ctx, e, b.from-1, b.text) {
-				e = git.Entry{}
-			}
-			l.Claims = slices.DeleteFunc(a.claims(ctx, c, b.path, e, b.from-1), func(claim Claim) bool {
-				return !a.confirmed(ctx, []string{path, b.path}, a.hereAt(path), b.line-1, claim)
-			})
-			if !c.here {
-				l.Subject, _, _ = strings.Cut(c.Message, "\n")
-				l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
-			}
+		var c *aim
+		if l.Claims, c = a.answer(ctx, asked{b, now, []string{path, b.path}}); c != nil && !c.here {
+			l.Commit = c.oid
+			l.Subject, _, _ = strings.Cut(c.Message, "\n")
+			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
 		}
 		lines = append(lines, l)
 	}
@@ -111,12 +110,12 @@ func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path stri
 	}
 	a.loose = loose
 	for i, at := range places {
-		c, e := a.aimAt(ctx, blamedLine{commit: at.Commit, path: at.Path}, path)
-		if c == nil || c.here || !a.has(ctx, e, at.From-1, at.Text) {
+		if at.Commit == "" {
 			continue
 		}
-		claims := a.claims(ctx, c, at.Path, e, at.From-1)
-		if len(claims) == 1 && a.confirmed(ctx, []string{path, at.Path}, a.file(ctx, tree, path), at.Line-1, claims[0]) {
+		q := asked{blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}, a.file(ctx, tree, path), []string{path, at.Path}}
+		claims, _ := a.answer(ctx, q)
+		if len(claims) == 1 {
 			out[i] = &claims[0]
 		}
 	}
