@@ -60,7 +60,7 @@ type Connected struct {
 	Name   func(file string) string // makes a file's path relative for display
 	DryRun bool
 	Done   bool // the plan was carried out
-	// Trials are what came of trying the hooks that were added, by the names of agents.
+	// Trials are the results of trying the hooks that were added, by the names of agents.
 	Trials map[string]*connect.Trial
 }
 

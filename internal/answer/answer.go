@@ -6,10 +6,9 @@
 // sections, which adapts to the View: a person sees shortened lists and relative times, a program
 // gets everything. JSON writes the members as documented.
 //
-// The package is pure: it gets values and writes to what it is handed. It opens no repository,
-// knows no clock and decides no exit code. All text passes through package render, which escapes
-// whatever a terminal would obey. The expected output of each answer is in testdata. Start reading
-// with Answer and page.
+// The package is pure: it gets values and a writer. It opens no repository, uses no clock and sets
+// no exit code. All text passes through package render, which escapes whatever a terminal would
+// interpret. The expected output of each answer is in testdata. Start reading with Answer and page.
 package answer
 
 import (

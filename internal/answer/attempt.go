@@ -48,8 +48,8 @@ func (a Forked) text(p *page) {
 	}
 }
 
-// conversations writes how conversations with an agent go on. With one attempt that is in the directory that
-// was named before.
+// conversations writes how conversations with an agent continue. A directory is given only if the
+// line before has not named it.
 func (p *page) conversations(made []attempt.Attempt) {
 	for _, m := range made {
 		if chat := m.Chat; chat != nil {
@@ -173,7 +173,7 @@ type Removal struct{ Plan *attempt.Removal }
 // JSON writes one object.
 func (a Removal) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
-// text writes what is captured before the worktree goes, and which files are lost because no
+// text writes what is captured before the worktree is removed, and which files are lost because no
 // checkpoint has them.
 func (a Removal) text(p *page) {
 	r := a.Plan
@@ -261,8 +261,8 @@ func (a SideBySide) row(p *page, r attempt.Compared) []render.Cell {
 	return append(row, say(v.Age(r.CreatedAt.Time)), say(r.Message))
 }
 
-// writeHeading writes what stands above the table for people, and takes a status that all rows have out of
-// it: an empty column is not shown.
+// writeHeading writes the lines above the table for people, and takes a status that all rows have
+// out of it: an empty column is not shown.
 func (a SideBySide) writeHeading(p *page, rows [][]render.Cell) {
 	const status = 3 // its column
 	if len(rows) == 0 {

@@ -41,8 +41,8 @@ func (a Created) untagged(p *page) {
 	}
 }
 
-// saved writes the line that confirms a checkpoint, and its session where that is new or another one
-// than before.
+// saved writes the line that confirms a checkpoint, and its session where that is new or has
+// changed.
 func (p *page) saved(d *checkpoint.Detail) {
 	said := []render.Span{{Role: render.Success, Text: "✓"}, plain(" Saved ")}
 	p.line(append(append(said, mention(checkpoint.MentionOf(d.Record))...), plain(": "+holds(d)))...)

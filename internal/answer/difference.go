@@ -54,8 +54,8 @@ func (a Compared) text(p *page) {
 	}))
 }
 
-// moved writes the submodules and other repositories inside that changed. What is in them is no
-// part of a checkpoint.
+// moved writes the submodules and nested repositories that changed. What is in them is not part of
+// a checkpoint.
 func (p *page) moved(repositories []inspect.Moved) {
 	p.section("Repositories inside (not captured)", []render.Column{{Min: 20}, {}}, each(repositories, func(m inspect.Moved) []render.Cell {
 		what := "files in it changed"
@@ -142,7 +142,7 @@ func (p *page) files(title string, changes []checkpoint.FileChange) {
 	p.firstFiles(title, changes, FilesListed)
 }
 
-// firstFiles is files for at most so many.
+// firstFiles is files with a limit on the number of files.
 func (p *page) firstFiles(title string, changes []checkpoint.FileChange, most int) {
 	shown, more := cut(p, changes, most)
 	p.cutSection(title, []render.Column{{}, {Min: 20}}, each(shown, func(c checkpoint.FileChange) []render.Cell {

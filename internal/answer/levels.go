@@ -25,7 +25,8 @@ func (a Levels) text(p *page) {
 	}
 	all := slices.Concat(a.Undo, a.Redo)
 	if p.view.Layout == render.Aligned {
-		// First what tells the rows apart; the ids of the safety checkpoints have no room.
+		// The first columns tell the rows apart. There is no room for the ids of the safety
+		// checkpoints.
 		columns = []render.Column{{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Rollback", Min: 36}, {Title: "Files", Align: render.Right}, {Title: "Goes to", Min: 8}, {Title: "Time", Min: 8}}
 	}
 	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {

@@ -18,7 +18,7 @@ import (
 type Listed struct {
 	Sessions   []inspect.Listing
 	Unfinished *inspect.Unfinished // nil unless a rollback was cut off here
-	Usage      bool                // with what turns of agents took
+	Usage      bool                // with the tokens that turns of agents used
 	Others     []checkpoint.OtherSession
 	MayFetch   string // where there is no session: how those of a remote come here
 	Rest       string // the command that shows to a person what the limit left out; empty: none was asked for

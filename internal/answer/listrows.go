@@ -146,8 +146,8 @@ func peopleTable(v render.View, items []inspect.Item) (shared []string, t render
 	return shared, t
 }
 
-// requiredCells returns the name and age of each row, behind the mark of the current checkpoint. Numbers are
-// aligned to the right, labels to the left.
+// requiredCells returns the name and age of each row, after the mark of the current checkpoint.
+// Numbers are aligned to the right, labels to the left.
 func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 	width := 0
 	for _, item := range items {

@@ -128,7 +128,7 @@ func bringsBack(r *rollback.Answer) string {
 // othersListed is how many paths are named of what one of the others did.
 const othersListed = 5
 
-// othersWork names what goes along although the session did not do it, and how to keep it.
+// othersWork names what is taken back although the session did not do it, and how to keep it.
 func (p *page) othersWork(r *rollback.Answer) {
 	var others []rollback.Others // with what is captured and what is not together
 	for _, o := range r.Others {
@@ -237,7 +237,7 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 		columns = append(columns, render.Column{})
 	}
 	title := "Files (" + amounts(r, "to write", "to delete", "to change mode") + ")"
-	if p.view.Layout == render.Tabbed { // a row that ends with its path has no tab behind it
+	if p.view.Layout == render.Tabbed { // a row that ends with its path has no tab after it
 		for i, row := range rows {
 			if i == 0 {
 				p.line(heading(title))

@@ -36,7 +36,7 @@ func headAfter(r *rollback.Answer) string {
 	return cmp.Or(ref.Short(), "HEAD")
 }
 
-// indexPaths names the entries for which somebody has to look twice: those that go over a change of
+// indexPaths names the entries that need a second look: those that are staged over a change of
 // HEAD, and those that cannot be staged again.
 func (p *page) indexPaths(r *rollback.Answer) {
 	if r.Index == nil {

@@ -15,7 +15,8 @@ type Report struct {
 // JSON writes one object.
 func (a Report) JSON(w io.Writer) error { return jsonLine(w, a.Answer) }
 
-// text writes the report as it is: it is made for other programs, and has nothing that a terminal obeys.
+// text writes the report as it is, because it is meant for other programs and has no control
+// characters.
 func (a Report) text(p *page) {
 	text := a.Markdown()
 	if a.Page {

@@ -187,7 +187,7 @@ func (p *page) completed(r *resume.Answer) {
 	rows := valueRows(titled(r.Completed.Last(resume.Shown), r, " ✅"))
 	if before := len(r.Completed) - len(rows); before > 0 {
 		all := "git checkpoint list --all"
-		if !r.Steps { // items of the state, which are no checkpoints
+		if !r.Steps { // items of the state, which are not checkpoints
 			all = "git checkpoint resume " + string(r.Session) + " --json"
 		}
 		rows = slices.Insert(rows, 0, []render.Cell{{dim("… " + render.Thousands(before) + " before: " + all)}})

@@ -118,14 +118,14 @@ func (p *page) judged(title string, list []retain.Judged) {
 	p.section(title, []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}, rows)
 }
 
-// prunedByRule tells how many checkpoints went because the workflow's retention rules say so.
+// prunedByRule tells how many checkpoints were removed by the workflow's retention rules.
 func (p *page) prunedByRule(n int) {
 	if n > 0 {
 		p.line(plain("Pruned: " + render.Count(n, "checkpoint", "checkpoints") + " of this session, as the workflow says (checkpoint.autoPrune=false keeps them)"))
 	}
 }
 
-// expired names the sessions that went because of their age.
+// expired names the sessions that were removed because of their age.
 func (p *page) expired(sessions []name.Session) {
 	if len(sessions) > 0 {
 		called := each(sessions, func(s name.Session) string { return string(s) })

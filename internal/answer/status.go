@@ -110,7 +110,7 @@ const statusFiles = 5
 // titleLength bounds the title of another session.
 const titleLength = 30
 
-// here writes it without the last lines.
+// here writes the answer of status without the last lines.
 func (a Stands) here(p *page) {
 	p.names = a.Files
 	s := a.Status
@@ -149,7 +149,7 @@ func (a Stands) here(p *page) {
 	p.workers(s.Workers)
 }
 
-// workers lists the agents that are at work beside the session.
+// workers lists the agents of other sessions that are at work here.
 func (p *page) workers(all []inspect.Worker) {
 	for _, w := range all {
 		p.line(plain("Also at work here: "), render.Span{Role: render.ID, Text: string(w.Session)},

@@ -6,7 +6,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 )
 
-// tokensOf returns the number of all tokens that a turn took, or "".
+// tokensOf returns the number of all tokens that a turn used, or "".
 func tokensOf(u *checkpoint.Spending) string {
 	if u == nil {
 		return ""

@@ -77,7 +77,7 @@ func (b *Batch) Object(ctx context.Context, spec string) (Object, error) {
 	return o, err
 }
 
-// Typed reads one object and returns an error if it has another type than typ.
+// Typed reads one object and returns an error if its type is not typ.
 func (b *Batch) Typed(ctx context.Context, spec, typ string) (Object, error) {
 	o, err := b.Object(ctx, spec)
 	if err == nil && o.Type != typ {
@@ -137,8 +137,8 @@ func (b *Batch) ask(ctx context.Context, read contentReader, specs []string, eac
 // atOnce is how many objects are read before they are handed on.
 const atOnce = 256
 
-// exchange has git answer specs in order. A damaged loose object of another size than its header
-// claims gets ErrUnreadable without asking: the answer for it would end too early or too late, and
+// exchange has git answer specs in order. A damaged loose object that does not have the size in its
+// header gets ErrUnreadable without asking: the answer for it would end too early or too late, and
 // the reader would wait for more, or take its end for the next answer.
 func (b *Batch) exchange(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
 	from := 0
@@ -184,7 +184,7 @@ func (b *Batch) exchangeSound(ctx context.Context, read contentReader, specs []s
 		}
 		ended := errors.Is(err, errEnded)
 		if ctx.Err() != nil || ended || done < len(specs) {
-			b.stopAll() // also where answers that nobody read are in the pipe
+			b.stopAll() // even where answers that nobody read are in the pipe
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -123,8 +123,8 @@ func ParseIndex(data []byte, hashLen int) (*Index, error) {
 	return ix, ix.extensions(at)
 }
 
-// extensions walks over the extensions behind the entries. The name of an optional one begins with
-// a capital letter; a reader must refuse any other that it does not know.
+// extensions walks over the extensions after the entries. The name of an optional one begins with a
+// capital letter; a reader must refuse any other that it does not know.
 func (ix *Index) extensions(at int) error {
 	for at+8 <= len(ix.data) {
 		sig, size := string(ix.data[at:at+4]), int(binary.BigEndian.Uint32(ix.data[at+4:]))
@@ -175,7 +175,7 @@ type span struct {
 }
 
 // header finds the parts of the entry at an offset. The length of the path in the flags is not
-// used, because it is capped at 0xfff; the NUL behind the path counts.
+// used, because it is capped at 0xfff; the NUL after the path is used.
 func (ix *Index) header(at int) (span, error) {
 	h := span{start: at, oid: at + entryHeader}
 	p := h.oid + ix.hashLen

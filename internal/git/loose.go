@@ -224,8 +224,8 @@ func (d *looseDir) syncAndChmod(f *os.File, sync bool) error {
 }
 
 // makeDir creates a directory for loose objects with the mode that git would give it, from the
-// umask and core.sharedRepository. Whoever may read it may also enter it, and a shared one hands
-// its group on to new files.
+// umask and core.sharedRepository. Those who may read it may also enter it, and new files in a
+// shared one inherit its group.
 func (d *looseDir) makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {

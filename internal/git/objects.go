@@ -126,8 +126,8 @@ func (o *database) borrow() *reader {
 // giveBack makes a reader available to others.
 func (o *database) giveBack(r *reader) { o.readers.Put(r) }
 
-// misstated reports whether git would read the object from a loose file whose content has another
-// size than its header claims. Only a full id is looked up.
+// misstated reports whether git would read the object from a loose file whose content does not have
+// the size that its header claims. Only a full id is looked up.
 func (o *database) misstated(spec string) bool {
 	oid, err := name.ParseOID(spec)
 	if err != nil {

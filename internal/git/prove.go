@@ -17,14 +17,13 @@ import (
 	"git-checkpoint/internal/git/internal/odb"
 )
 
-// ErrGarbled says that the content of an object has another id than the one under which it is
-// stored.
+// ErrGarbled says that the content of an object does not have the id under which it is stored.
 var ErrGarbled = errors.New("garbled: its content does not match its id")
 
 // Prove reads objects by their full ids and computes their ids anew. git does not do that for a
 // loose object that it reads.
 //
-// Of an object of more than keep bytes only the id is checked and Data is nil, so that no object
+// For an object of more than keep bytes only the id is checked and Data is nil, so that no object
 // can fill the memory. each gets the errors of Objects, and ErrGarbled together with the garbled
 // content. It is called in no particular order.
 func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) error {

@@ -92,8 +92,8 @@ func (l *Location) Output(ctx context.Context, args ...string) (string, error) {
 }
 
 // command builds the process: our configuration first, then that of c, so that the caller's
-// settings win. The place of the repository is passed in GIT_DIR and GIT_WORK_TREE, so that git
-// does not search for it again.
+// settings override ours. The place of the repository is passed in GIT_DIR and GIT_WORK_TREE, so
+// that git does not search for it again.
 func (l *Location) command(ctx context.Context, c Cmd) *exec.Cmd {
 	var args []string
 	var config []string

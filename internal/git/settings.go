@@ -23,7 +23,7 @@ func (s *Settings) SharedBits() fs.FileMode {
 func (s *Settings) PrivateMode() fs.FileMode { return 0o600 | s.SharedBits()&0o066 }
 
 // TrackedOnly reports whether untracked files are none of the repository's business: its git
-// directory is inside of its worktree under a name of its own, as where it keeps the dotfiles of a
+// directory is inside its worktree under a name of its own, as in one that keeps the dotfiles of a
 // home directory, and status.showUntrackedFiles is "no".
 func (s *Settings) TrackedOnly(own *OwnDirs) bool {
 	if own == nil || len(own.Inside) == 0 {

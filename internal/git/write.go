@@ -149,7 +149,8 @@ var syncNames = map[string][]string{
 }
 
 // syncs reads core.fsync and its predecessor core.fsyncObjectFiles for one kind of syncNames. By
-// default git syncs all of them but loose objects. What core.fsync names wins over what it excludes.
+// default git syncs all of them but loose objects. What core.fsync names takes precedence over what
+// it excludes.
 func syncs(c *gitconfig.Config, kind string) bool {
 	on := kind != "loose-object"
 	named, excluded := false, false

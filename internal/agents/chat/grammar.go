@@ -42,8 +42,8 @@ const (
 )
 
 // Parse finds the first line of a prompt that is one of our commands. Within a line, the first row
-// of chat.json that matches wins, so the order of the rows matters. A prompt that begins with "*" and
-// nearly the word of a command is the command "mistyped".
+// of chat.json that matches is used, so the order of the rows matters. A prompt that begins with
+// "*" and nearly the word of a command is the command "mistyped".
 func Parse(text string) (Command, bool) {
 	// Every command begins with one of these. This skips most prompts before the table is decoded.
 	if !strings.ContainsAny(text, "*/yY") {
@@ -80,8 +80,8 @@ func Parse(text string) (Command, bool) {
 }
 
 // chatRef is what may stand for a checkpoint in a chat: a number, a label, an id of ours or of a
-// system that checkpoints were imported from, @ and @~2, or latest. It has no colon: a session before it
-// is read apart.
+// system that checkpoints were imported from, @ and @~2, or latest. It has no colon: a session
+// before it is parsed separately.
 var chatRef = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 })

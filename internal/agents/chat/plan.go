@@ -27,7 +27,7 @@ type chatMemory struct {
 	Time time.Time `json:"time"`
 	// Target is the checkpoint to go back to. Once a plan was shown it is an id.
 	Target string `json:"target,omitempty"`
-	// Reason is what was typed behind the checkpoint.
+	// Reason is what was typed after the checkpoint.
 	Reason string `json:"reason,omitempty"`
 	// Revert is the checkpoint whose step is taken back, in place of a target.
 	Revert string `json:"revert,omitempty"`
@@ -198,7 +198,7 @@ func chatYes(ctx context.Context, s *checkpoint.Service, c Command) (*Answer, er
 		return chatDeleted(ctx, s, m)
 	}
 	plan, err := planFor(ctx, s, m)
-	if err != nil { // something is in the way by now; chatPlan says it, and remembers what was refused
+	if err != nil { // something is in the way by now; chatPlan reports it, and remembers what was refused
 		m.Seen = ""
 		return chatPlan(ctx, s, m)
 	}

@@ -16,7 +16,7 @@ type starred struct {
 	refs []string // checkpoints, which may be named with their session
 	bad  bool     // something else follows the word
 
-	// Only if bad: the checkpoints before what is none, and what follows the first n of them.
+	// Only if bad: the checkpoints before what is not one, and what follows the first n of them.
 	found, rests []string
 }
 
@@ -68,7 +68,7 @@ func nextWord(text string) (word, after string) {
 	return text, ""
 }
 
-// command returns the command that was typed, if there is one of this name that takes so many
+// command returns the command that was typed, if there is one of this name that takes as many
 // checkpoints.
 func (t starred) command(forms []chatForm) (Command, bool) {
 	refs, words := t.refs, ""

@@ -38,7 +38,7 @@ type conversation struct {
 	LeftOut bool `json:"left_out,omitempty"`
 	// Slow says that the person was told which files make captures slow.
 	Slow bool `json:"slow,omitempty"`
-	// Unignored says that this was told of files that were ignored until then.
+	// Unignored says that the person was told of captured files that had been ignored until then.
 	Unignored bool `json:"unignored,omitempty"`
 
 	Transcript progress `json:"transcript"`
@@ -65,8 +65,8 @@ type turn struct {
 	// The files when the prompt was given.
 	Tree name.OID `json:"tree,omitempty"`
 
-	// The milestone of its end, after which the agent may go on: its id, its step and its files. The
-	// step is nil where turns are no steps.
+	// The milestone of its end, after which the agent may go on: its id, its step and its files.
+	// The step is nil where turns are not steps.
 	Made name.ID  `json:"made,omitempty"`
 	Step *int     `json:"step,omitempty"`
 	End  name.OID `json:"end,omitempty"`
@@ -139,8 +139,8 @@ func (m *memory) saveConversation(c *conversation) error {
 	return wholefile.Bytes(file, 0o600, data)
 }
 
-// files returns the files that match a pattern. The directory is no part of the pattern: its
-// name may have a "[".
+// files returns the files that match a pattern. The directory is not part of the pattern: its name
+// may have a "[".
 func (m *memory) files(pattern string) []string {
 	names, _ := fs.Glob(os.DirFS(m.dir), pattern) //nolint:errcheck // the pattern is right
 	for i, name := range names {

@@ -51,12 +51,12 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	if happened.Kind == agent.KindBeforeTool {
 		return nil, true
 	}
-	out, _ = def.Write(event, said) //nolint:errcheck // an answer that cannot be encoded is none
+	out, _ = def.Write(event, said) //nolint:errcheck // an answer that cannot be encoded is left out
 	return out, true
 }
 
-// Refused returns what to print if no repository took an event: the reason, if a person typed one of
-// our commands where git opens no repository because it belongs to somebody else.
+// Refused returns what to print if no repository handled an event: the reason, if a person typed
+// one of our commands where git opens no repository because it belongs to somebody else.
 func Refused(def *agent.Definition, event string, happened agent.Event, problem error) []byte {
 	belongs := problem != nil && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
 	if !belongs || happened.Kind != agent.KindPrompt {

@@ -59,19 +59,19 @@ type handler struct {
 	slow         string           // what to say of a capture that took long
 	keepsPrompts bool             // messages contain the words of prompts
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
-	keepsUsage   bool             // and what it took
+	keepsUsage   bool             // and the tokens that it used
 
 	work   *author.Work  // what is remembered of all agents in the worktree
 	moment author.Moment // of the next capture
 	saw    bool          // the session's current checkpoint has the files as they are
 
-	// Of the last draft of a checkpoint: what changed since the one before, and who made it.
+	// For the last draft of a checkpoint: what changed since the one before, and who made it.
 	previous name.ID
 	changes  []author.Change
 	claims   map[string]string
 }
 
-// handle does what the event asks for. The answer is valid beside an error, too.
+// handle does what the event asks for. The answer is valid even if there is an error.
 func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 	e := h.e
 	if e.Session == "" || e.Kind == "" && e.Child == "" {
@@ -146,7 +146,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	return h.unkept(answer, err), err
 }
 
-// maxLeftOut is how many paths the person is told.
+// maxLeftOut is how many paths are named to the person.
 const maxLeftOut = 5
 
 // tellLeftOut tells the person, once in a conversation, what the checkpoints do not contain.
@@ -234,7 +234,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 			}
 			return agent.Answer{Block: text}, nil
 		}
-		// What the person changed is kept all the same, and the error is told at the end.
+		// What the person changed is still kept, and the error is reported at the end.
 		chatted = err
 	}
 	if unclosed != nil {

@@ -16,9 +16,9 @@ import (
 // tellAfter is the number of failures in a row after which the person is told.
 const tellAfter = 3
 
-// failed counts and logs a failure. After tellAfter failures in a row the person is told
-// once, with an event for which the agent can show a text. Files that are too large are told at
-// once, since that does not pass by itself.
+// failed counts and logs a failure. After tellAfter failures in a row the person is told once, with
+// an event for which the agent can show a text. Files that are too large are reported at once,
+// since that does not pass by itself.
 func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, error) {
 	var large *snapshot.TooLargeError
 	c := h.c
@@ -35,9 +35,10 @@ func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, erro
 	return answer, problem
 }
 
-// unkept tells the person of a failure that cannot be counted, because nothing can be written in the
-// git directory: at once, and once in a conversation. Where the user's own file cannot be written
-// either, it is told with each prompt. A hook that waited for another one in vain is no such failure.
+// unkept tells the person of a failure that cannot be counted, because nothing can be written in
+// the git directory: at once, and once in a conversation. Where the user's own file cannot be
+// written either, it is reported with each prompt. A hook that waited for another one in vain does
+// not count as such a failure.
 func (h *handler) unkept(answer agent.Answer, problem error) agent.Answer {
 	id := hashed(h.agent, h.e)
 	if problem == nil || errors.Is(problem, errBusy) || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) || h.places.told(id) {

@@ -13,11 +13,13 @@ import (
 // sourceFork is the source of a conversation that begins as a copy of another one.
 const sourceFork = "fork"
 
-// mostOrigins is among how many of the newest steps the one is looked for that the files are at.
+// mostOrigins is how many of the newest steps are searched for the one that has the files as they
+// are now.
 const mostOrigins = 50
 
-// origin returns the step at which the session of a conversation begins that goes on from another one: the
-// newest of the other's session that has the files as they are now. It is nil if there is none.
+// origin returns the step at which the session of a conversation begins if the conversation
+// continues another one: the newest step of the other session that has the files as they are now.
+// It is nil if there is none.
 func (h *handler) origin(ctx context.Context) *checkpoint.Found {
 	session := h.c.Origin
 	if session == "" && h.e.Source == sourceFork {

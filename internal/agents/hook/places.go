@@ -37,8 +37,8 @@ func Directories(def *agent.Definition, e agent.Event, getenv func(string) strin
 	return dirs
 }
 
-// Beside returns the directory of the file that a tool wrote, if the file may belong to another
-// repository than the one of the worktree top; else "".
+// Beside returns the directory of the file that a tool wrote, if the file may belong to a
+// repository other than the one of the worktree top; else "".
 func Beside(top string, e agent.Event) string {
 	if e.File == "" {
 		return ""
@@ -88,7 +88,7 @@ type place struct {
 	Told bool   `json:"told,omitempty"`
 }
 
-// mostPlaces bounds the file, in bytes. When it is full, the older half of the lines goes.
+// mostPlaces bounds the file, in bytes. When it is full, the older half of the lines is dropped.
 const mostPlaces = 128 << 10
 
 func placesOf(getenv func(string) string) places {

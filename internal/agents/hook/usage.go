@@ -1,7 +1,7 @@
 package hook
 
-// What a turn took, in tokens: read from the agent's transcript, or sent by its plugin. Only numbers
-// and names of models are kept.
+// This file counts the tokens that a turn used. They are read from the agent's transcript, or sent
+// by its plugin. Only numbers and names of models are kept.
 
 import (
 	"bytes"
@@ -150,8 +150,8 @@ func turnsOf(all []string, known []spent, ids []string) []spent {
 	return newest(known)
 }
 
-// read returns what the end of a transcript says, or nil if it cannot be read: a checkpoint is worth
-// more. It waits so long for a line that is late.
+// read returns what the end of a transcript says, or nil if it cannot be read: a checkpoint is
+// worth more. It waits up to lag for a late line.
 func (h *handler) read(path string, before *agent.Spent, lag time.Duration) *agent.Spent {
 	u := h.def.Usage
 	if !u.Reads() || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" {

@@ -1,7 +1,7 @@
 package hook
 
-// Who did what: each hook notes when tools begin and end (author.Work), and its checkpoint says who
-// made each path of its difference.
+// This file records who did what: each hook notes when tools begin and end (author.Work), and its
+// checkpoint says who made each path of its difference.
 
 import (
 	"context"
@@ -21,7 +21,8 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// Limits of the hook before a tool: the agent waits for it. After them that time is unknown.
+// Limits of the hook before a tool: the agent waits for it. After that, nobody knows what happened
+// at that time.
 const (
 	longestBefore     = time.Second
 	longestBeforeWait = 200 * time.Millisecond // for another hook of the worktree
@@ -48,7 +49,8 @@ func (h *handler) begin() *author.Worker {
 	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now()})
 }
 
-// missedFile is the name of the note that a hook before a tool had no time, made without the lock.
+// missedFile is the name of the note that a hook makes, without the lock, if it had no time to look
+// before a tool.
 func missedFile(worker string) string { return "missed-" + worker }
 
 // looking names the capture that the event makes.
@@ -56,8 +58,8 @@ func (h *handler) looking(m author.Moment) author.Look {
 	return author.Look{Moment: m, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call}
 }
 
-// foreseeing handles the event before a tool. It says nothing, whatever happens: the agent would take
-// it for a decision.
+// foreseeing handles the event before a tool. It never prints anything, because the agent would
+// take that for a decision.
 func (h *handler) foreseeing(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
 	defer cancel()
@@ -109,7 +111,7 @@ func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.
 	if len(h.e.Edits) == 0 {
 		return nil
 	}
-	// One that names only files elsewhere is no command all the same.
+	// A tool that names only files elsewhere is still no command.
 	edits := map[string]author.Edit{"": {To: author.Unclear}}
 	current := m == author.BeforeTool
 	tree := create.CurrentTree(ctx, h.s, h.c.Session)

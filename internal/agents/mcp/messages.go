@@ -46,7 +46,8 @@ type envelope struct {
 	} `json:"params"`
 }
 
-// note keeps the books: a message of one side opens a request of its own or closes one of the other.
+// note keeps track of requests: a message of one side opens a request of its own or closes one of
+// the other.
 func (m *messages) note(line []byte, own, other map[string]bool) {
 	var e envelope
 	if json.Unmarshal(line, &e) != nil { // a batch

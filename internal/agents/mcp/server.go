@@ -4,7 +4,7 @@
 // A tool is a command line of this program, run with --json; its answer is what the command prints.
 // So a client sees exactly what a person would see, and nothing is implemented twice. Server.run
 // runs the command lines. tools.go defines the tools, resources.go the resources and prompts, and
-// messages.go answers what is no message.
+// messages.go answers what is not a message.
 //
 // Tools that change files (rollback, undo, redo) exist only if the person started the server with
 // --write. Each takes the digest of a plan that the client has shown. There is no tool that pushes,

@@ -41,8 +41,8 @@ type Watcher struct {
 	// Say shows a message to the user.
 	Say func(string)
 
-	// events is the zero Watcher if nothing can be watched: its channels are never ready, and only the
-	// clock counts.
+	// events is the zero Watcher if nothing can be watched: its channels are never ready, and only
+	// the clock is used.
 	events *fsnotify.Watcher
 	// watched has the directories that events come from, relative to Top. inotify and the like do
 	// not watch a directory recursively, so each one is added by itself.
@@ -99,7 +99,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	if err != nil {
 		w.Say("file system events are not available (" + err.Error() + "); checking every " + w.Every.String())
 		w.events = &fsnotify.Watcher{}
-		return nil //nolint:nilerr // it is said, and the clock does
+		return nil //nolint:nilerr // a message was shown, and the clock alone is enough
 	}
 	w.events = events
 	return w.add(ctx, ".")
@@ -128,10 +128,10 @@ func (w *Watcher) add(ctx context.Context, dir string) error {
 	return nil
 }
 
-// watch adds one directory. It returns false if the system watches no more directories, for
-// example because fs.inotify.max_user_watches is reached. All events are given up then, since
-// half of them would not be reliable, and only the clock counts. A directory that has vanished or
-// cannot be read is skipped.
+// watch adds one directory. It returns false if the system watches no more directories, for example
+// because fs.inotify.max_user_watches is reached. All events are given up then, since half of them
+// would not be reliable, and only the clock is used. A directory that has vanished or cannot be
+// read is skipped.
 func (w *Watcher) watch(dir string) bool {
 	err := w.events.Add(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	switch {
@@ -172,8 +172,8 @@ func (w *Watcher) nested(dir string) bool {
 	return dir != "." && exists(at) && !w.Own.At(at)
 }
 
-// forget stops watching a directory and those below it. A directory that was moved is watched
-// under its old name otherwise, also where it is outside of the worktree.
+// forget stops watching a directory and those below it. A directory that was moved is watched under
+// its old name otherwise, even where it is outside of the worktree.
 func (w *Watcher) forget(dir string) {
 	if !w.watched[dir] { // a file, or a directory with nothing watched below it
 		return

@@ -8,23 +8,25 @@ import (
 	"strings"
 )
 
-// Bundle says how the hooks, pages and the MCP server make a plugin that the agent installs, in place of
-// entries in settings files. All of its paths are relative to the plugin's directory.
+// Bundle says how the hooks, pages and the MCP server are packed into a plugin that the agent
+// installs, instead of being entered in settings files. All of its paths are relative to the
+// plugin's directory.
 type Bundle struct {
 	Hooks  string            `json:"hooks"`
 	Server string            `json:"mcp"`   // empty: Files has it, or there is none
 	Pages  map[string]string `json:"pages"` // paths by template
 	// Files of JSON, in which "$version" stands for the version of this program.
 	Files map[string]any `json:"files"`
-	// Installed is a file that has a text once the agent has installed it; "~/" is the home directory.
+	// Installed is a file that contains a text once the agent has installed it; "~/" is the home
+	// directory.
 	Installed struct {
 		File string `json:"file"`
 		Text string `json:"text"`
 	} `json:"installed"`
 }
 
-// Bundled returns the files of the plugin, by path; nil if the agent has none. Its hooks say that they are
-// the plugin's, so that they leave the events to those of settings files.
+// Bundled returns the files of the plugin, by path; nil if the agent has none. Its hooks say that
+// they are the plugin's, so that they leave events to hooks in settings files.
 func (d *Definition) Bundled(version string) (map[string][]byte, error) {
 	if d.Bundle.Hooks == "" {
 		return nil, nil

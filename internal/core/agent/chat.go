@@ -17,15 +17,15 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Chat says how a conversation goes on from the end of an earlier turn: as a new one, beside the old one
-// which stays as it is. Without Go the agent has no way.
+// Chat says how a conversation goes on from the end of an earlier turn: as a new one, beside the
+// old one which stays as it is. Without Go the agent cannot do that.
 type Chat struct {
-	// Turn says that the id of the turn names the place. Otherwise it is a place in the transcript, and
-	// the id is that of the turn's last line, to which ID leads.
+	// Turn says that the id of the turn names the place. Otherwise the place is a position in the
+	// transcript, and its id is that of the last line of the turn, found by ID.
 	Turn bool     `json:"turn"`
 	ID   []string `json:"id"`
-	// Next is how a line of the transcript looks with which a prompt begins. If such lines name their turn,
-	// Of leads to its id, and a line of the same turn begins no prompt.
+	// Next describes the line of the transcript with which a prompt begins. If such lines name
+	// their turn, Of leads to its id, and another line of the same turn does not begin a prompt.
 	Next Line     `json:"next"`
 	Of   []string `json:"of"`
 	// Parent leads to the id of the conversation that this one is a copy of, in a line near the beginning.
@@ -64,8 +64,8 @@ type Maker struct {
 	Remove []Call `json:"remove"`
 }
 
-// Call is a call of a method, or a request to a path such as "POST /session". An answer that is an error
-// ends all.
+// Call is a call of a method, or a request to a path such as "POST /session". After an answer that
+// is an error, no other call is made.
 type Call struct {
 	Method string         `json:"method"`
 	Params map[string]any `json:"params"`
@@ -88,7 +88,7 @@ const (
 	chatTail    = 1 << 20
 )
 
-// Errors of a transcript that is not as it was.
+// Errors about a transcript that has changed.
 var (
 	errOther = errors.New("the transcript is not the one that was recorded any more")
 	errLong  = errors.New("the transcript is too long")
@@ -156,7 +156,7 @@ func before(f io.ReaderAt, at int64) (string, error) {
 	return hex.EncodeToString(digest.Sum(nil)), err
 }
 
-// Same returns an error if a transcript is not as it was at a place.
+// Same returns an error if a transcript has changed before a place.
 func (c Chat) Same(transcript io.ReaderAt, p record.Position) error {
 	if p.Offset <= 0 || p.Offset > longestChat {
 		return errOther
@@ -193,7 +193,7 @@ func (c Chat) Cut(to io.Writer, transcript io.ReaderAt, p record.Position, turn 
 			return err
 		}
 	}
-	return c.Same(transcript, p) // it may have been written anew meanwhile
+	return c.Same(transcript, p) // it may have been rewritten meanwhile
 }
 
 // quotedID returns an id as a JSON string.
@@ -202,7 +202,8 @@ func quotedID(id string) []byte {
 	return text
 }
 
-// Prompts counts the lines with which a prompt begins in a part of a transcript. What cannot be read has none.
+// Prompts counts the lines with which a prompt begins in a part of a transcript. What cannot be
+// read counts as having none.
 func (c Chat) Prompts(part io.Reader) (count int) {
 	for line, err := range linesOf(part) {
 		if l, valid := parsed(line); err == nil && valid && c.Next.fits(l) {
@@ -212,7 +213,8 @@ func (c Chat) Prompts(part io.Reader) (count int) {
 	return count
 }
 
-// end returns where the turn ends that stood at a place. So many prompts up to this turn come after the place.
+// end returns where the turn that stood at a place ends. missing is how many prompts up to this
+// turn come after the place.
 func (c Chat) end(transcript io.ReaderAt, at int64, turn string, missing int) (int64, error) {
 	end := at
 	for line, err := range linesOf(io.NewSectionReader(transcript, at, longestChat-at)) {

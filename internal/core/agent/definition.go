@@ -159,8 +159,8 @@ type EventRule struct {
 	Parent string `json:"parent"` // path to the id of its parent's
 }
 
-// Members lists, for each value, gjson paths where it may be in a payload. The first that
-// exists counts.
+// Members lists, for each value, gjson paths where it may be in a payload. The first one that
+// exists is used.
 type Members struct {
 	Session    []string `json:"session"`
 	Directory  []string `json:"directory"`
@@ -171,7 +171,7 @@ type Members struct {
 	Version    []string `json:"version"`
 	Turn       []string `json:"turn"`
 	Transcript []string `json:"transcript"`
-	// The transcript of a subagent's own, when it has ended.
+	// The subagent's own transcript, once the subagent has ended.
 	SubagentTranscript []string `json:"subagent_transcript"`
 	Subagent           []string `json:"subagent"` // set only in events of a subagent
 	// The conversation to which a subagent belongs.
@@ -301,11 +301,11 @@ func (d *Definition) Command(event, also string) string {
 	return before + quoted(also) + after
 }
 
-// around returns what is before and after the directory in a hook's command. A window manager gives an
-// agent a short PATH, so the command looks in usual places besides; directories of the user's choice
-// come first. The agent may run it in any shell, such as fish, which is why sh reads it. If the program is
-// not found, the first hook of a conversation says so to a person who agreed to it, where the agent shows
-// such a line.
+// around returns what is before and after the directory in a hook's command. A window manager gives
+// an agent a short PATH, so the command also looks in the usual places; directories of the user's
+// choice come first. The agent may run it in any shell, such as fish, which is why sh reads it. If
+// the program is not found, the first hook of a conversation says so to a person who agreed to it,
+// where the agent shows such a line.
 func (d *Definition) around(event string) (before, after string) {
 	before = `sh -c 'PATH="$PATH:/usr/local/bin:$HOME/.local/bin:/opt/homebrew/bin${1:+:$1}"; ` +
 		fmt.Sprintf("if command -v git-checkpoint >/dev/null 2>&1; then git-checkpoint hook %s %s 2>/dev/null; ", d.Name, event)

@@ -1,6 +1,6 @@
-// Package agent knows coding agents: where each keeps its settings, which hooks to add
-// there, how to read the payload of a hook and how to answer it. An agent is data, one JSON
-// file in definitions, so a new agent that sends JSON usually needs no code.
+// Package agent describes coding agents: where each keeps its settings, which hooks to add there,
+// how to read the payload of a hook and how to answer it. An agent is data, one JSON file in
+// definitions, so a new agent that sends JSON usually needs no code.
 //
 // Definition (definition.go) is such a file. Definition.Add and Remove (install.go) plan
 // edits of the settings, Change.Apply (write.go) carries them out, and Settings

@@ -15,7 +15,7 @@ type Edit struct {
 	// Source is the file from whose content it is made: Path, or the old name of a file that moves.
 	Source string
 	// Sole says that the agent promises that nothing else writes the file while the tool runs. Then
-	// nobody needs to know what the tool makes.
+	// what the tool makes of the file need not be known.
 	Sole bool
 	// Afresh says that the content does not depend on what was there.
 	Afresh bool
@@ -112,8 +112,8 @@ func (t Tool) replacing(root gjson.Result) (r replacing) {
 	return r
 }
 
-// apply replaces the text in a content. Where git keeps the file with other line ends than the agent
-// sees, those of the content count.
+// apply replaces the text in a content. Where git keeps the file with other line ends than the
+// agent sees, those of the content are used.
 func (r replacing) apply(content []byte) ([]byte, bool) {
 	before, after := []byte(r.before), []byte(r.after)
 	if bytes.Contains(before, []byte("\r\n")) && !bytes.Contains(content, []byte("\r\n")) {
@@ -189,7 +189,7 @@ func (s *patchSection) added([]byte) ([]byte, bool) {
 	return content, true
 }
 
-// updated applies the hunks one after the other, each at the first place behind the one before.
+// updated applies the hunks one after the other, each at the first place after the one before.
 func (s *patchSection) updated(before []byte) ([]byte, bool) {
 	if before == nil {
 		return nil, false
@@ -261,7 +261,7 @@ func (s *patchSection) hunks() (all []hunk) {
 	return all
 }
 
-// find returns the first place from at on where the lines stand, or -1.
+// find returns the first place from at on where the lines occur, or -1.
 func find(lines []string, at int, wanted []string) int {
 	for i := at; i+len(wanted) <= len(lines); i++ {
 		if slices.Equal(lines[i:i+len(wanted)], wanted) {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// hookEdits returns our hooks as entries of a settings file, which a new one starts with its root
-// members. Their commands also look for the program in the directory also.
+// hookEdits returns our hooks as entries of a settings file. In a new file the root members come
+// first. The commands of the hooks also look for the program in the directory also.
 func (d *Definition) hookEdits(isNew bool, also string) (edits []edit) {
 	if isNew {
 		for _, key := range slices.Sorted(maps.Keys(d.Hooks.Root)) {
@@ -69,8 +69,8 @@ func (d *Definition) ownHooks() ([]byte, error) {
 	return []byte(snippet(d.hookEdits(true, ""))), nil
 }
 
-// also returns the directory in which hooks look for the program as well. A file that is committed carries
-// nobody's directory along, and PATH cannot have one with a colon.
+// also returns the directory in which hooks look for the program as well. A committed file must not
+// name one person's directory, and PATH cannot contain a directory with a colon.
 func (p Place) also() string {
 	if p.Scope == ScopeProject || strings.ContainsAny(p.Program, ":\n\x00") {
 		return ""

@@ -23,16 +23,16 @@ func (d *Definition) Registered(file string) bool {
 	return err == nil && d.Server.Entry != nil && s.Has(e.path, e.asThere(s).value)
 }
 
-// Foresees reports whether the hooks of ours in a file include the one before a tool. It is true for an
-// agent that has none.
+// Foresees reports whether our hooks in a file include the one before a tool. It is also true for
+// an agent that has no such hook.
 func (d *Definition) Foresees(file string) bool {
 	event := d.Before()
 	data, err := readRegular(file)
 	return event == "" || err != nil || strings.Contains(string(data), "git-checkpoint hook "+d.Name+" "+event+" ") || d.Hooks.Plugin != "" && strings.Contains(string(data), `"`+event+`"`)
 }
 
-// Commanding is where files are that agents, editors or shells run commands from. A rollback that
-// changes such a file warns.
+// Commanding has the places of files from which agents, editors or shells run commands. A rollback
+// that changes such a file warns.
 type Commanding struct{ folders, files []string } // with slashes, below any directory
 
 // CommandingFiles collects them from the definitions of all agents.

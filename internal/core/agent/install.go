@@ -25,11 +25,12 @@ import (
 // Place says where an agent's settings are.
 type Place struct {
 	Worktree string // top directory, absolute
-	Program  string // directory of this program, for hooks that no commit carries along; empty: PATH has it
+	Program  string // directory of this program, for hooks that are not committed; empty: PATH has it
 	Home     string // absolute; empty: unknown
 	Scope    Scope
-	// Planned has what changes that are planned, and not applied yet, make of files, by their resolved
-	// paths; nil: the file is deleted. So several agents can be planned that edit one file.
+	// Planned has the content that files get from changes that are planned but not applied yet, by
+	// resolved path; nil: the file is deleted. So changes for several agents can be planned even if
+	// they edit the same file.
 	Planned map[string][]byte
 }
 
@@ -145,7 +146,8 @@ func (e edit) put(s *Settings) error {
 	return err
 }
 
-// renew gives an entry that another version or another place of the program added the command of this one.
+// renew puts the command of this program into an entry that another version, or the program at
+// another place, has added.
 func (e edit) renew(s *Settings) (bool, error) {
 	if e.former == nil {
 		return false, nil
@@ -159,11 +161,11 @@ func (d *Definition) Add(place Place, want Wanted) ([]Change, error) {
 	return d.changes(place, want, adding{})
 }
 
-// Remove plans to remove our entries. Where the receipt knows the inserted bytes, exactly
-// these go. The MCP server stays if others use its entry.
+// Remove plans to remove our entries. Where the receipt knows the inserted bytes, exactly these are
+// removed. The MCP server stays if others use its entry.
 func (d *Definition) Remove(place Place, receipt Receipt, others bool) ([]Change, error) {
 	all, err := d.changes(place, Wanted{Server: !others, Pages: true}, removing{receipt, d.Name})
-	// The directories of the first file go last.
+	// The directories of the first file are removed last.
 	slices.Reverse(all)
 	return all, err
 }
@@ -286,7 +288,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	if len(c.Added) == 0 {
 		*s = untouched
 	}
-	// The file was created for our entries and is empty again, so it goes.
+	// The file was created for our entries and is empty again, so delete it.
 	if known.Created && empty(s) {
 		s.text = nil
 	}

@@ -34,7 +34,7 @@ type Event struct {
 	Transcript string
 	// Path of the transcript of a subagent that has ended, if it has one of its own.
 	SubagentTranscript string
-	// What requests to a model took, if the payload says that.
+	// The tokens that requests to a model used, if the payload says that.
 	Usage record.Usage
 	// Id of the subagent that sent the event.
 	Subagent string
@@ -56,7 +56,7 @@ type Event struct {
 	Source string
 	// Borrowed says that the payload is one of the definition's borrower.
 	Borrowed bool
-	// Plugin says that the hook of a plugin heard it, see Bundle.
+	// Plugin says that the hook of a plugin received it, see Bundle.
 	Plugin bool
 }
 
@@ -203,7 +203,7 @@ func (t Tool) say(root gjson.Result, dir string) string {
 	return printable(verb + what)
 }
 
-// digest stands for a text in what is remembered.
+// digest returns a hash, which stands for a text in what is remembered.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])

@@ -18,8 +18,9 @@ func (d *Definition) HookFor(kind Kind) string {
 	return ""
 }
 
-// Written returns the command line of our hook for an event as it is in a settings file; empty: it has
-// none. A plugin runs the program without a command line, and has the one that stands for it.
+// Written returns the command line of our hook for an event as it is in a settings file; empty: it
+// has none. A plugin runs the program without a command line, so for it the result is the line that
+// a settings file would have.
 func (d *Definition) Written(file, event string) string {
 	if d.Hooks.Plugin != "" {
 		return d.Command(event, "")

@@ -25,7 +25,7 @@ type Settings struct {
 	renewed  []renewal
 }
 
-// renewal is a string in a file, as JSON, that another one took the place of.
+// renewal is a string in a file that was replaced by another one, both as JSON.
 type renewal struct{ from, to string }
 
 // Insertion is a text that was inserted into a file, so that exactly this can be removed

@@ -13,11 +13,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Transcripts says where an agent keeps the transcripts of its conversations, files of JSON lines. So a
-// conversation is known whose hooks did not run.
+// Transcripts says where an agent keeps the transcripts of its conversations, files of JSON lines.
+// They also show conversations whose hooks did not run.
 type Transcripts struct {
-	// Files is a pattern of filepath.Match; "~/" is the home directory, or what Variable has in place of
-	// the directory below it.
+	// Files is a pattern of filepath.Match. "~/" is the home directory. If the environment variable
+	// Variable is set, it takes the place of the first directory of the pattern.
 	Files    string `json:"files"`
 	Variable string `json:"variable"`
 
@@ -36,7 +36,7 @@ func (t Transcripts) Find(home string, getenv func(string) string, after time.Ti
 	if moved := getenv(t.Variable); t.Variable != "" && filepath.IsAbs(moved) {
 		top = moved
 	}
-	// The directory is no part of the pattern: its name may have a "[".
+	// The directory is not part of the pattern: its name may have a "[".
 	names, _ := fs.Glob(os.DirFS(top), pattern) //nolint:errcheck // the pattern is right
 	for _, name := range names {
 		file := filepath.Join(top, filepath.FromSlash(name))
@@ -77,7 +77,7 @@ func (t Transcripts) Replied(file string) (last time.Time) {
 	return last
 }
 
-// jsonLines gives the lines of JSON in a part of a file. What cannot be read has none.
+// jsonLines gives the lines of JSON in a part of a file. What cannot be read gives none.
 func jsonLines(file string, offset, size int64) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
 		f, err := os.Open(file)

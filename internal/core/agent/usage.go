@@ -10,26 +10,26 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Usage says where an agent writes what its requests to a model took: into the lines of its
-// transcript, or into payloads. Only numbers, ids and names of models are read.
+// Usage says where an agent writes how many tokens its requests to a model used: into the lines of
+// its transcript, or into payloads. Only numbers, ids and names of models are read.
 type Usage struct {
 	// Payload leads to a list of requests in payloads; empty: they are in the transcript.
 	Payload string `json:"payload"`
 
-	// Prompt is how a line looks that may begin a turn, and Turn leads to the turn's id in it. A line
+	// Prompt describes a line that may begin a turn, and Turn leads to the turn's id in it. A line
 	// without an id begins none.
 	Prompt Line     `json:"prompt"`
 	Turn   []string `json:"turn"`
-	// Awaits is how lines look after which a request follows, whose line may be late.
+	// Awaits describes lines that a request follows. The line of that request may be written late.
 	Awaits []Line `json:"awaits"`
 
-	// Request is how the line of a request looks. Several lines with one Id are one request, of which
-	// the last counts. If a line has an Of, that is the id of its turn.
+	// Request describes the line of a request. Several lines with one Id are one request, of which
+	// the last is used. If a line has an Of, that is the id of its turn.
 	Request Line     `json:"request"`
 	ID      []string `json:"id"`
 	Of      []string `json:"of"`
 	Model   []string `json:"model"`
-	// What these lead to is added up.
+	// The numbers that these lead to are added up.
 	Input   []string `json:"input"`
 	Cached  []string `json:"cached"`
 	Written []string `json:"written"`
@@ -38,7 +38,7 @@ type Usage struct {
 	Inclusive bool `json:"inclusive"`
 }
 
-// Line is how a line of a transcript looks: gjson paths that must have these values, and others that
+// Line describes a line of a transcript: gjson paths that must have these values, and others that
 // must not be empty.
 type Line struct {
 	When    map[string]string `json:"when"`
@@ -49,7 +49,7 @@ func (l Line) fits(line gjson.Result) bool {
 	return len(l.When) > 0 && EventRule{When: l.When, Present: l.Present}.holds(line)
 }
 
-// Spent is what the requests of a transcript took.
+// Spent is what the requests of a transcript used.
 type Spent struct {
 	// Turns has the ids of the turns in their order. Requests before the first have "".
 	Turns []string
@@ -140,7 +140,8 @@ func (s *Spent) All() (sum record.Usage) {
 	return sum
 }
 
-// request returns the id of a request, and what it took; nothing if it is no request to a model.
+// request returns the id of a request, and what it used; nothing if the line is not a request to a
+// model.
 func (u Usage) request(line gjson.Result) (string, request) {
 	sum := func(paths []string) (n int64) {
 		for _, path := range paths {
@@ -162,7 +163,7 @@ func (u Usage) request(line gjson.Result) (string, request) {
 	return id, request{model: strings.TrimSpace(printable(short(line, u.Model))), tokens: t}
 }
 
-// mostTokens bounds what a request is believed to take.
+// mostTokens is the most tokens that a request can plausibly use.
 const mostTokens = 1 << 40
 
 // count returns a number of tokens; 0 for anything else.

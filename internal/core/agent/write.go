@@ -60,8 +60,8 @@ func (c Change) Apply(receipt Receipt) error {
 	return wholefile.Bytes(c.Path, 0o666, c.After)
 }
 
-// drop deletes the file, and those of the directories created for it that are empty. Another file of
-// ours in such a directory takes it along when it is deleted.
+// drop deletes the file, and those of the directories created for it that are empty. A directory
+// that holds another file of ours is deleted with that one.
 func (c Change) drop(receipt Receipt) error {
 	if err := os.Remove(c.Path); err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Package author says who made what a checkpoint changed: the agent whose conversation it belongs
-// to, a command of that agent, another session, somebody outside of all tools that are known, or
-// nobody that can be told.
+// to, a command of that agent, another session, somebody outside all known tools, or somebody
+// unknown.
 //
 // A checkpoint's record has that for each path of its own difference (record.Agent.Paths), because it
 // cannot be found out later or elsewhere. Of and In read it. A wrong name is worse than none: what is
@@ -40,8 +40,9 @@ type Who struct {
 	Agent, Conversation string
 }
 
-// Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that did it.
-// It is empty if it was that agent, also if only while a command of it ran.
+// Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that
+// did it. It is empty if it was that agent, even if the change was only made while a command of
+// that agent ran.
 func (who Who) Else() string {
 	switch {
 	case who.By == Agent || who.By == During:
@@ -79,8 +80,8 @@ func (s Step) Paths() []record.Path {
 	return all
 }
 
-// Of reads the record of a checkpoint and says who made its difference. A record that cannot be read
-// is an error, beside a Step in which all is unknown.
+// Of reads the record of a checkpoint and says who made its difference. A record that cannot be
+// read is an error, together with a Step in which all is unknown.
 func Of(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (Step, error) {
 	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
@@ -114,8 +115,9 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	return step
 }
 
-// Turn says who made what the checkpoint of an agent stands for: of one that ends a turn, the difference
-// of the whole turn, and of any other its own. Of other checkpoints it says nothing.
+// Turn says who made what an agent's checkpoint stands for: for one that ends a turn, the
+// difference of the whole turn, and for any other, its own difference. It says nothing about
+// checkpoints that no agent made.
 func Turn(st *journal.State, e *journal.Entry, a record.Agent) Step {
 	step := Step{Base: baseOf(st, e), worker: workerOf(e, a)}
 	switch {
@@ -177,7 +179,7 @@ func baseOf(st *journal.State, e *journal.Entry) *journal.Entry {
 	return nil
 }
 
-// reaches reports whether the line to base has the checkpoint since, also if that is dead by now.
+// reaches reports whether the line to base has the checkpoint since, even if that is dead by now.
 func reaches(st *journal.State, base *journal.Entry, since name.ID) bool {
 	if base == nil {
 		return since == ""

@@ -36,7 +36,7 @@ func Stored(claims map[string]string) map[string]string {
 	return stored
 }
 
-// evidence collects what counts for all paths of a capture.
+// evidence collects what applies to all paths of a capture.
 type evidence struct {
 	*Work
 	look   Look
@@ -179,8 +179,9 @@ func (j *evidence) during() bool {
 	})
 }
 
-// outside reports whether no tool that is known was at work since the session saw the worktree; or since
-// another session did, if until then the path had not changed, or only outside as others captured it.
+// outside reports whether no known tool was at work since the session saw the worktree. It is also
+// true if none was at work since another session saw it, provided that until then the path had not
+// changed, or had been captured as changed outside.
 func (j *evidence) outside(c Change) bool {
 	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
 		return false

@@ -48,9 +48,9 @@ func (who Who) Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry
 	return nil, nil //nolint:nilnil // see above
 }
 
-// Speaker returns the checkpoint whose message stands for one: for what an agent's tool made that is the
-// one that ends the turn, with the words of the prompt on which the agent worked. Without it, it is the
-// checkpoint itself.
+// Speaker returns the checkpoint whose message describes e. For what an agent's tool made it is the
+// one that ends the turn, because that has the words of the prompt on which the agent worked. If
+// there is none, it is e itself.
 func Speaker(st *journal.State, e *journal.Entry) *journal.Entry {
 	if e.Event().Trigger != journal.TriggerTool {
 		return e

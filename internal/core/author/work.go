@@ -82,7 +82,7 @@ type Edit struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Values of Edit.To that are no content.
+// Values of Edit.To that are not content.
 const (
 	Any     = "any"
 	Unclear = "unclear" // it cannot be told from the tool's input
@@ -160,7 +160,7 @@ func (w *Work) Begin(worker string, as Worker) *Worker {
 	}
 	if as.Session != "" && w.Sessions[as.Session] == nil {
 		seen := -1
-		if w.fresh { // whatever differs, nobody who is known did it
+		if w.fresh { // nobody who is known made any of the differences
 			seen = 0
 		}
 		w.Sessions[as.Session] = &Sight{Began: w.Now, Seen: seen}
@@ -246,8 +246,8 @@ func (w *Work) Saw(session name.Session, tree name.OID) {
 	}
 }
 
-// Now says who made each path of the difference between a session's current checkpoint and the worktree
-// as it is now, for somebody who is no worker.
+// Now says who made each path of the difference between a session's current checkpoint and the
+// worktree as it is now, for somebody who is not a worker.
 func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []git.Change) map[string]Who {
 	all := make([]Change, len(changes))
 	for i, c := range changes {
@@ -354,7 +354,7 @@ func (w *Work) Idle(session name.Session, since time.Time) bool {
 // file is the file of a worktree.
 func file(gitDir string) string { return filepath.Join(gitDir, "checkpoint", "agents", "work") }
 
-// Load reads what is remembered in a worktree. A damaged file is one that remembers nothing.
+// Load reads what is remembered in a worktree. A damaged file counts as empty.
 func Load(gitDir string) *Work {
 	w := &Work{}
 	data, err := os.ReadFile(file(gitDir))
@@ -389,7 +389,8 @@ func (w *Work) Save(gitDir string) error {
 	return wholefile.Bytes(file(gitDir), 0o600, data)
 }
 
-// forget drops what is too old. Sessions whose last sight is older than what is dropped know nothing.
+// forget drops what is too old. Nothing is known any more about a session whose last sight is older
+// than that.
 func (w *Work) forget() {
 	if over := len(w.Changes) - mostChanges; over > 0 {
 		w.Floor = max(w.Floor, w.Changes[over-1].At)

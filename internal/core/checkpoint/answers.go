@@ -38,7 +38,7 @@ type Detail struct {
 	Left    string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
 	Against string // the checkpoint that the counts of files are against, where it was made on another branch: `3 "try it" of feature`; not in JSON
 
-	Usage *Spending // of show: what the agent's turn took; not in JSON
+	Usage *Spending // of show: what the agent's turn used; not in JSON
 
 	Called string // of show: the name that leads to it; not in JSON
 

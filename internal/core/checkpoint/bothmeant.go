@@ -10,9 +10,10 @@ import (
 	"git-checkpoint/internal/format/render"
 )
 
-// bothMeant returns the error for a number that a person types where an agent's session is active, if the newest
-// session in which people work here has that number, too: the agent may have begun without the person noticing. It
-// is nil otherwise, also where the person chose the agent's session.
+// bothMeant returns the error for a number that a person types where an agent's session is active,
+// if the newest session in which people work here has that number, too: the agent may have begun
+// without the person noticing. It is nil otherwise, even where the person chose the agent's
+// session.
 func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Found) error {
 	active := found.State
 	if session != "" || !numberPattern().MatchString(ref) || active.Workflow != workflow.AgentName || IsChosen(s, active.Session) {

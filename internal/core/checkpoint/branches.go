@@ -37,10 +37,11 @@ func (s *Service) workBranch() name.Ref {
 	return ""
 }
 
-// BranchSession returns the default session of the branch, and whether it exists. Of several, as those of
-// clones, it is the one that this worktree used last, else one that was begun in this clone, else the first
-// by name. If a session of the name belongs to another branch, as after two branches whose names are cleaned
-// to the same one, -2, -3 and so on is appended. With a detached HEAD the name has the first digits of its commit.
+// BranchSession returns the default session of the branch, and whether it exists. If there are
+// several, such as those of clones, it is the one that this worktree used last, else one that was
+// begun in this clone, else the first by name. If a session of the name belongs to another branch,
+// as after two branches whose names are cleaned to the same one, -2, -3 and so on is appended. With
+// a detached HEAD the name has the first digits of its commit.
 func (s *Service) BranchSession(ctx context.Context) (session name.Session, exists bool, err error) {
 	branch := s.workBranch()
 	if branch == "" {
@@ -102,9 +103,9 @@ func isDefault(st *journal.State) bool {
 		hasNumber(st.Session, name.SessionFromBranch(name.Ref(st.Started.Branch).Short()))
 }
 
-// lastUsed returns the session that fits and that this worktree used last, else one that was begun in a worktree
-// of this repository, else the first that fits. It is nil if none fits. One that cannot be read is an error
-// if it is called so, and left out where called is nil.
+// lastUsed returns the session that fits and that this worktree used last, else one that was begun
+// in a worktree of this repository, else the first that fits. It is nil if none fits. A session
+// that called selects and that cannot be read is an error; where called is nil, it is left out.
 func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
 	all, err := SessionNames(ctx, s)
 	if err != nil {
@@ -152,9 +153,10 @@ func (s *Service) worktreeIDs() (here string, own []string) {
 	return here, own
 }
 
-// isHere reports whether the active session goes on here: it stays until it is switched, or it is that of
-// this branch. One into which an earlier version put the newest step of this branch goes on, too, and where
-// this branch has none, one into which it put any.
+// isHere reports whether the active session goes on here: it stays active until somebody switches,
+// or it is the session of this branch. Earlier versions put steps of several branches into one
+// session. Such a session goes on, too, if its current step was made on this branch, or, if this
+// branch has no session, if any of its steps was.
 func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 	branch := s.workBranch()
 	if branch == "" || s.stays(ctx, active) {
@@ -178,8 +180,9 @@ func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
 }
 
-// stays reports whether a session stays active on every branch: somebody started it by name or switched to
-// it, or it has a workflow or a branch of its own. One that cannot be read, or that has no branch, does.
+// stays reports whether a session stays active on every branch: somebody started it by name or
+// switched to it, or it has a workflow or a branch of its own. One that cannot be read, or that has
+// no branch, stays, too.
 func (s *Service) stays(ctx context.Context, active name.Session) bool {
 	if IsFixed(s, active) {
 		return true
@@ -250,14 +253,15 @@ func (s *Service) noSteps(ctx context.Context, active name.Session) error {
 	return Failure(KindNotFound, said, "no steps on %s; %s", s.workBranch().Short(), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, active), "s"), " step"))
 }
 
-// WarnOfBranch says err as a warning if it means that there is a session, but not on this branch.
+// WarnOfBranch prints err as a warning if it means that there is a session, but not on this branch.
 func (s *Service) WarnOfBranch(err error) {
 	if active, failed := s.Store.ActiveSession(); failed == nil && active != "" {
 		s.Warn(MessageOf(err))
 	}
 }
 
-// nameThere adds to the error for a branch without a session how the active one is asked for what was typed.
+// nameThere adds to the error for a branch without a session how to name what was typed in the
+// active one.
 func (s *Service) nameThere(ctx context.Context, ref string, err error) error {
 	active, failed := s.Store.ActiveSession()
 	if KindOf(err) != KindNotFound || failed != nil || active == "" {

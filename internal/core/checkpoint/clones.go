@@ -27,14 +27,16 @@ func (s *Service) newDefault(ctx context.Context, base name.Session) (name.Sessi
 	return base, err
 }
 
-// isClone reports whether the repository has a remote, and got something from there. One whose branches
-// only went there began what is in the remote: every clone of that has digits, so nothing meets its session.
+// isClone reports whether the repository has a remote, and got something from there. A repository
+// that has only pushed is where the content of the remote began: every clone of it adds digits, so
+// none has a session of the same name.
 func (s *Service) isClone(ctx context.Context) (bool, error) {
 	config := s.Repo.Config
 	has := false
 	for _, key := range config.Keys("remote.") {
 		if remote, is := strings.CutSuffix(key, ".url"); is {
-			// What git clone --bare makes has nothing to fetch branches into, so nothing tells.
+			// A repository made by git clone --bare has no refspec that fetches branches, so
+			// nothing shows whether it fetched any.
 			if _, fetches := config.Get(remote + ".fetch"); !fetches {
 				return true, nil
 			}
@@ -108,8 +110,8 @@ func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session,
 	return found[0], nil
 }
 
-// SayBeside warns of a session that came from elsewhere, where this repository has a default session of the
-// same branch: both go on beside each other.
+// SayBeside warns of a session that came from elsewhere, if this repository has a default session
+// of the same branch: both go on beside each other.
 func (s *Service) SayBeside(ctx context.Context, came name.Session) {
 	st, err := s.Store.State(ctx, came)
 	if err != nil || !isDefault(st) {

@@ -41,7 +41,8 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 		Kind: KindUsage, Message: fmt.Sprintf("no workflow is called %q", name.Clip(wanted, name.Said)), Err: errNoWorkflow,
 		Hints: []string{"`git checkpoint workflow list` shows the workflows"},
 	}
-	// The name becomes part of a path, so a name that is no slug, such as "../x", is not looked up.
+	// The name becomes part of a path, so a name that is not a slug, such as "../x", is not looked
+	// up.
 	if name.Slug(wanted) != wanted {
 		return nil, unknown
 	}

@@ -13,7 +13,7 @@ import (
 	"git-checkpoint/internal/format/render"
 )
 
-// Names says which checkpoints a number or a label may mean. An id always works, also for a
+// Names says which checkpoints a number or a label may mean. An id always works, even for a
 // discarded checkpoint.
 type Names int
 

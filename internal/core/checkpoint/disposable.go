@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// Forget deletes disposable files by their names. A file that does not exist is no error.
+// Forget deletes disposable files by their names. A file that does not exist is not an error.
 func (s *Service) Forget(files ...string) error {
 	for _, file := range files {
 		if err := os.Remove(s.memory(file)); err != nil && !os.IsNotExist(err) {
@@ -86,7 +86,7 @@ func (s *Service) memory(file string) string {
 }
 
 // Recall decodes a disposable file into into. It reports false, without an error, when the file
-// does not exist or is not valid JSON: a damaged file counts as no memory.
+// does not exist or is not valid JSON: a damaged file is treated as a missing one.
 func (s *Service) Recall(file string, into any) (bool, error) {
 	data, err := os.ReadFile(s.memory(file))
 	if errors.Is(err, fs.ErrNotExist) {

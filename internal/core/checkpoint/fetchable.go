@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// DefaultRemote returns the remote that is meant where none is named: checkpoint.remote, the upstream of the
-// current branch, or "origin" by custom. It is "" if no remote is configured at all.
+// DefaultRemote returns the remote that is meant where none is named: checkpoint.remote, the
+// upstream of the current branch, or "origin" by convention. It is "" if no remote is configured at
+// all.
 func (s *Service) DefaultRemote() string {
 	named, _ := s.Settings.Get("checkpoint.remote")
 	if branch, ok := strings.CutPrefix(string(s.Repo.Head.Branch), "refs/heads/"); named == "" && ok {
 		if named, _ = s.Repo.Config.Get("branch." + branch + ".remote"); named == "." {
-			named = "" // the upstream is a local branch, so nothing would travel
+			named = "" // the upstream is a local branch, so nothing would be sent anywhere
 		}
 	}
 	if named == "" && len(s.Repo.Config.Keys("remote.")) > 0 {
@@ -21,9 +22,9 @@ func (s *Service) DefaultRemote() string {
 	return named
 }
 
-// MayFetch says how checkpoints of a remote come here: "origin may have checkpoints: git checkpoint fetch".
-// It is "" if there is a session here, or no remote. Where origin is only custom and not configured, it names
-// the first remote that is.
+// MayFetch says how to get the checkpoints of a remote: "origin may have checkpoints: git
+// checkpoint fetch". It is "" if there is a session here, or no remote. If origin is only a default
+// and not configured, it names the first remote that is.
 func (s *Service) MayFetch(ctx context.Context) string {
 	sessions, err := SessionNames(ctx, s)
 	if err != nil || len(sessions) > 0 {

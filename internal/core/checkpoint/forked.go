@@ -20,7 +20,7 @@ type Origin struct {
 	Checkpoint name.ID      // the checkpoint of that session, which the attempt's first one copies
 }
 
-// OriginOf returns the origin of a session. The result is false when the session is no attempt.
+// OriginOf returns the origin of a session. The result is false when the session is not an attempt.
 func OriginOf(st *journal.State) (Origin, bool) {
 	if st.Started == nil {
 		return Origin{}, false

@@ -70,7 +70,7 @@ func (s *Service) RefuseHalfRolledBack() error {
 }
 
 // RefuseHalf returns an error for a capture of half a rollback. Unlike RefuseHalfRolledBack it also
-// knows of a rollback that somebody has finished or taken back since.
+// notices a rollback that somebody has finished or taken back since.
 func RefuseHalf(s *Service, c *snapshot.Capture) error {
 	if !c.Half {
 		return nil

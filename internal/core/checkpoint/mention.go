@@ -21,8 +21,8 @@ type Mention struct {
 	At      time.Time
 }
 
-// Mentioned is MentionOf for a checkpoint of a session, with the name that leads to it there. Of one that is
-// pruned or damaged only the name is known.
+// Mentioned is MentionOf for a checkpoint of a session, with the name that leads to it there. For
+// one that is pruned or damaged, only the name is known.
 func (s *Service) Mentioned(ctx context.Context, st *journal.State, e *journal.Entry) Mention {
 	if e.Dead {
 		return Mention{Name: CalledBy(e), At: e.Event().Time}
@@ -98,9 +98,10 @@ func CalledBy(e *journal.Entry) string {
 	return record.Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
 }
 
-// NameTo returns the name that leads to a checkpoint of a session, and to no other one: what CalledBy says, else
-// its number with an iteration, its label, the beginning of its commit's id, or its id. What was left behind has a
-// number at a terminal only, where no live one has it.
+// NameTo returns a name that leads to a checkpoint of a session and to no other one: the result of
+// CalledBy, else its number with an iteration, its label, the beginning of its commit's id, or its
+// id. A discarded checkpoint has a number only at a terminal, and only if no live one has that
+// number.
 func NameTo(st *journal.State, e *journal.Entry) string {
 	step := strconv.Itoa(e.Step)
 	for _, ref := range []string{CalledBy(e), step + "." + iteration(e), e.Label} {

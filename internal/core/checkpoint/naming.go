@@ -18,7 +18,7 @@ import (
 
 // Found is the checkpoint that a user named, with its session.
 type Found struct {
-	Session name.Session   // which may be another one than the command works on
+	Session name.Session   // which may not be the one that the command works on
 	State   *journal.State // the fold of that session's journal
 	Entry   *journal.Entry // nil only while Resolve is still searching
 }
@@ -67,9 +67,9 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 }
 
 // resolveIn applies the rules for names one after the other; the first rule that finds a checkpoint
-// wins. Exact names come before prefixes, and this session comes before other sessions. The session
-// argument is what the user typed, "" for nothing: another system's ids are searched in other
-// sessions only if the user did not choose one.
+// decides. Exact names come before prefixes, and this session comes before other sessions. The
+// session argument is what the user typed, "" for nothing: another system's ids are searched in
+// other sessions only if the user did not choose one.
 func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	state := found.State
 	entries, err := byName(state, ref)
@@ -149,7 +149,7 @@ func both(st *journal.State, e *journal.Entry, ref string) []*journal.Entry {
 	if len(all) > 1 {
 		return all
 	}
-	return []*journal.Entry{e} // also one that stands in for itself no more
+	return []*journal.Entry{e} // e itself, even if another checkpoint was rebuilt from it
 }
 
 // byKeyword finds latest, last, @, @~ and @~N. "latest" is the newest live checkpoint; "@~N" goes
@@ -195,7 +195,7 @@ func NoCheckpointError(st *journal.State) error {
 	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoints", st.Session)
 }
 
-// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is no
+// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is not a
 // milestone by "3+1".
 func byNumber(st *journal.State, ref string) *journal.Entry {
 	m := numberPattern().FindStringSubmatch(ref)
@@ -245,7 +245,7 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 	return string(e.Checkpoint)
 }
 
-// byID finds a checkpoint by its whole id, also a discarded one. A pruned checkpoint is never
+// byID finds a checkpoint by its whole id, even a discarded one. A pruned checkpoint is never
 // found.
 func byID(st *journal.State, id string) *journal.Entry {
 	if e := st.Entry(name.ID(id)); e != nil && !e.Dead {
@@ -317,7 +317,7 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 		return s.resolveRef(ctx, "refs/tags/"+ref)
 	}
 	if _, err := name.ParseID(ref); err != nil {
-		return nil, nil //nolint:nilerr // it is no id
+		return nil, nil //nolint:nilerr // it is not an id
 	}
 	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry { return byID(st, ref) })
 	if err != nil || len(found) == 0 {
@@ -449,8 +449,8 @@ func alike(typed, full string) (int, bool) {
 	return d, d <= 2+len(typed)/3 || len(typed) > 1 && strings.Contains(full, typed)
 }
 
-// best returns the three nearest names without duplicates. The sort is stable, so of equal ones the
-// first wins.
+// best returns the three nearest names without duplicates. The sort is stable, so equal ones keep
+// their order.
 func best(list []similar) []string {
 	slices.SortStableFunc(list, func(a, b similar) int { return a.distance - b.distance })
 	var out []string
@@ -482,7 +482,7 @@ func HighestSuffix(st *journal.State, step int, of workflow.Steps) int {
 	}
 	for i, c := range st.Standings() {
 		if (c.Live || of.Counts()) && !c.Milestone && c.Step == step {
-			// Suffixes that are no numbers, such as those of safety checkpoints, do not count.
+			// Suffixes that are not numbers, such as those of safety checkpoints, do not count.
 			_, suffix, _ := strings.Cut(st.At(i).Label, "+")
 			if k, err := strconv.Atoi(suffix); err == nil && k > highest {
 				highest = k

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// OtherSession is a session beside the one that an answer is about.
+// OtherSession is a session other than the one that an answer is about.
 type OtherSession struct {
 	Session name.Session
 	Topic   string // only of the first OthersNamed: it may need a record
@@ -22,8 +22,8 @@ type OtherSession struct {
 // OthersNamed is how many other sessions an answer names; it counts the rest.
 const OthersNamed = 3
 
-// Others returns the sessions beside one that have steps and are not closed, the newest first. One that cannot
-// be read is left out.
+// Others returns the sessions that have steps and are not closed, except the session beside, the
+// newest first. One that cannot be read is left out.
 func (s *Service) Others(ctx context.Context, beside name.Session) (others []OtherSession) {
 	states, err := s.States(ctx, "")
 	if err != nil {
@@ -74,8 +74,9 @@ func (s *Service) firstPrompt(ctx context.Context, st *journal.State) string {
 	return ""
 }
 
-// agentSession returns the session that an agent calls by an id of its own, as a conversation is called. Of
-// several, as of worktrees, it is the newest. It is "" if there is none.
+// agentSession returns the session that an agent calls by an id of its own, as a conversation is
+// called. If there are several, such as those of worktrees, it is the newest. It is "" if there is
+// none.
 func (s *Service) agentSession(ctx context.Context, id string) (session name.Session) {
 	states, err := s.States(ctx, "")
 	if err != nil || id == "" {

@@ -46,7 +46,7 @@ func largestCopy(s *Service) int64 {
 }
 
 // treesOfAll returns the trees of all checkpoint commits and record commits that refs and archives
-// name. It fails if one cannot be read: nobody knows what that needs.
+// name. It fails if one cannot be read: it is not known what that one needs.
 func treesOfAll(ctx context.Context, s *Service) (trees []name.OID, err error) {
 	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {

@@ -18,7 +18,7 @@ var (
 	dubiousPath = regexp.MustCompile(`dubious ownership in repository at '(/[^'\n]+)'`)
 )
 
-// permissionHints says whose the file is that this account may not touch, and what helps.
+// permissionHints says who owns the file that this account may not access, and what to do about it.
 func permissionHints(err error) []string {
 	at := ""
 	if e, is := errors.AsType[*fs.PathError](err); is && errors.Is(e, fs.ErrPermission) {
@@ -44,7 +44,8 @@ func permissionHints(err error) []string {
 	if uid == os.Geteuid() {
 		return []string{fmt.Sprintf("%s is yours, and cannot be written: `chmod u+rwX %s` changes that", at, at)}
 	}
-	// All of it belongs together: what one run as another account made.
+	// Name the topmost directory that belongs to the same account: everything in it was made by a
+	// run as that account.
 	for parent := filepath.Dir(at); filepath.Base(at) != ".git" && parent != at; parent = filepath.Dir(at) {
 		above, err := os.Lstat(parent)
 		if of, _ := ownerOf(above); err != nil || of != uid {

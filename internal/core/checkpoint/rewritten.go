@@ -66,8 +66,8 @@ func RewriteTrace(repo *git.Repo) string {
 	return ""
 }
 
-// RewrittenTo returns the commit that a rewrite of history put into the place of a checkpoint: the
-// commit that the journal names is gone, and the ref is at another one that says it is this
+// RewrittenTo returns the commit that a rewrite of history put in place of a checkpoint's commit:
+// the commit that the journal names is gone, and the ref is at another one that says it is this
 // checkpoint. It returns "" if that is not so.
 func (s *Service) RewrittenTo(ctx context.Context, session name.Session, e *journal.Entry) name.OID {
 	now, err := s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, e.Checkpoint))
@@ -108,8 +108,9 @@ func RewrittenWords(count int) string {
 	return "history was rewritten: " + render.Count(count, "checkpoint is", "checkpoints are") + " not what the journal names any more"
 }
 
-// RewrittenHint says what helps where checkpoints were rewritten. With the map of `git filter-repo` all
-// can be adopted at once; without it, somebody has to look at the one, or at those of the session.
+// RewrittenHint returns the command for checkpoints that were rewritten. With the map of `git
+// filter-repo` it adopts all at once. Without the map it is about one checkpoint or one session,
+// and shows the differences first.
 func RewrittenHint(repo *git.Repo, session name.Session, id name.ID) string {
 	if m, err := CommitMap(repo); err == nil && len(m) > 0 {
 		return "`git checkpoint rebuild --all` adopts the rewritten checkpoints"

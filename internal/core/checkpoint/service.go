@@ -116,7 +116,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
 	s.Settings = s.readSettings(ctx)
 	s.Store.Signer = s.signer()
-	// An invalid value must not fail a rollback whose files have moved already.
+	// An invalid value must not make a rollback fail after its files have moved.
 	tags, err := s.Settings.Bool("checkpoint.tag", true)
 	s.Store.Tagless = err == nil && !tags
 	if o.TagRule != nil && !s.TagsPrivate() {

@@ -132,8 +132,8 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 	return n, nil
 }
 
-// lookupEnv returns the last value of a variable: in an environment with duplicates the last one
-// counts.
+// lookupEnv returns the last value of a variable: in an environment with duplicates the last one is
+// used.
 func lookupEnv(env []string, key string) string {
 	for _, variable := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(variable, key+"="); ok {

@@ -1,6 +1,7 @@
 package checkpoint
 
-// What agents took: tokens, as the records of their turns say, and what they cost at the user's prices.
+// This file counts what agents used: the tokens, as the records of their turns say, and what these
+// cost at the user's prices.
 
 import (
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Spending is what the turns of an agent took. Price is what that costs at the prices of the user's
+// Spending is what the turns of an agent used. Price is what that costs at the prices of the user's
 // settings, nil if one is not known.
 type Spending struct {
 	record.Usage
@@ -21,7 +22,7 @@ type Spending struct {
 // perPrice is how many tokens a price in the settings is for.
 const perPrice = 1e6
 
-// UsageOf returns what the record says that its turn took, or nil.
+// UsageOf returns what the record says that its turn used, or nil.
 func (s *Service) UsageOf(rec *record.Record) *Spending {
 	by, _ := rec.Agent()
 	return s.Priced(by.Usage)
@@ -48,7 +49,7 @@ func (s *Service) Priced(u *record.Usage) *Spending {
 	return &Spending{Usage: *u, Price: &price}
 }
 
-// Words says it for people; nothing for nil.
+// Words describes it for people; it returns "" for nil.
 func (u *Spending) Words() string {
 	if u == nil {
 		return ""
@@ -70,7 +71,8 @@ func (u *Spending) Words() string {
 // PriceWords returns a price that is known, in the user's currency.
 func (u *Spending) PriceWords() string { return strconv.FormatFloat(*u.Price, 'f', 4, 64) }
 
-// priceOf returns the price of one kind of token in the settings, or otherwise.
+// priceOf returns the price of one kind of token in the settings, or the value of otherwise if it
+// is not set.
 func (s *Service) priceOf(model, kind string, otherwise float64) (float64, bool) {
 	text, _ := s.Settings.Get("checkpoint.price." + model + "." + kind)
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)

@@ -20,7 +20,7 @@ import (
 // see suggestions.
 const keyAllow = "checkpoint.guard.allow"
 
-// Scope says for which repositories an allowance counts.
+// Scope says for which repositories an allowance applies.
 type Scope string
 
 // The scopes have the names of git's configuration files (git config --local, --global).
@@ -69,7 +69,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 	}
 	out := &Allowance{Key: keyAllow, Scope: req.Scope}
 	seen, gone := map[string]bool{}, ""
-	// What was expunged never leaves, so nothing is allowed in vain.
+	// What was expunged may never leave, so allowing it would have no effect.
 	for _, one := range found {
 		if scanner.expunged.Objects[one.Blob] {
 			seen[one.Fingerprint], gone = true, cmp.Or(string(one.Path), string(one.Blob))

@@ -114,8 +114,8 @@ func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 	return d, err
 }
 
-// open opens a Scanner. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may be
-// missing, and command is the user's own scanner; without one the built-in rules count.
+// open opens a Scanner. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may
+// be missing, and command is the user's own scanner; without one the built-in rules are used.
 func open(repo *git.Repo, allowed []string, keyFile, command string) (*Scanner, error) {
 	dir := filepath.Join(repo.CommonDir, "checkpoint")
 	if borrowed := repo.Objects.Borrowed(); borrowed != "" { // the repository is read-only

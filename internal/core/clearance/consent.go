@@ -11,10 +11,9 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// These keys hold the addresses to which untracked files, ignored files, or prompts to coding agents,
-// may go. Only the repository's own configuration counts. A global value would apply to
-// repositories that the user did not think of, and a committed one would speak for other
-// people.
+// These keys hold the addresses to which untracked files, ignored files, or prompts to coding
+// agents, may go. Only the repository's own configuration counts. A global value would apply to
+// repositories that the user did not think of, and a committed one would apply to other people.
 const (
 	keyFiles   = "checkpoint.pushConsent"
 	keyPrompts = "checkpoint.promptConsent"
@@ -131,7 +130,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 	if to.URL != remote {
 		first.To += " (" + to.URL + ")"
 	}
-	// An address without credentials is what is stored, so a new password asks for nothing.
+	// Addresses are stored without credentials, so a new password does not need a new consent.
 	agreed, err := agreedTo(ctx, s, addressOf(s, to.URL))
 	// Computing the content reads every checkpoint, so do it only where nobody has agreed
 	// yet.

@@ -1,8 +1,8 @@
 package clearance
 
-// The gate has two parts. The first scans every object that the other side would get and
-// refuses the whole push or export for a single finding, so that nothing leaves half. The
-// second part, consent, concerns only remotes and asks once per address.
+// The gate has two parts. The first scans every object that the other side would get and refuses
+// the whole push or export for a single finding, so that nothing is sent in part. The second part,
+// consent, concerns only remotes and asks once per address.
 
 import (
 	"cmp"
@@ -77,7 +77,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if err != nil {
 		return err
 	}
-	scanner.off = how == modeOff // what was expunged stays here all the same
+	scanner.off = how == modeOff // objects that were expunged still must not leave
 	report, err := scanner.ScanOutgoing(ctx, what.Tips, what.Held)
 	if err == nil {
 		err = scanner.outside(ctx, report, what.Outside)
@@ -175,7 +175,7 @@ func waysOut(stopped []Found, in foundIn) []string {
 		}
 	}
 	for _, f := range stopped {
-		// Three show how it is done; a directory or a pattern allows what is in many files.
+		// A few are enough as examples: a directory or a pattern allows many files at once.
 		if target := targetOf(f); !slices.Contains(targets, target) {
 			if len(targets) == maxWays {
 				add("many at once: git checkpoint guard allow DIR/ --reason TEXT, or a pattern such as '*.pem'")
@@ -219,7 +219,8 @@ func isPasteable(path string) bool {
 // maxHolders bounds how many checkpoints are searched for the one with a finding.
 const maxHolders = 1000
 
-// inHistory is where an object is that no checkpoint holds, but what it is sent with.
+// inHistory names the place of an object that no checkpoint holds, but the commits that are sent
+// with it.
 const inHistory = "commits that the checkpoints are based on"
 
 // held says where a finding is.

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 )
 
-// recordFile is the name of the record in the commit of a record.
+// This file names the member of a record in which a finding is.
 
 // recordFile is the name of the record in its commit; see package store.
 const recordFile = "checkpoint.json"

@@ -71,7 +71,7 @@ func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, erro
 // Reachable calls visit with each object that is reachable from some objects and not from others,
 // and with the path at which it was seen first. more are further options of git rev-list, such as
 // --reflog. The repository may be a partial clone, and not may list objects that were never
-// fetched: missing objects are passed over.
+// fetched: missing objects are skipped.
 func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit func(oid name.OID, path string), more ...string) error {
 	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
 	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: git.Revisions(from, not)})
@@ -172,8 +172,8 @@ func (sc *Scanner) scanOutside(ctx context.Context, report *Report, open []met, 
 	return flush()
 }
 
-// scannable returns what is to be scanned of an object: a blob's content, or the message of a commit or
-// tag, and behind it who made it. The other headers have the signature, and no words.
+// scannable returns what is to be scanned of an object: a blob's content, or the message of a
+// commit or tag, followed by who made it. The other headers have the signature, and no words.
 func (sc *Scanner) scannable(ctx context.Context, oid name.OID, info git.Object) ([]byte, error) {
 	o, err := sc.repo.Objects.Batch().Object(ctx, string(oid))
 	if info.Type == "blob" {

@@ -12,7 +12,7 @@ import (
 )
 
 // outside scans the content of git-lfs that pointers name, as far as it is here: a push hands it to
-// git-lfs. What is found is reported of the pointer. The verdict is remembered by the id of the
+// git-lfs. What it finds is reported for the pointer. The verdict is remembered by the id of the
 // content.
 func (sc *Scanner) outside(ctx context.Context, report *Report, named []lfs.Named) error {
 	if sc.off {

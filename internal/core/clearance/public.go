@@ -225,8 +225,9 @@ func (j *privacy) recorded(ctx context.Context, m, headTree name.OID) (files []g
 	return files, err
 }
 
-// fewObjects is up to how many small objects are scanned without asking what is remembered of them.
-// That takes less time than reading the file of verdicts, and the file does not grow by each record.
+// fewObjects is how many small objects are scanned without looking up what is remembered of them.
+// That takes less time than reading the file of verdicts, and keeps the file from growing with each
+// record.
 const fewObjects = 50
 
 // scan says what objects hold. Large ones that no push or save has scanned stay unscanned: somebody
@@ -303,9 +304,9 @@ func (j *privacy) infos(ctx context.Context, objects []met) ([]git.Object, error
 	return infos, err
 }
 
-// history says what the commits up to HEAD's hold that neither a remote-tracking ref nor a tag of the
-// user reaches. The answer is remembered for each commit, so that a save under the same HEAD asks
-// nothing, and one after a commit looks at that commit.
+// history says what the commits up to HEAD's hold that neither a remote-tracking ref nor a tag of
+// the user reaches. The answer is remembered for each commit, so that a save under the same HEAD
+// scans nothing, and one after a commit scans only that commit.
 func (j *privacy) history(ctx context.Context, head name.OID) (string, error) {
 	if why, known := j.memory.history[head]; known && (why == "" || !j.thorough) {
 		return why, nil
@@ -383,7 +384,7 @@ func (j *privacy) checkpointAt(ctx context.Context, oid name.OID) (string, error
 		return "", err
 	}
 	if _, err := record.ParseMessage(c.Message); err != nil {
-		return "", nil //nolint:nilerr // it is no checkpoint
+		return "", nil //nolint:nilerr // it is not a checkpoint
 	}
 	if _, err := j.s.Store.Record(ctx, oid); err != nil {
 		return "", ended(ctx) // a commit of land has the message only

@@ -22,7 +22,7 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// tagRule is the version of the rule in public.go. Count it up when the rule lets less through.
+// tagRule is the version of the rule in public.go. Increase it when the rule lets less through.
 const tagRule = 1
 
 // digest returns a hash of all that decides which tags are private.
@@ -87,7 +87,8 @@ func (m *tagMemory) save() error {
 	}
 	m.changed = false
 	var text bytes.Buffer
-	// What was remembered under another digest is gone, but only a look at all tags counts as one.
+	// The digest changes only when all tags were looked at again. What was remembered under another
+	// digest is dropped.
 	fmt.Fprintln(&text, "tags", m.looked)
 	for session := range m.told {
 		fmt.Fprintln(&text, "told", session)
@@ -178,7 +179,8 @@ func (j *privacy) removePrivate(ctx context.Context) error {
 	return nil
 }
 
-// retract removes the tags that hold what a push found, and the remote with held lacks.
+// retract removes the tags that hold something private which the remote does not have already. held
+// are the commits that the remote has.
 func retract(ctx context.Context, s *checkpoint.Service, held []name.OID) error {
 	if s.TagsPrivate() {
 		return nil
@@ -272,8 +274,8 @@ func (j *privacy) isFetched(ctx context.Context, session name.Session, id name.I
 		_, err := j.s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, id))
 		return err != nil && (st == nil || !st.Dead(id))
 	}
-	// Of a linked worktree that is gone the id is not known any more, so only of the main one it is
-	// certain.
+	// The id of a linked worktree that is gone is not known any more, so only that of the main
+	// worktree is certain.
 	here, _ := os.ReadFile(filepath.Join(j.s.Repo.CommonDir, "checkpoint", "worktree-id")) //nolint:errcheck // without it no checkpoint was made here
 	e := st.Entry(id).Event()
 	return e.Worktree == "main" && e.WorktreeID != "" && strings.TrimSpace(string(here)) != e.WorktreeID

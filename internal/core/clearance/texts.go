@@ -63,14 +63,15 @@ func PageMayLeave(ctx context.Context, s *checkpoint.Service, to, page string, s
 	return refused
 }
 
-// Expunged reports whether a checkpoint had to go: nothing of what it says may leave.
+// Expunged reports whether a checkpoint was expunged: then nothing of what it says may leave.
 func (t *Texts) Expunged(session name.Session, id name.ID, commit name.OID) bool {
 	x := t.scanner.expunged
 	return x.Checkpoints[session][id] || x.Objects[commit]
 }
 
-// Clean replaces secrets in texts by [secret: <rule>], by the built-in rules, also where checkpoint.guard is
-// off, and by the user's scanner. What that finds in one text is replaced in all.
+// Clean replaces secrets in texts by [secret: <rule>], by the built-in rules, even where
+// checkpoint.guard is off, and by the user's scanner. What that finds in one text is replaced in
+// all.
 func (t *Texts) Clean(ctx context.Context, texts []string) error {
 	for i, text := range texts {
 		texts[i], _ = guard.Redact(strings.ToValidUTF8(text, "\ufffd"))

@@ -46,8 +46,8 @@ func Refuse(ctx context.Context, s *checkpoint.Service) error {
 	return nil
 }
 
-// Landable returns a tree without what is no part of the project: the ignored files in it, and nested
-// repositories that are no submodules of base, the tree of the branch.
+// Landable returns a tree without what is not part of the project: the ignored files in it, and
+// nested repositories that are not submodules of base, the tree of the branch.
 func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, ignored []string) (name.OID, error) {
 	out := map[string]git.Entry{}
 	// A file that the branch tracks is part of the project even if a rule ignores it.

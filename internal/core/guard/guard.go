@@ -1,13 +1,12 @@
 // Package guard recognises secrets: keys, tokens and passwords that must not travel with a
-// checkpoint. It reports where a secret is and which rule found it, but never its value. It
-// knows neither git nor checkpoints; package clearance calls it and decides what a finding
-// means.
+// checkpoint. It reports where a secret is and which rule found it, but never its value. It does
+// not depend on git or checkpoints; package clearance calls it and decides what a finding means.
 //
-// A Rule (rule.go) has keywords, a regular expression and a check. A Scanner runs over the
-// content once with an automaton that finds the keywords of all rules (automaton.go), and
-// tries the patterns of a rule only where one of its keywords stands. Most content has no
-// keyword and costs no more than reading it. The rules are in rules_*.go, the checks in
-// check.go. Start with Scanner.Bytes.
+// A Rule (rule.go) has keywords, a regular expression and a check. A Scanner runs over the content
+// once with an automaton that finds the keywords of all rules (automaton.go), and tries the
+// patterns of a rule only where one of its keywords occurs. Most content has no keyword and costs
+// no more than reading it. The rules are in rules_*.go, the checks in check.go. Start with
+// Scanner.Bytes.
 package guard
 
 import (
@@ -125,9 +124,9 @@ type span struct {
 	Finding
 }
 
-// distinct drops findings that overlap with one of a more specific rule, that is, of a rule
-// with a lower index. A token that is assigned to a variable is a token, and not also a
-// named secret. Of two findings of one rule, that in the upper layer counts, which is decoded.
+// distinct drops findings that overlap with one of a more specific rule, that is, of a rule with a
+// lower index. A token that is assigned to a variable is a token, and not also a named secret. Of
+// two findings of one rule it keeps the one in the upper layer, which is decoded.
 func distinct(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule, b.rule)) })
 	var kept []span

@@ -26,16 +26,16 @@ type layer struct {
 	open bool
 	// hits are where keywords begin, in order of their ends.
 	hits []int
-	// done is where the last finding of each rule ends. A keyword inside of it is not tried
-	// again.
+	// done is where the last finding of each rule ends. A keyword inside it is not tried again.
 	done map[int]int
 }
 
-// mark says that the bytes from at on stand below from an offset on: one by one, or, if width
-// is not 0, that the bytes up to the next mark are an escape of so many bytes.
+// mark says where bytes come from: those from at on are in the layer below from the offset from on.
+// They correspond one by one or, if width is not 0, the bytes up to the next mark are one escape of
+// width bytes.
 type mark struct{ at, from, width int }
 
-// deepest bounds how often strings are decoded that stand within strings.
+// deepest bounds how often strings within strings are decoded.
 const deepest = 4
 
 // isAbove reports whether more was decoded for one layer than for another.
@@ -72,15 +72,15 @@ func (l *layer) end(at int) int {
 	return l.below.end(m.from + at - m.at)
 }
 
-// add appends bytes that stand at from below.
+// add appends bytes that are at the offset from in the layer below.
 func (l *layer) add(text []byte, from, width int) {
 	l.marks = append(l.marks, mark{len(l.text), from, width})
 	l.text = append(l.text, text...)
 }
 
-// strings returns the layer of the strings in this one, decoded, each as lines of its own. It
-// is nil if none of them has to be decoded. Where quotes are no strings of JSON, what comes
-// of it looks like no secret.
+// strings returns the layer of the strings in this one, decoded, each as lines of its own. It is
+// nil if none of them has to be decoded. Where quotes do not mark strings of JSON, the result does
+// not look like a secret.
 func (l *layer) strings() *layer {
 	hiding := hides(l.text)
 	if l.depth == deepest || len(l.hits) == 0 && !hiding {
@@ -94,7 +94,7 @@ func (l *layer) strings() *layer {
 			hit++
 		}
 		body := l.text[from:to]
-		// Most strings have no keyword, and others were seen as they are.
+		// A string is decoded only if it may hold a keyword, and an escape or a sign of assignment.
 		if (hit < len(l.hits) && l.hits[hit] < to || hiding && hides(body)) && bytes.ContainsAny(body, `\=:`) {
 			inner.decode(body, from)
 			inner.add([]byte{'\n'}, to, 1)
@@ -143,8 +143,8 @@ func hides(text []byte) bool {
 	}
 }
 
-// eachString calls visit with the bounds of each string in double quotes, which ends on its
-// line or with the text, from an offset on and until visit returns false. open says that the
+// eachString calls visit with the bounds of each string in double quotes from an offset on, until
+// visit returns false. A string ends on its line or at the end of the text. open says that the
 // offset is within a string.
 func eachString(text []byte, from int, open bool, visit func(from, to int) bool) {
 	for {
@@ -193,7 +193,7 @@ func (l *layer) withinString(at int) bool {
 	return within
 }
 
-// decode appends the body of a string, which stands at an offset below.
+// decode appends the body of a string, which is at the offset from in the layer below.
 func (l *layer) decode(body []byte, from int) {
 	for at := 0; at < len(body); {
 		next := bytes.IndexByte(body[at:], '\\')
@@ -215,7 +215,7 @@ func (l *layer) decode(body []byte, from int) {
 	}
 }
 
-// escape decodes the escape of JSON with which text begins. A width of 0 means that it is none.
+// escape decodes the escape of JSON with which text begins. A width of 0 means that it is not one.
 func escape(text []byte) (plain []byte, width int) {
 	if len(text) < 2 {
 		return nil, 0
@@ -243,8 +243,8 @@ func escape(text []byte) (plain []byte, width int) {
 	return utf8.AppendRune(nil, r), width
 }
 
-// encoded returns a text as it has to be written in the file, in place of what stands at an
-// offset of the layer.
+// encoded returns a text as it has to be written in the file, in place of what is at an offset of
+// the layer.
 func (l *layer) encoded(text string, at int) string {
 	begin := bytes.LastIndexByte(l.text[:at], '\n') + 1
 	times := l.depth
@@ -306,8 +306,8 @@ func (l *layer) unnumbered() *layer {
 	return inner
 }
 
-// isNumbered reports whether the line around an offset has a number. Of a long line, it looks
-// at the end before the offset only.
+// isNumbered reports whether the line around an offset has a number. In a long line, it looks only
+// at the end before the offset.
 func (l *layer) isNumbered(at int) bool {
 	begin := max(0, at-far)
 	begin += bytes.LastIndexByte(l.text[begin:at], '\n') + 1

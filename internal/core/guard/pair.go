@@ -2,8 +2,8 @@ package guard
 
 import "bytes"
 
-// A secret may stand beside its name instead of behind it, as in the lists of variables of
-// Kubernetes and Compose and in XML:
+// A secret may be beside its name instead of after it, as in the lists of variables of Kubernetes
+// and Compose and in XML:
 //
 //	{"name": "DB_PASSWORD", "value": "…"}
 //	- name: DB_PASSWORD
@@ -16,7 +16,7 @@ func namesPair(text []byte, at int) bool {
 	for at > 0 && inName(text[at-1]) {
 		at--
 	}
-	// Most words stand behind something else.
+	// Most words follow something else.
 	if at == 0 || text[at-1] > '=' && text[at-1] != '`' {
 		return false
 	}
@@ -37,8 +37,8 @@ func inName(b byte) bool { return isWord(b) || b == '-' || b == '.' }
 // far is how far apart the name and the value of a pair may be, in bytes.
 const far = 300
 
-// pairedWith finds the value that belongs to the name of a pair, which is text[from:to]: behind
-// it, or else before it, in the same object, list item or element.
+// pairedWith finds the value that belongs to the name of a pair, which is text[from:to]: after it,
+// or else before it, in the same object, list item or element.
 func pairedWith(text []byte, from, to int) (start, end int, found bool) {
 	behind := text[to:min(len(text), to+far)]
 	for _, place := range member().FindAllSubmatchIndex(behind, -1) {
@@ -74,7 +74,7 @@ func crosses(between []byte) bool { return border().Match(between) }
 
 var border = lazily(`[{}<>]|\n[ \t]*- |\n[ \t]*\n`)
 
-// isPaired checks the value of a pair as that of a variable with this name is checked.
+// isPaired checks the value of a pair in the same way as the value of a variable of that name.
 func isPaired(m match) bool {
 	name := append(bytes.Clone(m.groups[0]), '=')
 	if aside().Match(name) || m.quote == 0 && (isComputed(m.secret) || !isStrong(m.secret) && bytes.ContainsAny(m.secret, signs)) {

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// At returns the findings that count at a path. A "password" in the source of a test is
-// invented unless its format says that it is real, so guesses in tests are dropped. This
-// depends on the path and not on the content, and is applied to the remembered findings
-// each time a file is met.
+// At returns the findings that count at a path. A "password" in the source of a test is invented
+// unless its format says that it is real, so guesses in tests are dropped. This depends on the path
+// and not on the content, and is applied to the remembered findings each time a file is seen.
 func At(file string, found []Finding) []Finding {
 	if len(found) == 0 || !inTests().MatchString("/"+file) || settings().MatchString(path.Base(file)) {
 		return found

@@ -32,8 +32,8 @@ type Rule struct {
 	Shape  shape
 	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
 	Guess bool
-	// Firm marks a guess that is none where the value looks as if a program had made it, even
-	// in a test.
+	// Firm marks a rule whose match is not a guess, even in a test, if the value looks as if a
+	// program had made it.
 	Firm  bool
 	Check func(match) bool // nil: isRandom
 }

@@ -110,7 +110,7 @@ func secretNames() []string {
 	}
 }
 
-// isBasicAuth decodes the credential and wants user:password with a password that is no
+// isBasicAuth decodes the credential and requires user:password with a password that is not an
 // example.
 func isBasicAuth(m match) bool {
 	password := basicPassword(m.secret)
@@ -139,7 +139,7 @@ func printable(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// isEncodedKey decodes base64 and wants a private key.
+// isEncodedKey decodes base64 and requires a private key.
 func isEncodedKey(m match) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
 	if err != nil { // the end is cut off
@@ -214,7 +214,7 @@ func isChosen(value []byte) bool {
 	return looksChosen(value) && !((isWordy(value) || isName(value)) && nameLike().Match(value))
 }
 
-// isNamedSecret wants more of a value than isNamedPassword, since names such as "token" are
+// isNamedSecret requires more of a value than isNamedPassword, since names such as "token" are
 // common.
 func isNamedSecret(m match) bool {
 	return isAssigned(m) && (isStrong(m.secret) || len(m.secret) >= 10 && classes(m.secret) >= 3 && looksChosen(m.secret) && !((isWordy(m.secret) || isName(m.secret)) && pathLike().Match(m.secret)))

@@ -5,10 +5,10 @@ import "bytes"
 // shortest is the length of the shortest value that is a secret, in bytes.
 const shortest = 6
 
-// valueAt finds the value that begins at an offset, behind a name and the operator that
-// assigns: in quotes, or a bare word that ends the line or the element. The offsets that it
-// returns are without the quotes. A value has no spaces. within is the quote before the name,
-// which ends a bare value; 0 without.
+// valueAt finds the value that begins at an offset, after a name and the operator that assigns: in
+// quotes, or a bare word that ends the line or the element. The offsets that it returns are without
+// the quotes. A value has no spaces. within is the quote before the name, which ends a bare value;
+// 0 without.
 func valueAt(text []byte, at int, within byte) (from, to int, found bool) {
 	if at < len(text) && bytes.IndexByte([]byte(quotes), text[at]) >= 0 {
 		// The operator's pattern took the escape of a quote in a string within a string.
@@ -66,8 +66,8 @@ func quotedAt(text []byte, from int, quote byte, escaped bool) (start, end int, 
 	return 0, 0, false
 }
 
-// asUnicode reports whether text begins with a sign as \u0026, which some encoders of JSON
-// write for what has a meaning in HTML.
+// asUnicode reports whether text begins with an escape such as \u0026, which some JSON encoders
+// write for characters that have a meaning in HTML.
 func asUnicode(text []byte) bool {
 	return len(text) >= 6 && bytes.HasPrefix(text, []byte(`\u00`)) && '2' <= text[4] && text[4] <= '7' && hexadecimal().Match(text[5:6])
 }

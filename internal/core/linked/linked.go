@@ -77,8 +77,8 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	sparse, err := s.Repo.Config.Bool("core.sparseCheckout", false) // git would leave files out
 	i := t.Index
 	plain := err == nil && !sparse && i != nil && i.Tree != "" && i.Plain() && len(t.Raw) == 0
-	// Git can write the index, too. To write it ourselves, git would have to read every
-	// file that is younger than a second.
+	// Git can write the index, too. If we wrote it, git would then have to read every file that is
+	// younger than a second.
 	if plain {
 		bulk, t.Index = i.Tree, nil
 	}

@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// Only a file that has exactly the content of one that is gone, and is the only one with it, counts as
-// renamed. Whatever else looks like a rename may be none.
+// Only a file that has exactly the content of one that is gone, and is the only one with it, counts
+// as renamed. Anything else that looks like a rename may not be one.
 
 // pair is a file that a change renames: it is gone at from and new at to.
 type pair struct{ from, to Change }
@@ -83,8 +83,8 @@ func (s *set) findRenames() {
 	s.renames = matched(changes)
 }
 
-// find returns where ours has a file of base. why is set if it was renamed and changed, too: nobody
-// can tell what a change of it means then.
+// find returns where ours has a file of base. why is set if it was renamed and changed, too: then
+// it is unclear what a change to it means.
 func (s *set) find(ctx context.Context, path string, base Version) (at, why string, err error) {
 	if to := s.moved[path]; to != "" {
 		return to, "", nil

@@ -1,12 +1,13 @@
 // Package threeway merges changes into a tree, path by path.
 //
 // A Merge begins with a tree (ours), and each Apply brings changes from one version of a file to
-// another into it: a change of a step in reverse, or what an attempt did. A path is decided by three
-// versions: the one that the change starts from (base), the one that it leads to (theirs), and ours.
-// Where two of them are equal, the third wins, with its exact bytes and its mode. Only if all three
-// are regular files that differ, their lines are merged, by `git merge-file` on temporary files:
-// `git merge-tree` would run the merge drivers that .gitattributes names. Everything else is a
-// conflict. A path that has a conflict stays as it is, or gets conflict markers.
+// another into it: a change of a step in reverse, or what an attempt did. A path is decided by
+// three versions: the one that the change starts from (base), the one that it leads to (theirs),
+// and ours. Where two of them are equal, the result is the third, with its exact bytes and its
+// mode. Only if all three are regular files that differ, their lines are merged, by `git
+// merge-file` on temporary files: `git merge-tree` would run the merge drivers that .gitattributes
+// names. Everything else is a conflict. A path that has a conflict stays as it is, or gets conflict
+// markers.
 //
 // Files that were renamed without another change are followed, on both sides (renames.go).
 package threeway
@@ -24,7 +25,7 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 )
 
-// Version is a file at a path. The zero Version is no file.
+// Version is a file at a path. The zero Version stands for no file.
 type Version struct {
 	Entry git.Entry
 	Raw   name.OID    // a blob with its exact bytes, if git would not check them out; see snapshot.Capture
@@ -237,7 +238,7 @@ func (s *set) one(ctx context.Context, c Change) error {
 	return nil
 }
 
-// three merges one file. A version beside a conflict is the one with markers.
+// three merges one file. A version that is returned with a conflict has markers.
 func (s *set) three(ctx context.Context, c Change, ours Version) (Version, How, string, error) {
 	base, theirs := c.From, c.To
 	switch {
@@ -262,7 +263,8 @@ func (s *set) three(ctx context.Context, c Change, ours Version) (Version, How, 
 // regular is three for three regular files of which no two are the same.
 func (s *set) regular(ctx context.Context, c Change, ours Version) (Version, How, string, error) {
 	base, theirs := c.From, c.To
-	// There are two modes of files, so a mode that one side changed is what the other one has not.
+	// Files have only two modes, so if one side changed the mode, the result is the mode that the
+	// other side does not have.
 	got := ours
 	if ours.Entry.Mode == base.Entry.Mode {
 		got.Entry.Mode = theirs.Entry.Mode

@@ -95,8 +95,8 @@ func (d *Definition) Read(state json.RawMessage) (Facts, error) {
 	return d.Steps.facts(gjson.ParseBytes(state), d.State.Members, Facts{}), nil
 }
 
-// acceptRecord collects the facts of a record and of the state in it; the record goes first where
-// both have one. It copies the record's metrics into the state unless the state has some.
+// acceptRecord collects the facts of a record and of the state in it; the record takes precedence
+// where both have one. It copies the record's metrics into the state unless the state has some.
 func (d *Definition) acceptRecord(record, state json.RawMessage) (Accepted, error) {
 	facts := d.Steps.facts(gjson.ParseBytes(record), d.Document.Record, Facts{})
 	facts = d.Steps.facts(gjson.ParseBytes(state), d.State.Members, facts)

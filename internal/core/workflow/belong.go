@@ -32,11 +32,11 @@ func (d *Definition) NamesDocument(session string) bool {
 	return err == nil && named
 }
 
-// SessionOf returns the session that a document belongs to, or "" if the document does not tell.
-// The result comes from an untrusted document and is not validated as a name.
+// SessionOf returns the session that a document belongs to, or "" if the document does not name
+// one. The result comes from an untrusted document and is not validated as a name.
 func (d *Definition) SessionOf(a Accepted) string { return d.told(d.Session.Name, a, time.Time{}) }
 
-// MadeFor returns the name of a session for a document that does not tell its own, or "" if the
+// MadeFor returns the name of a session for a document that does not name its own, or "" if the
 // workflow makes none.
 func (d *Definition) MadeFor(a Accepted, now time.Time) string { return d.told(d.Session.Made, a, now) }
 
@@ -49,7 +49,7 @@ func (d *Definition) SameJob(a, b json.RawMessage) bool {
 }
 
 // CheckpointOf returns the name that the document's own system uses for the checkpoint, or "" if
-// the document does not tell. The result is not validated.
+// the document does not name one. The result is not validated.
 func (d *Definition) CheckpointOf(a Accepted) string {
 	if said := d.told(d.Session.Checkpoint, a, time.Time{}); said != "" {
 		return said

@@ -57,7 +57,7 @@ func Default() *Definition {
 }
 
 // Origin returns the name of the built-in definition that has the same document layout as d, or "".
-// It recognizes a renamed copy of a built-in definition, whatever else was changed in it.
+// It recognises a renamed copy of a built-in definition, whatever else was changed in it.
 func (d *Definition) Origin() string {
 	same := func(b *Definition) bool {
 		return reflect.DeepEqual(b.Document, d.Document) && reflect.DeepEqual(b.State.Members, d.State.Members)

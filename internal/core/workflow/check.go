@@ -104,8 +104,8 @@ func (d *Definition) Check(c Change) []Violation {
 // AsksFormer reports whether an expression of the definition may use the variable `former`.
 func (d *Definition) AsksFormer() bool { return bytes.Contains(d.source, []byte("former")) }
 
-// HasRules reports whether the workflow has rules of its own. Of what Check does
-// only they look at Change.Old, so without them a caller of Check need not read it.
+// HasRules reports whether the workflow has rules of its own. Only these look at Change.Old, so
+// without them a caller of Check need not read it.
 func (d *Definition) HasRules() bool { return len(d.Rules) > 0 }
 
 // decodeState decodes a new state, which has to be an object. No text is an empty one.

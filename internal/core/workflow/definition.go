@@ -82,11 +82,11 @@ type SessionNames struct {
 	// Name is a template over `state` and `record`. It gives the session that a document belongs
 	// to.
 	Name string `json:"name,omitempty" is:"session template"`
-	// Job has paths of members that the documents of one job share. A document that does not tell its
-	// session belongs to a session whose document agrees in all of them that both have.
+	// Job has paths of members that the documents of one job share. A document that does not name
+	// its session belongs to a session whose document agrees in all of them that both have.
 	Job []string `json:"job,omitempty" is:"path"`
-	// Made is a template like Name that can use `now` too. It names the session that is started for a
-	// document that does not tell its session.
+	// Made is a template like Name that can use `now` too. It names the session that is started for
+	// a document that does not name its session.
 	Made string `json:"made,omitempty" is:"session template"`
 	// Pattern is a regular expression. A session whose name matches takes only the documents that
 	// belong to it, even before it has any checkpoint.

@@ -113,7 +113,7 @@ type Keep struct {
 	Steps int `json:"steps,omitempty"`
 	// After is an age such as "7d". Younger checkpoints are never dropped by this limit.
 	After string `json:"after,omitempty" is:"age"`
-	// Automatic applies this limit with every create of the trigger, also where Retention.Automatic is
-	// not set.
+	// Automatic applies this limit with every create of the trigger, even where Retention.Automatic
+	// is not set.
 	Automatic bool `json:"automatic,omitempty"`
 }

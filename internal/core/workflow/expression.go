@@ -35,7 +35,7 @@ func sessionScope() scope {
 	}}
 }
 
-// ruleScope has the variables of `rules`, `derive` and `values`. ruleVariables sets them.
+// ruleScope has the variables of `rules`, `derive` and `values`. overStates sets them.
 func ruleScope() scope {
 	return scope{"rule", types.Map{
 		"old": types.Any, "new": types.Any, "former": types.Any,

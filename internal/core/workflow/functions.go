@@ -209,7 +209,7 @@ func numbers(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !(math.Abs(from) <= 1<<53 && math.Abs(to) <= 1<<53) { // also for what is no number at all, 0/0
+	if !(math.Abs(from) <= 1<<53 && math.Abs(to) <= 1<<53) { // this also catches what is not a number at all, 0/0
 		return nil, errors.New("numbers of more than 2^53 in magnitude")
 	}
 	if to-from >= maxNumbers {

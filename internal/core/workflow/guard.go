@@ -44,8 +44,9 @@ type guard struct {
 	err   error
 }
 
-// Reset and ShouldRepeat make the library run the guard after all other visitors, directly before it
-// checks the types for good. Both would allow more than one run, which the guard does not need.
+// Reset and ShouldRepeat make the library run the guard after all other visitors, directly before
+// it checks the types for the last time. Both would allow more than one run, which the guard does
+// not need.
 func (g *guard) Reset() {}
 
 // ShouldRepeat is always false.

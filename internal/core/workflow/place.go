@@ -79,7 +79,7 @@ func (e *PlaceError) Error() string {
 	return e.Problem + "; allowed: " + e.Allowed
 }
 
-// Place decides where a checkpoint stands. The first of these cases that applies counts:
+// Place decides where a checkpoint stands. The first of these cases that applies decides:
 //
 //  1. A step that was given, by number or by its name, becomes a milestone of that step.
 //  2. The document (or the state, if the workflow follows it) names a step. The checkpoint is a

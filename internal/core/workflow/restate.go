@@ -51,8 +51,8 @@ func (d *Definition) Restate(document, state json.RawMessage, outputs map[string
 	return document, nil
 }
 
-// replace sets the value at a path and leaves what does not change as it is spelled. An empty value
-// removes the member.
+// replace sets the value at a path and keeps the spelling of everything that does not change. An
+// empty value removes the member.
 func replace(document json.RawMessage, path, raw string) (json.RawMessage, error) {
 	was := gjson.GetBytes(document, path)
 	var err error
@@ -68,8 +68,8 @@ func replace(document json.RawMessage, path, raw string) (json.RawMessage, error
 	return document, nil
 }
 
-// respell returns the value now, with every member that it shares with was spelled as it is there:
-// white space, order, numbers.
+// respell returns the value now. Members that it has in common with was are spelled as they are
+// there: white space, order, numbers.
 func respell(was, now []byte) []byte {
 	old, value := gjson.ParseBytes(was), gjson.ParseBytes(now)
 	if sameSpelling(was, now) {
@@ -123,8 +123,8 @@ func sameSpelling(a, b []byte) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// Beside returns the members that a document has beside its state, without its id, its time, and what
-// Accept takes out of it. It is nil if the whole document is the state.
+// Beside returns the members that a document has besides its state, without its id, its time, and
+// what Accept takes out of it. It is nil if the whole document is the state.
 func (d *Definition) Beside(document json.RawMessage) map[string]json.RawMessage {
 	form, ok := d.Document.formOf(gjson.ParseBytes(document))
 	a, err := d.Accept(document)

@@ -92,8 +92,8 @@ type Resume struct {
 	BatchNames []string // of each group: "batch 3", or "" if it is not known
 	// Titles has the title of each work item that has one. The values are not validated.
 	Titles map[string]any
-	// Warnings stop nobody. Questions have to be answered with yes before work goes on. Refusals
-	// cannot be overridden.
+	// Warnings do not stop the work. Questions have to be answered with yes before work goes on.
+	// Refusals cannot be overridden.
 	Warnings, Questions, Refusals []string
 	// Restore has the members of the state that the next worker has to take over, by name.
 	Restore map[string]json.RawMessage

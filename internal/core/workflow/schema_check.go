@@ -36,7 +36,8 @@ func (s *stateSchema) violations(value any, size int) []Violation {
 }
 
 // explainer collects the violations of a value that is known to be invalid. A schema of items or
-// members applies to many values, so what is made of it is kept: own by schema, patterns by text.
+// members applies to many values, so what is compiled from it is kept: own by schema, patterns by
+// text.
 type explainer struct {
 	found    []Violation
 	own      map[*jsonschema.Schema]*jsonschema.Resolved

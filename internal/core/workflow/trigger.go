@@ -90,7 +90,8 @@ func (d *Definition) trigger(name string) (t Trigger, known bool) {
 	// Rules judge the result of a step, and at this point it has not begun.
 	case name == TriggerRun:
 		return Trigger{Exempt: true, Hangs: hangsLast}, true
-	// The state stays, or goes back to what the rules have seen before. Nothing but the command makes it.
+	// The state stays, or goes back to what the rules have seen before. Only the command itself
+	// makes such a checkpoint.
 	case name == TriggerRevert:
 		return Trigger{Exempt: true, ByHand: true, Hangs: hangsLast}, true
 	case slices.Contains(automatic(), name):

@@ -70,8 +70,8 @@ func (d verifier) status(status string) error {
 	return nil
 }
 
-// checkPath refuses a text that is no path. Paths are names with dots and nothing else: the library
-// that evaluates them would also accept wildcards and queries of unbounded cost.
+// checkPath refuses a text that is not a path. Paths are names with dots and nothing else: the
+// library that evaluates them would also accept wildcards and queries of unbounded cost.
 func checkPath(text string) error {
 	if !isPath(text, "") {
 		return fmt.Errorf("%q is not a path: names of A-Z a-z 0-9 _ - with dots between", shorten(text, 80))
@@ -113,7 +113,7 @@ func eachText(v reflect.Value, path, is, keys string, do func(member, is, text s
 	}
 }
 
-// documents checks what tells documents apart, takes them apart and compares them.
+// documents checks the members that identify documents, take them apart and compare them.
 func (d verifier) documents() {
 	if _, err := patternSteps(d.Session.Pattern); err != nil {
 		d.add("session.pattern", "%v", err)

@@ -2,11 +2,11 @@
 // bundle, a tar, and JSON lines. Tar and JSON lines hold a bundle, from which an import
 // reads, and the same content again in a form for people and other programs.
 //
-// The package works on readers and writers only: it knows neither git nor the repository.
-// Header is a bundle's header, Writer and ReadTar are for tar, WriteBundleLines and
-// ReadLines for JSON lines, and Decompress undoes gzip. Files may be hostile, so every
-// reader is strict: it refuses refs that are not ours, links and devices, paths that lead
-// out of the archive, and members over the size limits.
+// The package works on readers and writers only: it uses neither git nor the repository. Header is
+// a bundle's header, Writer and ReadTar are for tar, WriteBundleLines and ReadLines for JSON lines,
+// and Decompress undoes gzip. Files may be hostile, so every reader is strict: it refuses refs that
+// are not ours, links and devices, paths that lead out of the archive, and members over the size
+// limits.
 package archive
 
 import (

@@ -90,7 +90,7 @@ func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) erro
 	}
 }
 
-// readLine reads a line of at most most bytes, with its newline, and nothing behind it. The error
+// readLine reads a line of at most most bytes, with its newline, and nothing after it. The error
 // io.EOF comes with the last line if that has no newline.
 func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte

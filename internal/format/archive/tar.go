@@ -122,7 +122,7 @@ func IsExport(r *bufio.Reader) bool {
 
 // Member is a file or directory of a tar.
 type Member struct {
-	// Of a directory without the trailing slash.
+	// The name of a directory has no trailing slash.
 	Name string
 	Size int64
 	Dir  bool

@@ -25,7 +25,7 @@ import (
 )
 
 // cacheHeader is the first line of the file. Its number must change with every change of the
-// payloads, including the order of the table in texts.
+// payloads, including the order of the table in textFields.
 const cacheHeader = "checkpoint journal cache 8\n"
 
 // maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.

@@ -1,7 +1,7 @@
 package journal
 
-// This file encodes a whole event for the cache: every member in a fixed order, also the empty ones.
-// What the fold asks of every create comes first, so that loading a journal need not read on.
+// This file encodes a whole event for the cache: every member in a fixed order, including the empty
+// ones. What the fold asks of every create comes first, so that loading a journal need not read on.
 
 import (
 	"encoding/binary"

@@ -1,8 +1,8 @@
 package journal
 
 // This file has the table of trailers. Most members of an Event are plain strings that one trailer
-// holds; texts lists these, and the message writer, the parser and the cache all iterate over that
-// list. The few trailers with a type of their own (time, step, lists) are handled by key in
+// holds; textFields lists these, and the message writer, the parser and the cache all iterate over
+// that list. The few trailers with a type of their own (time, step, lists) are handled by key in
 // parse.go and message.go.
 
 import (
@@ -38,8 +38,8 @@ type text struct {
 // textCount is the length of the table.
 const textCount = 26
 
-// textFields returns the table for e. Message writes the trailers in this order, and so does the cache:
-// a new entry goes to the end, also of cacheOrder, and needs a new cacheHeader.
+// textFields returns the table for e. Message writes the trailers in this order, and so does the
+// cache: a new entry goes to the end, here and in cacheOrder, and needs a new cacheHeader.
 func textFields(e *Event) [textCount]text {
 	return [textCount]text{
 		{keySession, (*string)(&e.Session), checkSession},

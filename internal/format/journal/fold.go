@@ -205,8 +205,8 @@ func (f *fold) namings(x int32) []int32 {
 	return f.first[x : x+1]
 }
 
-// markCheckpoints sets the mark of each checkpoint and the current one. now is the state after all events,
-// which does not know deaths.
+// markCheckpoints sets the mark of each checkpoint and the current one. now is the state after all
+// events, which does not consider deaths.
 func (s *State) markCheckpoints(now liveness) {
 	f := s.fold
 	for id := range s.Tombstones {

@@ -71,7 +71,7 @@ func (n *node) copyFacts(e *Event) {
 // names reports whether the node's event introduces a checkpoint.
 func (n *node) names() bool { return n.class >= classCreate }
 
-// kind returns the kind of event i. Only creates are in the cache only.
+// kind returns the kind of event i. Only creates can be in the cache alone.
 func (l *Log) kind(i int32) Kind {
 	if own := l.nodes[i].own; own != nil {
 		return own.Event.Kind

@@ -10,7 +10,7 @@ import (
 )
 
 // State is the result of the fold: what the events of a journal say in their order. It never
-// changes, also when the journal grows, and several goroutines may read it.
+// changes, even when the journal grows, and several goroutines may read it.
 //
 // Checkpoints are identified by id, or by place: their index in the order in which the events
 // introduce them. Methods by place avoid building an Entry for each checkpoint.
@@ -329,7 +329,7 @@ func (s *State) Entry(id name.ID) *Entry {
 // CurrentEntry returns the current checkpoint, or nil.
 func (s *State) CurrentEntry() *Entry { return s.Entry(s.Current) }
 
-// Dead reports whether id was pruned. It also knows ids that no event here introduces.
+// Dead reports whether id was pruned. It also works for ids that no event here introduces.
 func (s *State) Dead(id name.ID) bool {
 	_, ok := s.Tombstones[id]
 	return ok

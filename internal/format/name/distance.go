@@ -1,7 +1,7 @@
 package name
 
 // Distance returns how many letters (bytes) must be inserted, deleted, replaced, or swapped with
-// their neighbor to get from a to b. It is for suggestions after a typing mistake. If a is more
+// their neighbour to get from a to b. It is for suggestions after a typing mistake. If a is more
 // than three times as long as b, or b is very long, it returns the longer length without computing
 // anything.
 //

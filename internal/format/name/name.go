@@ -116,7 +116,7 @@ func ParseSession(s string) (Session, error) {
 
 // SessionFromBranch returns the session that is named after a branch. short is the branch without
 // refs/heads/. Characters that are not allowed become '-', and 's' goes before a first character
-// that is no letter or digit. The result has at most 60 characters, so that a caller can append
+// that is not a letter or digit. The result has at most 60 characters, so that a caller can append
 // "-2".
 func SessionFromBranch(short string) Session {
 	var b strings.Builder

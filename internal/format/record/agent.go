@@ -21,8 +21,8 @@ type Agent struct {
 	Event    string `json:"event,omitempty"`
 
 	Transcript *Transcript `json:"transcript,omitempty"`
-	// Usage is what the turn took that the checkpoint ends, and what turns before it took that have no
-	// checkpoint of their own.
+	// Usage is what the turn used that the checkpoint ends, and what turns before it used that have
+	// no checkpoint of their own.
 	Usage *Usage `json:"usage,omitempty"`
 	// Position says where the conversation stood when the turn ended. It holds nothing of its content.
 	Position *Position `json:"position,omitempty"`
@@ -36,7 +36,7 @@ type Agent struct {
 	Whole *Whole `json:"whole,omitempty"`
 }
 
-// Values of Agent.Paths, beside the names of sessions, which are never one of these words.
+// Values of Agent.Paths, besides the names of sessions, which are never one of these words.
 const (
 	Named         = "named"   // a tool of the agent names the path
 	During        = "during"  // while a command of the agent ran

@@ -22,7 +22,7 @@ func differs(recorded, computed string) error {
 }
 
 // Checksum returns "sha256:" and the hexadecimal SHA-256 of the canonical form of a record, without
-// the member checksum. It works on the JSON text, so that members of a newer version count.
+// the member checksum. It works on the JSON text, so that members of a newer version are included.
 //
 // Equal numbers are the same, however they are spelled: 1.0 is 1 and -0 is 0. A number that a
 // double cannot represent (2^53+1, 1e400) enters the canonical form as a string of its digits as

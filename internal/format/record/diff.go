@@ -1,9 +1,9 @@
 package record
 
 // This file compares two states. The paths in the result are gjson queries, so that a user can pass
-// them to Get. An element of an array is matched by its id if all elements have one, as in a list
-// of tasks, and by value otherwise (difflist.go). Comparing by index would report every later
-// element as changed after an insertion.
+// them to `git checkpoint show --get`. An element of an array is matched by its id if all elements
+// have one, as in a list of tasks, and by value otherwise (difflist.go). Comparing by index would
+// report every later element as changed after an insertion.
 
 import (
 	"bytes"

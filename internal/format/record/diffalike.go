@@ -78,8 +78,8 @@ func pairs(old, new []trait) (found []couple) {
 	return found
 }
 
-// common returns what two objects have in common: the share of members that are equal, where a text
-// counts by its words.
+// common returns what two objects have in common: the share of members that are equal, where texts
+// are compared by their words.
 func (t trait) common(other trait) int {
 	same := 0
 	for name, value := range t.members {

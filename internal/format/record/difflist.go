@@ -56,7 +56,7 @@ func idsOf(array [][]byte, member string) ids {
 
 // queryValue returns an id as written in a gjson query, #(member==value), and false if a query
 // cannot find it: gjson compares numbers as doubles, and gives a text that begins with "~" another
-// meaning. It escapes "@" and ",", because checkQuery would count them as modifiers and parts.
+// meaning. It escapes "@" and ",", which have a meaning of their own in a gjson path.
 func queryValue(id []byte) (string, bool) {
 	if len(id) == 0 || id[0] != '"' {
 		return string(id), isSmallInteger(id)

@@ -131,7 +131,7 @@ type item struct {
 }
 
 // split returns the items of an object or array, and the place of the one that p means. The place
-// is that behind the end if there is none yet.
+// is one past the end if there is none yet.
 func (e stateEdit) split(old []byte, bracket byte, p part) (items []item, at int, err error) {
 	switch bracket {
 	case '{':

@@ -51,8 +51,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%d bytes of JSON; the limit is %d", e.Size, e.Limit)
 }
 
-// countValues returns how many members and elements a JSON text has. It takes little time and no memory.
-// An empty object or list counts, as what is in it, too. The count may be wrong for text that is not JSON.
+// countValues returns how many members and elements a JSON text has. It takes little time and no
+// memory. An empty object or list counts as one. The count may be wrong for text that is not JSON.
 func countValues(data []byte) (n int64) {
 	for i := 0; i < len(data); i++ {
 		switch data[i] {

@@ -86,8 +86,8 @@ func namedSubject(r *Record) string {
 	return s + " - " + title
 }
 
-// Number returns what people type for a checkpoint: the number of its step with its iteration or, between steps, with
-// the count behind the last "+" of its label: 3, 6.2 or 3+1.
+// Number returns what people type for a checkpoint: the number of its step with its iteration or,
+// between steps, with the count after the last "+" of its label: 3, 6.2 or 3+1.
 func Number(step int, milestone bool, iteration, label string) string {
 	number := strconv.Itoa(step)
 	if !milestone {

@@ -2,7 +2,7 @@ package record
 
 import "maps"
 
-// Tokens counts what an agent's requests to a model took.
+// Tokens counts what an agent's requests to a model used.
 type Tokens struct {
 	Input    int64 `json:"input"`             // read by the model, without what came from a cache or was written to one
 	Cached   int64 `json:"cached"`            // came from a cache
@@ -26,7 +26,7 @@ func (t Tokens) Minus(o Tokens) Tokens {
 	}
 }
 
-// Usage is what a turn of an agent took, in all and by model.
+// Usage is what a turn of an agent used, in all and by model.
 type Usage struct {
 	Tokens
 	Models map[string]Tokens `json:"models"`
@@ -35,7 +35,7 @@ type Usage struct {
 // mostModels bounds the models of which the tokens are told apart.
 const mostModels = 64
 
-// Add adds what requests to a model took. An empty name is a model that is not known.
+// Add adds what requests to a model used. An empty name is a model that is not known.
 func (u *Usage) Add(model string, t Tokens) {
 	if t == (Tokens{}) {
 		return

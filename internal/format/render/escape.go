@@ -7,8 +7,8 @@
 //
 // File names, commit messages and records can contain escape sequences that act on a terminal, or
 // characters that make text look like other text. So everything that leaves this package has been
-// through Escape or TameJSON. The package is pure: it writes to the io.Writer that it gets and
-// knows no terminal, clock or environment. Start reading with View and Escape.
+// through Escape or TameJSON. The package is pure: it writes to the io.Writer that it gets and uses
+// no terminal, clock or environment. Start reading with View and Escape.
 package render
 
 import (
@@ -135,7 +135,7 @@ func ordinary(r rune) bool {
 }
 
 // hostile reports whether r must not reach a terminal: C0 controls, DEL and C1 controls, which a
-// terminal obeys; characters that reorder text; and invisible ones, which can hide text in other
+// terminal acts on; characters that reorder text; and invisible ones, which can hide text in other
 // text. The two joiners are allowed because emoji, Persian and Indic scripts need them, and so are
 // the few format characters that are visible.
 func hostile(r rune) bool {

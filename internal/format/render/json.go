@@ -10,7 +10,7 @@ import (
 )
 
 // JSON writes v as JSON on one line. Called for each item of a list, it writes JSON lines. The
-// characters < > & are not escaped. Characters that a terminal would obey are written as \u
+// characters < > & are not escaped. Characters that a terminal would act on are written as \u
 // escapes, which have the same meaning.
 func JSON(w io.Writer, v any) error {
 	var line bytes.Buffer
@@ -23,7 +23,7 @@ func JSON(w io.Writer, v any) error {
 	return err
 }
 
-// TameJSON escapes what a terminal would obey in a valid JSON text. Characters other than ASCII
+// TameJSON escapes what a terminal would act on in a valid JSON text. Characters other than ASCII
 // occur only in its strings, and those below 0x20 are escaped already. Values that were stored as
 // raw JSON may contain any others, even invalid UTF-8.
 func TameJSON(text []byte) []byte {

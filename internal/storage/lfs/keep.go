@@ -54,8 +54,9 @@ func (s *Store) AtRisk(p Pointer, most int64) string {
 	return ""
 }
 
-// Sweep removes what Keep keeps for none of some trees any more, and keeps what it does not keep
-// yet. trees lists them, and is called twice: what a checkpoint names that is made meanwhile stays.
+// Sweep removes what Keep kept for trees that no checkpoint has any more, and keeps what is not
+// kept yet. trees lists the present trees. It is called twice, so that what a checkpoint needs that
+// is made meanwhile stays.
 func (s *Store) Sweep(ctx context.Context, trees func() ([]name.OID, error), most int64) error {
 	if !s.InUse() {
 		return nil

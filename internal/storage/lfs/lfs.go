@@ -1,6 +1,6 @@
-// Package lfs knows the pointer files of git-lfs, where the content that they name lies, and how to
-// keep that content from git-lfs's own prune. It does not replace git-lfs: the filters clean and
-// smudge, and `git lfs push` uploads (push.go).
+// Package lfs reads the pointer files of git-lfs, finds the content that they name, and keeps that
+// content from git-lfs's own prune. It does not replace git-lfs: the filters clean and smudge, and
+// `git lfs push` uploads (push.go).
 //
 // Content is named by its SHA-256. git-lfs stores it in <git dir>/lfs/objects. Keep gives what
 // checkpoints name a second name below <common dir>/checkpoint/lfs, and Sweep removes such names
@@ -29,7 +29,7 @@ type Pointer struct {
 	Size int64  // of the content, in bytes
 }
 
-// MaxPointer is the size in bytes from which git-lfs takes no blob for a pointer.
+// MaxPointer is the size in bytes from which on git-lfs does not take a blob for a pointer.
 const MaxPointer = 1024
 
 // versions begin the first line of a pointer file; the last two are of early versions of git-lfs.
@@ -169,8 +169,8 @@ type Named struct {
 	Path string
 }
 
-// Of returns the pointers among blobs, which are given with a path each, in that order. Blobs that
-// are missing are passed over.
+// Of returns the pointers among blobs, which are given with a path each, in that order. Missing
+// blobs are skipped.
 func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	specs := make([]string, len(blobs))
 	for i, b := range blobs {
@@ -210,8 +210,8 @@ func Below(ctx context.Context, repo *git.Repo, tips, not []name.OID, beyond boo
 	if len(tips) == 0 {
 		return nil, nil
 	}
-	// Only an aggressive search for edges leaves out what the trees of excluded commits have where
-	// the tips are trees.
+	// If the tips are trees, only --objects-edge-aggressive leaves out the content of excluded
+	// commits.
 	args := []string{"rev-list", "--objects-edge-aggressive", "--missing=allow-any", "--ignore-missing", fmt.Sprintf("--filter=blob:limit=%d", MaxPointer), "--stdin"}
 	if beyond {
 		args = append(args, "--not", "--remotes")

@@ -30,8 +30,9 @@ type Chain struct {
 // and its headers.
 const keepJournal = journal.MaxMessage + 1<<20
 
-// ReadChain reads and proves the journal of a session that ends at tip. It goes on behind damaged commits as far
-// as other parents lead. Damage is in Breaks; an error means that reading was impossible.
+// ReadChain reads and proves the journal of a session that ends at tip. It goes on past damaged
+// commits as far as other parents lead. Damage is in Breaks; an error means that reading was
+// impossible.
 func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip name.OID) (*Chain, error) {
 	c := &Chain{Tip: tip}
 	met := map[name.OID]bool{tip: true}
@@ -63,7 +64,7 @@ func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip na
 	return c, ctx.Err()
 }
 
-// own breaks the chain if it is the whole journal of another session: none of it counts here.
+// own breaks the chain if it is the whole journal of another session: none of it is used here.
 func (c *Chain) own(session name.Session) {
 	if c.State.Session != session {
 		c.broken(JournalForged, c.Tip, fmt.Sprintf("the journal belongs to session %q", c.State.Session))

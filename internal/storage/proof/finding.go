@@ -3,10 +3,10 @@
 // the kinds of damage and finds each. It trusts no cache, and no object id that it has not computed
 // from the content itself.
 //
-// Look or LookAt reads the refs (View). View.Open reads and proves the journal and the notes of one
-// session (Session). Session.Judge then proves its checkpoints (Subjects) and returns a Verdict
-// with Findings for each; with a Deep it also reads every file of them. The chain of proof is in
-// section "Damage" of docs/format.md.
+// ReadView or ReadViewOf reads the refs (View). View.Open reads and proves the journal and the
+// notes of one session (Session). Session.Judge then proves its checkpoints (Subjects) and returns
+// a Verdict with Findings for each; with a Deep it also reads every file of them. The chain of
+// proof is in section "Damage" of docs/format.md.
 //
 // The package writes nothing and repairs nothing: that is done by package repair. Package repair
 // also checks the rules of workflows.
@@ -74,7 +74,7 @@ const (
 	TrailerMismatch  Kind = "trailer_mismatch"
 	ContentsMismatch Kind = "contents_mismatch"
 
-	// Found by package repair, which knows workflows and asks git about signatures.
+	// Found by package repair, which reads workflows and asks git about signatures.
 	SchemaViolation Kind = "schema_violation"
 	RuleViolation   Kind = "rule_violation"
 

@@ -29,7 +29,7 @@ type Verdict struct {
 	Message  record.Summary // the trailers of its commit, as far as they could be read
 	Parts    Parts
 
-	beside int // the first so many findings are about what a wrong ref points at
+	beside int // how many of the first findings are about what a wrong ref points at
 }
 
 // Parts are the objects of a checkpoint, as far as they could be read.
@@ -111,7 +111,7 @@ func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep,
 	return ctx.Err()
 }
 
-// someJudged are verdicts before the last step, settle. That step runs in the caller's goroutine,
+// someJudged are verdicts before the last step, finish. That step runs in the caller's goroutine,
 // because a Deep is not safe for several.
 type someJudged struct {
 	verdicts []Verdict
@@ -276,7 +276,7 @@ func (j *judging) judgeUnnamed(v *Verdict, f *facts) {
 	}
 	j.judgeRecord(v, nil, f)
 	if j.State == nil {
-		return // whether an event names it is not known: that is said of the session
+		return // whether an event names it is not known: a finding of the session reports that
 	}
 	v.find(EventMissing, ref, "no event of the journal names it; perhaps a push was cut off, or the journal was set back")
 }

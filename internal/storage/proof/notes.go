@@ -107,8 +107,8 @@ func (n *Notes) unreadable(oid name.OID, prefix string, err error) {
 	n.Findings = append(n.Findings, Violated(NotesUnreadable, string(oid), fmt.Sprintf("%s cannot be read: %v", name.NotesRef, err)))
 }
 
-// add adds one note. The path without slashes is the id of the commit. If it is no id, the note is
-// on something else.
+// add adds one note. The path without slashes is the id of the commit. If it is not an id, the note
+// is on something else.
 func (n *Notes) add(path string, blob name.OID) {
 	commit, err := name.ParseOID(path)
 	if err != nil || len(commit) != len(blob) {
@@ -125,7 +125,7 @@ func (n *Notes) hidden(commit name.OID) bool {
 	return slices.ContainsFunc(n.broken, func(prefix string) bool { return strings.HasPrefix(string(commit), prefix) })
 }
 
-// errWrongType says that an object has another type than it must have.
+// errWrongType says that an object does not have the type that it must have.
 var errWrongType = errors.New("it has another type")
 
 // ofType returns err, or an error if the object has another type.

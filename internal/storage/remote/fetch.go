@@ -100,8 +100,8 @@ func (r *Remote) fetch(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 // LeftOut reports whether a ref is in Left. It may be called on nil.
 func (q *Quarantine) LeftOut(ref name.Ref) bool { return q != nil && q.Left[ref].Why != "" }
 
-// Close deletes the refs of the quarantine. Objects that no other ref reaches go at the next gc. It
-// may be called on nil, and after the context ended.
+// Close deletes the refs of the quarantine. The next gc removes objects that no other ref reaches.
+// It may be called on nil, and after the context ended.
 func (q *Quarantine) Close(ctx context.Context) {
 	if q == nil || len(q.refs) == 0 {
 		return

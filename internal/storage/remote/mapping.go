@@ -17,7 +17,7 @@ type Mapping struct{ prefix string }
 const notesLeaf = "_notes"
 
 // ParseMapping parses the value of checkpoint.refPrefix. A missing slash at the end is added. It
-// refuses what is no valid ref name, and prefixes that other refs share.
+// refuses what is not a valid ref name, and prefixes that other refs share.
 func ParseMapping(prefix string) (Mapping, error) {
 	if prefix == "" {
 		return Mapping{}, nil

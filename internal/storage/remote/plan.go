@@ -17,8 +17,8 @@ type Plan struct {
 	Journal name.OID
 	// Archive are the checkpoints to add to the remote's archive.
 	Archive map[name.ID]name.OID
-	// Fold are refs to delete at the remote because its archive stands for them. They go after the
-	// archive arrived.
+	// Fold are refs to delete at the remote because its archive stands for them. They are deleted
+	// after the archive has arrived.
 	Fold []Update
 	// Delete are refs of dead checkpoints at the remote. They are sent only together with a journal
 	// that differs from the remote's. Its compare-and-swap makes the deletion fail if another clone

@@ -12,7 +12,7 @@ import (
 type Capability struct {
 	What string
 	OK   bool
-	Why  string // the host's reason for a no
+	Why  string // why the host refused it
 }
 
 // Probe finds out what a host accepts. It pushes refs that no reader looks at and deletes them

@@ -1,12 +1,12 @@
 // Package remote talks to another repository through git push, git fetch and git ls-remote. It owns
 // the mapping of ref names, the meaning of git's answers, and the decision what one push sends. It
-// reads no journal and knows nothing about checkpoints but their refs. Package travel builds on it.
+// reads no journal and of checkpoints it uses only the refs. Package travel builds on it.
 //
 // Remote is the address with its options. Remote.List returns a Listing, Remote.Fetch fetches into
 // a Quarantine, and Remote.Push sends Updates. PlanPush is a pure function that compares two
 // Listings.
 //
-// It never forces a ref, but for a replacement with a lease on the value that was read
+// It never forces a ref, except for a replacement with a lease on the value that was read
 // (Update.Lease). It never fetches into a ref that somebody reads, never brings tags along, and
 // never lets git ask for a credential where there is no terminal.
 package remote
@@ -75,8 +75,8 @@ func (r *Remote) Destinations(ctx context.Context) ([]string, error) {
 	if err != nil || slices.Equal(places, []string{read}) {
 		return nil, err
 	}
-	// From here on each place is given to git as an address. git would rewrite it once more, and what
-	// is listed could be another repository than the one that is pushed to.
+	// From here on each place is given to git as an address. git would rewrite it once more, and
+	// what is listed could be a repository other than the one that is pushed to.
 	for _, place := range places {
 		read, again, err := (&Remote{Repo: r.Repo, Name: place}).places(ctx)
 		if err != nil {

@@ -142,7 +142,8 @@ func (s *sifting) sift(ctx context.Context, refs []name.Ref) error {
 	return err
 }
 
-// leave leaves out refs. sure says that git refused an object of theirs, and not of others beside them.
+// leave leaves out refs. sure says that git refused an object of theirs, and not only of other refs
+// that were fetched with them.
 func (s *sifting) leave(u unit, why error, sure bool) {
 	var said *Error
 	r := Refusal{Why: why.Error(), Sure: sure && !errors.As(why, &said)}
@@ -156,8 +157,8 @@ func (s *sifting) leave(u unit, why error, sure bool) {
 
 // search fetches units and passes those that git refuses to leave. guilty says that there is such a
 // unit among them, for the reason in s.why. It halves the units until it has found one, from either
-// end in turn, and then tries the rest together: one costs as many tries as the logarithm of their
-// number. After limit tries it leaves all that are not here.
+// end in turn, and then tries the rest together: finding one takes as many tries as the logarithm
+// of their number. After limit tries it leaves all that are not here.
 func (s *sifting) search(ctx context.Context, units []unit, guilty bool, limit int, leave func(unit, error, bool)) error {
 	for turn := 0; len(units) > 0; turn++ {
 		if !guilty && s.tries < limit {
@@ -198,13 +199,14 @@ func (s *sifting) search(ctx context.Context, units []unit, guilty bool, limit i
 	return nil
 }
 
-// try fetches units at once and reports whether they came. That git refuses an object is no error.
+// try fetches units at once and reports whether they came. That git refuses an object is not an
+// error.
 func (s *sifting) try(ctx context.Context, units []unit, there *Listing) (bool, error) {
 	s.tries++
 	q, err := s.remote.fetch(ctx, slices.Concat(units...), there)
 	if why := refused(err); why != nil {
 		s.why = why
-		return false, nil //nolint:nilerr // why says it
+		return false, nil //nolint:nilerr // s.why has the reason
 	}
 	if err != nil {
 		return false, err

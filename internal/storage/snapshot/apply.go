@@ -11,7 +11,7 @@ package snapshot
 // renames the new index over the old one (putindex.go).
 //
 // Which files are in new/ and old/ tells how far it came, so every step can be repeated or taken
-// back by a process that knows nothing but the intent.
+// back by a process that has only the intent file.
 
 import (
 	"context"
@@ -235,7 +235,7 @@ func (r *Restore) makeParents(p string) error {
 	if len(made) == 0 {
 		return nil
 	}
-	r.worktree.files.Near.Close() // it knows that a directory is not there
+	r.worktree.files.Near.Close() // it has noted that a directory is not there
 	if err := r.worktree.files.Root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err
 	}
@@ -303,8 +303,8 @@ func (r *Restore) Back() error {
 			problems = append(problems, fmt.Errorf("bring back %q: %w", p, err))
 		}
 	}
-	// New files go first, since a deleted file may have been where one of their directories is
-	// now.
+	// New files are removed first, since a deleted file may have been where one of their
+	// directories is now.
 	for i := len(r.intent.Ops) - 1; i >= 0; i-- {
 		if o := r.intent.Ops[i]; o.kind() == OpWrite {
 			note(o.Path, r.unplace(i, o))

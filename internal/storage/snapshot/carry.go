@@ -27,7 +27,7 @@ type Heads struct {
 	Exact  bool     // restore Target.Index as it was recorded, whatever HEAD is
 }
 
-// Carried says what became of staged entries because HEAD has another tree than when they were
+// Carried says what became of staged entries because HEAD has a different tree from when they were
 // recorded. All paths are sorted.
 type Carried struct {
 	Staged []string // the entries that are staged again
@@ -54,10 +54,10 @@ type listed struct {
 // carried is what the new index has at a path.
 type carried struct {
 	listed
-	staged bool // the entry is that of then, or its absence is
+	staged bool // the entry, or its absence, is as it was recorded
 	again  bool // and HEAD has something else there
 	over   bool // HEAD has something else there than it had then
-	left   bool // the entry of then has no place beside those of HEAD
+	left   bool // the recorded entry has no place beside those of HEAD
 }
 
 // carryStaged applies the difference between HEAD then and the index then to HEAD as it is after the
@@ -136,12 +136,13 @@ func leaveOut(all []carried) {
 	}
 }
 
-// indexCarrier takes what is staged along to another commit.
+// indexCarrier carries what is staged over to another commit.
 type indexCarrier struct{ indexes }
 
-// carry returns the index that has upon the HEAD after what index has upon the HEAD of heads.Then.
-// now is the index as it is. If all is the same, the result is index itself, with a nil Carried. The
-// index is nil if something cannot be read, and Carried says so.
+// carry returns the index for HEAD as it is after the restore. It differs from that HEAD as index
+// differs from heads.Then. now is the present index. If both HEADs are the same, the result is
+// index itself, with a nil Carried. The index is nil if something cannot be read, and Carried says
+// so.
 func (s *indexCarrier) carry(ctx context.Context, index, now *IndexState, h Heads) (*IndexState, *Carried, error) {
 	if h.Then == h.After {
 		return index, nil, nil
@@ -268,7 +269,7 @@ func (s *indexCarrier) carryFrom(ctx context.Context, then name.OID, index *Inde
 	return carryAll(at, index), nil
 }
 
-// unknown is a file of which only is known that the index had something else at its path.
+// unknown is a file of which it is only known that the index had something else at its path.
 var unknown = git.Entry{Mode: 1}
 
 // carryListed is carryFrom for a HEAD that cannot be read: all that is known of it are the paths at
@@ -322,8 +323,8 @@ func carryAll(at map[string]three, index *IndexState) []carried {
 	return carryStaged(lists[0], lists[1], lists[2])
 }
 
-// carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has the
-// flags that the entry has now, and one of then those of then.
+// carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has
+// the flags that it has now, and a recorded entry has those that were recorded.
 func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
 	said, ours, edits := &Carried{}, map[string]bool{}, map[string]git.Entry{}
 	out := &IndexState{Unmerged: index.Unmerged}
@@ -356,7 +357,8 @@ func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, n
 			return nil, nil, err
 		}
 	}
-	// A file that the restore leaves off the disk keeps the bit of then: git would call it deleted.
+	// A file that the restore leaves off the disk keeps its recorded skip-worktree bit. Otherwise
+	// git would call it deleted.
 	if len(absent) > 0 {
 		without, err := s.lacking(ctx, index.Tree, out.Tree)
 		if err != nil {

@@ -149,7 +149,7 @@ func (s *chooser) leaveMirrors(scan *Scan, c *Capture) {
 }
 
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
-// leaves out is returned in open instead of being skipped at once: settle checks whether its
+// leaves out is returned in open instead of being skipped at once: skipUnstaged checks whether its
 // content is what is staged, in which case the tree has it after all.
 func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, tracked []Tracked, excluded map[string]bool, rules Rules, c *Capture) (files []candidate, open []leftOut, err error) {
 	leave := func(p, reason string) error {

@@ -56,8 +56,8 @@ func (f *finder) add(p, reason string) {
 }
 
 // parents checks the directories above a path. A file in the place of a directory to write into is
-// in the way unless the plan deletes it. A repository in between owns everything below it, also what
-// the index tracks there: if it were deleted, an undo could not write it again.
+// in the way unless the plan deletes it. A repository in between owns everything below it,
+// including what the index tracks there: if it were deleted, an undo could not write it again.
 func (f *finder) parents(o Op) error {
 	parts := strings.Split(o.Path, "/")
 	for i := 1; i < len(parts); i++ {
@@ -88,7 +88,7 @@ func (f *finder) parents(o Op) error {
 	return nil
 }
 
-// at checks the path itself. A file that the capture has is replaced without further questions.
+// at checks the path itself. A file that the capture has is replaced without further checks.
 func (f *finder) at(o Op) error {
 	info, err := f.near.Lstat(o.Path)
 	if err != nil {
@@ -112,8 +112,8 @@ func (f *finder) at(o Op) error {
 	return nil
 }
 
-// locked records what the system would not let this process change, so that the plan says it and the
-// rollback does not fail half-way: a path in a directory without write permission, and what
+// locked records what the system would not let this process change, so that the plan reports it and
+// the rollback does not fail half-way: a path in a directory without write permission, and what
 // `chattr +i` or `chattr +a` holds.
 func (f *finder) locked(o Op) {
 	info := f.plan.seen[o.Path]
@@ -150,7 +150,8 @@ func (f *finder) nearest(dir string) string {
 	return found
 }
 
-// walk checks a directory in whose place a file is to be written. Everything in it must be going.
+// walk checks a directory in whose place a file is to be written. The plan must delete everything
+// in it.
 func (f *finder) walk(dir string) {
 	if f.shot.files.IsGit(dir) {
 		f.add(dir, "is the git directory")

@@ -1,8 +1,8 @@
 package snapshot
 
 // A file that git converts is given to its filter and read again, and checked out for a comparison.
-// That takes long for large files, so what came out is remembered among the hashCache, as for other
-// files: by path and stat data, and by everything else that decides about a conversion.
+// That takes long for large files, so the result is remembered in a hashCache, as for other files:
+// by path and stat data, and by everything else that decides about a conversion.
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// conversions are the hashCache of converted files in one capture.
+// conversions is the hashCache of the converted files in one capture.
 type conversions struct {
 	shot   *hasher
 	c      *Capture

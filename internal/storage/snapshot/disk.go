@@ -48,7 +48,7 @@ func (s *checkout) probe() (d disk, err error) {
 		defer os.RemoveAll(dir) //nolint:errcheck // swept by age
 	}
 	d.noModes, d.noLinks = !fileMode, !symlinks
-	if dir == "" { // the worktree cannot be written to: git's settings count
+	if dir == "" { // the worktree cannot be written to: git's settings are used
 		return d, nil
 	}
 	f, err := os.CreateTemp(dir, "tmp-probe-")
@@ -119,7 +119,7 @@ func (d disk) unusualBits(info fs.FileInfo) (perm fs.FileMode, has bool) {
 	return perm, info.Mode().IsRegular() && !d.noModes && unusual(perm)
 }
 
-// isApart reports whether Worktree.dir is on another file system than the worktree.
+// isApart reports whether Worktree.dir is on a different file system from the worktree.
 func (s *checkout) isApart() (bool, error) {
 	top, err := os.Stat(s.files.Top)
 	if err != nil {

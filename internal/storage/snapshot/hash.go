@@ -20,9 +20,9 @@ import (
 // loose object for each.
 const packFrom = 500
 
-// lowerGOGC has the heap collected when it has grown by so many percent, if many files change. The
-// heap grows with their number and keeps what it grows by until the end, so that costs little then
-// and keeps the peak low. For a few files it costs half of the time.
+// lowerGOGC has the heap collected when it has grown by this many percent, if many files change.
+// The heap grows with their number and keeps what it grows by until the end, so that costs little
+// then and keeps the peak low. For a few files it costs half of the time.
 func lowerGOGC(files, percent int) {
 	if files >= 10_000 {
 		debug.SetGCPercent(percent)
@@ -33,8 +33,8 @@ func lowerGOGC(files, percent int) {
 type hasher struct{ converter }
 
 // hashPlain writes the content of files as blobs without conversions, several at a time, and adds
-// their entries to c.edits. It returns the files that are marked inOnly and that git may convert all
-// the same; it has not hashed these.
+// their entries to c.edits. It returns the files that are marked inOnly and that git may still
+// convert; it has not hashed these.
 func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
 	hashed := make([]hashedFile, len(files))
 	remember := len(files) <= maxHashed
@@ -157,8 +157,8 @@ func (s *hasher) knows(f candidate) bool {
 	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid)
 }
 
-// hashConverting hashes files of which git may convert some. Those that git only cleans of CR
-// characters, and that have none, it does not change; they are hashed as they are.
+// hashConverting hashes files of which git may convert some. Files from which git only removes CR
+// characters, and that have none, are hashed as they are, because git would not change them.
 //
 // Attributes files go first and through git, even if they are not converted: with them in the index
 // git applies them to the other files.
@@ -337,7 +337,7 @@ func (s *hasher) cleanAll(ctx context.Context, index string, files []candidate, 
 
 // keepAsIs keeps the bytes of a file that git cannot convert, because it is not in the encoding
 // that working-tree-encoding names. The bytes are both its blob and its raw content. It is put into
-// the index, too: if it is an attributes file, a checkout of the tree will obey it.
+// the index, too: if it is an attributes file, a checkout of the tree will use it.
 func (s *hasher) keepAsIs(ctx context.Context, index string, f candidate, c *Capture) error {
 	if err := s.hashOne(ctx, f, c); err != nil {
 		return err

@@ -1,8 +1,9 @@
 package snapshot
 
-// git's index remembers which content a tracked file had when git last looked at it. Of untracked
-// files, and of tracked ones that differ from the index, it remembers nothing, so a capture would have
-// to read all of them each time. hashCache remembers what the previous capture read in them.
+// git's index remembers which content a tracked file had when git last looked at it. It remembers
+// nothing about untracked files, and about tracked ones that differ from the index, so a capture
+// would have to read all of them each time. hashCache remembers what the previous capture read in
+// them.
 
 import (
 	"crypto/sha256"
@@ -26,9 +27,9 @@ type cachedHash struct {
 	cr  bool     // the content may have CR characters
 }
 
-// hashCache are versions of files by path and stat data, as in an index. On disk they are the
-// SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id. It
-// is only a cache: if the file does not look right, all files are read again.
+// hashCache holds versions of files by path and stat data, as an index does. On disk it is the
+// SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id.
+// It is only a cache: if the file does not look right, all files are read again.
 type hashCache struct {
 	path     string
 	perm     fs.FileMode

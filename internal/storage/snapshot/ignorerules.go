@@ -17,13 +17,13 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// ignoreRules knows which paths the rules ignore: those on disk, those of a tree, and those outside
-// the worktree.
+// ignoreRules finds out which paths the rules ignore: those on disk, those of a tree, and those
+// outside the worktree.
 type ignoreRules struct{ indexes }
 
-// outsideRules returns the lines that may be rules of the files outside of any tree: info/exclude of the
-// repository, and the file that core.excludesFile names, the user's own by default. Those of
-// info/exclude come last, because git lets them win.
+// outsideRules returns the lines that may be rules of the files outside of any tree: info/exclude
+// of the repository, and the file that core.excludesFile names, the user's own by default. Those of
+// info/exclude come last, because in git they override the others.
 func (s *ignoreRules) outsideRules(ctx context.Context) (string, error) {
 	file, err := s.excludesFile(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *ignoreRules) outsideRules(ctx context.Context) (string, error) {
 	return text.String(), nil
 }
 
-// excludesFile returns the place of the user's ignore rules. Nothing need be there.
+// excludesFile returns the place of the user's ignore rules. The file need not exist.
 func (s *ignoreRules) excludesFile(ctx context.Context) (string, error) {
 	if _, set := s.repo.Config.Get("core.excludesFile"); set {
 		res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"config", "--type=path", "core.excludesFile"}, Config: s.config})
@@ -64,9 +64,9 @@ func (s *ignoreRules) excludesFile(ctx context.Context) (string, error) {
 	return filepath.Join(dir, "git", "ignore"), nil
 }
 
-// ignoredIn returns those of paths that .gitignore files and rules outside of any tree ignore. It is
-// ignoredBy for a time at which the latter may have been others, so git must not see those of now: it runs
-// in an empty repository.
+// ignoredIn returns those of paths that .gitignore files and rules outside of any tree ignore. It
+// is ignoredBy for a time at which the latter may have been different. Git must not see the present
+// ones, so it runs in an empty repository.
 func (s *ignoreRules) ignoredIn(ctx context.Context, rules ruleSource, outside string, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return nil, nil

@@ -139,7 +139,7 @@ func (s *indexes) privateCopy(from string) (string, error) {
 }
 
 // linkOrCopy gives the file from the additional name to, or copies it there, with its mtime, where
-// that name cannot be had by a link.
+// a link cannot be made.
 func linkOrCopy(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +208,7 @@ func (s *indexes) postdateIndex(p *privateIndex) error {
 	return nil
 }
 
-// onIndex runs git with a private index in the place of the user's. With index.sparse git would fold
+// onIndex runs git with a private index in place of the user's. With index.sparse git would fold
 // the directories outside of a sparse checkout into single entries again.
 func (s *indexes) onIndex(ctx context.Context, index, stdin string, args ...string) (git.Result, error) {
 	return s.repo.Run(ctx, git.Cmd{

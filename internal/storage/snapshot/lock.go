@@ -81,7 +81,7 @@ func (r *Restore) holds() (bool, error) {
 	return err == nil && hasToken(r.intent.Lock, note), nil
 }
 
-// indexLock locks the user's index, and knows the locks of rollbacks that were killed.
+// indexLock locks the user's index, and recognises the locks of rollbacks that were killed.
 type indexLock struct{ *checkout }
 
 // makeLock creates the lock file. It makes the file under another name, writes the note, and then

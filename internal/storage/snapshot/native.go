@@ -71,7 +71,7 @@ type walk struct {
 	tree    *worktree.Files
 	entries []git.IndexEntry // sorted by path, as the index is
 	index   *privateIndex
-	present map[string]bool // skip-worktree entries whose file exists all the same
+	present map[string]bool // skip-worktree entries whose file exists anyway
 	// met says, by entry, that the name of the entry was found. For the first entry below a
 	// subdirectory it says first that the subdirectory was found; compare resets it before it
 	// descends. Each walk of a directory writes only to its own range, so no lock is needed.

@@ -1,7 +1,7 @@
 package snapshot
 
-// Repositories inside of the worktree: a capture records at which commit each is, and leaves its
-// files to it.
+// Repositories inside the worktree: a capture records at which commit each is, and leaves its files
+// to it.
 
 import (
 	"context"
@@ -38,8 +38,8 @@ func (s *chooser) nested(ctx context.Context, dir string, c *Capture) error {
 	return err
 }
 
-// link records the commit that a repository inside is at, if a tree here can name it. It returns the
-// reason for which the files in it are left out.
+// link records the commit that a nested repository is at, if a tree here can name it. It returns
+// the reason for which the files in it are left out.
 func (s *chooser) link(ctx context.Context, dir string, c *Capture) (reason string, err error) {
 	head, err := s.repo.HeadOf(ctx, s.files.Abs(dir))
 	switch {
@@ -79,7 +79,7 @@ func (s *chooser) submodule(ctx context.Context, t Tracked, c *Capture) error {
 	return nil
 }
 
-// becomeNested lists the gitlinks of the target at which a repository is now. Its files were
+// becomeNested lists the gitlinks of the target in whose place a repository is now. Its files were
 // captured one by one if the index has a file below the gitlink, because git then takes the
 // directory for an ordinary one. They still belong to that repository.
 func (s *planner) becomeNested(changes []git.Change) ([]string, error) {

@@ -216,15 +216,16 @@ func (s *planner) outsideRisk(ctx context.Context, f filtered, e git.Entry, risk
 // enough is how much of a file is compared with its stored form, in bytes.
 const enough = 1 << 20
 
-// isElsewhere reports whether the content of a file cannot be in its stored form: nothing in the one
-// tells of the other, and the stored form is much smaller than the file can be compressed, or is
-// short and has a digest. A filter that compresses, encrypts or replaces words needs no store.
+// isElsewhere reports whether the content of a file cannot be in its stored form: the stored form
+// does not help to compress the file, and the stored form is much smaller than the file can be
+// compressed, or is short and has a digest. A filter that compresses, encrypts or replaces words
+// needs no store.
 func isElsewhere(file, stored []byte) bool {
 	alone, beside := deflated(file, nil), deflated(file, stored)
 	return beside*10 > alone*7 && (len(stored)*8 < alone || len(stored) < lfs.MaxPointer && hasDigest(stored))
 }
 
-// deflated returns the compressed size of data for somebody who has known, in bytes.
+// deflated returns the size of data in bytes when it is compressed with known as the dictionary.
 func deflated(data, known []byte) int {
 	var out bytes.Buffer
 	w, err := flate.NewWriterDict(&out, flate.BestCompression, known)

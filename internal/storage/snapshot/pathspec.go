@@ -1,6 +1,6 @@
 package snapshot
 
-// Which files the rules of a capture name by pathspecs.
+// This file finds the files that the rules of a capture name by pathspecs.
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rule
 	return asked, without(s.files.WithoutGit(other), asked), err
 }
 
-// listForced is ignored for what is asked for by name.
+// listForced is the part of ignored for what is asked for by name.
 func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
 	tracked := make(map[string]bool, len(private.entries))
 	for _, e := range private.entries {

@@ -2,7 +2,7 @@
 
 package snapshot
 
-// What other systems do without: there git does the scan.
+// This file is for other systems than Linux. There git does the scan.
 
 import (
 	"io/fs"

@@ -155,8 +155,8 @@ type planner struct {
 	carrier indexCarrier
 }
 
-// Plan compares the capture cur with the target. It fails with a MissingError or a HostileError
-// if the target cannot be restored. Files in the way are no error; they are listed in
+// Plan compares the capture cur with the target. It fails with a MissingError or a HostileError if
+// the target cannot be restored. Files in the way are not an error; they are listed in
 // Plan.Collisions.
 func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
@@ -427,9 +427,9 @@ func (s *planner) findRisks(ctx context.Context, p *Plan) error {
 	return err
 }
 
-// planIndex computes what will be staged. If HEAD has another tree than when the target was recorded,
-// it carries the staged entries over (carry.go). If only some paths are restored, it is the current
-// index with the entries of these paths exchanged.
+// planIndex computes what will be staged. If HEAD has a different tree from when the target was
+// recorded, it carries the staged entries over (carry.go). If only some paths are restored, it is
+// the current index with the entries of these paths exchanged.
 func (s *planner) planIndex(ctx context.Context, p *Plan) (err error) {
 	now, then := &p.Cur.Index, p.Target.Index
 	if p.Scope.SkipIndex {
@@ -444,7 +444,8 @@ func (s *planner) planIndex(ctx context.Context, p *Plan) (err error) {
 				p.Carried.within(p.Scope.Only)
 			}
 		}
-		// Wherever HEAD moves, what is staged now goes with it, unless that of then replaces it.
+		// Wherever HEAD moves, what is staged now is carried along, unless the recorded index
+		// replaces it.
 		if h.Now != h.After && (then == nil || p.Scope.Only != nil) {
 			var said *Carried
 			if now, said, err = s.carrier.carry(ctx, now, now, Heads{Then: h.Now, After: h.After}); err != nil {

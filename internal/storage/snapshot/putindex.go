@@ -110,7 +110,7 @@ func (s *indexWriter) restoreFlags(ctx context.Context, p *privateIndex, want In
 			return err
 		}
 	}
-	// Read the index anew: read-tree has removed entries and clearBits has cleared bits.
+	// Read the index again: read-tree has removed entries and clearBits has cleared bits.
 	index, err := s.repo.Checkout.ReadIndex(p.path)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// converter knows what git's conversions do to content on the way between files and blobs.
+// converter finds out what git's conversions do to content on the way between files and blobs.
 type converter struct{ indexes }
 
 // convertsOutside reports whether git may convert content because of settings, or because of
@@ -34,7 +34,7 @@ func (s *converter) convertsOutside() bool {
 	return s.autocrlf() || s.attributesUnknown() || exists(s.attributesOutside())
 }
 
-// autocrlf reports whether core.autocrlf is on, or is "input", which is no boolean.
+// autocrlf reports whether core.autocrlf is on, or is "input", which is not a boolean.
 func (s *converter) autocrlf() bool {
 	on, err := s.repo.Config.Bool("core.autocrlf", false)
 	return on || err != nil
@@ -153,7 +153,7 @@ func pathsOf(files []filtered) []string {
 //
 // git takes attributes from the disk when it adds a file, and from the index when it checks one
 // out. The two can only differ in meaning if an attributes file is itself encoded or filtered; then
-// both count.
+// both are considered.
 func (s *converter) affected(ctx context.Context, index string, attrs []string, files []candidate) ([]filtered, error) {
 	var asked []filtered
 	at := map[string]int{}
@@ -255,10 +255,10 @@ func (s *converter) writesCRLF() bool {
 	return s.autocrlf() && !strings.EqualFold(auto, "input") || strings.EqualFold(eol, "crlf") || runtime.GOOS == "windows"
 }
 
-// smudge checks paths out of a private index into temporary files in dir, and returns these by path.
-// git applies the attributes in that index: GIT_WORK_TREE is dir, so that no attributes file of the
-// real worktree has a say. A path for which git fails is missing from the result.
-// said is what filters wrote to standard error.
+// smudge checks paths out of a private index into temporary files in dir, and returns these by
+// path. git applies the attributes in that index: GIT_WORK_TREE is dir, so the .gitattributes files
+// of the real worktree are not read. A path for which git fails is missing from the result. said is
+// what filters wrote to standard error.
 func (s *converter) smudge(ctx context.Context, index, dir string, paths []string) (made map[string]string, said string, err error) {
 	res, err := s.repo.Run(ctx, git.Cmd{
 		Args:  []string{"checkout-index", "--temp", "-z", "--stdin"},

@@ -15,9 +15,9 @@ import (
 	"git-checkpoint/internal/sys/lockfile"
 )
 
-// displace moves the file at p to old/<n>. If it turns out to be another version than the
-// captured one, the result is a ChangedError, and the file goes back at once or, where that could
-// replace another one, in Back.
+// displace moves the file at p to old/<n>. If it turns out to be a version other than the captured
+// one, the result is a ChangedError, and the file goes back at once or, where that could replace
+// another one, in Back.
 func (r *Restore) displace(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if err := r.worktree.files.MoveOut(p, old); err != nil {

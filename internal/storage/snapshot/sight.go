@@ -18,9 +18,8 @@ const maxSighted = 20000
 const SightGone = "gone"
 
 // Sight returns a text that differs if something was written at p: for a file by its stat data, for
-// a directory, which is a repository inside of the worktree, by those of the files in it without
-// .git. No content is read. The text is empty if it is not known, as for a directory with too many
-// names.
+// a directory, which is a repository inside the worktree, by those of the files in it without .git.
+// No content is read. The text is empty if it is not known, as for a directory with too many names.
 func (s *checkout) Sight(p string) string {
 	p = strings.TrimSuffix(p, "/")
 	info, err := s.files.Lstat(p)

@@ -10,8 +10,8 @@
 // without writing anything. Worktree.Secure keeps the exact bytes of every file that the plan
 // replaces, so that the restore can be undone. Worktree.Stage locks the index and writes the new
 // content next to the worktree; it returns a Restore. Restore.Begin writes the intent file, Apply
-// moves the files and the index into place, and Finish removes the intent. Back undoes Apply at
-// any point, also in another process after a kill (Worktree.Unfinished).
+// moves the files and the index into place, and Finish removes the intent. Back undoes Apply at any
+// point, even in another process after a kill (Worktree.Unfinished).
 //
 // Start with capture.go and scan.go for captures, and with plan.go, stage.go and apply.go for
 // restores.
@@ -35,7 +35,7 @@ type Skip struct {
 	Said   string // what its filter said when it failed, safe for a terminal
 }
 
-// The reasons for which a path is left out. They are part of the format: they stand in the
+// The reasons for which a path is left out. They are part of the format: they are stored in the
 // record of a checkpoint as they are written here, so none of them may change.
 const (
 	ReasonLarge      = "larger than checkpoint.maxFileSize"
@@ -67,7 +67,7 @@ type IndexState struct {
 	IntentToAdd     []string // entries made by `git add -N`
 	AssumeUnchanged []string
 	SkipWorktree    []string // entries that a sparse checkout keeps off the disk
-	SparsePresent   []string // the entries of SkipWorktree whose file exists all the same
+	SparsePresent   []string // the entries of SkipWorktree whose file exists anyway
 	// Sparse says that a sparse checkout was in force, so the entries of SkipWorktree without a
 	// file are its doing, not the user's.
 	Sparse bool
@@ -127,7 +127,7 @@ type Capture struct {
 	edits map[string]git.Entry
 
 	// Began is when the capture started. It comes from the clock of this machine but is compared
-	// with times of files, so it is only as good as the clock of the file system agrees with it.
+	// with times of files, so it is only reliable if the clock of the file system agrees with it.
 	Began time.Time
 
 	// Modes maps a path to permission bits that no usual umask produces, such as 0600. git keeps
@@ -173,7 +173,7 @@ type Rules struct {
 	Ready func() error
 
 	// Look is called for each file that is hashed, from several goroutines at the same time.
-	// content is nil if git read the file instead of this process, or nobody had to. Look must not
-	// change content.
+	// content is nil if git read the file instead of this process, or it did not have to be read.
+	// Look must not change content.
 	Look func(path string, oid name.OID, content []byte)
 }

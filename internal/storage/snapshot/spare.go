@@ -20,10 +20,9 @@ import (
 // reasonRules is why an ignored file is a collision although it was captured.
 const reasonRules = "ignored by the rules of one side"
 
-// keepIgnored takes deletions out of the plan: of files that no index tracks and that are
-// ignored by the rules of now or by those of the target. Files in Target.Wrote are still deleted
-// if they have the content that the rollback wrote. changes are the differences between the two
-// trees.
+// keepIgnored takes deletions out of the plan: of files that no index tracks and that are ignored
+// by the present rules or by those of the target. Files in Target.Wrote are still deleted if they
+// have the content that the rollback wrote. changes are the differences between the two trees.
 func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.rules.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })

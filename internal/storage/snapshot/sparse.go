@@ -74,9 +74,9 @@ func (p *Plan) absentThen() map[string]bool {
 }
 
 // sparseChanges corrects changes, the difference between two captured trees, by what was on the
-// disk on either side. A file that was absent on one side is removed from that side; a file that
-// is the same in both trees but was absent on one side becomes a change. A file that was absent in
-// the target because of a sparse checkout that is switched off since is no change.
+// disk on either side. A file that was absent on one side is removed from that side; a file that is
+// the same in both trees but was absent on one side becomes a change. A file that was absent in the
+// target because of a sparse checkout that is switched off since is not a change.
 func (s *planner) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
 	alone := s.forgetSparse(&p.Target)
 	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return alone[c.Path] })

@@ -33,8 +33,8 @@ type specialFinder struct {
 	ignores map[string]bool // names that are ignored for sure; see plainIgnores
 }
 
-// findSpecial adds special files to scan unless they are ignored. It looks below dirs, and takes over
-// the special files in found. Those of entries are no news.
+// findSpecial adds special files to scan unless they are ignored. It looks below dirs, and takes
+// over the special files in found. Those that entries stand for are known already.
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.IndexEntry, dirs, found []string) error {
 	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: setOf(scan.Nested), tracked: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
@@ -67,7 +67,8 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 	return err
 }
 
-// search reads a directory as far down as git knows something, and takes a short look at the rest.
+// search reads a directory as far down as git listed or tracks something, and takes a short look at
+// the rest.
 func (f *specialFinder) search(dir string) {
 	switch {
 	case f.nested[dir], !f.holds[dir] && f.ignored(dir):

@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/sys/lockfile"
 )
 
-// foldsCase reports whether the disk takes names for the same that differ in case only.
+// foldsCase reports whether the disk treats names that differ only in case as the same.
 func foldsCase(repo *git.Repo) bool {
 	for _, dir := range []string{repo.WorkTree, repo.CommonDir} {
 		for name, twin := range map[string]string{".git": ".GIT", "config": "cOnFiG"} {
@@ -43,7 +43,7 @@ func (e *TwinsError) Error() string {
 }
 
 // refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
-// disk does not tell apart.
+// file system does not distinguish.
 func (s *planner) refuseTwins(ctx context.Context, p *Plan) error {
 	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
 		return nil

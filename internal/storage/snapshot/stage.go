@@ -107,7 +107,7 @@ func (r *Restore) makeStage() error {
 		err = errors.Join(os.Mkdir(filepath.Join(dir, "new"), 0o700), os.Mkdir(filepath.Join(dir, "old"), 0o700))
 	}
 	if err == nil && apart {
-		// Until a kill's leftovers are swept, nobody commits them with `git add -A`.
+		// This keeps `git add -A` from adding what a killed process leaves here, until it is swept.
 		err = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 	}
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// leftOut is a tracked file that a rule leaves out of a capture although its stat data differ
-// from the index. If its content is what is staged, the captured tree has it anyway, and nothing
-// is missing. settle finds that out.
+// leftOut is a tracked file that a rule leaves out of a capture although its stat data differ from
+// the index. If its content is what is staged, the captured tree has it anyway, and nothing is
+// missing. skipUnstaged finds that out.
 type leftOut struct {
 	Skip
 	info fs.FileInfo
 }
 
-// withoutReplaced returns the files of open without those that a directory has replaced in which
-// something is captured. The tree cannot hold both, so such a file is deleted, not left out. A file
+// withoutReplaced returns the files of open without those whose place a directory has taken in
+// which something is captured. The tree cannot hold both, so such a file is deleted, not left out. A file
 // that is staged in the directory is at its place too, beside the conflict stages of the other one.
 func (c *Capture) withoutReplaced(private *privateIndex, open []leftOut, found []candidate) []leftOut {
 	return slices.DeleteFunc(open, func(o leftOut) bool {

@@ -112,7 +112,7 @@ func (v *verification) result(err error) error {
 	return missing
 }
 
-// stopped reports whether an error says that the work was given up, which tells nothing about an
+// stopped reports whether an error says that the work was given up, which says nothing about an
 // object.
 func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -59,8 +59,8 @@ func (s *journals) readCache(session name.Session) *cache {
 	return c
 }
 
-// giveCache makes a journal available to the next take. It must not have events that are not in the
-// repository.
+// giveCache makes a journal available to the next takeCache. It must not have events that are not
+// in the repository.
 func (s *journals) giveCache(c *cache) {
 	s.mu.Lock()
 	s.kept[c.session] = c

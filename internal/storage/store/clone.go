@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// CloneDigits returns four digits that are the same in all worktrees of this clone as long as it exists,
-// also after it was moved on its disk, and usually others in another clone. Nothing is written for them.
+// CloneDigits returns four digits that are the same in all worktrees of this clone as long as it
+// exists, even after it was moved on its disk, and usually different in another clone. Nothing is
+// written for them.
 func (s *localFiles) CloneDigits() string {
 	host, _ := os.Hostname() //nolint:errcheck // the directory tells most clones apart
 	h := fnv.New32a()

@@ -105,8 +105,8 @@ func (s *journals) load(ctx context.Context, session name.Session, tip name.OID)
 	return c, nil
 }
 
-// belongs returns a DamagedError if the journal is another session's: whatever is written on top of it
-// would be in neither.
+// belongs returns a DamagedError if the journal is that of another session. Events written on top
+// of it would belong to neither session.
 func (c *cache) belongs(tip name.OID) error {
 	if of := c.log.Fold().Session; of != c.session {
 		return &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("it belongs to session %q", of)}

@@ -177,7 +177,8 @@ func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[st
 	return nil
 }
 
-// noteForms returns all notes of a commit, with whatever fan-out. In each Change, New is the entry.
+// noteForms returns all notes of a commit, at any depth of fan-out. In each Change, New is the
+// entry.
 func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Change, error) {
 	var out []git.Change
 	dir, rest := "", string(commit)

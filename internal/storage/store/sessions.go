@@ -18,7 +18,7 @@ const (
 	leafArchive = "archive"
 )
 
-// inventory knows which sessions and checkpoints the repository has, by their refs and by what
+// inventory lists the sessions and checkpoints that the repository has, by their refs and by what
 // archives list.
 type inventory struct {
 	*contents
@@ -32,7 +32,7 @@ type inventory struct {
 // after an interrupted push. It reads only the names of refs, so a damaged object does not hide a
 // session.
 func (s *inventory) Sessions(ctx context.Context) ([]name.Session, error) {
-	// One ref of each session is enough, unless it has one that is none of ours.
+	// One ref of each session is enough, unless it has one that is not ours.
 	refs, err := s.repo.Refs.Sample(ctx, strings.TrimSuffix(name.CheckpointRoot, "/"))
 	if err != nil {
 		return nil, err

@@ -253,7 +253,7 @@ func (s *records) readRecords(ctx context.Context, b *git.Batch, all []*Summary)
 	large := make([]bool, len(all))
 	err := b.Info(ctx, oids, func(i int, o git.Object, err error) error {
 		large[i] = err == nil && o.Size > largeRecord
-		return nil // of a missing one eachRecord says it
+		return nil // eachRecord reports a missing one
 	})
 	var small []*Summary
 	var known *summaryCache
@@ -305,7 +305,7 @@ func (s *records) EachRecord(ctx context.Context, all []*Summary, each func(i in
 func eachRecord(ctx context.Context, b *git.Batch, all []*Summary, each func(int, []byte, *record.Record) error) error {
 	oids := make([]string, len(all))
 	for i, sum := range all {
-		// Of a checkpoint from the cached summaries, the record's id is the last of the four.
+		// For a checkpoint from the cached summaries, the record's id is the last of the four.
 		if oids[i] = string(sum.blob); sum.remembered != "" {
 			oids[i] = hex.EncodeToString([]byte(sum.remembered[3*len(sum.remembered)/4:]))
 		}

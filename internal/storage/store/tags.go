@@ -143,7 +143,7 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 			}
 		}
 	}
-	// A tag needs an update if its newest candidate is another one than before.
+	// A tag needs an update if its newest candidate is not the same as before.
 	before := candidatesOf(d.before, touched, 1)
 	d.after = candidatesOf(d.result.State, touched, 1)
 	d.older = sync.OnceValue(func() candidates { return candidatesOf(d.result.State, touched, math.MaxInt) })
@@ -187,8 +187,8 @@ func (d *derivation) touched() map[tagKey]bool {
 		case s.Live != (was >= 0 && d.before.Standing(was).Live):
 			add(i, false)
 		case was >= 0 && was < last:
-			// One that it stood before now comes first: that one was only adopted here, and the
-			// earlier event that made it has arrived.
+			// A checkpoint after which this one came before now comes later: it was only adopted
+			// here, and the earlier event that made this one has arrived.
 			add(i, false)
 		}
 		last = max(last, was)
@@ -286,7 +286,7 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		want = ""
 	}
 	if want == have {
-		return nil // also if it is private: a plain fetch may have brought it, and would bring it again
+		return nil // even if it is private: a plain fetch may have brought it, and would bring it again
 	}
 	if want, err = d.public(ctx, want); err != nil {
 		return err

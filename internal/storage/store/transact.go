@@ -230,8 +230,8 @@ func (a *attempt) saveCache() {
 	case a.log == nil || a.change.Base != nil: // the base belongs to the caller, who may go on changing it
 		return
 	case a.cache == nil:
-		// A session that this worktree knew began anew: its journal was deleted, but its objects may
-		// still be here.
+		// A session that this worktree has seen began again: its journal was deleted, but its
+		// objects may still be here.
 		if was := a.store.Cached(a.session); was != nil {
 			a.store.leave(a.session, was.Heads())
 		}
@@ -351,8 +351,8 @@ func (a *attempt) list(ctx context.Context) (map[name.Ref]name.OID, error) {
 }
 
 // settleRemovals finds the commit of each checkpoint that is removed. A checkpoint that is gone
-// already, or that is named twice, is not an error. A ref with another commit than the change names
-// is one: the ref of a checkpoint never moves, so a retry would not help.
+// already, or that is named twice, is not an error. A ref at a commit other than the one that the
+// change names is one: the ref of a checkpoint never moves, so a retry would not help.
 func (a *attempt) settleRemovals(ctx context.Context) error {
 	if len(a.change.Remove)+len(a.change.Archive) == 0 {
 		return nil

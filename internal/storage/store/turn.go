@@ -13,15 +13,15 @@ import (
 //
 // The writer creates the file <common dir>/checkpoint/turn and renews its mtime; the others wait
 // before they read the refs. The file is not a lock: two writers may both believe that they have
-// the turn, and the ref transaction still decides. A file whose mtime is old counts for nothing.
+// the turn, and the ref transaction still decides. A file whose mtime is old is ignored.
 type turn struct {
 	path string
 	stop chan struct{} // closed to give the turn back; nil while this writer does not have it
 	done chan struct{} // closed when the renewing goroutine has ended
 }
 
-// A writer that lost turnAfter races goes first. The file is renewed every turnRenewed and counts
-// for turnFresh. Nobody waits longer than turnWait.
+// A writer that lost turnAfter races is given the turn. The file is renewed every turnRenewed and
+// is valid for turnFresh. Nobody waits longer than turnWait.
 const (
 	turnAfter   = 5
 	turnRenewed = 500 * time.Millisecond
@@ -65,7 +65,7 @@ func (t *turn) claim() {
 	if t.stop != nil || t.isTaken() {
 		return
 	}
-	os.MkdirAll(filepath.Dir(t.path), 0o777) //nolint:errcheck // the next line says it
+	os.MkdirAll(filepath.Dir(t.path), 0o777) //nolint:errcheck // the next line reports it
 	os.Remove(t.path)                        //nolint:errcheck // of one that was killed
 	f, err := os.OpenFile(t.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {

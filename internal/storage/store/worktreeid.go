@@ -38,8 +38,8 @@ func (s *localFiles) WorktreeID() (string, error) {
 		if err == nil && id != "" && w.isAtHome(id) {
 			return id, nil
 		}
-		// The id was copied or is broken. No event refers to it from this worktree. It goes before
-		// its note, because an id without a note is accepted as it is.
+		// The id was copied or is broken. No event refers to it from this worktree. It is removed
+		// before its note, because an id without a note is accepted as it is.
 		if err == nil {
 			err = os.Remove(w.id)
 		}

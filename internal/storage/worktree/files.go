@@ -1,6 +1,6 @@
-// Package worktree reads and moves the files of a worktree. It follows no symbolic link on the way to
-// a file, and reaches paths that are longer than the system accepts. It knows nothing of captures and
-// restores.
+// Package worktree reads and moves the files of a worktree. It follows no symbolic link on the way
+// to a file, and reaches paths that are longer than the system accepts. It has nothing to do with
+// captures and restores.
 package worktree
 
 import (
@@ -209,10 +209,10 @@ func (w *Files) Read(p string, before fs.FileInfo) (data []byte, after fs.FileIn
 	return content.Bytes(), after, err
 }
 
-// ReadStable has read look at a file that another program may be writing to. It is called again, three
-// times at most, until size and times are the same before and after. If the file never holds still,
-// the last version that could be read counts. The info is nil if nothing is at p, and that of a
-// directory if there is one; what read has found is then of no use.
+// ReadStable has read look at a file that another program may be writing to. It is called again,
+// three times at most, until size and times are the same before and after. If the file keeps
+// changing, the last version that could be read is used. The info is nil if nothing is at p, and
+// that of a directory if there is one; what read has found is then of no use.
 func (w *Files) ReadStable(p string, read func(before fs.FileInfo) (after fs.FileInfo, err error)) (info fs.FileInfo, err error) {
 	for range 3 {
 		if info, err = w.Lstat(p); err != nil || info == nil || info.IsDir() {
@@ -312,8 +312,8 @@ func (w *Files) OpenDir(dir string) (*os.File, error) {
 	return w.Root.OpenFile(dir, os.O_RDONLY|openNoFollow, 0)
 }
 
-// ReadDir lists a directory, as OpenDir opens it. The entries know their types, but Info must not be
-// called.
+// ReadDir lists a directory, as OpenDir opens it. The entries have their types, but Info must not
+// be called.
 func (w *Files) ReadDir(dir string) ([]fs.DirEntry, error) {
 	f, err := w.OpenDir(dir)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"path"
 )
 
-// Held keeps a directory of the worktree open, for a loop over sorted paths: a directory with many of
-// the paths is then opened and checked for links once, and not once for each. If another program
-// renames that directory in the middle of the loop, the rest of the loop follows it. A held is for one
-// goroutine, which must close it. A nil held holds nothing.
+// Held keeps a directory of the worktree open, for a loop over sorted paths: a directory with many
+// of the paths is then opened and checked for links once, and not once for each. If another program
+// renames that directory in the middle of the loop, the rest of the loop follows it. A Held is for
+// one goroutine, which must close it. A nil *Held holds nothing.
 type Held struct {
 	tree  *Files
 	dir   string   // of the last path
@@ -19,7 +19,7 @@ type Held struct {
 	root  *os.Root // the same directory, for lstat
 }
 
-// Hold returns a held without a directory.
+// Hold returns a Held without a directory.
 func (w *Files) Hold() *Held { return &Held{tree: w} }
 
 // Close closes the directory, and forgets what was found out about it.

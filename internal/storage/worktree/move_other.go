@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// There is no such flag here; lstat comes before every open.
+// openNoFollow is 0, because there is no such flag here; lstat comes before every open.
 const openNoFollow = 0
 
 func (w *Files) MoveOut(p, to string) error      { return os.Rename(w.Abs(p), to) }
@@ -20,7 +20,7 @@ func CreateFile(file string) (*os.File, error) {
 	return os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
-// There is no ctime here, so the mtime stands for it.
+// ChangeTime returns the mtime, because there is no ctime here.
 func ChangeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
 // Inode returns false: there are no inode numbers to compare.

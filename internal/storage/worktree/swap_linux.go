@@ -10,8 +10,8 @@ import (
 // if the kernel or the file system cannot do that.
 func (w *Files) Swap(from, p string) error { return w.rename2(from, p, unix.RENAME_EXCHANGE) }
 
-// RenameNew renames the absolute path from to p, and fails with fs.ErrExist if p exists. It
-// returns ErrNoSwap as swap does.
+// RenameNew renames the absolute path from to p, and fails with fs.ErrExist if p exists. It returns
+// ErrNoSwap as Swap does.
 func (w *Files) RenameNew(from, p string) error {
 	return w.rename2(from, p, unix.RENAME_NOREPLACE)
 }

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Directory returns the directory of this program, absolute: that of PATH in which it is found, which
-// stays the same when a package manager puts a new version there, or else that of the file; empty: it
-// is not known.
+// Directory returns the absolute path of this program's directory: the one in PATH in which the
+// program is found, which stays the same when a package manager puts a new version there, or else
+// that of the file. It is empty if it is not known.
 func Directory() string {
 	self, err := os.Executable()
 	if err != nil {

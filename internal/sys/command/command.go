@@ -6,7 +6,7 @@
 // so that a Ctrl-C does not end this program first. process_unix.go has the process groups and
 // signals, process_other.go what is left of that on Windows. Background starts this program again
 // in the background, and Beginning runs a program for a few bytes of its output. Bounded keeps the
-// beginning of a longer one.
+// beginning of a longer output.
 package command
 
 import (
@@ -199,7 +199,7 @@ func (w *waiter) sendSignal(s os.Signal) {
 
 // end returns the result for an exit code. A command that ends within the grace period after a
 // signal counts as interrupted, whatever its exit code. One that runs on for longer has handled the
-// signal itself, and its exit code counts.
+// signal itself, and its exit code is used.
 func (w *waiter) end(code int) End {
 	// The exit code looks like that of a signal which has not arrived here yet.
 	if w.heard == nil && (code == codeInterrupted || code == codeTerminated) {

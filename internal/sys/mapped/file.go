@@ -2,13 +2,13 @@
 // and Path map a file; where the system cannot do that they read it.
 //
 // It is for files that are never shortened or written in place, such as packs, their indexes, and
-// the caches of this program, which are all replaced by a rename. Access to a mapped page behind
-// the end of a shortened file would crash the process. The package does not check this.
+// the caches of this program, which are all replaced by a rename. Access to a mapped page past the
+// end of a shortened file would crash the process. The package does not check this.
 //
-// A mapping stays for as long as the process lives, also when the file is replaced or deleted. It
-// must not be written to. A process that serves many requests calls Never first: a system has
-// room for some 65,000 mappings per process, and one that made a few for each request ran out of
-// them after 10,900 checkpoints.
+// A mapping stays for as long as the process lives, even when the file is replaced or deleted. It
+// must not be written to. A process that serves many requests calls Never first: a system has room
+// for some 65,000 mappings per process, and one that made a few for each request ran out of them
+// after 10,900 checkpoints.
 //
 // Small and Beginning read small files, such as loose objects and refs, instead of mapping them.
 package mapped
@@ -52,8 +52,8 @@ func Small(path string) ([]byte, error) {
 	return Beginning(path, func(size int64) []byte { return make([]byte, size) })
 }
 
-// Beginning is Small into memory of the caller's. room is given the size of the file and returns
-// the memory to fill; it is an error if that is larger than the file.
+// Beginning is Small with memory of the caller. room gets the size of the file and returns the
+// memory to fill. If that memory is larger than the file, Beginning returns an error.
 func Beginning(path string, room func(size int64) []byte) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // so that a pipe does not block
 	if err != nil {

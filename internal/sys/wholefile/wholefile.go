@@ -19,7 +19,7 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	if statErr == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "write", Path: name, Err: errors.New("not a regular file")}
 	}
-	// Each name is another one, so that what a killed process left is in nobody's way.
+	// Each name is different, so that a file that a killed process left is never in the way.
 	// os.CreateTemp is not used, because its files have mode 0600 whatever the umask says.
 	temp := filepath.Join(filepath.Dir(name), ".git-checkpoint-"+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)

@@ -13,7 +13,7 @@ import (
 
 // AgentHookCmd is "git checkpoint hook <agent> <event>", which coding agents run when something
 // happens in them: a prompt, a tool call, the end of a turn. It reads the event as JSON from stdin.
-// Package agent knows each agent's format, package hook decides what the event makes.
+// Package agent reads each agent's format, package hook decides what the event leads to.
 //
 // The agent waits for this process and may show its output to the user or fail because of its exit
 // code. So it always exits with 0, prints only what the agent understands, has a deadline, and
@@ -57,8 +57,9 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 	return nil
 }
 
-// heard hands an event to the first repository with consent among those that it may belong to, and a
-// tool's also to that of the file that it wrote. It returns what to print for the agent.
+// heard passes an event to the first repository with consent among those that it may belong to. The
+// event of a tool is also passed to the repository of the file that the tool wrote. It returns what
+// to print for the agent.
 func heard(ctx context.Context, app *App, def *agent.Definition, event string, happened agent.Event) []byte {
 	getenv := func(key string) string {
 		value, _ := app.Terminal.LookupEnv(key)

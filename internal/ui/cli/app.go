@@ -137,8 +137,8 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 }
 
 // close closes what open returned after a command that ended with err. Mirrors of the sessions that
-// it wrote to are brought up to date first, and tags that are not public any more removed, also when
-// it failed or was interrupted.
+// it wrote to are brought up to date first, and tags that are not public any more removed, even
+// when it failed or was interrupted.
 func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	a.warnAll(interop.MirrorAll(ctx, s))
@@ -277,8 +277,8 @@ func (a *App) git(w io.Writer) inspect.IO {
 	return to
 }
 
-// aside returns the streams for commands whose output stands beside the answer. With --json stdout
-// is for the answer alone, and they write to stderr.
+// aside returns the streams for commands whose output is printed besides the answer. With --json
+// stdout is for the answer alone, and they write to stderr.
 func (a *App) aside() inspect.IO {
 	to := inspect.IO{In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err}
 	if a.json {

@@ -1,15 +1,15 @@
 // Package cli is the command line of git-checkpoint. It parses arguments, prints help, asks for
-// confirmation, shows answers and maps errors to exit codes. It decides nothing about checkpoints:
-// that is the job of the verb packages (create, rollback, travel and so on) that it calls.
+// confirmation, shows answers and maps errors to exit codes. The work on checkpoints is done by the
+// verb packages (create, rollback, travel and so on) that it calls.
 //
 // Each command has a file of its own with a struct XxxCmd: the fields are its flags and arguments
-// (kong struct tags), and Run does the work. Its long help text is in help. A typical Run turns
-// the flags into a request, calls one verb with the Service of the repository, and hands the result
-// to App.give as an answer (package cli/answer), which renders it as text or JSON.
+// (kong struct tags), and Run does the work. Its long help text is in help. A typical Run turns the
+// flags into a request, calls one verb with the Service of the repository, and hands the result to
+// App.give as an answer (package answer), which renders it as text or JSON.
 //
 // Start reading at App.Start (process.go) and App.main (this file), then grammar.go, which lists
-// all commands, and one short command such as pin.go. Package cli/usage knows how arguments are
-// parsed and explained. Nothing in this package calls os.Exit; only package main does.
+// all commands, and one short command such as pin.go. Package cli/usage parses the arguments and
+// explains them. Nothing in this package calls os.Exit; only package main does.
 package cli
 
 import (

@@ -10,7 +10,7 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// CompareCmd is "git checkpoint compare": attempts, sessions or checkpoints as columns of a table,
+// CompareCmd is "git checkpoint compare": attempts, sessions or checkpoints as rows of a table,
 // with their metrics. With --files it is a diff of two of them.
 type CompareCmd struct {
 	Names []string `arg:"" optional:"" name:"attempt|session|ref" complete:"attempt or ref" help:"What to compare; default: the attempts of the newest fork."`

@@ -19,7 +19,7 @@ type DeinitCmd struct {
 	quietFlag
 }
 
-// preview shows what would go and what would stay, and changes nothing.
+// preview shows what would be removed and what would stay, and changes nothing.
 func (c *DeinitCmd) preview(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := connect.PlanDeinit(s)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *DeinitCmd) preview(ctx context.Context, app *App, s *checkpoint.Service
 	return app.give(answer.Leaving{Going: append(hooksOf(plan), going...), Stays: stays})
 }
 
-// hooksOf names the agents whose hooks go.
+// hooksOf names the agents whose hooks are removed.
 func hooksOf(plan *connect.Plan) (names []string) {
 	for _, a := range plan.Agents {
 		if line := "hooks of " + a.Agent.Title; a.Changes() && !slices.Contains(names, line) {

@@ -72,7 +72,7 @@ func (c *DiffCmd) attempts(ctx context.Context, s *checkpoint.Service) (any bool
 	return any
 }
 
-// meant adds to an error what was meant, if the last argument is no checkpoint but a file.
+// meant adds to an error what was meant, if the last argument is not a checkpoint but a file.
 func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Service, err error) error {
 	if c.To != "" {
 		return s.MeantFile(ctx, c.Session, c.To, "diff "+strings.ReplaceAll(name.Quoted(c.From), "%", "%%")+" -- %s", err)

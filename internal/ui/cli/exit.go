@@ -18,7 +18,7 @@ const differs exitCode = 2
 // damaged. It is the code of checkpoint.KindInvalid.
 const invalid exitCode = 5
 
-// invalidIf is the error for an answer that told of something damaged, or nil.
+// invalidIf is the error for an answer that reported damage, or nil.
 func invalidIf(damaged bool) error {
 	if damaged {
 		return invalid

@@ -104,7 +104,8 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	return cmp.Or(err, failedAmong(made))
 }
 
-// alone reports whether nothing says what to fork, or where to: then the answer is not what everybody expects.
+// alone reports whether the arguments say neither what to fork nor where. Then the user is asked
+// first, because the result may not be what is expected.
 func (c *ForkCmd) alone() bool {
 	return c.Ref == "" && c.Dir == "" && !c.given() && len(c.Command) == 0 && c.Name == "" && c.Branch == "" && c.SessionName == "" && c.Count == 1
 }

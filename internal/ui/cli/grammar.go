@@ -135,7 +135,7 @@ type (
 )
 
 // narrowed returns a grammar with only the command that the first argument names, built with
-// reflect from the fields of grammar. It is nil if the first argument is no command or if the
+// reflect from the fields of grammar. It is nil if the first argument is not a command or if the
 // command is tagged whole. Most command lines need one command, and to have kong build the whole
 // grammar takes a third of the start-up time of the program.
 func narrowed(args []string) any {

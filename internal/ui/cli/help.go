@@ -20,7 +20,7 @@ type HelpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command whose help to show." complete:"command"`
 }
 
-// Run prints the help of the program, or of the command that the arguments name. Of the program it
+// Run prints the help of the program, or of the command that the arguments name. For the program it
 // describes the everyday commands, or with --all all of them.
 func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 	node, err := usage.Find(app.model.Node, c.Command...)
@@ -36,8 +36,8 @@ func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 	return app.help(ctx, node, everyday())
 }
 
-// help prints the help of a command. Of the program it describes the everyday commands, or all if that
-// is nil. In a repository git's configuration may name the pager.
+// help prints the help of a command. For the program it describes the everyday commands, or all if
+// that is nil. In a repository git's configuration may name the pager.
 func (a *App) help(ctx context.Context, node *kong.Node, everyday []string) error {
 	var s *checkpoint.Service
 	if a.Terminal.OutTerminal {
@@ -73,8 +73,8 @@ func describe(node *kong.Node) error {
 // ManCmd is the hidden command __man, which the Makefile runs to make the man page.
 type ManCmd struct{}
 
-// manText is the text of the man page beside the commands: the description, exit codes, settings,
-// environment and files.
+// manText is the text of the man page apart from the commands: the description, exit codes,
+// settings, environment and files.
 //
 //go:embed man.txt
 var manText string

@@ -27,7 +27,7 @@ type ImportCmd struct {
 	resultFlags
 }
 
-// Run imports and prints what came.
+// Run imports and prints what was imported.
 func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 	own, err := c.own()
 	if err != nil {

@@ -68,7 +68,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// takeBack undoes the last landing, if nothing that undo would take back first came after it.
+// takeBack undoes the last landing, unless something came after it that undo would take back first.
 func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 	if c.Range != "" || c.Each || c.Message != "" || c.File != "" || c.Branch != "" {
 		return usage.Error("--undo takes back the last landing, whatever it was; it goes with -n and -y only")
@@ -88,8 +88,8 @@ func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 	return undo.run(ctx, app, rollback.UndoRequest{})
 }
 
-// edited lets the user make one message of several in git's editor. The last one comes first, as it is what
-// the commit is called if nothing is changed.
+// edited lets the user make one message of several in git's editor. The last one comes first,
+// because its subject becomes that of the commit if nothing is changed.
 func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []string) (string, error) {
 	editor, err := s.Repo.Output(ctx, "var", "GIT_EDITOR")
 	if err != nil {

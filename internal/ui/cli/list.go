@@ -71,8 +71,8 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
-// besideRows is how many lines of a screen the list needs beside its rows: those above and below them, the command
-// that was typed and the next prompt.
+// besideRows is how many lines of a screen the list needs besides its rows: those above and below
+// them, the command that was typed and the next prompt.
 const besideRows = 10
 
 // suit completes the request for whoever reads the answer. A person sees only live checkpoints and a count of the
@@ -108,7 +108,8 @@ func (c *ListCmd) suit(app *App, req *inspect.ListRequest) (rest string) {
 	return "git checkpoint list --all"
 }
 
-// others returns the sessions beside the one that is listed, if nothing else than that was asked for.
+// others returns the sessions other than the one that is listed. It returns none if the output is
+// for a program, or if a flag asked for something more specific.
 func (c *ListCmd) others(ctx context.Context, app *App, s *checkpoint.Service, found []inspect.Listing) []checkpoint.OtherSession {
 	if app.json || app.view.Layout == render.Tabbed || len(found) > 1 || c.All || c.Session != "" || c.Type != "" {
 		return nil

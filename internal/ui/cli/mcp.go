@@ -14,7 +14,7 @@ import (
 )
 
 // MCPCmd is "git checkpoint mcp". Package mcp implements the server; each of its tools is a command
-// line of this program, which within runs in the same process.
+// line of this program, which the function within runs in this process.
 type MCPCmd struct {
 	Write bool `help:"Let clients roll back, undo and redo, by a plan that the person has seen."`
 }

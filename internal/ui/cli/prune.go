@@ -20,8 +20,8 @@ type PruneCmd struct {
 	resultFlags
 }
 
-// Run prunes and prints what was dropped and why. It asks first if flags or a size select what
-// goes; the rules of the workflow need no confirmation.
+// Run prunes and prints what was dropped and why. It asks first if flags or a size select what is
+// removed; the rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
 		Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,

@@ -91,8 +91,8 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 // FetchCmd is "git checkpoint fetch".
 type FetchCmd struct {
 	travelFlags
-	// Tags is taken for the habit of "git fetch --tags". It is hidden, because tags are made in any
-	// case, and no remote is asked for them.
+	// Tags is accepted because people are used to "git fetch --tags". It is hidden, because tags
+	// are made in any case, and no remote is asked for them.
 	Tags bool `hidden:"" help:"Has no effect: a fetch always makes tags."`
 }
 

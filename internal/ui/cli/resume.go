@@ -77,8 +77,8 @@ func (a *App) offerFetch(ctx context.Context, s *checkpoint.Service, said string
 	return a.travelled(found, err, answer.FilesByView)
 }
 
-// askElsewhere returns what asks a person whether the files of another branch may come onto this
-// one: nothing to ask with --yes, and nil where there is nobody.
+// askElsewhere returns a function that asks a person whether the files of another branch may come
+// onto this one. With --yes it asks nothing. It is nil where nobody can be asked.
 func (a *App) askElsewhere(yes bool) func(context.Context, string) error {
 	switch {
 	case yes:

@@ -46,8 +46,8 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 		return err
 	}
-	// A repository that was cloned may contain hooks of agents, which need the user's consent.
-	// That is said once: connect.News remembers it in the git directory, and says nothing if it
+	// A repository that was cloned may contain hooks of agents, which need the user's consent. The
+	// user is told once: connect.News remembers it in the git directory, and says nothing if it
 	// cannot.
 	if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
 		app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])

@@ -43,7 +43,7 @@ func (c *UndoCmd) Run(ctx context.Context, app *App) error {
 	switch {
 	case c.Levels != "" && c.To != "":
 		return usage.Error("a number and --to cannot be used together")
-	// A word that is no number is the id of an event, as with --to.
+	// A word that is not a number is the id of an event, as with --to.
 	case isNumber:
 		request.Levels = n
 	case c.Levels != "":

@@ -76,8 +76,8 @@ func (a *App) behind(ctx context.Context, s *checkpoint.Service, commit name.OID
 	return a.give(answer.Behind{Commit: found[0]})
 }
 
-// behindUnless handles the error of a command that was given a name that is no checkpoint: if it is a
-// commit, it prints the steps behind that.
+// behindUnless handles the error of a command that was given a name that is not a checkpoint: if it
+// is a commit, it prints the steps behind that.
 func (a *App) behindUnless(ctx context.Context, s *checkpoint.Service, typed string, err error) error {
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		if oid, is := why.ResolveCommit(ctx, s, typed); is {

@@ -37,7 +37,7 @@ type WorkflowShowCmd struct {
 }
 
 // Run prints a definition as it was written. Without --json it escapes control characters in
-// strings, because the file may come from somebody else and a terminal would obey them.
+// strings, because the file may come from somebody else and a terminal would act on them.
 func (c *WorkflowShowCmd) Run(app *App, s *checkpoint.Service) error {
 	text, err := inspect.Workflow(s, c.Name)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package pick is a full-screen list from which the user chooses a line, with a preview of the line
-// under the cursor. It knows nothing of what is listed: List brings the lines and the previews.
+// under the cursor. It does not depend on what is listed: List supplies the lines and the previews.
 // Choose runs a bubbletea program, in which Update changes the model for each key and View
 // (screen.go) draws it. Start reading with List and model.
 //
@@ -142,7 +142,7 @@ func (m *model) load() tea.Cmd {
 	show := m.list.Views[at.view].Show
 	return func() tea.Msg {
 		text, err := show(m.ctx, at.item, at.width)
-		// An error is shown in the place of the preview: the line can be chosen all the same.
+		// An error is shown in place of the preview: the line can still be chosen.
 		if err != nil {
 			text = strings.TrimSpace(text + "\n" + err.Error())
 		}

@@ -33,8 +33,8 @@ func (m *model) listWidth() int {
 	return m.width
 }
 
-// listHeight returns the rows of the list. Below each other, the list takes at most half of the
-// screen.
+// listHeight returns the rows of the list. If the preview is below the list, the list takes at most
+// half of the screen.
 func (m *model) listHeight() int {
 	if m.beside() {
 		return max(1, m.height-frame)
@@ -171,7 +171,7 @@ func (m *model) previewRows() []string {
 }
 
 // preview returns the lines of a preview. Color codes stay, and everything between them is escaped:
-// a preview shows files and messages of others, which may hold what a terminal obeys.
+// a preview shows files and messages of others, which may contain escape sequences.
 func (m *model) preview(at place) []string {
 	text, known := m.seen[at]
 	if !known {

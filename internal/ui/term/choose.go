@@ -64,8 +64,8 @@ func list(lines []string, shown []int) string {
 	return b.String()
 }
 
-// search returns the indexes of the lines that match what was typed. A complete key wins over a
-// part of a line: "3" is the line of 3, not every line that contains a 3.
+// search returns the indexes of the lines that match what was typed. A complete key takes
+// precedence over a part of a line: "3" is the line of 3, not every line that contains a 3.
 func search(keys, lines []string, typed string) (found []int) {
 	for i, line := range lines {
 		if keys[i] == typed {

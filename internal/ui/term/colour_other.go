@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// obeyColours does nothing: terminals on these systems obey color codes.
+// obeyColours does nothing, because terminals on these systems interpret color codes.
 func obeyColours(*os.File) {}

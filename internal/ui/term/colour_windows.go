@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// obeyColours makes a Windows console obey color codes, which it does not by default. If f is not a
-// console, the call fails and changes nothing.
+// obeyColours makes a Windows console interpret color codes, which it does not by default. If f is
+// not a console, the call fails and changes nothing.
 func obeyColours(f *os.File) {
 	console := windows.Handle(f.Fd())
 	var mode uint32

@@ -53,7 +53,7 @@ func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (
 	for _, c := range choices {
 		labels = append(labels, c.label())
 	}
-	// To stop is to quit in the words of a command that runs, so both are not offered.
+	// A command that is running calls it "stop" to quit, so the two are not offered together.
 	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.Text == "stop" }) {
 		labels = append(labels, "(q)uit")
 	}

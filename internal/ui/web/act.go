@@ -123,7 +123,7 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 		if result.Problem.Kind != checkpoint.KindRefused || len(result.Out) == 0 {
 			return view{}, result.Problem
 		}
-		// A plan with conflicts is shown all the same.
+		// A plan with conflicts is shown anyway.
 		p.Refused = &trouble{Message: checkpoint.MessageOf(result.Problem), Hints: checkpoint.HintsOf(result.Problem)}
 	}
 	if err := json.Unmarshal(result.Out, p); err != nil {

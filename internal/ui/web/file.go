@@ -15,7 +15,7 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// mostInFile is how many checkpoints a file contains: the newest. Of older ones it gives the
+// mostInFile is how many checkpoints a file contains: the newest. For older ones it gives the
 // number.
 const mostInFile = 500
 

@@ -102,10 +102,11 @@ func onward(address string) string {
 		`<meta http-equiv="refresh" content="0; url=` + to + `"><p><a href="` + to + `">Open the page</a></p>` + "\n"
 }
 
-// Door is the file that leads a browser to a new address of the server. Everybody on this machine can
-// read the arguments of a process, such as an address that a browser is started with. Only its owner can
-// read this file. Remove it when the address has expired, after DoorLife. Of a killed process, the sweep
-// of the program's own directory removes what begins with tmp-.
+// Door is the file that leads a browser to a new address of the server. Everybody on this machine
+// can read the arguments of a process, such as an address that a browser is started with. Only its
+// owner can read this file. Remove it when the address has expired, after DoorLife. If the process
+// is killed, the sweep of the program's own directory removes the file, because its name begins
+// with tmp-.
 func (s *Server) Door(dir string) (file string, err error) {
 	f, err := os.CreateTemp(dir, "tmp-web-*.html") // mode 0600
 	if err != nil {

@@ -23,8 +23,8 @@ type linesPage struct {
 	Changed []changedBy
 }
 
-// run is consecutive lines of one origin. Those of nobody known have no Steps, and without a Commit they are
-// in none.
+// run is consecutive lines of one origin. Steps is empty if nobody is known to have made them, and
+// Commit if they are in no commit.
 type run struct {
 	Steps   []linked
 	Commit  name.OID

@@ -58,7 +58,7 @@ type output struct {
 	Cut   bool
 }
 
-// checked is a finding of validate, as it stands in the JSON.
+// checked is a finding of validate, as the JSON has it.
 type checked struct{ Kind, Object, Message, Hint string }
 
 // mostOutput is how much of an output a page shows, in bytes.
@@ -183,7 +183,7 @@ type metric struct {
 	Points []point
 	// Path joins the points, in the syntax of an SVG path.
 	Path string
-	// Low and High are the smallest and the largest value, as they stand in the state.
+	// Low and High are the smallest and the largest value, as they are in the state.
 	Low, High string
 	Width     int
 }
@@ -308,7 +308,8 @@ func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *h
 type findPage struct {
 	Text, Where string
 	Found       []found
-	// Everywhere is set if the text is looked for in all that sessions keep; Said has where it is then.
+	// Everywhere is set if the text is searched for in everything that sessions keep. Said then has
+	// the places.
 	Everywhere bool
 	Said       []inspect.Found
 	// Cut is set if there are more than Found or Said shows.
@@ -323,8 +324,8 @@ type found struct {
 	Paths []string
 }
 
-// mostSearched is how many records a search reads, because paths stand only there; mostFound is how
-// many results a page shows.
+// mostSearched is how many records a search reads, because only records have the paths; mostFound
+// is how many results a page shows.
 const (
 	mostSearched = 1000
 	mostFound    = 200

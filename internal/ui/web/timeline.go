@@ -42,7 +42,7 @@ type row struct {
 	Session string
 	Agent   string
 	Value   string // of the chosen metric
-	Dot     bool   // it is no milestone
+	Dot     bool   // it is not a milestone
 }
 
 // day is the checkpoints of one day, the newest first.
@@ -177,7 +177,7 @@ type node struct {
 	// X and Y are the centre, R is the radius.
 	X, Y, R int
 	Class   string
-	// Text stands in the circle, Below under it.
+	// Text is in the circle, Below under it.
 	Text  string
 	Below string
 }
@@ -232,8 +232,8 @@ func draw(rows []row, moves []inspect.Move) drawing {
 	return d
 }
 
-// laneOf is the lane of a checkpoint. lanes has the newest checkpoint of each. What is live goes on
-// lane 0. A discarded checkpoint continues the lane that ends with the one before it, else it
+// laneOf is the lane of a checkpoint. lanes has the newest checkpoint of each. Live checkpoints are
+// on lane 0. A discarded checkpoint continues the lane that ends with the one before it, else it
 // begins a new lane.
 func laneOf(r row, lanes []name.ID) int {
 	if !r.Discarded && !r.Safety {

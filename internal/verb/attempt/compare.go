@@ -296,8 +296,8 @@ func markBest(rows []Compared) {
 	}
 }
 
-// compareBy returns a negative number if r is better than other by a metric. A row without
-// the metric, or with a value that is no number, is the worst.
+// compareBy returns a negative number if r is better than other by a metric. A row without the
+// metric, or with a value that is not a number, is the worst.
 func (r *Compared) compareBy(metric string, other *Compared) int {
 	value := func(of *Compared) float64 {
 		v := gjson.ParseBytes(of.Metrics[metric])

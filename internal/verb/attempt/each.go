@@ -24,8 +24,8 @@ func (f *forking) runAll(ctx context.Context) error {
 	for range min(f.req.Jobs, len(f.made)) {
 		workers.Go(func() {
 			for i := range next {
-				// Commands that were started end by the signal. No other one is started, and
-				// the caller must hear that it did not run.
+				// Commands that were started end by the signal. No other one is started, and the
+				// caller must be told that it did not run.
 				if errs[i] = ctx.Err(); errs[i] == nil {
 					errs[i] = f.runOne(ctx, f.made[i], &terminal)
 				}

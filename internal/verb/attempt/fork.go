@@ -62,7 +62,7 @@ type Attempt struct {
 	Steps       int                  `json:"steps"`      // live checkpoints since the fork
 	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
 	Run         *Ran                 `json:"run,omitempty"`
-	// How the conversation with an agent goes on there, of a new attempt.
+	// How the conversation with an agent continues in a new attempt.
 	Chat *continuation.Answer `json:"chat,omitempty"`
 
 	note *linked.Note // of an interrupted fork
@@ -102,7 +102,7 @@ type place struct {
 	foreign bool
 }
 
-// Fork makes the attempts and then runs the command in each. Beside an error it returns the
+// Fork makes the attempts and then runs the command in each. With an error it also returns the
 // attempts that are complete.
 func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attempt, error) {
 	f := &forking{s: s, req: req}
@@ -253,7 +253,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 	}()
 	err = linked.Add(ctx, f.s, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head})
 	// A git that fails removes the worktree that it has made, so what is there is that of another
-	// process, which was faster. A git that was killed leaves its half to us.
+	// process, which was faster. What a killed git has made is ours to remove.
 	p.foreign = git.ExitCode(err) > 0
 	if err != nil {
 		return err

@@ -1,8 +1,8 @@
 package attempt
 
-// What an attempt is stands in two places: the start event of its session names the fork,
-// and a file in the git directory of its worktree names the session. The first travels with
-// push and fetch, the second is about this machine only.
+// An attempt is described in two places: the start event of its session names the fork, and a file
+// in the git directory of its worktree names the session. Push and fetch transfer the first; the
+// second is about this machine only.
 
 import (
 	"context"
@@ -104,8 +104,7 @@ func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, e
 	}
 	full := typed
 	if !filepath.IsAbs(full) {
-		// A relative path is meant from the current directory, which is below the top by
-		// the prefix.
+		// A relative path starts at the current directory, which is at the prefix below the top.
 		full = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), typed)
 	}
 	var fits []Attempt

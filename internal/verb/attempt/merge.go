@@ -13,11 +13,11 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// merging returns a function that merges the files here with those of an attempt. The base
-// of this three-way merge is the copy with which the attempt began. The plan of a rollback
-// calls it with what it captured of the worktree and with its target, and writes the
-// result, or of that only the paths that were asked for: conflicts in others do not matter.
-// What is staged stays as it is.
+// merging returns a function that merges the files here with those of an attempt. The base of this
+// three-way merge is the copy with which the attempt began. The plan of a rollback calls it with
+// what it captured of the worktree and with its target, and writes the result. If only some paths
+// were asked for, only these are written, and conflicts in others do not matter. What is staged
+// stays as it is.
 func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	first := from.State.At(0)
 	if first == nil {

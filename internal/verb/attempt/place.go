@@ -86,7 +86,7 @@ func (f *forking) stepName() string {
 // that the attempt's own name fits in as well.
 const longestBase = 40
 
-// placed returns the attempt with a name, the i-th of this fork. Nothing is reserved yet.
+// placed returns the attempt of the given name, the i-th of this fork. Nothing is reserved yet.
 func (f *forking) placed(called string, i int) *place {
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,

@@ -19,7 +19,8 @@ const (
 	PackLock = "autopack"
 	// PackFailed holds the error of the last packing if it failed; doctor reports it.
 	PackFailed = "autopack-failed"
-	// packAgain is how long to wait after a failure, which would probably come again.
+	// packAgain is how long to wait after a failure, because the next attempt would probably fail
+	// too.
 	packAgain = time.Hour
 )
 
@@ -85,7 +86,7 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 
 // Pack packs loose objects and refs. Only one process packs at a time, for all worktrees; others
 // return at once. If it fails, the error is stored in PackFailed for doctor, because a process in
-// the background has nobody to tell.
+// the background has nobody to report it to.
 func Pack(ctx context.Context, s *checkpoint.Service) error {
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil { // as git's own directories are

@@ -29,7 +29,7 @@ type Request struct {
 	// An expression that holds where it is good; replaces the command.
 	Where   string
 	Command []string
-	All     bool // look also at checkpoints that are no milestones, which often hold half-done work
+	All     bool // look also at checkpoints that are not milestones, which often hold half-done work
 	// First looks from the oldest on, and so finds the first bad one even if it was good again
 	// later. Without it each run halves the open range.
 	First bool
@@ -144,7 +144,7 @@ func (b *search) gather(ctx context.Context) error {
 	reached := good == nil
 	for e := range b.found.State.LineTo(b.found.Entry) {
 		isGood := good != nil && e.Checkpoint == good.Entry.Checkpoint
-		// The ends count even if they are no milestones, or were made by a rollback, because the
+		// The ends count even if they are not milestones, or were made by a rollback, because the
 		// user named them.
 		isEnd := isGood || b.req.Bad != "" && e == b.found.Entry
 		if !e.Dead && (isEnd || !e.Safety && (e.Milestone || b.req.All)) {

@@ -23,7 +23,7 @@ type Request struct {
 	// As typed, relative to the current directory.
 	File    string
 	Options []string // options for git blame
-	// Checkpoints or commits to pass over.
+	// Checkpoints or commits to ignore.
 	Ignore []string
 	// Progress is called with a number of checkpoints that were read for the index of lines; it may be nil.
 	Progress func(int)
@@ -111,7 +111,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	if err != nil {
 		return nil, nil, checkpoint.Usage("", "%v", err)
 	}
-	// Writing the chain needs a place for objects, also where the repository is read-only.
+	// Writing the chain needs a place for objects, even where the repository is read-only.
 	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
 	if err != nil {
 		return nil, nil, err
@@ -154,8 +154,7 @@ func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Fou
 	return nil
 }
 
-// ignored returns the commit to pass over: that of the chain for a checkpoint, else a
-// commit.
+// ignored returns the commit to ignore: that of the chain for a checkpoint, else a commit.
 func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
 	f, err := s.Resolve(ctx, string(found.Session), ref)
 	if err == nil {
@@ -165,7 +164,7 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 			}
 		}
 	}
-	// It is no checkpoint of the chain, so take it for a commit of the user's history.
+	// It is not a checkpoint of the chain, so take it for a commit of the user's history.
 	commit, wrong := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if wrong != nil {
 		return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))

@@ -51,7 +51,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 			old++
 		}
 	}
-	// Git follows the chain from the newest link, so that one has to be what it is said to be.
+	// Git follows the chain from the newest link, so that one has to be verified.
 	if old > 0 && !links[old-1].sound(ctx, s) {
 		old = 0
 	}
@@ -67,7 +67,7 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 	return links, nil
 }
 
-// grow makes the links behind the first ones.
+// grow makes the links from index old on.
 func grow(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found, links []link, old int) error {
 	fresh := make([]*link, 0, len(links)-old)
 	for i := old; i < len(links); i++ {

@@ -14,8 +14,9 @@ import (
 	"git-checkpoint/internal/verb/why"
 )
 
-// attribute says of each line who made it. What a session took over from another one is that one's, and
-// what a tool made in a turn has the words of the prompt. used has the links of the lines.
+// attribute sets who made each line. A line that a session took over from another one is attributed
+// to the other session, and a line that a tool wrote during a turn has the words of the prompt.
+// used has the links of the lines.
 func attribute(ctx context.Context, s *checkpoint.Service, st *journal.State, lines []Line, used []*link) error {
 	if err := readMessages(ctx, s, st.Session, used); err != nil {
 		return err
@@ -126,7 +127,7 @@ func (l *Line) tell(o *told, said sayings) {
 	l.Time, l.Message = checkpoint.Time{Time: e.Event().Time}, said.of(o)
 }
 
-// beyond goes on through the commits that lines came with, to steps of any session.
+// beyond continues the search through the commits that lines came with, to steps of any session.
 func beyond(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, lines []Line) error {
 	path, err := s.Repo.Below(req.File)
 	if err != nil {

@@ -125,7 +125,7 @@ func Left(s *checkpoint.Service) (left []string, err error) {
 	return left, nil
 }
 
-// resolved returns the path under which a receipt knows a file.
+// resolved returns the path under which a receipt lists a file.
 func resolved(file string) string {
 	if to, err := filepath.EvalSymlinks(file); err == nil {
 		return to

@@ -171,8 +171,9 @@ func Connected(s *checkpoint.Service, name string) bool {
 	return Consented(s, name) && len(hooked(s, d)) > 0
 }
 
-// Hears reports whether hooks in settings files hear the events of an agent that runs here, so that those
-// of its plugin have nothing to do. The project's are not read where the agent was started elsewhere.
+// Hears reports whether hooks in settings files get the events of an agent that runs here, so that
+// those of its plugin have nothing to do. The project's are not read where the agent was started
+// elsewhere.
 func Hears(s *checkpoint.Service, d *agent.Definition) bool {
 	started := s.Getenv(d.ProjectVariable)
 	here := d.ProjectVariable == "" || started == "" || resolved(started) == resolved(s.Repo.WorkTree)
@@ -246,7 +247,7 @@ func News(s *checkpoint.Service) (news []string, err error) {
 // lastEvent reads when an agent last sent an event in this worktree, and how that went,
 // from the files of package hook.
 func (st *Standing) lastEvent(s *checkpoint.Service) {
-	// The directory is no part of the pattern: its name may have a "[".
+	// The directory is not part of the pattern: its name may have a "[".
 	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
 	names, _ := fs.Glob(dir, st.Name+"-*.json") //nolint:errcheck // the pattern is right
 	type heard struct {

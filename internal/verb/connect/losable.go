@@ -20,7 +20,7 @@ func Losable(ctx context.Context, s *checkpoint.Service) ([]string, error) {
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// KeepLosable has checkpoints take them.
+// KeepLosable configures checkpoints to include them.
 func KeepLosable(ctx context.Context, s *checkpoint.Service) error {
 	if _, err := s.Repo.Output(ctx, "config", "--local", "--add", "checkpoint.include", ":(top,glob)"+losable); err != nil {
 		return fmt.Errorf("set checkpoint.include: %w", err)

@@ -11,7 +11,7 @@ import (
 	"git-checkpoint/internal/sys/command"
 )
 
-// Trial is what came of a trial of an agent's hooks: a step, or a problem.
+// Trial is the result of a trial of an agent's hooks: a step, or a problem.
 type Trial struct {
 	Step    string `json:"step"` // its label; empty: none was made
 	Problem string `json:"problem"`
@@ -34,8 +34,9 @@ func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
 	return &Trial{Step: step}
 }
 
-// sends makes a repository, and gives two payloads to the command lines of two hooks. What the person's
-// shell says of a repository is not of this one, and neither is what the hooks remember of it.
+// sends makes a repository, and gives two payloads to the command lines of two hooks. It unsets the
+// variables with which the person's shell may name another repository, and gives the hooks a state
+// directory of their own.
 const sends = `unset $(git rev-parse --local-env-vars) GIT_CHECKPOINT_SESSION && cd "$1" && git init -q . &&
 git config "$2" true && export XDG_STATE_HOME="$1/.git/state" &&
 printf %s "$3" | sh -c "$4" && echo tried >file && printf %s "$3" | sh -c "$5"`

@@ -30,7 +30,7 @@ func (c *Conversation) fork(ctx context.Context, s *checkpoint.Service, p *Prepa
 	return err
 }
 
-// Bounds of what an agent's program may take and say.
+// Limits of the time that an agent's program may take, and of its output in bytes.
 const (
 	longestServe  = 2 * time.Minute
 	longestAnswer = 64 << 20
@@ -187,7 +187,7 @@ func (r *server) request(ctx context.Context, c agent.Call, texts map[string]str
 	}
 	req.SetBasicAuth(r.user, r.secret)
 	req.Header.Set("Content-Type", "application/json")
-	// No proxy stands before a server of this machine.
+	// A server on this machine is not reached through a proxy.
 	client := http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(req)

@@ -119,8 +119,8 @@ func (c *draft) composeState() error {
 }
 
 // placeSaid writes --status and --error into the state, if the workflow keeps them there. Otherwise
-// the state would say something else than the record. It returns an error if the request itself
-// sets another value.
+// the state would contradict the record. It returns an error if the request itself sets another
+// value.
 func (c *draft) placeSaid() error {
 	prev := c.prev
 	in, state := c.def.State.Members, c.record.State
@@ -267,7 +267,7 @@ func (c *draft) number(v store.View) error {
 		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
 		return nil
 	}
-	// A checkpoint that is no milestone has the name of the step that it hangs on.
+	// A checkpoint that is not a milestone has the name of the step that it hangs on.
 	if r.StepName == "" && v.State != nil {
 		if e := v.State.Milestone(r.Step, ""); e != nil {
 			r.StepName = e.Event().StepName
@@ -294,9 +294,9 @@ func (c *draft) numberSafety(v store.View) {
 	r.Label = fmt.Sprintf("%s+safety-%d", name.Label(r.Step, r.StepName, ""), n)
 }
 
-// lastMilestone returns the step that the session is at: the step of the newest checkpoint before
-// the current one, or of that one, that belongs to a step. It returns nil if there is none. A
-// checkpoint that is no milestone has the number of the milestone that it hangs on, so it counts
+// lastMilestone returns the step that the session is at: the step of the current checkpoint or, if
+// it belongs to none, of the newest one before it that does. It returns nil if there is none. A
+// checkpoint that is not a milestone has the number of the milestone that it hangs on, so it counts
 // too.
 func lastMilestone(st *journal.State) *int {
 	for e := range st.Line() {

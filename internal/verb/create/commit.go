@@ -43,7 +43,7 @@ type stepCommit struct {
 	oid    name.OID // the commit
 	tries  int      // of the transaction
 	raw    []byte   // its content
-	staged bool     // the index has its files
+	staged bool     // tries of the transaction so far
 	was    snapshot.IndexState
 	before []byte // the index file before it was changed; nil: there was none
 	after  []byte
@@ -74,7 +74,8 @@ func (c *captured) planCommit(ctx context.Context, definition definition) (*draf
 	return d, nil
 }
 
-// prepare decides what the commit has, and writes it. c.landing stays nil if no file has changed.
+// prepare decides what the commit contains, and writes it. c.landing stays nil if no file has
+// changed.
 func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definition) error {
 	if err := commits.Refuse(ctx, c.s); err != nil {
 		return err
@@ -155,12 +156,12 @@ func (k *stepCommit) write(ctx context.Context, c *draft) error {
 	return err
 }
 
-// lockTries is how many tries of the transaction a lock of the branch is given; they take a second or
-// so.
+// lockTries is how often the transaction is tried while the branch is locked. The tries take about
+// a second.
 const lockTries = 7
 
-// follow makes the commit that of the checkpoint, and returns the move of the branch. It returns nil
-// without a commit.
+// follow makes the commit the parent of the checkpoint, and returns the update that moves the
+// branch. It returns nil without a commit.
 func (c *draft) follow(ctx context.Context) (*git.Update, error) {
 	k := c.landing
 	if k == nil {
@@ -170,7 +171,7 @@ func (c *draft) follow(ctx context.Context) (*git.Update, error) {
 		c.withoutCommit(errors.New("HEAD has moved meanwhile"))
 		return nil, nil
 	}
-	// A lock that stays is not waited for as long as one of our own refs.
+	// Do not wait as long for this lock as for one on our own refs.
 	if k.tries++; k.tries > lockTries {
 		for _, file := range []string{filepath.Join(c.s.Repo.CommonDir, filepath.FromSlash(string(k.branch))), filepath.Join(c.s.Repo.GitDir, "HEAD")} {
 			if _, err := os.Lstat(file + ".lock"); err == nil {
@@ -196,7 +197,7 @@ func (c *draft) follow(ctx context.Context) (*git.Update, error) {
 	return &git.Update{Ref: k.branch, New: k.oid, Old: k.from, Reason: "commit: " + strings.SplitN(k.draft.Message, "\n", 2)[0]}, nil
 }
 
-// stage puts the files of the commit into the index. What is staged beside them stays.
+// stage puts the files of the commit into the index. Other staged files stay staged.
 func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 	if k.staged {
 		return nil
@@ -217,7 +218,7 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 			added.WriteString(git.InfoLine(ch.New, 0, ch.Path))
 		}
 	}
-	for _, path := range c.capture.Index.IntentToAdd { // an entry without content, also where the file is empty
+	for _, path := range c.capture.Index.IntentToAdd { // an entry without content, even where the file is empty
 		if e, in, err := c.s.Repo.Trees.Lookup(ctx, k.draft.Tree, path); err == nil && in && !landed[path] {
 			landed[path] = true
 			added.WriteString(git.InfoLine(e, 0, path))
@@ -229,7 +230,8 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 		}
 		return err
 	}
-	// An entry that is put there again has lost its flags. Git makes up for the refresh itself.
+	// An entry that was added again has lost its flags. If the refresh fails, git does it later
+	// itself.
 	for flag, paths := range map[string][]string{"--skip-worktree": c.capture.Index.SkipWorktree, "--assume-unchanged": c.capture.Index.AssumeUnchanged} {
 		paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !landed[path] })
 		if len(paths) > 0 {
@@ -282,7 +284,7 @@ func (c *captured) committed() (commit, tree name.OID) {
 	return c.head, c.headTree
 }
 
-// withoutCommit gives the commit up and keeps the reason for the user.
+// withoutCommit goes on without the commit and keeps the reason for the user.
 func (c *captured) withoutCommit(why error) {
 	if k := c.landing; k != nil {
 		k.unstage(c)
@@ -291,8 +293,8 @@ func (c *captured) withoutCommit(why error) {
 	c.unlanded = append([]string{"no commit was made: " + strings.ReplaceAll(checkpoint.MessageOf(why), "; nothing was changed", "") + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
 }
 
-// landed is called after the transaction. It ends the commit, or gives it up and reports whether the
-// checkpoint can be made without it.
+// landed is called after the transaction. It completes the commit, or abandons it and reports
+// whether the checkpoint can be made without it.
 func (c *captured) landed(ctx context.Context, err error) (again bool) {
 	k := c.landing
 	if k == nil {

@@ -256,7 +256,7 @@ func (c *draft) compareFiles(ctx context.Context) error {
 }
 
 // composeAuthors says who made the changes since the checkpoint before: what the hook of the agent
-// says, or nobody of the agents, if none was at work.
+// says, or, if no agent was at work, that none of them did.
 func (c *draft) composeAuthors(changes []git.Change) error {
 	if c.req.Agent != nil {
 		if c.req.Authors == nil {
@@ -302,7 +302,7 @@ func (c *draft) composeStaged(ctx context.Context) error {
 	return nil
 }
 
-// composeGit fills the place (HEAD, branch, operation, worktrees) and what is special in the index.
+// composeGit fills in HEAD, branch, operation and worktrees, and what is special in the index.
 func (c *draft) composeGit() {
 	c.record.Git = c.git
 	g, ix := &c.record.Git, c.capture.Index

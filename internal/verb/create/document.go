@@ -1,8 +1,8 @@
 package create
 
 // This file keeps the document of another system that a checkpoint is made from, beside the record,
-// as `import` does. So an export writes it back byte for byte, also the members that no workflow
-// knows. What the request itself changes is changed in the document too.
+// as `import` does. So an export writes it back byte for byte, including members that no workflow
+// knows. A change that the request makes is made in the document too.
 
 import (
 	"bytes"

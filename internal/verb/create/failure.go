@@ -64,9 +64,9 @@ func (c *request) rememberFailure(ctx context.Context, definition definition, dr
 	s.Remember(checkpoint.FailedFile, map[string]any{"session": c.session}) //nolint:errcheck // disposable
 }
 
-// failedStep returns the step that a failed create was for, nil if it was no milestone, and whether
-// the session may not go on without it. A step whose turn has not come has not failed. The draft is
-// nil if the create failed before it had a place.
+// failedStep returns the step that a failed create was for, nil if it was not a milestone, and
+// whether the session may not go on without it. A step whose turn has not come has not failed. The
+// draft is nil if the create failed before it had a place.
 func (c *request) failedStep(ctx context.Context, definition definition, draft *draft) (step *int, blocks bool) {
 	def, err := definition()
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *request) failedStep(ctx context.Context, definition definition, draft *
 // isHeld reports whether a create was refused by hold. The draft may be nil.
 func (c *draft) isHeld() bool { return c != nil && c.held }
 
-// waits reports whether the checkpoint is one that a blocked or paused session has to wait with.
+// waits reports whether this checkpoint has to wait while the session is blocked or paused.
 func (c *draft) waits() bool { return c.spot.Milestone && c.def.Waits(c.record.Trigger) }
 
 // hold returns an error if the session is paused, or waits for an answer to a create that failed,

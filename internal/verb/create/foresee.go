@@ -68,7 +68,8 @@ func (c *request) foresee(ctx context.Context, def *workflow.Definition) (*draft
 	return d, v, d.prepare(v)
 }
 
-// view returns what a transaction would see of the session, without one: nothing will be written.
+// view returns the session as a transaction would see it. It starts none, because nothing will be
+// written.
 func (c *request) view(ctx context.Context) (store.View, error) {
 	st, err := c.s.Store.State(ctx, c.session)
 	if errors.Is(err, store.ErrNoSession) {

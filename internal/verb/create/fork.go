@@ -18,7 +18,7 @@ import (
 // the same, so the attempt needs nothing from the session that it was forked from.
 type Fork struct {
 	From *checkpoint.Found
-	Name string // the name of the attempt; empty: it is none
+	Name string // the name of the attempt; empty: it is not an attempt
 }
 
 // forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.

@@ -23,7 +23,7 @@ import (
 type home struct {
 	session  name.Session
 	workflow string       // for a session without checkpoints; empty: the session's own, else the configured one
-	moved    bool         // the document belongs to another session than the active one
+	moved    bool         // the document belongs to a session other than the active one
 	left     name.Session // the active session, if that is another branch's
 	renamed  bool         // the branch of the session has another name now
 }
@@ -106,7 +106,8 @@ type foundDocument struct {
 	def   *workflow.Definition
 	text  json.RawMessage
 	owner string // the document's name for its session; empty: it has none
-	// Of a document without an owner: what it says, and the name of the session that is made for it.
+	// For a document without an owner: what it says, and the name of the session that is made for
+	// it.
 	accepted workflow.Accepted
 	made     string
 }
@@ -149,8 +150,8 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	return d, nil
 }
 
-// activate makes the session active if none is active, or if the document belongs to another
-// session than the active one.
+// activate makes the session active if none is active, or if the document belongs to a session
+// other than the active one.
 func (c *request) activate() {
 	active, err := c.s.Store.ActiveSession()
 	if err != nil || active != "" && !c.moved && c.left == "" {
@@ -215,7 +216,8 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		return "", false, err
 	}
 	for _, other := range sessions {
-		// The session named after the owner exists. settle checks that it takes the document.
+		// The session named after the owner exists. chooseWorkflow checks that it takes the
+		// document.
 		if other == session {
 			break
 		}

@@ -27,8 +27,8 @@ func goesOn(req Request, err error) bool {
 	return !later && len(req.Set)+len(req.Unset)+len(req.Metrics)+len(req.Patch) == 0
 }
 
-// leaveOut removes from b.record what the new record cannot take over: a state that is no object,
-// and outputs whose content is not here. It says so.
+// leaveOut removes from b.record what the new record cannot take over: a state that is not an
+// object, and outputs whose content is not here. It warns about what it removed.
 func (c *captured) leaveOut(ctx context.Context, b base) error {
 	r := b.record
 	if len(r.State) > 0 && r.State[0] != '{' && !c.handed() {
@@ -38,7 +38,7 @@ func (c *captured) leaveOut(ctx context.Context, b base) error {
 	names := SortedKeys(r.Outputs)
 	oids := make([]string, len(names))
 	for i, n := range names {
-		// An empty id is no question for git; the zero id names no object either.
+		// Git cannot be asked about an empty id. The zero id names no object either.
 		oids[i] = string(cmp.Or(r.Outputs[n].OID, name.OID(strings.Repeat("0", 2*c.s.Repo.HashLen()))))
 	}
 	return c.s.Repo.Objects.Batch().Info(ctx, oids, func(i int, o git.Object, err error) error {
@@ -55,7 +55,7 @@ func (c *captured) leaveOut(ctx context.Context, b base) error {
 }
 
 // lighten removes everything that a safety checkpoint has taken over, because with it the record is
-// too large. It reports whether there was anything, and says so.
+// too large. It warns, and reports whether there was anything to remove.
 func (c *draft) lighten() bool {
 	r := c.record
 	if !c.safety || string(r.State) == "{}" && len(r.Outputs) == 0 && r.Topic == "" {

@@ -1,8 +1,9 @@
 package create
 
-// This file finds the session of a document that does not tell it, such as one of orchestrate without
-// a checkpoint_id. The members that all documents of a job share decide (session.job), so that two
-// jobs never mix in one session. If no session has that job, one is started (session.made).
+// This file finds the session of a document that does not name one, such as one of orchestrate
+// without a checkpoint_id. The members that all documents of a job share decide (session.job), so
+// that two jobs never mix in one session. If no session has that job, one is started
+// (session.made).
 
 import (
 	"context"

@@ -76,8 +76,8 @@ func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []by
 	return data, o.File, nil
 }
 
-// longestOutput is the most bytes of an output. A file is read into memory, and a device such as
-// /dev/zero never ends.
+// longestOutput is the largest size of an output, in bytes. A file is read into memory, and a
+// device such as /dev/zero never ends.
 const longestOutput = 1 << 30
 
 // Patiently calls do, which may block, and returns early when ctx is cancelled. Opening a named
@@ -102,8 +102,8 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// readAtMost reads a file. It returns an error if that has more than most bytes, also when its size
-// is not known before.
+// readAtMost reads a file. It returns an error if it has more than most bytes, even if its size is
+// not known beforehand.
 func readAtMost(file string, most int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

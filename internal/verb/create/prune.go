@@ -52,8 +52,9 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	}
 }
 
-// prunes reports whether the rules for a checkpoint are applied without being asked: all of the workflow's,
-// or the limit of its trigger, which is about live ones.
+// prunes reports whether a checkpoint may be pruned without the user asking for it: either pruning
+// is automatic for the whole workflow, or for the trigger of the checkpoint and it is not
+// discarded.
 func (c *draft) prunes(item workflow.Item) bool {
 	if all, err := retain.Automatic(c.s, c.def); err == nil && all {
 		return true
@@ -80,7 +81,8 @@ func (c *draft) pruneOver(ctx context.Context) (pruned []checkpoint.Labelled) {
 	return pruned
 }
 
-// thin removes the oldest checkpoints between steps if they keep too much, after one of them was made.
+// thin removes the oldest checkpoints between steps if they take up too much space, after one of
+// them was made.
 func (c *draft) thin(ctx context.Context) (pruned []checkpoint.Labelled) {
 	if c.record.Milestone || c.safety || c.record.Trigger == workflow.TriggerManual || c.record.Trigger == workflow.TriggerRun {
 		return nil

@@ -89,13 +89,13 @@ type Request struct {
 	// Moving says that a move of this process is in progress, and that all its files are there.
 	Moving bool `json:"-"`
 
-	// LeftOut is called with what the capture left out, also if no checkpoint is made because nothing
-	// else has changed; nil: nobody asks.
+	// LeftOut is called with what the capture left out, even if no checkpoint is made because
+	// nothing else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`
 
 	retry bool // it failed before, and is tried again; set by Retry
 
-	// What Forking, Promoting, Editing and Trying set. Only one of the first three is set.
+	// Set by Forking, Promoting, Editing and Trying. Only one of the first three is set.
 	fork    *Fork
 	promote *record.Record
 	edited  []byte // the state after the step edited it

@@ -21,14 +21,14 @@ type SafetyRequest struct {
 	Landed     name.OID               // the commit that a landing moves the branch to
 	Modes      map[string]fs.FileMode // permission bits of the files that it replaces
 	Made       []MadeFile             // the ignored files that it creates
-	Restored   *Restored              // what a restore of some paths changes; nil: it is none
+	Restored   *Restored              // what a restore of some paths changes; nil: it is not a restore
 }
 
 // Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule
 // of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
-	// The capture exists already: a rollback takes it to plan. So this skips look and goes straight
-	// to the transaction.
+	// The capture exists already: a rollback needs it for its plan. So this skips look and goes
+	// straight to the transaction.
 	head, err := readHead(ctx, s)
 	if err != nil {
 		return nil, err

@@ -83,8 +83,8 @@ func (c *draft) sameBytes(ctx context.Context) (bool, error) {
 	return maps.Equal(kept, c.capture.Raw), nil
 }
 
-// sameDocument compares what the document has beside the state, such as a description, with the kept
-// document of the one before.
+// sameDocument compares what the document has besides the state, such as a description, with the
+// kept document of the one before.
 func (c *draft) sameDocument(ctx context.Context) (bool, error) {
 	b := c.prev
 	was, _ := checkpoint.ImportedMember.Of(b.record.Extra)
@@ -103,7 +103,7 @@ func sameError(a, b json.RawMessage) bool {
 }
 
 // sameState compares what the user or the job said. Members that the workflow derives, such as an
-// elapsed time, are no change.
+// elapsed time, are not changes.
 func (c *draft) sameState() bool {
 	b := c.prev
 	if !c.handed() {

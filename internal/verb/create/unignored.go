@@ -82,7 +82,7 @@ func rememberOutside(s *checkpoint.Service, session name.Session, rules *string)
 	s.Remember(checkpoint.OutsideFile, known) //nolint:errcheck // a convenience
 }
 
-// mostUnignored is how many paths a warning for each names.
+// mostUnignored is how many paths get a warning of their own.
 const mostUnignored = 10
 
 // SayUnignored names the files that a checkpoint took and that were ignored at the last one.

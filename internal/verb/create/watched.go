@@ -35,8 +35,9 @@ func (c *request) captureWatched(ctx context.Context, definition definition) (go
 }
 
 // Take captures the worktree by rules and the configured ones about what is left out. Each capture
-// has the latter, or a file that no create takes would count as changed forever. A pathspec that git
-// refuses is a usage error: it stands in an option, in checkpoint.exclude or in checkpoint.include.
+// has the latter, or a file that no create takes would count as changed forever. A pathspec that
+// git refuses is a usage error: it comes from an option, from checkpoint.exclude or from
+// checkpoint.include.
 func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*snapshot.Capture, error) {
 	shot, err := s.Worktree()
 	if err != nil {
@@ -58,7 +59,7 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 func ExcludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.exclude") }
 
 // fromTop returns pathspecs of git's configuration. git would take them relative to the working
-// directory. What a repository brings along, .checkpoint/config, does not count.
+// directory. Settings in .checkpoint/config, which comes with the repository, are not read.
 func fromTop(s *checkpoint.Service, key string) []string {
 	var out []string
 	for _, spec := range s.Repo.Config.All(key) {

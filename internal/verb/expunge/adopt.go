@@ -192,7 +192,7 @@ func (r *rewriting) begin(all []*made) (store.Change, error) {
 			change.Events = append(change.Events, again)
 		}
 	}
-	// What was pruned had its say in which one is current.
+	// Pruned checkpoints may have decided which one is current, so an event says which one it is.
 	if m := by[r.state.Current]; m != nil {
 		e, err := r.plan.s.NewEvent(journal.KindRollback, r.as)
 		if err != nil {
@@ -210,9 +210,9 @@ func (r *rewriting) begin(all []*made) (store.Change, error) {
 	return change, nil
 }
 
-// retold returns an event of a rewritten journal for the session that goes on, with the new ids. ok is
-// false if it says nothing there. An undo becomes a rollback, because the event that it took back has
-// another id now; it remains a level that can be undone.
+// retold returns an event of a rewritten journal for the session that goes on, with the new ids. ok
+// is false if it has no meaning there. An undo becomes a rollback, because the event that it took
+// back has another id now; it remains a level that can be undone.
 func retold(e *journal.Event, by map[name.ID]*made, named map[name.ID]bool) (again journal.Event, ok bool) {
 	id := func(old name.ID) name.ID {
 		if m := by[old]; m != nil && named[old] {

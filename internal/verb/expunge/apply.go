@@ -241,8 +241,8 @@ func (r *rewriting) heldAlready(ctx context.Context, change *store.Change) error
 	return nil
 }
 
-// stay makes an event a rollback from a checkpoint to itself, which only discards others. It
-// has no worktree, so it is no undo level.
+// stay makes an event a rollback from a checkpoint to itself, which only discards others. It has no
+// worktree, so it is not an undo level.
 func (r *rewriting) stay(e *journal.Event, at name.ID, discard []name.ID) {
 	e.Worktree, e.WorktreeID = "", ""
 	e.From, e.To, e.Discard, e.Reason = at, at, discard, r.reason()

@@ -27,13 +27,13 @@ import (
 // Request holds the options of `expunge`. Exactly one of Target and Rule is set.
 type Request struct {
 	Target string // a path or a blob id
-	// Rule is the id of a rule of the guard, whose findings go.
+	// Rule is the id of a rule of the guard, whose findings are removed.
 	Rule    string
 	Session string // empty: all
 	// Text in place of the content; nil: see Plan.
 	Replace *string
 
-	// Everything on this repository's list of expunged objects goes; set by Again.
+	// Everything on this repository's list of expunged objects is removed; set by Again.
 	again bool
 }
 
@@ -62,9 +62,9 @@ type Answer struct {
 	DryRun bool     `json:"dry_run"`
 }
 
-// Plan is a planned expunge. A file that was named is removed, or, with Replace, its
-// secrets are replaced. The same secrets in other files, and those that a rule finds, are
-// always replaced, because the rest of such a file is not at issue.
+// Plan is a planned expunge. A file that was named is removed, or, with Replace, its secrets are
+// replaced. The same secrets in other files, and those that a rule finds, are always replaced,
+// because the rest of such a file is to stay.
 type Plan struct {
 	s        *checkpoint.Service
 	req      Request
@@ -104,7 +104,7 @@ func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 		return nil, err
 	}
 	if len(list.Objects) == 0 || s.RefuseHalfRolledBack() != nil {
-		return nil, nil //nolint:nilerr // whoever fetched hears of the half rollback from other commands
+		return nil, nil //nolint:nilerr // other commands report the half-done rollback
 	}
 	p, err := prepare(ctx, s, Request{again: true})
 	if err != nil {
@@ -274,7 +274,7 @@ func (p *Plan) named(ctx context.Context) error {
 			r.at(ctx, commit, path, p.goal.blobs)
 		}
 	}
-	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is no secret
+	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is not a secret
 	if len(p.goal.blobs) > 0 || len(p.req.Target) < 7 {
 		return nil
 	}

@@ -33,9 +33,9 @@ type made struct {
 // files alone that the record lists as skipped for this reason.
 const reason = "expunged"
 
-// reasonRewritten stands there instead for what a rewrite of history replaced. Other clones
-// must not take its tombstones for an expunge: after `git lfs migrate` they would remove
-// every large file from their own checkpoints.
+// reasonRewritten is used there instead for what a rewrite of history replaced. Other clones must
+// not take its tombstones for an expunge: after `git lfs migrate` they would remove every large
+// file from their own checkpoints.
 const reasonRewritten = "history was rewritten"
 
 func (r *rewriting) reason() string {

@@ -117,7 +117,8 @@ type HistoryLine struct {
 	What string `json:"-"` // for people: the checkpoints that it is about, with their messages
 }
 
-// Happened says what came last in a session, as far as another command fits than after a save.
+// Happened says what came last in a session, if that makes `status` suggest something else than
+// after a save.
 type Happened int
 
 // What came last.
@@ -180,7 +181,7 @@ type Worker struct {
 	Files   []checkpoint.Path `json:"files"`  // that it changed since the session of this status began
 }
 
-// workers returns the agents that are at work beside a session.
+// workers returns the agents of other sessions that are at work here.
 func workers(s *checkpoint.Service, session name.Session) []Worker {
 	all := []Worker{}
 	for _, w := range author.Load(s.Repo.GitDir).Beside(session, s.Now()) {

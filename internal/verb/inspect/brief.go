@@ -50,7 +50,7 @@ func Brief(ctx context.Context, s *checkpoint.Service, look Look) (*BriefAnswer,
 		a.Marks = append(a.Marks, "changed")
 	}
 	unfinished, err := UnfinishedRollback(s)
-	if unfinished != nil || err != nil { // a file that cannot be read is one of a rollback, too
+	if unfinished != nil || err != nil { // an intent file that cannot be read also belongs to a rollback
 		a.Marks = append(a.Marks, "unfinished")
 	}
 	if checkpoint.IsClosed(st.Status) || st.Status == checkpoint.StatusPaused {

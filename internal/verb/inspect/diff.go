@@ -217,8 +217,8 @@ func opOf(c git.Change) string {
 	return "modified"
 }
 
-// between returns the live checkpoints between two sides, without these. They are in the journal's
-// order.
+// between returns the live checkpoints between two sides, without the two themselves. They are in
+// the journal's order.
 func between(ctx context.Context, s *checkpoint.Service, a, b side) (out []checkpoint.Labelled) {
 	st := a.found.State
 	from, to := a.found.Entry.Place, st.Len()

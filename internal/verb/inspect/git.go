@@ -83,7 +83,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 				return was.Snapshot.Tree, nil
 			}
 		}
-		// Nothing is wrong where it was pruned on purpose.
+		// A predecessor that was pruned on purpose is no reason for a warning.
 		if st, err := s.State(ctx, rec.Session); err != nil || !st.Dead(rec.Previous) {
 			s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
 		}
@@ -137,7 +137,7 @@ type FileCount struct {
 func Counts(text string) (files []FileCount) {
 	fields := strings.Split(text, "\x00")
 	for i := 0; i < len(fields); i++ {
-		// A field without three parts is the empty one behind the last NUL.
+		// A field without three parts is the empty one after the last NUL.
 		counts := strings.SplitN(fields[i], "\t", 3)
 		if len(counts) != 3 {
 			continue

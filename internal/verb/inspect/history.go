@@ -325,8 +325,7 @@ func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record
 	return err
 }
 
-// nextAction is what comes next. The workflow knows best; without its word the next step is
-// suggested.
+// nextAction returns what comes next: what the workflow says or, if it says nothing, its next step.
 func nextAction(def *workflow.Definition, in workflow.Situation) string {
 	if said := def.NextAction(in); said != "" {
 		return said

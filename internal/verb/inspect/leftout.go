@@ -1,7 +1,7 @@
 package inspect
 
-// What a checkpoint left out cannot be brought back or compared. It is said all the same, with
-// what can be told from stat data.
+// What a checkpoint left out cannot be brought back or compared. This file lists it anyway, with
+// what stat data shows.
 
 import (
 	"context"
@@ -26,15 +26,15 @@ type LeftOut struct {
 	Deleted bool            `json:"deleted,omitempty"` // nothing is there any more
 }
 
-// Moved is a submodule or another repository inside that is not as it was.
+// Moved is a submodule or nested repository that has changed.
 type Moved struct {
 	Path  checkpoint.Path `json:"path"`
 	Head  bool            `json:"head"`  // it is at another commit
 	Files bool            `json:"files"` // files in it changed
 }
 
-// LeftOutOf returns what a record left out, mirrors of checkpoints apart. sight is Worktree.Sight of
-// now.
+// LeftOutOf returns what a record left out, except mirrors of checkpoints. sight is Worktree.Sight,
+// for the files as they are now.
 func LeftOutOf(s *checkpoint.Service, r *record.Record, sight func(string) string) (out []LeftOut) {
 	for _, sk := range r.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
@@ -71,13 +71,13 @@ func Incomplete(skipped []record.Skipped) bool {
 	return slices.ContainsFunc(skipped, func(sk record.Skipped) bool { return sk.Reason != snapshot.ReasonMirror })
 }
 
-// held is what one side of a comparison knows of the repositories inside.
+// held is what one side of a comparison knows about submodules and nested repositories.
 type held struct {
 	tree    name.OID
 	skipped []record.Skipped
 }
 
-// sights returns the sights of the repositories inside, by path without the final slash.
+// sights returns the sights of submodules and nested repositories, by path without the final slash.
 func (h held) sights() map[string]string {
 	out := map[string]string{}
 	for _, sk := range h.skipped {
@@ -89,8 +89,8 @@ func (h held) sights() map[string]string {
 	return out
 }
 
-// MovedInside returns the submodules and other repositories inside that changed between a checkpoint and a
-// capture.
+// MovedInside returns the submodules and nested repositories that changed between a checkpoint and
+// a capture.
 func MovedInside(ctx context.Context, s *checkpoint.Service, then *record.Record, now *snapshot.Capture) ([]Moved, error) {
 	return movedInside(ctx, s, held{then.Snapshot.Tree, then.Snapshot.Skipped}, held{now.Tree, create.SkippedOf(now)})
 }

@@ -17,7 +17,7 @@ import (
 	"git-checkpoint/internal/format/render"
 )
 
-// logMark begins a line of git's output that is to say a checkpoint's number and message.
+// logMark begins a line of git's output that is to show a checkpoint's number and message.
 const logMark = "\x01"
 
 // PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
@@ -38,7 +38,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		parent, outside := parentOf(ctx, s, st, e)
 		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
 		tips.WriteString(string(e.Event().Commit) + "\n")
-		if outside && parent != "" { // a commit of the branch is no checkpoint
+		if outside && parent != "" { // a commit of the branch is not a checkpoint
 			tips.WriteString("^" + string(parent) + "\n")
 		}
 	}
@@ -87,13 +87,14 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	return pass(ctx, s, line, to)
 }
 
-// asksFormat reports whether an argument of git log asks for another format than a line each.
+// asksFormat reports whether an argument of git log asks for a format other than one line each.
 func asksFormat(arg string) bool {
 	return arg == "--oneline" || arg == "-z" || strings.HasPrefix(arg, "--format") || strings.HasPrefix(arg, "--pretty")
 }
 
-// parentOf returns the checkpoint that another one is compared with: the one before it that is still there. Of the
-// first one it is the commit that it was made on, which is outside the session, or "" if there was none.
+// parentOf returns the checkpoint that another one is compared with: the one before it that is
+// still there. For the first one it is the commit that it was made on, which is outside the
+// session, or "" if there was none.
 func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
 	seen := map[name.ID]bool{}
 	before := st.Entry(e.Event().Previous)
@@ -124,7 +125,7 @@ type subject struct {
 	text  string
 }
 
-// of returns the line of a checkpoint; empty: it is none of this session.
+// of returns the line of a checkpoint; empty: it is not one of this session.
 func (l *subjects) of(ctx context.Context, st *journal.State, commit string) string {
 	found, known := l.checkpoints[commit]
 	if !known {
@@ -188,5 +189,6 @@ func (w *logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what git's output ends with, if that is no whole line. An error has been reported by then.
+// flush writes what git's output ends with, if that is not a whole line. An error has been reported
+// by then.
 func (w *logWriter) flush() { _, _ = w.to.Write(w.rest) }

@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// logAuthors knows which paths each checkpoint changed, of those that a log is limited to.
+// logAuthors has the paths that each checkpoint changed, of those that a log is limited to.
 type logAuthors struct {
 	s       *checkpoint.Service
 	changed map[string][]record.Path // by commit
@@ -72,8 +72,8 @@ func pathsAmong(args []string, dir string) []string {
 	return args[from:]
 }
 
-// of says who made what a checkpoint changed, as blame does: the agent, "during" it, outside, or another
-// session. Nothing is said where nobody knows.
+// of says who made what a checkpoint changed, as blame does: the agent, "during" it, outside, or
+// another session. It returns "" if that is not known.
 func (a *logAuthors) of(ctx context.Context, st *journal.State, e *journal.Entry) string {
 	if a == nil {
 		return ""

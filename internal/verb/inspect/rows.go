@@ -18,7 +18,8 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// Detail says what a list finds out about a checkpoint beside what its JSON says. More needs more reading.
+// Detail says what a list finds out about a checkpoint in addition to what its JSON says. More
+// detail means more reading.
 type Detail int
 
 // With DetailMessages the records are read for Row.Message, with DetailRows for all of Row.
@@ -57,7 +58,7 @@ func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID ma
 func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, word string) error {
 	word = strings.ToLower(word)
 	found := make([]bool, len(l.Items))
-	for i, item := range l.Items { // also of one whose record is damaged
+	for i, item := range l.Items { // even one whose record is damaged
 		found[i] = strings.Contains(strings.ToLower(item.Message), word)
 	}
 	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { found[i] = found[i] || hasWord(rec, word) })
@@ -115,8 +116,8 @@ func hasWord(rec *record.Record, word string) bool {
 	return false
 }
 
-// called fills in what people type for each row. Most are the only one of their step, for which the journal
-// need not be searched.
+// called fills in what people type for each row. Most are the only checkpoint of their step; then
+// the journal need not be searched.
 func (l *Listing) called(st *journal.State) {
 	steps := map[int]int{} // how many live milestones each step has
 	for _, c := range st.Standings() {
@@ -133,9 +134,9 @@ func (l *Listing) called(st *journal.State) {
 	}
 }
 
-// countLines counts the lines that each checkpoint changed against the one before it, in one process. Of the
-// first one and of one whose predecessor was pruned they are not known. They are for people only, so an error
-// leaves the numbers out.
+// countLines counts the lines that each checkpoint changed against the one before it, in one
+// process. The numbers are not known for the first checkpoint and for one whose predecessor was
+// pruned. They are for people only, so an error leaves them out.
 func (l *Listing) countLines(ctx context.Context, s *checkpoint.Service, st *journal.State) {
 	var asked strings.Builder
 	places := map[string]int{}

@@ -99,7 +99,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l.Items = slices.Grow(l.Items, len(shown))
-	oldest := st.Len() // among 100,000, what was made before those that are shown takes long to look at
+	oldest := st.Len() // in a session of 100,000 checkpoints it takes long to look at those that are not shown
 	for _, e := range shown {
 		oldest = min(oldest, e.Place)
 	}

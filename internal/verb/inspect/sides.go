@@ -33,8 +33,8 @@ func (req *DiffRequest) splitRange() (symmetric bool) {
 	return symmetric
 }
 
-// splitFile takes "2:path", the file of a checkpoint, apart. Either side may have it, or both with
-// the same file.
+// splitFile splits "2:path", the file of a checkpoint. Either side may have it, or both with the
+// same file.
 func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (file string, err error) {
 	for _, ref := range []*string{&req.A, &req.B} {
 		of, path, ok := checkpoint.FileIn(ctx, s, req.Session, *ref)

@@ -16,8 +16,8 @@ import (
 	"git-checkpoint/internal/sys/wholefile"
 )
 
-// space is what was measured of all checkpoints, in a file of the common directory that may go at any
-// time.
+// space is what was measured of all checkpoints, in a file of the common directory that may be
+// deleted at any time.
 type space struct {
 	Bytes int64 `json:"bytes"` // size on disk of the objects that only they hold
 	Slow  bool  `json:"slow"`  // to measure took longer than spaceLimit, so Bytes is an older figure
@@ -25,15 +25,17 @@ type space struct {
 }
 
 const (
-	// spaceFresh is for how many seconds a figure stands; spaceStale, where it could not be had in time.
+	// spaceFresh is for how many seconds a figure is used, and spaceStale the same for one that
+	// could not be measured in time.
 	spaceFresh = 600
 	spaceStale = 24 * 3600
 	// spaceLimit is how long somebody waits for the figure.
 	spaceLimit = 200 * time.Millisecond
 )
 
-// spaceOf returns how much only checkpoints hold, of all sessions. The figure may be ten minutes old: to
-// measure it, git walks all objects of checkpoints. 0 if it is not known, as where that takes long.
+// spaceOf returns how much only checkpoints hold, of all sessions. The figure may be ten minutes
+// old: to measure it, git walks all objects of checkpoints. It is 0 if it is not known, for example
+// because measuring takes too long.
 func spaceOf(ctx context.Context, s *checkpoint.Service) int64 {
 	file := filepath.Join(s.Repo.CommonDir, "checkpoint", "space")
 	now := space{At: s.Now().Unix()}

@@ -102,8 +102,8 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 	return older, "", who, nil
 }
 
-// Metrics returns the member of a record's state in which the session's workflow keeps metrics, and the
-// tokens that an agent's turn took, as JSON; empty if there is none.
+// Metrics returns the member of a record's state in which the session's workflow keeps metrics, and
+// the tokens that an agent's turn used, as JSON; empty if there is none.
 func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMessage {
 	own := create.MetricsOf(t.def, rec.State)
 	u := s.UsageOf(rec)

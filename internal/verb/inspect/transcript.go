@@ -54,7 +54,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 			continue
 		}
 		t, err := talkOf(ctx, s, e)
-		// Of a whole session, a damaged checkpoint is skipped. If the user named one, its damage is
+		// In a whole session, a damaged checkpoint is skipped. If the user named one, its damage is
 		// the answer.
 		if err != nil && ref == "" {
 			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", checkpoint.CalledBy(e), err))

@@ -1,6 +1,6 @@
 package inspect
 
-// What agents took, for lists and comparisons.
+// This file counts the tokens that agents used, for lists and comparisons.
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// UsageUntil adds up what the turns of a session took, up to the checkpoint of an entry, with those that a
-// rollback discarded. It returns nil for nothing.
+// UsageUntil adds up what the turns of a session used, up to the checkpoint of an entry, including
+// turns that a rollback discarded. It returns nil if they used nothing.
 func UsageUntil(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (*checkpoint.Spending, error) {
 	var sum record.Usage
 	for i, c := range st.Standings() {
@@ -31,10 +31,10 @@ func UsageUntil(ctx context.Context, s *checkpoint.Service, st *journal.State, e
 	return s.Priced(&sum), nil
 }
 
-// metricTokens is the metric of what an agent took, unless the workflow has one of that name.
+// metricTokens is the metric of what an agent used, unless the workflow has one of that name.
 const metricTokens = "tokens"
 
-// AddTokens adds the number of tokens to the metrics of a checkpoint, if a turn took any.
+// AddTokens adds the number of tokens to the metrics of a checkpoint, if a turn used any.
 func AddTokens(metrics map[string]json.RawMessage, u *checkpoint.Spending) (added string) {
 	if _, has := metrics[metricTokens]; has || u == nil {
 		return ""
@@ -43,7 +43,7 @@ func AddTokens(metrics map[string]json.RawMessage, u *checkpoint.Spending) (adde
 	return metricTokens
 }
 
-// withUsage fills in what the turns of a list took.
+// withUsage fills in what the turns of a list used.
 func (l *Listing) withUsage(ctx context.Context, s *checkpoint.Service, st *journal.State) {
 	for i, item := range l.Items {
 		e := st.Entry(item.ID)

@@ -44,8 +44,8 @@ type ListRequest struct {
 	Hidden  Hidden
 	Grep    string // only those whose message or a changed path has this word, in any case
 	Detail  Detail
-	Limit   int  // only the newest so many; 0: all
-	Usage   bool // say what turns of agents took, which reads their records
+	Limit   int  // at most this many of the newest; 0: all
+	Usage   bool // say how many tokens turns of agents used, which reads their records
 }
 
 // Where compiles the expression of --where. It returns nil for "".
@@ -150,8 +150,8 @@ func lineOf(i Item) map[string]any {
 	}
 }
 
-// Marks returns what an expression may ask of a valid checkpoint beside its record, if there is no
-// list that it is in.
+// Marks returns what an expression may refer to besides the record of a valid checkpoint, for a
+// checkpoint that comes from no list.
 func Marks(state *journal.State, e *journal.Entry, r *record.Record) map[string]any {
 	return map[string]any{
 		"commit": string(e.Event().Commit), "files": r.Files.Total(), "current": state.Current == e.Checkpoint,

@@ -134,7 +134,7 @@ func keyOfNamed(documents []*transfer.ImportDocument, name string) string {
 	return key
 }
 
-// document reads one checkpoint, but for what an index may know too.
+// document reads one checkpoint, except for what an index may have too.
 func (crunch) document(key, issue string, src *source, seen ids) (*transfer.ImportDocument, error) {
 	at := src.at
 	if !at.IsObject() || !at.Get("checkpoint_id").Exists() && !at.Get("workflow_state").Exists() {
@@ -176,8 +176,8 @@ func (crunch) document(key, issue string, src *source, seen ids) (*transfer.Impo
 	return d, nil
 }
 
-// current returns what the directory calls its current checkpoint, a file name without its ending or
-// an id, "" if nothing says it. In a copy on a file system without links, latest is a file that
+// current returns what the directory calls its current checkpoint, a file name without its ending
+// or an id, "" if nothing names it. In a copy on a file system without links, latest is a file that
 // contains the name.
 func (crunch) current(r *reading, dir string, index gjson.Result) string {
 	p := path.Join(dir, latestFile)
@@ -188,7 +188,7 @@ func (crunch) current(r *reading, dir string, index gjson.Result) string {
 		r.problem(p, "the link points to %q, which is not a checkpoint beside it", to)
 		return ""
 	}
-	data, _ := r.tree.read(p) //nolint:errcheck // an index may say it too
+	data, _ := r.tree.read(p) //nolint:errcheck // an index may name it, too
 	called := strings.TrimSpace(string(data))
 	if file, ok := stem(called, yamlFiles...); ok {
 		called = file

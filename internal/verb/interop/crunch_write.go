@@ -141,7 +141,7 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 }
 
 // foreign returns the id and document for a checkpoint of another workflow. It has every member
-// that crunch's tools expect, and empty lists for what the other workflow has no notion of.
+// that crunch's tools expect, and empty lists for what the other workflow does not have.
 func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r, f := c.Record, factsOf(a, c)
 	id := l.newID(c, used)

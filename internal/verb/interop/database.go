@@ -150,8 +150,8 @@ func datesOf(file string) []string {
 	return out
 }
 
-// copyFile copies a regular file. Of a file that does not exist, no copy stays either: SQLite would
-// play the log of an earlier copy back into the database.
+// copyFile copies a regular file. If the file does not exist, an earlier copy is removed, too:
+// SQLite would play the log of an earlier copy back into the database.
 func copyFile(from, to string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) {

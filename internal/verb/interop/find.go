@@ -145,7 +145,7 @@ func sniff(file, name string) (format, prefix string, err error) {
 	ending := path.Ext(name)
 	switch {
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument:
-		return "", "", nil //nolint:nilerr // what cannot be looked at is no document
+		return "", "", nil //nolint:nilerr // what cannot be looked at is not a document
 	case name == path.Base(crunchConfig):
 		return Crunch, path.Dir(crunchConfig), nil
 	// A database is recognized by its name alone; its table is checked when it is read.

@@ -21,8 +21,8 @@ func (s ids) claim(id string, src *source) error {
 	return nil
 }
 
-// unused returns an id that is not in used, with a number behind the separator if necessary, and adds
-// it there.
+// unused returns an id that is not in used, with a number after the separator if necessary, and
+// adds it there.
 func unused(id, separator string, used map[string]bool) string {
 	for n, plain := 2, id; used[id]; n++ {
 		id = plain + separator + strconv.Itoa(n)

@@ -84,7 +84,7 @@ type source struct {
 }
 
 // parsed reads a document strictly, as YAML unless its name ends in .json. If it cannot, it reports
-// a problem and returns false. A file that has vanished since its directory was listed is no
+// a problem and returns false. A file that has vanished since its directory was listed is not a
 // problem, but a dangling link is.
 func (r *reading) parsed(p string) (*source, bool) {
 	text, err := r.read(p)

@@ -23,9 +23,9 @@ import (
 // session, which their tools update in place, so an export writes the current checkpoint only.
 //
 // single adds the document of a session: the original of its current checkpoint c, or else what
-// compose makes of c, under the name of the newest original or the given id. An import knows it by
-// its member. A status that the session was closed with replaces that of the document; empty: none. All
-// other checkpoints are reported as left out.
+// compose makes of c, under the name of the newest original or the given id. An import recognises
+// it by its member. A status that the session was closed with replaces that of the document; empty:
+// none. All other checkpoints are reported as left out.
 func (w *rendering) single(a *transfer.Archive, c *transfer.Archived, dir, id, member, status string, compose func() json.RawMessage) {
 	f := file{made: c}
 	named := imported(a, w.format)

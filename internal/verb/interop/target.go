@@ -40,9 +40,10 @@ func (t *target) isDirectory(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// existing reports whether anything is at p that a write would replace, and returns what leading gives
-// for a link, the content of a regular file that is not too large, and else nil. What can never be
-// replaced is an error: a directory at p, or a parent of p that is not a directory.
+// existing reports whether there is anything at p that a write would replace. have is what leading
+// gives for a link, the content of a regular file that is not too large, and nil for anything else.
+// It returns an error for what can never be replaced: a directory at p, or a parent of p that is
+// not a directory.
 func (t *target) existing(p string) (there bool, have []byte, err error) {
 	info, err := t.root.Lstat(p)
 	switch {

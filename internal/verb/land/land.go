@@ -220,8 +220,8 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 	return first, last, err
 }
 
-// landings returns the checkpoints that landings made. What such a one holds beyond the landed
-// steps was left uncommitted on purpose, and is no step until somebody saves it.
+// landings returns the checkpoints that landings made. What such a checkpoint holds beyond the
+// landed steps was left uncommitted on purpose, and is not a step until somebody saves it.
 func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]bool, error) {
 	log, err := p.s.Store.Log(ctx, session)
 	if err != nil {
@@ -242,7 +242,7 @@ func noStep(e *journal.Entry) error {
 	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", checkpoint.CalledBy(e)), "%s was made by a rollback, not as a step, so it cannot be landed", checkpoint.CalledBy(e))
 }
 
-// movedOn is the error for a step that was made on another commit than HEAD.
+// movedOn is the error for a step that was made on a commit other than HEAD.
 func (p *Plan) movedOn(ctx context.Context, e *journal.Entry) error {
 	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", p.s.Said(ctx, e))
 }

@@ -1,6 +1,6 @@
 package land
 
-// What the commits are called: the messages of the steps.
+// This file makes the messages of the commits from those of the steps.
 
 import (
 	"context"

@@ -126,7 +126,7 @@ func more(n int) string {
 	return ", …"
 }
 
-// missingTags returns the tags that a session should have and has not, of steps that arrived.
+// missingTags returns the tags that a session should have but does not, of steps that arrived.
 func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Ref, error) {
 	if st.ReadOnly != "" || !slices.ContainsFunc(st.Checkpoints(), a.arrived) {
 		return nil, nil

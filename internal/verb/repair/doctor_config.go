@@ -72,8 +72,8 @@ func weakRemotes(s *checkpoint.Service) []Problem {
 	c := s.Repo.Config
 	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
 		for _, value := range c.All(key) {
-			// A refspec is <source>:<target>. Without a plus git replaces nothing here that is not part of
-			// what comes, unless it prunes.
+			// A refspec is <source>:<target>. Without a plus git only fast-forwards the refs here,
+			// unless it prunes.
 			_, to, _ := strings.Cut(value, ":")
 			if strings.HasSuffix(key, ".fetch") && matches(to) && (strings.HasPrefix(value, "+") || prunes(c, key)) {
 				out = append(out, weak(key, value, "a plain git fetch overwrites or deletes checkpoints and journals here, without a check",
@@ -91,7 +91,8 @@ func weakRemotes(s *checkpoint.Service) []Problem {
 	return out
 }
 
-// prunes reports whether a plain fetch deletes what the remote has not. key is one of the remote's.
+// prunes reports whether a plain fetch deletes what the remote does not have. key is one of the
+// remote's.
 func prunes(c *gitconfig.Config, key string) bool {
 	always, err := c.Bool("fetch.prune", false)
 	here, hereErr := c.Bool(key[:strings.LastIndexByte(key, '.')]+".prune", always)
@@ -199,8 +200,8 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 const measured = 10
 
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
-// prune would free. The largest session comes first. Of many sessions it measures those with the most
-// checkpoints.
+// prune would free. The largest session comes first. If there are many sessions, it measures only
+// those with the most checkpoints.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	sessions, err := longest(ctx, s)
 	if err != nil {

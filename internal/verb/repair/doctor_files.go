@@ -174,7 +174,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 			})
 		}
 	}
-	// git itself passes over the gc.pid of a process that is gone, but not over the lock of that file.
+	// git ignores the gc.pid of a process that is gone, but not the lock of that file.
 	for _, leaf := range []string{"packed-refs.lock", "config.lock", "HEAD.lock", "gc.pid.lock"} {
 		foreign(filepath.Join(s.Repo.CommonDir, leaf))
 	}
@@ -187,7 +187,8 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	} else {
 		foreign(s.Repo.IndexPath + ".lock")
 	}
-	// Every loose ref may have a lock file of its own. One of somebody else's ref stops a fetch or a gc.
+	// Every loose ref may have a lock file of its own. A lock on a ref that is not ours stops a
+	// fetch or a gc.
 	filepath.WalkDir(filepath.Join(s.Repo.CommonDir, "refs"), func(path string, _ fs.DirEntry, err error) error { //nolint:errcheck // the function returns none
 		if err == nil && strings.HasSuffix(path, ".lock") {
 			foreign(path)

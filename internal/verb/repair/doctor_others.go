@@ -184,8 +184,8 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 	if err != nil {
 		return nil, err
 	}
-	// met notes an object of ours if it is replaced. The first description wins, which is the most
-	// specific one.
+	// met notes an object of ours if it is replaced. It keeps the first description, which is the
+	// most specific one.
 	met := func(oid name.OID, what string) {
 		if with[oid] != "" && found[oid] == "" {
 			found[oid] = what

@@ -1,8 +1,8 @@
 package repair
 
-// This file has the course of a rebuild, and its first part, the journal. The journal is
-// authoritative for which checkpoints there are, so it comes first. It has three other copies: this
-// worktree's cache, the older tips that this worktree saw, and the remote-tracking journals.
+// This file runs a rebuild and contains its first part, the journal. The journal is authoritative
+// for which checkpoints there are, so it comes first. It has three other copies: this worktree's
+// cache, the older tips that this worktree saw, and the remote-tracking journals.
 
 import (
 	"context"
@@ -82,8 +82,8 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 			return err
 		}
 		sessions, only = []name.Session{session}, id
-		// Lost files are found by a deep look only. One checkpoint is worth it, and what is found is
-		// in the list of broken ones afterwards.
+		// Only a deep validation finds lost files. For a single checkpoint it is quick enough, and
+		// it adds what it finds to the list of broken checkpoints.
 		deep := ValidateRequest{Ref: string(session) + ":" + string(id), Deep: true}
 		if err := Validate(ctx, s, deep, func(Validated) error { return nil }); err != nil {
 			return err
@@ -287,7 +287,8 @@ func (r *rebuilding) again(ctx context.Context) error {
 		}
 		l := r.line(v.Checkpoint, v.Label)
 		l.OK, l.Left = v.OK, v.Findings
-		// What is still found was not repaired: a tag object, for example, is a user's and stays.
+		// What is still found was not repaired: a tag object, for example, belongs to the user and
+		// stays.
 		l.Mended = slices.DeleteFunc(l.Mended, func(m Mended) bool {
 			return slices.ContainsFunc(v.Findings, func(f checkpoint.Finding) bool { return f.Kind == m.Kind && f.Object == m.Object })
 		})

@@ -28,13 +28,13 @@ type rewrittenJournal struct {
 	differs []Rewritten          // of unsure
 }
 
-// anew begins a session again whose journal was rewritten. It reports false if that is not so.
+// anew begins a session again if its journal was rewritten, and reports whether it was.
 func (r *rebuilding) anew(ctx context.Context) (bool, error) {
 	j, err := r.readRewritten(ctx)
 	if j == nil || err != nil {
 		return false, err
 	}
-	// The commits of before may still be here: then they count.
+	// If commits from before the rewrite are still here, the journal is restored from them instead.
 	if heads, err := r.sound(ctx, r.p.Lost); err != nil || len(heads) > 0 {
 		if err == nil && j.mapped {
 			err = r.goOnFrom(ctx, r.line("", ""), heads)
@@ -79,7 +79,7 @@ func (r *rebuilding) readRewritten(ctx context.Context) (*rewrittenJournal, erro
 		return nil, nil
 	}
 	r.follow(ctx, j, known)
-	// A journal that was forged or set back has other remedies.
+	// A journal that was forged or set back is repaired in another way.
 	if !j.mapped && len(j.unsure) == 0 {
 		return nil, nil
 	}
@@ -159,7 +159,7 @@ func (r *rebuilding) goOnAs(ctx context.Context, j *rewrittenJournal) error {
 		}
 	}
 	r.rewritten = j.from
-	// An earlier rebuild was cut off behind this step.
+	// An earlier rebuild was killed after this step.
 	if _, err := r.s.Store.State(ctx, as); err != nil {
 		done, err := expunge.Adopt(ctx, r.s, expunge.Adoption{Session: r.session, As: as, From: j.from, State: j.state})
 		if err != nil {

@@ -100,7 +100,7 @@ func blobsOf(r *record.Record) map[string]name.OID {
 
 // standInFor makes a checkpoint beside one whose record or commit is lost, from what the message,
 // the trees, the note and the journal still prove. Objects cannot be changed, so the broken
-// checkpoint stays. Without all of its files there is none.
+// checkpoint stays. If any of its files is lost, none is made.
 func (w *repairs) standInFor(ctx context.Context, v proof.Verdict, l *Rebuilt) error {
 	// An earlier rebuild has made one already.
 	if id := w.standIn(v.ID); id != "" {

@@ -27,8 +27,8 @@ func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 	return w.rescueBlobs(ctx, v)
 }
 
-// lostObjects returns the objects of a checkpoint that are missing or garbled, among those of which a
-// finding of one of these kinds tells: of this run, or of an earlier deep validation.
+// lostObjects returns the objects of a checkpoint that are missing or garbled, among those that a
+// finding of one of these kinds names, in this run or in an earlier deep validation.
 func (w *repairs) lostObjects(ctx context.Context, v proof.Verdict, kinds ...proof.Kind) (map[name.OID]checkpoint.Finding, error) {
 	told := map[name.OID]checkpoint.Finding{}
 	for _, f := range slices.Concat(w.known[v.ID], v.Findings) {

@@ -28,11 +28,12 @@ type Rewritten struct {
 	Session    name.Session `json:"session"`
 	Commit     name.OID     `json:"commit"`    // the one that the journal names; it is gone
 	Rewritten  name.OID     `json:"rewritten"` // the one that is there now
-	// How it differs from what its message and record say; empty: in nothing that they say.
+	// How it differs from what its message and record say; empty: it does not.
 	Differs []string `json:"differs"`
 }
 
-// rewrittenTo returns the commit that a rewrite of history put into the place of a checkpoint, or "".
+// rewrittenTo returns the commit that a rewrite of history put in place of a checkpoint's commit,
+// or "".
 func (r *rebuilding) rewrittenTo(v *proof.Verdict) name.OID {
 	if v.Entry == nil {
 		return ""
@@ -50,7 +51,7 @@ func (r *rebuilding) rewrittenTo(v *proof.Verdict) name.OID {
 	return ""
 }
 
-// readArchive reads to which commits an archive leads that does not list them.
+// readArchive finds the commits that an archive leads to but does not list.
 func (r *rebuilding) readArchive(ctx context.Context) {
 	r.inArchive = map[name.OID]bool{}
 	if slices.ContainsFunc(r.p.Findings, func(f checkpoint.Finding) bool { return f.Kind == proof.ArchiveUnreadable }) {
@@ -62,9 +63,9 @@ func (r *rebuilding) readArchive(ctx context.Context) {
 	}
 }
 
-// takeRewritten notes that a rewritten checkpoint is to be adopted, if it may be. It reports false if the
-// checkpoint was not rewritten. One that may not be adopted stays as it is: what the old trees and notes
-// still prove is what the rewrite was to take out.
+// takeRewritten notes that a rewritten checkpoint is to be adopted, if it may be. It reports false
+// if the checkpoint was not rewritten. One that may not be adopted stays as it is: what the old
+// trees and notes still prove is what the rewrite was meant to remove.
 func (w *repairs) takeRewritten(ctx context.Context, v *proof.Verdict) bool {
 	to := w.rewrittenTo(v)
 	if to == "" {
@@ -121,8 +122,8 @@ func (r *rebuilding) differs(ctx context.Context, v *proof.Verdict, to name.OID)
 // mostNamed is how many files of a rewritten checkpoint a question names.
 const mostNamed = 10
 
-// differingFiles says which files are others than those that the record names, as far as that is
-// still known: from the tree of then, or else from the paths in the record.
+// differingFiles says which files differ from those that the record names, as far as that is still
+// known: from the old tree, or else from the paths in the record.
 func (r *rebuilding) differingFiles(ctx context.Context, rec *record.Record, tree name.OID, say func(string, ...any)) {
 	var paths []string
 	if changes, err := r.s.Repo.Trees.Diff(ctx, rec.Snapshot.Tree, tree); err == nil {

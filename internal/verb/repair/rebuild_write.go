@@ -107,7 +107,7 @@ func (w *repairs) planRepair(ctx context.Context, v proof.Verdict) error {
 	return nil
 }
 
-// tellTogether prepares one event for all checkpoints of which something was regenerated. If the
+// tellTogether prepares one event for all checkpoints for which something was regenerated. If the
 // notes ref was lost, this is every checkpoint, and an event for each would flood the journal.
 func (w *repairs) tellTogether() error {
 	if len(w.told) == 0 {
@@ -276,7 +276,7 @@ func (w *repairs) lostNotes() (lost []name.OID) {
 }
 
 // missingTags returns the tags that should exist and do not, and the checkpoints that they name.
-// They are no damage, so no finding tells of them.
+// Missing tags are not damage, so no finding reports them.
 func (w *repairs) missingTags() map[name.Ref]*journal.Entry {
 	if w.p.State == nil || w.p.State.ReadOnly != "" || w.s.Store.Tagless {
 		return nil
@@ -298,7 +298,7 @@ func (w *repairs) missingTags() map[name.Ref]*journal.Entry {
 	return missing
 }
 
-// freeTags deletes tags that were moved to something that is no checkpoint of the session. The
+// freeTags deletes tags that were moved to something that is not a checkpoint of the session. The
 // transaction leaves tags alone that it does not know, and makes the missing ones again. A tag
 // object was made by a user and stays.
 func (w *repairs) freeTags(ctx context.Context) error {

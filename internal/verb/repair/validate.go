@@ -99,7 +99,8 @@ func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, e
 	return nil
 }
 
-// shallow gives commits that a shallow clone may just not have another hint than lost ones.
+// shallow gives commits that may be missing only because the clone is shallow a different hint from
+// that for lost ones.
 func (line Validated) shallow() Validated {
 	for i := range line.Findings {
 		switch f := &line.Findings[i]; f.Kind {
@@ -191,7 +192,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 }
 
 // remember stores what was found, for `list`. Where that is impossible, as in a repository that can
-// only be read, the answer counts all the same.
+// only be read, the answer is still valid.
 func (v *validation) remember(session name.Session, b inspect.Broken) {
 	if err := inspect.WriteBroken(v.s, session, b); err != nil {
 		v.s.Warn(fmt.Sprintf("remember what was found in session %s: %v", session, err))

@@ -1,7 +1,7 @@
 package repair
 
-// This file turns a verdict of package proof into a line of `validate`. proof knows nothing about
-// workflows; the rules of the workflow and the position in the session are added here.
+// This file turns a verdict of package proof into a line of `validate`. Package proof does not deal
+// with workflows, so the rules of the workflow and the position in the session are added here.
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 
 // lineage judges the checkpoints of one session in the journal's order. To what package proof finds
 // it adds violations of the workflow, signatures, and the last valid checkpoint before each. It
-// keeps memory small, because a session may have a hundred thousand checkpoints: of each only a
-// link stays, and of the last maxStates the state.
+// keeps memory small, because a session may have a hundred thousand checkpoints: it keeps a link
+// for each, and the state of the last maxStates.
 type lineage struct {
 	v      *validation
 	p      *proof.Session
@@ -74,7 +74,7 @@ func (l *lineage) validate(ctx context.Context, got proof.Verdict) (Validated, e
 	if line.Findings == nil {
 		line.Findings = []checkpoint.Finding{}
 	}
-	// The journal knows best what a checkpoint followed, then its record.
+	// What a checkpoint followed is taken from the journal, else from its record.
 	now := link{valid: line.OK}
 	switch {
 	case got.Entry != nil:

@@ -25,8 +25,8 @@ type Verified struct {
 
 // VerifyHistory proves the journal of a session: every commit has the id that its content gives,
 // each is an event that fits those before it, and the commit since, if given, is part of the chain.
-// Somebody who keeps the tip elsewhere can so prove that nobody rewrote the history. since is a
-// whole id or at least seven digits.
+// In this way somebody who keeps the tip elsewhere can prove that nobody rewrote the history. since
+// is a whole id or at least seven digits.
 func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since string) (*Verified, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {

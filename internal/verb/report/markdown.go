@@ -85,7 +85,8 @@ func (s Step) where() string {
 	return where
 }
 
-// markdown returns a block that can be opened. Nobody is mentioned by what a prompt has: it stands in code.
+// markdown returns a block that can be opened. The prompt is written as code, so that a name in it
+// mentions nobody.
 func (s Step) markdown(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<details><summary>%d. <code>%s</code> (%s)</summary>\n\n", n, inHTML(s.title()), inHTML(s.where()))
@@ -165,7 +166,7 @@ func code(text string) string {
 	return fence + text + fence
 }
 
-// inTable returns a text as code in a cell of a table, where a bar must be escaped also in code.
+// inTable returns a text as code in a cell of a table, where a bar must be escaped even in code.
 func inTable(text string) string {
 	if text == "" {
 		return ""

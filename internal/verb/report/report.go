@@ -26,7 +26,7 @@ import (
 
 // Request holds the options of `report`.
 type Request struct {
-	Range    string // as for git log; empty: what the branch has and its upstream has not
+	Range    string // as for git log; empty: what the branch has and its upstream does not
 	Session  string // only steps of this session; empty: of all
 	Progress func(int)
 }
@@ -49,7 +49,7 @@ type Step struct {
 	Files      []string          `json:"files"`
 	Checks     map[string]string `json:"checks"` // metrics by name, and the exit code of run
 	Commits    []name.OID        `json:"commits"`
-	// What the turn took, once for each turn; nil: nothing is known.
+	// What the turn used, once for each turn; nil: nothing is known.
 	Usage *checkpoint.Spending `json:"usage,omitempty"`
 }
 
@@ -69,7 +69,7 @@ type Answer struct {
 	Outside []string `json:"outside"`
 	Unknown []string `json:"unknown"`
 	Agents  []Worker `json:"agents"`
-	// What the steps took together; nil: nothing is known.
+	// What the steps used together; nil: nothing is known.
 	Usage *checkpoint.Spending `json:"usage,omitempty"`
 }
 
@@ -194,8 +194,8 @@ func (m *making) add(ctx context.Context, commit name.OID, step why.Step) {
 	made.Commits = append(made.Commits, commit)
 }
 
-// checks adds the metrics of a step and the exit code of its command. Of a checkpoint that was expunged it
-// leaves out all that anybody wrote.
+// checks adds the metrics of a step and the exit code of its command. It leaves out everything that
+// anybody wrote in a checkpoint that was expunged.
 func (m *making) checks(ctx context.Context, step *Step) {
 	st, err := m.s.State(ctx, step.Session)
 	if err != nil {
@@ -232,9 +232,9 @@ func (m *making) checks(ctx context.Context, step *Step) {
 	}
 }
 
-// usage adds what the turn of a step took. A checkpoint within a turn, such as one that the agent committed
-// itself, belongs to the turn that ends after it. A turn with which the agent went on has several ends, of
-// the same step.
+// usage adds what the turn of a step used. A checkpoint within a turn, such as one that the agent
+// committed itself, belongs to the turn that ends after it. A turn with which the agent went on has
+// several ends, of the same step.
 func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry, step *Step) {
 	end := m.endOfTurn(ctx, st, e.Place, 1, nil)
 	if end == nil {

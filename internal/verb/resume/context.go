@@ -140,7 +140,7 @@ func (c *contextText) values(title string, values []json.RawMessage) {
 	c.list(title, entries)
 }
 
-// latest is values for a list of which the end matters: it leaves out the first ones.
+// latest is like values, for a list whose end matters: it leaves out the first ones.
 func (c *contextText) latest(title string, all workflow.Items) {
 	values := all.Last(max(c.left, 1)) // each takes more than a token
 	from := len(values)
@@ -233,8 +233,8 @@ func tokens(text string) int {
 	return total
 }
 
-// fitting returns the longest beginning of a text with at most most tokens. It never cuts inside of
-// a character.
+// fitting returns the longest beginning of a text with at most most tokens. It never cuts inside a
+// character.
 func fitting(text string, most int) string {
 	end, _ := measure(text, most)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

@@ -9,9 +9,9 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// askElsewhere asks before the files of a checkpoint come onto another branch than it was made on.
-// Without Request.Ask it refuses. A detached HEAD at the commit of the checkpoint is as good as the
-// branch.
+// askElsewhere asks before the files of a checkpoint come onto a different branch from the one it
+// was made on. Without Request.Ask it refuses. A detached HEAD at the commit of the checkpoint is
+// as good as the branch.
 func (r *resumption) askElsewhere(ctx context.Context, req Request, moves bool) error {
 	s, g, where := r.s, r.record.Git, r.answer.Elsewhere
 	made, now := name.Ref(g.Branch), s.Repo.Head

@@ -39,7 +39,7 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 		return f, unknownTarget(ctx, s, req.Target, err)
 	}
 	if req.Type == "" && req.Match == "" {
-		// Without any wish, the active session is resumed.
+		// If the request names nothing, the active session is resumed.
 		session, err := s.HereSession(ctx)
 		if err != nil {
 			return nil, err
@@ -103,15 +103,15 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	return nil, checkpoint.Failure(checkpoint.KindNotFound, nothingHint(ctx, s), "nothing to resume")
 }
 
-// candidate is a session that fits, with what decides between several.
+// candidate is a session that fits, with the values by which one of several is chosen.
 type candidate struct {
 	*journal.State
 	over           bool
 	changed, began time.Time
 }
 
-// ask takes the times of the session's document, if it has any: the journal's are those of the
-// import.
+// ask replaces the times of the session by those in its document, if it has any, because the times
+// in the journal are those of the import.
 func (c *candidate) ask(facts workflow.Facts) {
 	if !facts.Time.IsZero() {
 		c.changed = facts.Time
@@ -164,8 +164,8 @@ func (r *resumption) read(ctx context.Context) error {
 	return err
 }
 
-// nothingHint says where to look where there is no session: below the prefix at which a clone has brought
-// checkpoints as if they were branches of the remote, or in the list.
+// nothingHint says where to look if there is no session: below the prefix where a clone has put
+// checkpoints that it took for branches of the remote, or in the list of sessions.
 func nothingHint(ctx context.Context, s *checkpoint.Service) string {
 	const tracked = "refs/remotes/"
 	refs, err := s.Repo.Refs.List(ctx, tracked)

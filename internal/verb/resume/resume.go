@@ -47,8 +47,8 @@ type Request struct {
 	Current []byte // the issue as it is now, as JSON
 	From    string // the file that Current was read from; it does not count as a change
 	Choice  Choice
-	// Ask asks the person before files come onto another branch than they were made on; an error
-	// means no. nil: there is nobody to ask, and it is refused.
+	// Ask asks the person before files come onto a different branch from the one they were made on;
+	// an error means no. nil: there is nobody to ask, and it is refused.
 	Ask func(ctx context.Context, question string) error
 }
 
@@ -106,7 +106,7 @@ type resumption struct {
 }
 
 // Do reports where work stopped, and does what was chosen. It may return an answer and an error:
-// then work cannot go on, and the answer describes the situation all the same.
+// then work cannot go on, but the answer still describes the situation.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	f, err := resumeTarget(ctx, s, req)
 	if err != nil {
@@ -215,7 +215,8 @@ func (r *resumption) freeName(ctx context.Context) name.Session {
 		return errors.Is(err, store.ErrNoSession) && r.s.Store.CheckTwin(ctx, name.Session(s)) == nil
 	}
 	base := string(r.found.Session)
-	// Of tiles-2 the next is tiles-3 if there is a session tiles, because then the number is of this kind.
+	// The next name after tiles-2 is tiles-3 if there is a session tiles, because then the number
+	// is of this kind.
 	if cut := numbered().ReplaceAllString(base, ""); cut != base && !isFree(cut) {
 		base = cut
 	}

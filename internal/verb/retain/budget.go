@@ -33,7 +33,7 @@ type budget struct {
 	setting     string
 	max         int64
 	recordsOnly bool // only records and outputs count, not the files of the worktree
-	betweenOnly bool // only checkpoints between steps count, and go
+	betweenOnly bool // only checkpoints between steps count, and only they are removed
 }
 
 // readBudgets reads the budgets of the request and the configuration.
@@ -128,8 +128,9 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	return nil
 }
 
-// expendable returns the positions of the checkpoints that a budget may take, the oldest first. The
-// current one stays, what an undo or redo needs, and what a rule keeps for ever.
+// expendable returns the positions of the checkpoints that a budget may take, the oldest first. It
+// leaves out the current one, those that an undo or redo needs, and those that a rule keeps for
+// ever.
 func (p *PrunePlan) expendable(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) (may []int, err error) {
 	needed, err := neededByUndo(ctx, p.s)
 	if err != nil {

@@ -83,7 +83,7 @@ type PruneAnswer struct {
 	Kept   []Judged `json:"kept"`
 	Bytes  int64    `json:"bytes"` // size of the objects that only the pruned ones hold, on disk
 	DryRun bool     `json:"dry_run"`
-	// Over are the sessions that hold more than a budget all the same.
+	// Over are the sessions that still hold more than a budget.
 	Over []OverBudget `json:"over_budget,omitempty"`
 	// Levels are the rollbacks that can no longer be undone or redone afterwards.
 	Levels []LostLevel `json:"lost_levels,omitempty"`

@@ -263,5 +263,5 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 	return out, nil
 }
 
-// saidOf is of how many checkpoints the messages are read.
+// saidOf is for how many checkpoints the message is read.
 const saidOf = 20

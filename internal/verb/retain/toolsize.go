@@ -27,9 +27,9 @@ func isBetween(e *journal.Entry) bool {
 	return e != nil && !e.Milestone && !e.Safety && e.Event().Trigger != workflow.TriggerManual
 }
 
-// Thin removes the oldest checkpoints between the steps of a session if they keep too much. wrote is
-// how many bytes the newest one captured. To measure means to walk the objects of all of them, so it
-// is done only when a sixteenth of the bound was captured since the last time.
+// Thin removes the oldest checkpoints between the steps of a session if they keep too much. wrote
+// is how many bytes the newest one captured. Measuring has to walk the objects of all of them, so
+// it is done only after another sixteenth of the bound was captured.
 func Thin(ctx context.Context, s *checkpoint.Service, session name.Session, wrote int64) ([]Judged, error) {
 	bound, err := s.Settings.Size(toolSizeKey, defaultToolSize)
 	if err != nil || bound <= 0 {

@@ -77,8 +77,9 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	return merged.Target(t), nil
 }
 
-// overwritten returns the ignored files, with no entry for each, that are in the way of files that come
-// back, and that were captured because the user lets them be overwritten. They are nobody's work on these.
+// overwritten returns the ignored files, each with an empty entry, that are in the way of files
+// that come back, and that were captured because the user lets them be overwritten. They do not
+// count as somebody's change to these.
 func (r *reverting) overwritten(now *snapshot.Capture, sets [][]threeway.Change) map[string]git.Entry {
 	over := map[string]git.Entry{}
 	for _, changes := range sets {
@@ -91,7 +92,7 @@ func (r *reverting) overwritten(now *snapshot.Capture, sets [][]threeway.Change)
 	return over
 }
 
-// spared puts those of the overwritten files back into the tree that nothing takes the place of.
+// spared puts those of the overwritten files back into the tree whose place nothing takes.
 func (r *reverting) spared(ctx context.Context, now, tree name.OID, over map[string]git.Entry, outcomes []threeway.Outcome) (name.OID, error) {
 	back := map[string]git.Entry{}
 	for _, o := range outcomes {
@@ -137,8 +138,8 @@ type unsaved struct {
 }
 
 // unsaved compares the worktree with the current checkpoint. What the newest checkpoint of another
-// session has just so is that session's. The rest is done by nobody that is known, and known to be done
-// outside if no agent is at work, or if what hooks remember says so.
+// session has in exactly this form is that session's work. Nobody knows who made the rest, unless
+// no agent is at work or what the hooks remember says so: then it was made outside.
 func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsaved, error) {
 	changes, err := threeway.Between(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
 	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now}}
@@ -177,8 +178,8 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	return u, nil
 }
 
-// savedByOthers puts into by what is as another session has it that has worked in this worktree since. It
-// reports whether there is one.
+// savedByOthers adds to by the paths that are as another session has them which has worked in this
+// worktree since. It reports whether there is one.
 func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change, by map[string]string) (worked bool, err error) {
 	e := r.into.Entry.Event()
 	states, err := r.s.States(ctx, "")
@@ -214,8 +215,8 @@ func (r *reverting) told(ctx context.Context, now, saved threeway.Side) (map[str
 	return author.Now(ctx, r.s.Repo, r.into.Session, changes), err
 }
 
-// others returns, for the paths that were merged or have a conflict, who changed them beside the steps
-// that are taken back.
+// others returns who changed the paths that were merged or have a conflict. The steps that are
+// taken back are not included.
 func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, since unsaved) (map[string][]string, error) {
 	with := map[string][]string{}
 	add := func(path, who string) {

@@ -70,7 +70,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	r := &reverting{s: s, req: req, wanted: func(string) bool { return true }}
 	var err error
 	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" && len(req.Refs) > 0 {
-		// Where no session has steps, the one of the first step is meant.
+		// If there is no current checkpoint, take the session that the first step names.
 		if session, _, named := strings.Cut(req.Refs[0], ":"); named && !strings.HasPrefix(session, "refs/") {
 			r.into, err = s.Resolve(ctx, session, "@")
 		}

@@ -55,7 +55,7 @@ func reverse(at string, now, after, before map[string]json.RawMessage) (changed 
 	return changed, conflicts
 }
 
-// object returns the members of a JSON object, or nil if it is none.
+// object returns the members of a JSON object, or nil if it is not one.
 func object(value json.RawMessage) (members map[string]json.RawMessage) {
 	if json.Unmarshal(value, &members) != nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// Words for those who are no session, as --by takes them and answers have them.
+// Words for those who are not sessions, as --by takes them and answers have them.
 const (
 	Outside = string(author.Outside) // no known tool: a person, or a program left running
 	Unknown = string(author.Unknown) // nobody can tell
@@ -115,8 +115,8 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 	return chosen, nil
 }
 
-// worker returns the session that --by names, whose own checkpoints know best what it did, or else the
-// one that the checkpoint goes to.
+// worker returns the session that --by names, whose own checkpoints say best what it did, or else
+// the one that the checkpoint goes to.
 func (r *reverting) worker(ctx context.Context) *checkpoint.Found {
 	session, err := name.ParseSession(r.req.By)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// describe returns what the move does to files and index, and to the levels of an undo, as people read
-// it.
+// describe returns the answer for people: what the move does to files and index, and to the levels
+// of an undo.
 func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	a := &Answer{
 		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
@@ -129,7 +129,7 @@ func (r *fileMoves) indexStays() bool {
 	return sameIndex(before, flags)
 }
 
-// otherSession warns if the next checkpoint will go to another session than the one that was rolled
+// otherSession warns if the next checkpoint will go to a session other than the one that was rolled
 // back. A rollback does not change which session is active.
 func (r *target) otherSession(ctx context.Context) []string {
 	active, err := r.s.NamedSession(ctx, "")

@@ -53,8 +53,8 @@ type Answer struct {
 	Warnings []string              `json:"warnings,omitempty"`
 
 	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from
-	// Where the files come from another checkpoint than To: a safety checkpoint, which cannot become current,
-	// or the source of some paths.
+	// Where the files come from a checkpoint other than To: a safety checkpoint, which cannot
+	// become current, or the source of some paths.
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
 
 	Levels []UndoLevel `json:"levels,omitempty"` // of undo and redo: what is undone, in this order
@@ -65,14 +65,14 @@ type Answer struct {
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
 	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
 
-	// The checkpoint was made on another branch than HEAD is on afterwards.
+	// The checkpoint was made on a different branch from the one that HEAD is on afterwards.
 	Elsewhere string `json:"elsewhere,omitempty"`
-	// What the checkpoint left out, and repositories inside that changed since.
+	// What the checkpoint left out, and nested repositories that have changed since.
 	NotBroughtBack []inspect.LeftOut `json:"not_brought_back,omitempty"`
 
 	// Files of the plan that have changed since it was shown. The safety checkpoint has their content.
 	ChangedSince []checkpoint.Path `json:"changed_since,omitempty"`
-	// Work of others that goes along, and how to name the target for a revert that keeps it.
+	// Work of others that is taken back too, and how to name the target for a revert that keeps it.
 	Others []Others `json:"others,omitempty"`
 	Keep   string   `json:"-"`
 	// How many steps of an agent's prompts are discarded.
@@ -126,7 +126,8 @@ type RevertedFile struct {
 	Marked bool            `json:"marked,omitempty"` // a conflict that gets conflict markers
 }
 
-// LeftOfStep is a file in the difference of a step that is not its own and stays as it is.
+// LeftOfStep is a file that changed during a step but is not the step's own work, so it stays as it
+// is.
 type LeftOfStep struct {
 	Path checkpoint.Path `json:"path"`
 	By   string          `json:"by"` // as in RevertedFile.With

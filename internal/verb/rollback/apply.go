@@ -77,7 +77,8 @@ func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 	if err != nil {
 		return err
 	}
-	// Keep the exact bytes of the files that go, so that an undo restores them exactly.
+	// Keep the exact bytes of the files that will be deleted, so that an undo restores them
+	// exactly.
 	modes, err := shot.Secure(ctx, r.plan)
 	if err != nil {
 		return err
@@ -148,7 +149,8 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 	if err == nil {
 		// The event is written, so the rollback is done even if cleaning up fails.
 		answer.DryRun, answer.Safety = false, meta.Safety
-		// The intent goes last: until then --continue makes the checkpoint of a promotion.
+		// The intent file is removed last: until then --continue makes the checkpoint of a
+		// promotion.
 		err = then(ctx, s, meta, answer)
 		s.Trace("then")
 		err = errors.Join(err, staged.Finish(ctx))

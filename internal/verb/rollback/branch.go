@@ -216,8 +216,8 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 	return nil, []string{fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why)}, nil
 }
 
-// asideOf returns the branch that a rollback moved beside HEAD, from the record of its safety
-// checkpoint. It returns a zero value if there is none.
+// asideOf returns the branch that a rollback moved although HEAD was not on it, from the record of
+// its safety checkpoint. It returns a zero value if there is none.
 func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
 	b, _ = create.MemberAside.Of(rec.Git.Extra)
 	return b

@@ -39,8 +39,8 @@ func (c chat) note() string {
 	return c.prepared.Note()
 }
 
-// goOn keeps the new conversation once the rollback is done. If it failed, nothing of it stays, unless
-// the rollback was cut off half-way: then --continue and --abort decide.
+// goOn keeps the new conversation once the rollback is done. If the rollback failed, it removes the
+// conversation, unless the rollback was cut off half-way: then --continue and --abort decide.
 func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
 	if failed == nil {
 		done.Chat = continuationAnswer(s, c.prepared)

@@ -12,8 +12,8 @@ import (
 )
 
 // excluded returns the files in which two trees differ and that checkpoint.exclude names. No
-// rollback touches them: what stands there is in no safety checkpoint, and what a rollback put there could
-// not be taken away again by its undo.
+// rollback touches them: what is there is in no safety checkpoint, and what a rollback put there
+// could not be taken away again by its undo.
 func excluded(ctx context.Context, s *checkpoint.Service, cur, tree name.OID) ([]string, error) {
 	specs := create.ExcludedAlways(s)
 	if len(specs) == 0 {

@@ -330,7 +330,7 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 }
 
 // made returns the ignored files that a rollback of some paths creates. They go into the safety
-// checkpoint, because its undo cannot find them out. For a whole rollback the two trees differ in
+// checkpoint, because its undo cannot compute them. For a whole rollback the two trees differ in
 // them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 	merged := r.promote != nil && r.promote.Merge != nil && r.promote.branch == nil

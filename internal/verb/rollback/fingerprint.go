@@ -14,9 +14,10 @@ import (
 )
 
 // Fingerprint returns a digest of what the plan does: the paths and what happens to each, the
-// checkpoints, the branch and HEAD. `rollback --plan DIGEST` applies a plan only if a new one has the
-// same fingerprint. The present content of the files does not count: the safety checkpoint keeps it, and
-// a file that a program keeps writing would change every plan before it could be agreed to.
+// checkpoints, the branch and HEAD. `rollback --plan DIGEST` applies a plan only if a new one has
+// the same fingerprint. The present content of the files does not count: the safety checkpoint
+// keeps it, and a file that a program keeps writing would change every plan before anyone could
+// confirm it.
 func (r *Plan) Fingerprint() (string, error) {
 	answer := *r.answer
 	// These differ between a dry run and a real one.
@@ -47,8 +48,9 @@ func (r *Plan) Tree() name.OID {
 	return r.cur.Tree
 }
 
-// Since notes in the answer which files of the plan have changed since they were the tree was, and
-// returns all paths that have changed. Both are empty if that tree is not known any more.
+// Since notes in the answer which files of the plan have changed since the worktree had the files
+// of the tree was, and returns all paths that have changed. Both are empty if that tree is not
+// known any more.
 func (r *Plan) Since(ctx context.Context, was name.OID) (all []checkpoint.Path) {
 	if was == "" || r.cur == nil || was == r.cur.Tree {
 		return nil
@@ -96,7 +98,7 @@ func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
 // mostNamed is how many paths Some names.
 const mostNamed = 5
 
-// Some names some of the paths, in parentheses, after a blank.
+// Some names some of the paths, in parentheses, after a space.
 func Some(paths []checkpoint.Path) string {
 	if len(paths) == 0 {
 		return ""

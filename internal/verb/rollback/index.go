@@ -25,8 +25,8 @@ type IndexPlan struct {
 	Stays  string            `json:"stays,omitempty"` // why the index stays as it is; empty if it does not
 }
 
-// headsFor adds to what a checkpoint says of HEAD where it is now and where it will be. It is nil for a
-// landing, which makes the index for the HEAD that it makes.
+// headsFor adds to what a checkpoint says of HEAD where it is now and where it will be. It is nil
+// for a landing, which builds the index for the HEAD that it creates.
 func (r *target) headsFor(ctx context.Context, h snapshot.Heads) (*snapshot.Heads, error) {
 	if r.promote != nil && r.promote.branch != nil {
 		return nil, nil
@@ -74,9 +74,9 @@ func headAfterwards(meta checkpoint.Intent) name.OID {
 	return meta.OldHead
 }
 
-// indexFits returns an error if HEAD is at a commit by now that the index of an unfinished rollback is
-// not for: that index would stage the reverse of what was committed since. For a rollback that an
-// earlier version began it makes the index one for HEAD.
+// indexFits returns an error if HEAD has moved to a commit for which the index of an unfinished
+// rollback was not made: that index would stage the reverse of what was committed since. If an
+// earlier version began the rollback, it adapts the index to HEAD.
 func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
 	if !staged.MovesIndex() {
 		return nil
@@ -91,9 +91,9 @@ func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Rest
 	return carryRecorded(ctx, s, staged, meta, st)
 }
 
-// carryRecorded is for a rollback that an earlier version began: its intent has the index as it was
-// recorded. Where that is known to be the one of a checkpoint, what was staged is carried to the HEAD
-// of now, as in a rollback that begins today.
+// carryRecorded handles a rollback that an earlier version began: its intent file has the index as
+// it was recorded. If that is known to be the index of a checkpoint, what was staged is carried to
+// the present HEAD, as in a new rollback.
 func carryRecorded(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
 	id := cmp.Or(meta.Event.Files, meta.Event.To)
 	for _, l := range meta.Levels {

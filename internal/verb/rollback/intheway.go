@@ -12,8 +12,8 @@ import (
 const OverwriteHint = "--overwrite-ignored captures ignored files in the safety checkpoint and overwrites them; undo brings them back"
 
 // overwritable returns the ignored files that are in the way and that the request allows to be
-// captured and replaced. An undo needs no leave where nothing would be lost: what is there is what
-// it brings back.
+// captured and replaced. An undo needs no permission where nothing would be lost, because the file
+// there is the one that it brings back.
 func (r *fileMoves) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {

@@ -10,8 +10,8 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// leftOut lists what the checkpoint left out, and what changed in the repositories inside, so
-// that nobody takes these for brought back.
+// leftOut lists what the checkpoint left out, and what changed in nested repositories, so that
+// nobody believes that these were restored.
 func (r *fileMoves) leftOut(ctx context.Context) ([]inspect.LeftOut, error) {
 	if r.promote != nil || r.filesStay || r.record.Snapshot.Tree == "" {
 		return nil, nil

@@ -74,7 +74,7 @@ func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.
 	return strings.Map(oneLine, what)
 }
 
-// named is said within a sentence.
+// named is said, for use within a sentence.
 func (w *undoLists) named(ctx context.Context, s *checkpoint.Service, e *journal.Event) string {
 	said := w.said(ctx, s, e)
 	if e.Mode == string(ModeLand) {

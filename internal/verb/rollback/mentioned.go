@@ -83,8 +83,8 @@ func (r *Plan) ChangesFiles() bool {
 // Service returns what the plan was computed with.
 func (r *Plan) Service() *checkpoint.Service { return r.s }
 
-// PrintDiff lets git print what the plan changes in files, from the worktree as it is to what comes back. Of very
-// many files it compares everything. It returns git's exit code.
+// PrintDiff lets git print what the plan changes in files, from the worktree as it is to what comes
+// back. If there are very many files, it compares everything. It returns git's exit code.
 func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
 	var paths []string
 	if all := slices.Concat(r.answer.Plan.Write, r.answer.Plan.Delete, r.answer.Plan.Mode); len(all) <= linesCounted {

@@ -20,8 +20,8 @@ type Others struct {
 	Since string `json:"-"` // the step after which the first of it was made
 }
 
-// others returns the work of others among the files of a plan: what checkpoints after the target say,
-// and what no checkpoint has yet. It is nothing in a session without agents: there, everything is the
+// others returns the work of others among the files of a plan: what checkpoints after the target
+// say, and what no checkpoint has yet. A session without agents has none: everything there is the
 // session's own.
 func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error) {
 	if r.isUndo() || r.promote != nil || r.to.Entry == nil || r.to.State.CurrentEntry() == nil {

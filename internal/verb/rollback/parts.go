@@ -137,8 +137,8 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 	return transactions, nil
 }
 
-// isAlone reports whether a level is undone by itself: a restore is, because only its own safety checkpoint
-// has its paths as they were, and so is a level that moves something aside.
+// isAlone reports whether a level is undone by itself: a restore is, because only its own safety
+// checkpoint has its paths as they were, and so is a level that moves a branch that HEAD is not on.
 func (r *fileMoves) isAlone(ctx context.Context, l journal.Level) bool {
 	return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety)) || r.movesAside(ctx, l)
 }
@@ -230,8 +230,8 @@ func (r *fileMoves) heldBy(ctx context.Context, level int) (held, error) {
 	return h, nil
 }
 
-// sameTree reports whether two commits have the same files. Only under such HEADs are two indexes the
-// same: what is staged is their difference from HEAD.
+// sameTree reports whether two commits have the same files. Two indexes can be the same only if
+// their HEADs have the same files, because what is staged is the difference from HEAD.
 func sameTree(ctx context.Context, s *checkpoint.Service, a, b name.OID) bool {
 	if a == b || a == "" || b == "" {
 		return a == b

@@ -109,7 +109,7 @@ func thenAgain(ctx context.Context, s *checkpoint.Service, st *journal.State, me
 	return then(ctx, s, meta, answer)
 }
 
-// unmadeError says that a promotion was carried out but for its checkpoint.
+// unmadeError says that a promotion was carried out except for its checkpoint.
 type unmadeError struct{ error }
 
 // Unwrap returns why the checkpoint could not be made.

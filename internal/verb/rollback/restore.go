@@ -17,7 +17,8 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// restore is what a target has of a restore, or of the undo or redo of one. It is empty for all others.
+// restore is the part of a target that describes a restore, or the undo or redo of one. It is empty
+// for all others.
 type restore struct {
 	stays bool            // the session stays where it is
 	only  map[string]bool // of an undo: these paths; nil: those of the request, or all

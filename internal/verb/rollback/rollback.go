@@ -61,7 +61,7 @@ type target struct {
 	goal   *record.Record // the record of to: gives the state and the next step
 }
 
-// undo is what an undo or a redo goes through.
+// undo is the part of a target that describes an undo or a redo.
 type undo struct {
 	lists       *undoLists
 	levels      []journal.Level // the levels that are undone, the newest first; never empty
@@ -74,8 +74,8 @@ type undo struct {
 	headFrom  *journal.Entry // the checkpoint whose HEAD is restored; nil: that of files
 }
 
-// fileMoves is what a rollback to a target does to files and index. Of ModeState it has the target
-// alone.
+// fileMoves is what a rollback to a target does to files and index. For ModeState only the target
+// is set.
 type fileMoves struct {
 	*target
 	now
@@ -124,7 +124,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 }
 
 // plan computes the plan for a target. For a dry run it also works in a repository that can only be
-// read, and may begin twice then.
+// read, and may start a second time for that.
 func plan(ctx context.Context, asked target) (*Plan, error) {
 	once := func() (*Plan, error) { return compute(ctx, asked) }
 	if asked.req.DryRun {

@@ -48,7 +48,7 @@ func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
 	}
 	var leave, keep []string
 	for _, p := range c.Unignored {
-		// What the target has as well would look as if the move had written it.
+		// A file that the target has, too, would look as if the move had written it.
 		if _, has, err := r.s.Repo.Trees.Lookup(ctx, r.record.Snapshot.Tree, p); err != nil {
 			return err
 		} else if moved[p] {

@@ -7,7 +7,8 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 )
 
-// Unignored is a file that is ignored now and not afterwards, or a directory with such files.
+// Unignored is a file that is ignored now and no longer after the rollback, or a directory with
+// such files.
 type Unignored struct {
 	Path  checkpoint.Path `json:"path"`            // a directory ends in "/"
 	Files int             `json:"files,omitempty"` // how many are in the directory

@@ -85,8 +85,8 @@ func (r *fileMoves) strikeSaved(ctx context.Context, commit name.OID, open map[s
 	}
 	differs := map[string]bool{}
 	for _, d := range changes {
-		// A change of the mode alone loses no content. Of a nested repository the commit has no
-		// content at all.
+		// A change of the mode alone loses no content. The commit has no content of a nested
+		// repository at all.
 		differs[d.Path] = d.Old.OID != d.New.OID || d.New.Mode == git.ModeGitlink
 	}
 	for p := range open {

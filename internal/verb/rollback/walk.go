@@ -172,8 +172,8 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 	return e
 }
 
-// savedSince says how to remove the checkpoint that was saved last, if nothing has happened in its session
-// since: who has just saved by mistake may expect an undo to take it back.
+// savedSince says how to remove the checkpoint that was saved last, if nothing has happened in its
+// session since: somebody who has just saved by mistake may expect an undo to take it back.
 func savedSince(ctx context.Context, s *checkpoint.Service) string {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
@@ -342,8 +342,8 @@ func modeOf(e *journal.Event) Mode {
 	return ModeAll // the safety checkpoint has everything, whatever the scope was
 }
 
-// movesIndex reports whether an undo of the event restores the index: that of a move of everything,
-// and of one that moved HEAD, because the index went with it.
+// movesIndex reports whether an undo of the event restores the index. It does if the event moved
+// everything, or moved HEAD, because the index went with it.
 func movesIndex(e *journal.Event) bool {
 	m := modeOf(e)
 	return m == ModeAll || m == ModeLand || m == ModeWorktree && e.Branch != ""

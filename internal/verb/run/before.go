@@ -15,8 +15,8 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// What was there when a step began is saved first. It is what the files go back to between
-// tries, and it keeps a rollback from removing work that was in no checkpoint.
+// This file saves what is there before a step begins. Between tries the files go back to it, and a
+// rollback cannot remove work that is in no checkpoint.
 
 // lastGood returns the newest checkpoint from e back that was not made by `run` before a
 // step. Those hold whatever was in the worktree at the time. It returns nil if there is
@@ -67,7 +67,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 }
 
 // nameOf names a command by its program and the number of its arguments. The arguments themselves
-// may hold passwords, and a checkpoint travels.
+// may hold passwords, and checkpoints are sent to other repositories.
 func nameOf(command []string) string {
 	program := name.Clip(strings.Join(strings.Fields(filepath.Base(command[0])), " "), 60)
 	switch n := len(command) - 1; n {

@@ -180,8 +180,7 @@ func (a *Answer) failure() string {
 	return text
 }
 
-// fix runs the command that may repair the cause. If it fails the step is tried again all
-// the same.
+// fix runs the command that may repair the cause. If it fails, the step is tried again anyway.
 func (r *running) fix(ctx context.Context) (command.End, error) {
 	if r.req.Fix == "" {
 		return command.End{}, nil

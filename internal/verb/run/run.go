@@ -124,9 +124,9 @@ type running struct {
 	unkept string // why none does
 }
 
-// Do runs a step: it checks what the workflow requires, runs the command with its state,
-// and makes a checkpoint on success. If there is an answer, an error concerns the
-// checkpoint only, and the command's exit code counts all the same.
+// Do runs a step: it checks what the workflow requires, runs the command with its state, and makes
+// a checkpoint on success. If there is an answer, an error concerns the checkpoint only, and the
+// command's exit code still applies.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	switch {
 	case len(req.Command) == 0:

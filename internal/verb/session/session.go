@@ -182,8 +182,8 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	return m, nil
 }
 
-// told returns the manifest with topic and status as the documents of a workflow tell them, where
-// the events do not.
+// told returns the manifest. If the events have no topic or status, it takes them from the
+// documents of the workflow.
 func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manifest {
 	m := ManifestOf(st)
 	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
@@ -219,8 +219,8 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	if !checkpoint.IsClosed(status) {
 		return nil, checkpoint.Usage("--status must be complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
-	// Only RequireSession: closing a session by mistake, because it was the likely one, is
-	// not wanted.
+	// RequireSession does not guess: a session must not be closed by mistake because it was the
+	// likely one.
 	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func clearDir(dir string) error {
 	return err
 }
 
-// part is something that a deinit takes out: lines that name it, and how it goes.
+// part is something that a deinit takes out: lines that name it, and how it is removed.
 type part struct {
 	says []string
 	take func() error
@@ -218,8 +218,9 @@ func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 	return err
 }
 
-// Stays returns what a deinit leaves, because it is the user's or serves other repositories too, each with
-// the command that removes it. all says that checkpoints go; otherwise they are no part of it.
+// Stays returns what a deinit leaves, because it is the user's or serves other repositories too,
+// each with the command that removes it. all says that checkpoints are removed; otherwise they are
+// not part of it.
 func Stays(ctx context.Context, s *checkpoint.Service, all bool) ([]string, error) {
 	stays, err := connect.Left(s)
 	if err != nil {

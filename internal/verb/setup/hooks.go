@@ -93,8 +93,8 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 	return set, nil
 }
 
-// hookParts returns our hooks, which go and leave those from before in their places. A hook that was
-// changed stays.
+// hookParts returns our hooks, which are removed, so that the earlier hooks get their places back.
+// A hook that was changed stays.
 func hookParts(s *checkpoint.Service) (found []part) {
 	// Core.hooksPath may have been set since.
 	dir := ownHooks(s)

@@ -182,7 +182,7 @@ func (p *exportBundle) mayLeave(ctx context.Context, req ExportRequest) error {
 	return clearance.MayLeave(ctx, p.s, what)
 }
 
-// sayOutside names the files of git-lfs, whose content an export does not have.
+// sayOutside warns about files of git-lfs, because an export does not contain their content.
 func (p *exportBundle) sayOutside(ctx context.Context) error {
 	named, err := lfs.Below(ctx, p.s.Repo, p.tips(), p.without, false)
 	if len(named) > 0 {

@@ -23,7 +23,7 @@ type Destination struct {
 	// The file to write; "-": write to Out.
 	Path string
 	Out  io.Writer
-	// Whether a file is replaced that is no earlier export.
+	// Replace a file even if it is not an earlier export.
 	Force bool
 	// Only the owner may read the file, because it holds something that only the owner could read.
 	private bool
@@ -124,9 +124,8 @@ func destination(path string) (file string, info fs.FileInfo, err error) {
 	return path, nil, nil
 }
 
-// into writes to a pipe or a device. Replacing it by a file would break it for everybody
-// else. Opening a pipe blocks until there is a reader, so it is done with the context in
-// view.
+// into writes to a pipe or a device. Replacing it by a file would break it for everybody else.
+// Opening a pipe blocks until there is a reader, so it ends early when the context is cancelled.
 func into(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
 	f, err := create.Patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 	if err != nil {

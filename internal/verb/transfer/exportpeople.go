@@ -23,7 +23,8 @@ import (
 	"git-checkpoint/internal/verb/session"
 )
 
-// export packs the bundle and saves what write makes of it, in a format that has it inside.
+// export packs the bundle and saves what write makes of it: a file in a format that contains the
+// bundle.
 func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*exportBundle, io.Writer, []byte) error) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
@@ -109,7 +110,7 @@ func (p *exportBundle) tarSession(ctx context.Context, t *archive.Writer, in nam
 	return nil
 }
 
-// manifest returns the manifest of a session, without what is a fact of this worktree.
+// manifest returns the manifest of a session, without what depends on this worktree.
 func (p *exportBundle) manifest(st *journal.State) *session.Manifest {
 	m := session.ManifestOf(st)
 	return m

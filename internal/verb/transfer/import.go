@@ -217,7 +217,7 @@ func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in
 	case v.State.ReadOnly != "":
 		return nil, store.ReadOnly(im.session, v.State)
 	}
-	// A session that exists keeps its workflow. The layout's counts for a new one only.
+	// A session that exists keeps its workflow. The layout's workflow is used for a new one only.
 	workflow := in.Workflow
 	if v.State != nil && v.State.Workflow != "" {
 		workflow = v.State.Workflow

@@ -1,8 +1,8 @@
 package transfer
 
-// A plan is made in memory, on a importMap: a small model of the session that tracks what the
-// fold would say after each planned event. That lets it place later documents and find the
-// targets of rollbacks before anything is written.
+// A plan is made in memory, in an importMap: a small model of the session that tracks what the fold
+// would say after each planned event. That lets it place later documents and find the targets of
+// rollbacks before anything is written.
 
 import (
 	"strings"
@@ -55,8 +55,8 @@ func newImportMap(st *journal.State, known map[string]KnownDocument) *importMap 
 	}
 	current := -1
 	for _, e := range st.Checkpoints() {
-		// Dead checkpoints cannot become current again, and safety checkpoints are no part
-		// of a layout.
+		// Dead checkpoints cannot become current again, and safety checkpoints are not part of a
+		// layout.
 		if e.Dead || e.Safety {
 			continue
 		}
@@ -165,7 +165,7 @@ func (im *importing) plan(v store.View) []planned {
 		// new checkpoint with the same key.
 		had := im.importMap.digests[d.Key]
 		// An export writes one document for a key. If that is made of a checkpoint of ours, it is
-		// known beside the one that was imported.
+		// known, too, like the one that was imported.
 		if had == im.digests[i] || im.in.Known[d.Key].Digest == im.digests[i] {
 			told.Action = ImportUnchanged
 			if at := im.importMap.find(d.Key); at >= 0 {

@@ -99,7 +99,8 @@ func (k *compared) commit(id string) (name.OID, error) {
 
 // line compares one JSON line, by its type.
 func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
-	// JSON of Go would replace invalid bytes silently, so two texts could compare as equal.
+	// Go's JSON decoder replaces invalid bytes silently, so two different texts could compare as
+	// equal.
 	if !utf8.Valid(line) {
 		return errors.New("it is not UTF-8")
 	}
@@ -129,7 +130,7 @@ func (c *comparison) line(ctx context.Context, kind string, line []byte) error {
 	return fmt.Errorf("an export has no lines of type %q", name.Clip(kind, name.Said))
 }
 
-// manifestAgrees compares a manifest except for "active", which is a fact of one worktree.
+// manifestAgrees compares a manifest except for "active", which depends on the worktree.
 func manifestAgrees(known *compared, said map[string]any) error {
 	delete(said, "active")
 	return agrees(said, session.ManifestOf(known.state))

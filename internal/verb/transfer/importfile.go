@@ -90,8 +90,8 @@ func reading(file string, read func(*bufio.Reader) error) error {
 	return nil
 }
 
-// FormatOf returns the format of a file, compressed or not: "bundle", "tar", "jsonl", or "" if it is
-// none of ours.
+// FormatOf returns the format of a file, compressed or not: "bundle", "tar", "jsonl", or "" if it
+// is not one of ours.
 func FormatOf(file string) (format string, err error) {
 	err = reading(file, func(r *bufio.Reader) error {
 		beginning, err := r.Peek(512)

@@ -88,8 +88,8 @@ func (c *pushRound) archiveToSend(ctx context.Context, p *remote.Plan, there *re
 	return oid, err
 }
 
-// sendFolds deletes refs at the remote for which its archive now stands. A host that keeps them
-// causes a warning, not an error: they do no harm beside the archive.
+// sendFolds deletes refs at the remote that its archive now replaces. A host that keeps them causes
+// a warning, not an error: they do no harm beside the archive.
 func (c *pushRound) sendFolds(ctx context.Context) error {
 	var folds []remote.Update
 	for _, p := range c.plans {

@@ -18,8 +18,9 @@ import (
 )
 
 // mayBeSent passes everything that a push is about to send through the clearance gate, before the
-// first ref goes. The gate gets the tips to scan, and what the remote holds already, which need not
-// be scanned. An error means that nothing may be sent. It returns the files of git-lfs to hand over.
+// first ref is sent. The gate gets the tips to scan, and what the remote holds already, which need
+// not be scanned. An error means that nothing may be sent. It returns the files of git-lfs to hand
+// over.
 func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	tips := []name.OID{c.notes}
@@ -135,7 +136,7 @@ func (c *pushRound) addTalk(ctx context.Context, commit name.OID, found *clearan
 
 // addUntracked adds to paths the files of a checkpoint that were not in the index when it was made:
 // the additions between the staged tree in the record commit and the tree of the checkpoint.
-// Gitlinks are left out, and what was captured although it was ignored.
+// Gitlinks, and files that were captured although they were ignored, are left out.
 func (c *pushRound) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
 	m, err := c.s.Store.RecordCommit(ctx, commit)
 	if err != nil {

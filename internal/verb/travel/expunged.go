@@ -178,7 +178,7 @@ func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[n
 }
 
 // lost returns the blobs of files that are in one checkpoint and were removed or changed in the
-// other. Gitlinks are no blobs and are left out.
+// other. Gitlinks are not blobs and are left out.
 func (u *union) lost(ctx context.Context, before, now name.OID) ([]name.OID, error) {
 	if now == "" {
 		return nil, nil

@@ -2,7 +2,7 @@ package travel
 
 // A fetch lists both sides, brings the missing refs of all sessions into a quarantine with one git
 // fetch, and then joins session by session (unite.go). The refs of the quarantine are deleted at
-// the end; by then the objects are reachable from real refs, or nobody wants them.
+// the end; by then the objects are reachable from real refs, or are not needed.
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"git-checkpoint/internal/verb/expunge"
 )
 
-// Fetch brings what other clones pushed and joins it with what is here. The answer is returned
-// beside an error too.
+// Fetch brings what other clones pushed and joins it with what is here. The answer is also returned
+// with an error.
 func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	return run(s, req, func(t *transfer) error {
 		_, err := t.fetch(ctx)
@@ -186,8 +186,9 @@ func (t *transfer) unite(ctx context.Context, session name.Session, here, there 
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
 	if q != nil {
 		// The remote may have moved between the listing and the fetch. A newer journal would name
-		// checkpoints that were not listed, and so not fetched; the listed one is part of it. Only
-		// if that did not come, because somebody replaced the journal, what was fetched counts.
+		// checkpoints that were not listed, and so not fetched; the listed one is part of it. What
+		// was fetched is used only if the listed journal did not come, because somebody replaced
+		// it.
 		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s, u.tip)) {
 			u.tip = tip
 		}

@@ -1,8 +1,8 @@
 package travel
 
-// The content of files of git-lfs is not in git. A push hands what it sends to `git lfs push`, before
-// the first ref goes. What git-lfs did not take is remembered, and handed to it again by the next
-// push, which would not find it among what it sends.
+// The content of git-lfs files is not in git. Before the first ref is pushed, the objects to be
+// sent are passed to `git lfs push`. Objects that git-lfs did not take are remembered and passed to
+// it again by the next push, because by then they are no longer among the objects to be sent.
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"git-checkpoint/internal/storage/remote"
 )
 
-// outside returns the files of git-lfs that this push hands to git-lfs. The first push to an
-// address hands everything that the checkpoints there name: an earlier version handed nothing.
+// outside returns the git-lfs files that this push passes to git-lfs. The first push to an address
+// passes everything that the checkpoints there name, because an earlier version passed nothing.
 func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, error) {
 	late, handed := c.memory.Outside[c.remote.Place]
 	if !lfs.Open(c.s.Repo).InUse() {
@@ -53,8 +53,8 @@ func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, 
 	}), nil
 }
 
-// sendOutside hands files to git-lfs. A failure is told at the end of the transfer: the refs go all the
-// same.
+// sendOutside hands files to git-lfs. A failure is reported at the end of the transfer; the refs
+// are still sent.
 func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 	if !lfs.Open(c.s.Repo).InUse() {
 		return nil
@@ -98,8 +98,8 @@ func why(err error) string {
 	return err.Error()
 }
 
-// unsentError returns the error for content that was not sent, or err where that is one; then it
-// is only said.
+// unsentError returns the error for content that was not sent. If err is an error already, it
+// returns that, and the content is only mentioned in warnings.
 func (t *transfer) unsentError(err error) error {
 	if len(t.unsent) == 0 {
 		return err

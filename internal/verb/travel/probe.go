@@ -10,7 +10,7 @@ import (
 )
 
 // CheckRemote finds out what a host accepts, by pushing probe refs and deleting them again. An
-// error beside a non-empty result means that checkpoints cannot be kept at the host as it is
+// error together with a non-empty result means that checkpoints cannot be kept at the host as it is
 // configured.
 func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]remote.Capability, error) {
 	t, err := newTrip(s, req)
@@ -36,7 +36,7 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 		return found, unreachable(err)
 	}
 	// The first result is about refs below the configured prefix. The second is whether they are
-	// shown or, where the first was a no, whether the host takes branches instead.
+	// shown or, if the host refuses them, whether the host takes branches instead.
 	switch {
 	case found[0].OK && len(found) > 1 && found[1].OK:
 		return found, nil

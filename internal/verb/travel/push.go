@@ -20,7 +20,7 @@ import (
 )
 
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
-// returned beside an error too.
+// also returned with an error.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	clearance.ReviewTags(ctx, s)
 	return run(s, req, func(t *transfer) error { return t.push(ctx, nil) })
@@ -32,7 +32,7 @@ const pushTries = 60
 // errStale means that the remote, or the journal here, has changed since it was listed.
 var errStale = errors.New("the remote has changed in the meantime")
 
-// push sends to every place to which git would push. That may be another address than the one that
+// push sends to every place to which git would push. That may be an address other than the one that
 // git fetches from, or several; if one of several cannot be reached, the others still get the push
 // and the first error is returned. there is the listing of the fetch address if it was read
 // already, else nil. It is of no use for other push addresses, which are listed by themselves.
@@ -111,7 +111,7 @@ func (t *transfer) known(ctx context.Context, here, there *remote.Listing) error
 	return nil
 }
 
-// pushRound is everything that one round of a push sends. It is fixed before the first ref goes,
+// pushRound is everything that one round of a push sends. It is fixed before the first ref is sent,
 // so that checkpoints made during the push wait for the next one.
 type pushRound struct {
 	*transfer
@@ -245,10 +245,10 @@ func (c *pushRound) plan(ctx context.Context, session name.Session, q *remote.Qu
 	return nil
 }
 
-// sound returns the refs to create without those that are no valid checkpoint, or another one than
-// the journal names. Nobody could take them back: every other clone would refuse them with each
-// fetch, and the right commit would be a conflict from then on. Of what the journal names only the
-// paths are read: no clone takes those that a rollback refuses.
+// sound returns the refs to create without those that are not valid checkpoints, or not the ones
+// that the journal names. Nobody could take them back: every other clone would refuse them with
+// each fetch, and the right commit would be a conflict from then on. For checkpoints that the
+// journal names, only the paths are read: no clone takes those that a rollback refuses.
 func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, creates []remote.Update) []remote.Update {
 	if len(creates) == 0 {
 		return nil
@@ -279,9 +279,9 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 }
 
 // writable returns an error if a rollback would refuse a path among the files of a checkpoint or
-// those that were staged. Only what differs from the tree in seen is read; without an error the
-// checkpoint's tree is put there. A tree that cannot be read is left to git, which says more when it
-// sends it.
+// those that were staged. Only what differs from the tree in seen is read; if there is no error,
+// the checkpoint's tree is stored there. A tree that cannot be read is left to git, which says more
+// when it sends it.
 func (c *pushRound) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
 	trees, err := c.s.Store.Trees(ctx, commit)
 	if err != nil {

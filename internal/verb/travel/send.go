@@ -157,8 +157,8 @@ func (c *pushRound) sendJournals(ctx context.Context, journals, deletes []remote
 }
 
 // sendEach sends the refs in chunks. The remote takes or refuses each by itself, and took is called
-// with each result. Of a ref that had moved at the remote it is not called; the error is errStale
-// then, after all refs were sent.
+// with each result. It is not called for a ref that had moved at the remote: then the error is
+// errStale, once all refs were sent.
 func (c *pushRound) sendEach(ctx context.Context, updates []remote.Update, took func(remote.Outcome)) error {
 	var stale error
 	for some := range slices.Chunk(updates, remote.Chunk) {
@@ -177,8 +177,8 @@ func (c *pushRound) sendEach(ctx context.Context, updates []remote.Update, took 
 	return stale
 }
 
-// recordOutcome records the result of one ref: the line of the answer, and the listing c.there, from which
-// the later steps of the push go on.
+// recordOutcome records the result of one ref: the line of the answer, and the listing c.there,
+// which the later steps of the push use.
 func (c *pushRound) recordOutcome(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {

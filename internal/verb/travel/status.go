@@ -23,7 +23,7 @@ type RemoteSession struct {
 }
 
 // CompareRemote lists the remote and compares each session with it. It changes nothing in either
-// repository. The state of journals that are not here is told from the tracking refs.
+// repository. The state of journals that are not here is taken from the tracking refs.
 func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]RemoteSession, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -72,7 +72,7 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 	return out, nil
 }
 
-// foresee tells Request.First what a push to one address would ask about.
+// foresee passes to Request.First what a push to one address would ask about.
 func (c *pushRound) foresee(ctx context.Context) error {
 	for _, session := range c.here.Names() {
 		c.plans = append(c.plans, remote.Plan{Session: session})

@@ -54,12 +54,13 @@ type memory struct {
 	Settled  []string         `json:"settled,omitempty"` // digests of states in which nothing was left to do, oldest first
 	Auto     string           `json:"auto,omitempty"`    // how the last background push ended
 
-	// Refused are the commits with an object that git refuses, with the reason. They are not fetched
-	// again for a day, so that a fetch costs no search and gets on to others.
+	// Refused are the commits with an object that git refuses, with the reason. They are not
+	// fetched again for a day, so that a fetch need not search for them again and gets to the
+	// others.
 	Refused      map[name.OID]string `json:"refused,omitempty"`
 	RefusedSince *checkpoint.Time    `json:"refused_since,omitempty"`
 	// Outside has, by the address of a push or "" for the usual one, the files of git-lfs that are
-	// still to be sent. An address that is missing was never pushed to with them.
+	// still to be sent. If an address is missing, no push to it has sent any of them yet.
 	Outside map[string][]lfs.Named `json:"outside,omitempty"`
 
 	file string // its name in the checkpoint directory

@@ -74,7 +74,7 @@ type Line struct {
 	Verb string `json:"-"` // "push" or "fetch"
 }
 
-// Answer is the result of `push`, `fetch` and `sync`. It is returned beside an error too, because
+// Answer is the result of `push`, `fetch` and `sync`. It is also returned with an error, because
 // refs that were moved before the error stay moved.
 type Answer struct {
 	Remote string
@@ -130,13 +130,13 @@ type transfer struct {
 	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
 	tracking map[name.Ref]name.OID
 	said     map[string]bool // warnings that were already printed
-	hasOld   bool            // the remote has a session of before a rewrite, see leaveBegunAnew
-	noNotes  bool            // the host refuses the notes, which is no failure
+	hasOld   bool            // the remote has a session from before a rewrite, see leaveBegunAnew
+	noNotes  bool            // the host refuses the notes, which is not a failure
 	// unsent says what content outside git was not sent, see sendOutside.
 	unsent []string
 }
 
-// run makes a transfer, and returns what it did beside an error too.
+// run makes a transfer. It also returns what it did with an error.
 func run(s *checkpoint.Service, req Request, do func(*transfer) error) (*Answer, error) {
 	t, err := newTrip(s, req)
 	if err != nil {
@@ -279,8 +279,8 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 	return here, there, nil
 }
 
-// clones adds the sessions that the request calls by their branch alone, main for main-4821. Those of
-// several clones all travel.
+// clones adds the sessions that the request calls by their branch alone, main for main-4821. If
+// several clones have such a session, all of them are transferred.
 func (t *transfer) clones(l *remote.Listing) {
 	for _, called := range t.sessions {
 		if l.Sessions[called] != nil {
@@ -294,9 +294,9 @@ func (t *transfer) clones(l *remote.Listing) {
 	}
 }
 
-// leaveBegunAnew takes out of a listing of the remote what it has of sessions whose journal was rewritten
-// with the history, and that go on under another name here. A push refuses, because what it sends
-// would stand there beside what the rewrite took out.
+// leaveBegunAnew removes from a listing of the remote the sessions whose journal was rewritten
+// together with the history and that go on under another name here. A push refuses, because what it
+// sends would stand at the remote beside what the rewrite removed.
 func (t *transfer) leaveBegunAnew(here, there *remote.Listing) error {
 	list, err := clearance.ReadExpunged(t.s.Repo)
 	if err != nil {

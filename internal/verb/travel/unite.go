@@ -13,9 +13,10 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// union joins what came of one session with what is here. run verifies the new checkpoints first,
-// outside the transaction. build then computes the change from the journal as it is at that moment.
-// It is called again from the start whenever another writer was faster, so it resets its results.
+// union joins what was fetched of one session with what is here. run verifies the new checkpoints
+// first, outside the transaction. build then computes the change from the journal as it is at that
+// moment. It is called again from the start whenever another writer was faster, so it resets its
+// results.
 type union struct {
 	t       *transfer
 	session name.Session

@@ -45,8 +45,8 @@ func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remot
 	}
 }
 
-// refusedBefore takes the refs out of want of which git refused an object before, and what belongs to
-// such a journal. It returns the refs that were refused.
+// refusedBefore removes from want the refs with an object that git refused before, and what belongs
+// to such a journal. It returns the refs that were refused.
 func (t *transfer) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
 	t.memory.forget(t.s.Now())
 	known := map[name.Ref]remote.Refusal{}

@@ -114,7 +114,7 @@ func (a *asker) sessionNamed(of name.Session) *session {
 	return nil
 }
 
-// content returns the lines of a file; nil if it has none or is no text.
+// content returns the lines of a file; nil if it has none or is not text.
 func (a *asker) content(ctx context.Context, e git.Entry) text {
 	if !isFile(e) {
 		return nil
@@ -167,7 +167,8 @@ func (a *asker) numbered(t text) content {
 	return content{text: t, numbers: a.lines.numbers(t), known: true}
 }
 
-// has reports whether line i of a file is this text: git may have shown another text than the file has.
+// has reports whether line i of a file is this text: git may have shown a text that differs from
+// the file's.
 func (a *asker) has(ctx context.Context, e git.Entry, i int, line string) bool {
 	if a.loose {
 		line = bare(line)
@@ -255,8 +256,8 @@ func (a *asker) file(ctx context.Context, tree name.OID, path string) git.Entry 
 	return e
 }
 
-// entriesOf returns the entries of the index that have line i of a text. Of a line that is everywhere
-// only those with the same lines around it.
+// entriesOf returns the entries of the index that have line i of a text. For a very common line it
+// returns only those with the same lines around it.
 func (a *asker) entriesOf(t text, i int) []entry {
 	const many = 2000
 	want := t.entryOf(i)
@@ -275,8 +276,8 @@ func (a *asker) entriesOf(t text, i int) []entry {
 	return out
 }
 
-// adding returns by session whether line i of a text can be one that the session added, or one from which it
-// has its files.
+// adding returns for each session whether it may have added line i of a text, itself or through a
+// session from which it has its files.
 func (a *asker) adding(t text, i int) []bool {
 	want := t.entryOf(i)
 	if known, is := a.sessions[want]; is {

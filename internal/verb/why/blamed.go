@@ -16,7 +16,7 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// blamedLine is a line as git blame tells of it.
+// blamedLine is a line as git blame reports it.
 type blamedLine struct {
 	commit     name.OID // empty: it is not committed
 	path       string   // in the commit
@@ -108,7 +108,7 @@ func noLines(said string) error {
 
 var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`) })
 
-// rangeOf parses N, N,M or N,+COUNT for a file of so many lines.
+// rangeOf parses N, N,M or N,+COUNT for a file with this many lines.
 func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 	m := numbers().FindStringSubmatch(typed)
 	if m == nil {

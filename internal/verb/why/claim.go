@@ -82,9 +82,9 @@ func (a *asker) seenBefore(t text, i int, claim Claim, all []Claim) bool {
 	})
 }
 
-// confirmed reports whether a claim to line i of the file as it is now holds from there, too. git blame may
-// have taken one of several equal lines for another one, and then its commit tells of the wrong one. paths
-// are the names that the file has or had.
+// confirmed reports whether a claim to line i of the file as it is now holds from there, too. git
+// blame may have taken one of several equal lines for another one, and then its commit is that of
+// the wrong line. paths are the names that the file has or had.
 func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i int, claim Claim) bool {
 	t := a.content(ctx, e)
 	if i >= len(t) {
@@ -115,7 +115,7 @@ func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i in
 	return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
 }
 
-// dropWeaker drops the claims that a better one stands against.
+// dropWeaker drops the claims for which there is a better one.
 func dropWeaker(all []Claim) []Claim {
 	known := slices.DeleteFunc(all, func(c Claim) bool { return c.By == author.Unknown })
 	// Sessions of one worktree have seen the same change. One of them may know whose it is, or else the first one
@@ -179,8 +179,8 @@ func (a *asker) rankOf(of *session, from standing, c *aim) int {
 	return 1
 }
 
-// findLine finds line i of a file of a commit in a checkpoint: in the file of that name, or in another one
-// from which the commit took it away.
+// findLine finds line i of a file of a commit in a checkpoint: in the file of that name, or in
+// another file from which the commit removed the line.
 func (a *asker) findLine(ctx context.Context, point int32, c *aim, path string, e git.Entry, i int) (string, int) {
 	tree := a.x.Checkpoints[point].Tree
 	if here := a.file(ctx, tree, path); isFile(here) {

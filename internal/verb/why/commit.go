@@ -143,8 +143,8 @@ func (a *asker) behindPath(ctx context.Context, c *aim, change git.Change) (out 
 	return out, unknown
 }
 
-// whole returns the claims to a change that adds no lines: a session's checkpoint that the commit can
-// come from has the file exactly so, and one of its steps made it so.
+// whole returns the claims to a change that adds no lines: a session's checkpoint that the commit
+// can come from has exactly this file, and one of its steps made it so.
 func (a *asker) whole(ctx context.Context, c *aim, change git.Change) []Claim {
 	var all []Claim
 	for n := range a.x.Sessions {

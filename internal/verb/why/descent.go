@@ -10,7 +10,8 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// mostBetween is how many commits may lie between a checkpoint and a commit. Nothing is claimed beyond.
+// mostBetween is how many commits may lie between a checkpoint and a commit. If there are more, no
+// claim is made.
 const mostBetween = 5000
 
 // commit reads a commit once. The result is nil if it cannot be read.

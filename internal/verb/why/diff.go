@@ -109,10 +109,11 @@ func (n *numbering) match(a, b []int32) []int {
 	return m.to
 }
 
-// doubt finds lines that may as well be new as old. Between two lines that both texts have once, b has a line
-// more often or less often than a, or elsewhere: it cannot be told which of them is the one that was there.
-// It can where all lines of a stay in front and those behind them are only added or only removed, and one of
-// them is in one text only: a function comes or goes, and slide says where it is.
+// doubt finds lines that may as well be new as old. Between two lines that both texts have once, b
+// has a line more often or less often than a, or elsewhere: it cannot be told which of them is the
+// one that was there. It can where all lines of a stay in front and those after them are only added
+// or only removed, and one of them is in one text only: a function comes or goes, and slide says
+// where it is.
 func (m *matching) doubt() {
 	i, k := 0, 0
 	for l := 0; l <= len(m.b); l++ {
@@ -200,8 +201,8 @@ func invert(from, to []int) {
 	}
 }
 
-// slide moves each block of lines without partners down as far as it goes, as git does: of several equal
-// places for a new function that is the one behind the function before.
+// slide moves each block of lines without partners down as far as it goes, as git does: of several
+// equal places for a new function that is the one after the function before.
 func slide(t []int32, to []int) {
 	for from := 0; from < len(t); from++ {
 		if to[from] != alone {

@@ -101,14 +101,14 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []
 	return out
 }
 
-// content is a file of a tree. It is not known if it is no text, too large, or cannot be read.
+// content is a file of a tree. It is not known if it is not text, too large, or cannot be read.
 type content struct {
 	text    text
 	numbers []int32 // of the lines, where an asker read it; an asker's contents share their lines
 	known   bool
 }
 
-// readLines reads a file of a tree. What is no file has no lines.
+// readLines reads a file of a tree. What is not a file has no lines.
 func (x *index) readLines(ctx context.Context, from *git.Objects, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}

@@ -22,15 +22,16 @@ const indexFile = "lines.idx"
 // magic begins the file, and changes with its format.
 const magic = "gcwhy03\n"
 
-// Limits of the index. What lies beyond has no lines in it, so that nothing is claimed of it.
+// Limits of the index. Lines beyond them are not indexed, so no claim is made about them.
 const (
 	mostEntries = 4_000_000 // 40 MB
 	mostChanges = 1 << 20   // an entry has three bytes for the number of one
 	mostIn      = 20_000    // lines, and paths, of one difference
 )
 
-// index knows which line each checkpoint added. The file has the magic, the length of the head (8 bytes),
-// the head as JSON, the points (points.go), the changes and the entries, each sorted, and a seal (seal.go).
+// index holds which lines each checkpoint added. The file has the magic, the length of the head (8
+// bytes), the head as JSON, the points (points.go), the changes and the entries, each sorted, and a
+// seal (seal.go).
 type index struct {
 	head
 	changes []change // by checkpoint and path

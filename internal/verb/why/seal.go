@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 )
 
-// The index is believed, so it ends with a seal that only this repository's key makes: the tag of AES-GCM
-// over all before it, which is as fast as a checksum, and the nonce.
+// The index is trusted, so it ends with a seal that only this repository's key makes: the tag of
+// AES-GCM over all before it, which is as fast as a checksum, and the nonce.
 const (
 	tagSize   = 16
 	nonceSize = 12

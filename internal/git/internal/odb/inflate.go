@@ -12,8 +12,8 @@ import (
 var errShort = errors.New("the compressed stream is cut off")
 
 // inflater inflates zlib streams from memory and says where they end, since the objects in a pack
-// stand directly behind each other. It is used for many streams, because creating a zlib reader
-// costs more than inflating a small object.
+// follow each other directly. It is used for many streams, because creating a zlib reader costs
+// more than inflating a small object.
 type inflater struct {
 	in     bytes.Reader // it is an io.ByteReader, from which zlib does not read beyond the end of the stream
 	stream io.ReadCloser

@@ -11,7 +11,7 @@ import (
 )
 
 // Loose reads a loose object of at most limit bytes from its file. The file must hold one stream
-// and nothing behind it. The content stays valid.
+// and nothing after it. The content stays valid.
 func (r *Reader) Loose(path string, limit int64) (Object, error) {
 	file, err := r.file(path, limit)
 	if err != nil {

@@ -7,8 +7,8 @@
 // at a Place (Read, Info), or a loose object by the path of its file (Loose, LooseInfo).
 //
 // The package accepts only what git writes today and what fits into the caller's limit. Anything
-// else is ErrUseGit, and the caller must ask git, whose answers and error messages are the
-// ones that count. It also refuses whatever git refuses. It does not compute object ids: a caller
+// else is ErrUseGit, and the caller must ask git, whose answers and error messages are
+// authoritative. It also refuses whatever git refuses. It does not compute object ids: a caller
 // that needs proof of the content must hash it.
 //
 // Start reading with Packs (packs.go), then index.go for the lookup and reader.go for entries.

@@ -34,8 +34,8 @@ type window struct {
 	size int64 // how much to read at once; it grows while reads are sequential
 }
 
-// Types of pack entries beside those of whole objects. A delta has the type of its base. The base
-// of an offset delta is named by its distance, that of a ref delta by its id.
+// Types of pack entries other than those of whole objects. A delta has the type of its base. The
+// base of an offset delta is named by its distance, that of a ref delta by its id.
 const (
 	typeOffsetDelta = 6
 	typeRefDelta    = 7
@@ -115,9 +115,8 @@ func (r *Reader) Read(at Place, limit int64) (Object, error) {
 	return o, nil
 }
 
-// Info returns the type and the size of an object without its content. The size of a delta's
-// result stands at its beginning, so one entry is inflated, and for the type only headers are
-// read.
+// Info returns the type and the size of an object without its content. The size of a delta's result
+// is at its beginning, so one entry is inflated, and for the type only headers are read.
 func (r *Reader) Info(at Place, limit int64) (Object, error) {
 	if have, ok := r.bases.get(at); ok {
 		return Object{Type: have.Type, Size: have.Size}, nil
@@ -223,9 +222,9 @@ func distance(b []byte) (back int64, used int, ok bool) {
 	return 0, 0, false
 }
 
-// content inflates the stream that begins at offset. It must fill out exactly. How long the
-// stream is stands nowhere, so a guess is read first, and the largest possible length if that was
-// too short.
+// content inflates the stream that begins at offset. It must fill out exactly. The length of the
+// stream is not recorded anywhere, so a guess is read first, and the largest possible length if
+// that was too short.
 func (r *Reader) content(p *pack, offset int64, out []byte) error {
 	b, err := r.bytes(p, offset, min(int64(len(out)), guessed)+spare)
 	if err != nil {

@@ -74,7 +74,7 @@ func (f Files) Samples(dir string) ([]name.Ref, error) {
 		samples = append(samples, name.Ref(ref))
 		child, _, nested := strings.Cut(rest, "/")
 		if from = ref + "\x00"; nested {
-			from = dir + "/" + child + "0" // the character after the slash: behind all that is below the child
+			from = dir + "/" + child + "0" // the character after the slash: it sorts after all that is below the child
 		}
 	}
 }

@@ -245,8 +245,8 @@ func (t *transaction) decide() error {
 	return err
 }
 
-// release removes the remaining locks and then the proofs. The first proof goes last: as long as it
-// exists and is locked with flock, no other process takes the remaining ones for leftovers.
+// release removes the remaining locks and then the proofs. The first proof is removed last: as long
+// as it exists and is locked with flock, no other process takes the remaining ones for leftovers.
 func (t *transaction) release() {
 	for _, l := range t.locks {
 		if l.held {

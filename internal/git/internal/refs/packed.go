@@ -102,8 +102,8 @@ func (t *transaction) fillPacked() error {
 }
 
 // mergePacked returns the content of packed-refs with the new refs inserted in order and those in
-// gone left out. It returns errUseGit for a file in another form than git has written for years, and
-// ErrRaced if one of the new refs exists.
+// gone left out. It returns errUseGit for a file in a form other than the one that git has written
+// for years, and ErrRaced if one of the new refs exists.
 func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, error) {
 	fresh = slices.Clone(fresh)
 	slices.SortFunc(fresh, func(a, b Update) int { return strings.Compare(string(a.Ref), string(b.Ref)) })
@@ -147,7 +147,7 @@ func mergePacked(old []byte, fresh []Update, gone map[string]bool) ([]byte, erro
 			b.Write(line)
 		}
 	}
-	// Only refs behind the last line are left.
+	// Only refs after the last line are left.
 	add("")
 	return b.Bytes(), nil
 }

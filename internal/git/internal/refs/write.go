@@ -229,7 +229,7 @@ func (f Files) current(packed packedRefs, ref name.Ref) (name.OID, error) {
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().IsRegular():
 		oid, err := f.looseID(path)
-		if err != nil { // also if it is gone, although its ref is locked
+		if err != nil { // even if it is gone, although its ref is locked
 			return "", errUseGit
 		}
 		return oid, nil

@@ -28,7 +28,7 @@ import (
 //
 //   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags. With
 //     the tag more as well, words before it are stored, too, and the "--" between them.
-//   - verbatim: everything from the first word that is no flag of ours, as in "log --format=%s".
+//   - verbatim: everything from the first word that is not a flag of ours, as in "log --format=%s".
 //   - command: a command line of another program, as in "run --step 4 make -j2".
 //
 // Then rewritten changes some of the remaining flags.
