@@ -228,7 +228,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		return nil, err
 	}
 	d.after = threeway.SideOf(after)
-	before, moved, err := r.before(ctx, f, rec, did.Base)
+	before, moved, err := r.before(ctx, rec, did.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func covers(leftOut, p string) bool {
 }
 
 // before returns the files before a checkpoint, and whether HEAD has moved in between.
-func (r *reverting) before(ctx context.Context, f *checkpoint.Found, rec *record.Record, base *journal.Entry) (t snapshot.Target, moved bool, err error) {
+func (r *reverting) before(ctx context.Context, rec *record.Record, base *journal.Entry) (t snapshot.Target, moved bool, err error) {
 	if base == nil { // the first one has what was changed since HEAD
 		if rec.Git.Head != "" {
 			t.Tree, err = r.s.Repo.Commits.TreeOf(ctx, rec.Git.Head)
