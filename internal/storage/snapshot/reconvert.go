@@ -23,7 +23,8 @@ import (
 // the mode was to change, the file is replaced instead. Files below changed attributes are looked
 // at, and no others. changes are the differences between the two trees.
 func (s *planner) addConverted(ctx context.Context, p *Plan, changes []git.Change, untouched func(string) bool) error {
-	if !slices.ContainsFunc(changes, func(c git.Change) bool { return holdsAttributes(c.Path) }) {
+	p.reattributed = slices.ContainsFunc(changes, func(c git.Change) bool { return holdsAttributes(c.Path) })
+	if !p.reattributed {
 		return nil
 	}
 	entries, err := s.belowAttributes(ctx, p, changes, untouched)

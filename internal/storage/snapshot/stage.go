@@ -55,7 +55,7 @@ type restorer struct {
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
+	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, converts: p.reattributed, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
@@ -297,15 +297,14 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 // if the attributes changed, and so the blob, but not the file. It is then not rewritten and
 // keeps its mtime.
 func (r *Restore) spareEqual() error {
-	// Without conversions on either side, other blobs are other bytes.
-	converts := r.converts || slices.ContainsFunc(r.intent.Ops, func(o Op) bool { return holdsAttributes(o.Path) })
 	for i := range r.intent.Ops {
 		o := &r.intent.Ops[i]
 		if o.kind() != OpWrite || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
 			continue
 		}
 		now := r.seen[o.Path]
-		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !converts {
+		// Without conversions on either side, other blobs are other bytes.
+		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
 			continue
 		}
 		data, info, err := r.worktree.files.ReadWhole(o.Path)

@@ -90,6 +90,7 @@ func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 		return r.notStaged(err)
 	}
 	r.s.Trace("staged")
+	done.Plan.Write = create.ToPaths(r.plan.Paths(snapshot.OpWrite)) // Stage finds those whose bytes stay
 	meta, err := r.begin(ctx, staged, modes)
 	if err != nil {
 		staged.Cancel()

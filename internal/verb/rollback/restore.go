@@ -87,7 +87,7 @@ func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
 	}
 	paths := map[string]bool{}
 	for _, op := range r.plan.Ops {
-		paths[op.Path] = true
+		paths[op.Path] = !op.Same
 	}
 	is := &create.Restored{Index: !r.plan.Scope.SkipIndex}
 	if is.Index && r.plan.IndexTree != "" {
@@ -106,8 +106,8 @@ func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
 				paths[p] = paths[p] || was[p] != will[p]
 			}
 		}
-		maps.DeleteFunc(paths, func(_ string, changes bool) bool { return !changes })
 	}
+	maps.DeleteFunc(paths, func(_ string, changes bool) bool { return !changes })
 	is.Paths = create.ToPaths(slices.Sorted(maps.Keys(paths)))
 	return is, nil
 }
