@@ -157,7 +157,7 @@ func (a Shown) text(p *page) {
 	if people {
 		title = cell(render.ID, cmp.Or(d.Called, checkpoint.CalledOf(r)))
 	}
-	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans() {
+	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans(p.view.Layout) {
 		title = append(title, plain(" "), mark)
 	}
 	if people {

@@ -113,7 +113,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 		row := []render.Cell{
 			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans()), message(item), cell(render.Dim, string(item.ID)),
+			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans(p.view.Layout)), message(item), cell(render.Dim, string(item.ID)),
 		}
 		if usage {
 			row = append(row, say(tokensOf(item.Usage)), say(priceOf(item.Usage)))
@@ -160,13 +160,17 @@ type marks struct {
 }
 
 // spans returns the words of the marks.
-func (m marks) spans() (found []render.Span) {
+func (m marks) spans(layout render.Layout) (found []render.Span) {
+	gone := "left behind"
+	if layout != render.Aligned {
+		gone = "discarded" // programs read that
+	}
 	for _, mark := range []struct {
 		is   bool
 		span render.Span
 	}{
 		{m.current, render.Span{Role: render.Success, Text: "current"}},
-		{m.discarded, dim("discarded")},
+		{m.discarded, dim(gone)},
 		{m.invalid, render.Span{Role: render.Error, Text: "invalid"}},
 		{m.pinned, render.Span{Role: render.Hint, Text: "pinned"}},
 		{m.incomplete, render.Span{Role: render.Warning, Text: "incomplete"}},

@@ -65,7 +65,7 @@ func optionalColumns() []optionalColumn {
 	asItIs := func(text string, _ int) string { return text }
 	return []optionalColumn{
 		{render.Column{Title: "Marks"}, func(i inspect.Item) render.Cell {
-			return spaced(marks{discarded: i.Discarded, invalid: !i.Valid, pinned: i.Pinned, incomplete: i.Incomplete, others: i.Others}.spans())
+			return spaced(marks{discarded: i.Discarded, invalid: !i.Valid, pinned: i.Pinned, incomplete: i.Incomplete, others: i.Others}.spans(render.Aligned))
 		}, asItIs},
 		{render.Column{Title: "Tokens", Align: render.Right}, func(i inspect.Item) render.Cell { return say(tokensOf(i.Usage)) }, nil},
 		{render.Column{Title: "Price", Align: render.Right}, func(i inspect.Item) render.Cell { return say(priceOf(i.Usage)) }, nil},

@@ -17,6 +17,12 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
+// What an undo and a redo did, before the checkpoint that they went to.
+const (
+	undone = "Undone, back at"
+	redone = "Redone, at"
+)
+
 // RolledBack is the result of a rollback.
 type RolledBack struct{ Done *rollback.Answer }
 
@@ -27,9 +33,14 @@ func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 // --abort there is nothing to undo, and after an undo that --continue finished, another undo would
 // go one level further.
 func (a RolledBack) text(p *page) {
-	if a.Done.Stays && a.Done.FilesFrom != nil {
+	switch {
+	case a.Done.Redid:
+		p.wentTo(redone, a.Done)
+	case a.Done.Undid:
+		p.wentTo(undone, a.Done)
+	case a.Done.Stays && a.Done.FilesFrom != nil:
 		p.wentTo("Restored some files of "+a.Done.Source.String()+"; the session stays at", a.Done)
-	} else {
+	default:
 		p.wentTo("Rolled back to", a.Done)
 	}
 	switch {
@@ -88,9 +99,9 @@ func (a Undone) text(p *page) {
 		p.notBroughtBack(a.Done)
 		return
 	}
-	verb := "Undone, back at"
+	verb := undone
 	if a.Redo {
-		verb = "Redone, at"
+		verb = redone
 	}
 	p.wentTo(verb, a.Done)
 	p.nextUndoRedo(a.Done)

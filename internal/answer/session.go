@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 
@@ -31,9 +32,12 @@ func (a Session) text(p *page) {
 	labels := map[name.ID]string{} // the rollback events have ids only
 	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
+		if p.view.Layout == render.Aligned {
+			labels[c.ID] = cmp.Or(c.Called, c.Label)
+		}
 		return []render.Cell{
-			cell(render.ID, c.Label), say(p.view.Time(c.Timestamp.Time)),
-			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans()), cell(render.Dim, string(c.ID)),
+			cell(render.ID, labels[c.ID]), say(p.view.Time(c.Timestamp.Time)),
+			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans(p.view.Layout)), cell(render.Dim, string(c.ID)),
 		}
 	}))
 	called := p.labelled(labels)

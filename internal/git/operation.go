@@ -29,6 +29,14 @@ func (c *Checkout) Operation() string {
 	return ""
 }
 
+// AnOperation returns the operation with its article: "a merge", "an am".
+func AnOperation(operation string) string {
+	if operation == "am" {
+		return "an am"
+	}
+	return "a " + operation
+}
+
 // EndOf returns the command that ends an operation without finishing it.
 func EndOf(operation string) string {
 	if operation == "bisect" {

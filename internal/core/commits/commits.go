@@ -36,7 +36,7 @@ type Draft struct {
 func Refuse(ctx context.Context, s *checkpoint.Service) error {
 	// A commit in the middle of a merge or rebase would lose the operation's own state.
 	if op := s.Repo.Checkout.Operation(); op != "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "finish it first, or `"+git.EndOf(op)+"`", "a %s is in progress in this worktree", op)
+		return checkpoint.Failure(checkpoint.KindRefused, "finish it first, or `"+git.EndOf(op)+"`", "%s is in progress in this worktree", git.AnOperation(op))
 	}
 	if _, err := s.Repo.Output(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
 		return &checkpoint.Error{

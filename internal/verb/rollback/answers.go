@@ -87,6 +87,7 @@ type Answer struct {
 	Created   *checkpoint.Detail `json:"-"` // of a promotion: the checkpoint that it made
 	Stays     bool               `json:"-"` // only some paths come back; the session stays where it is
 	Undid     bool               `json:"-"` // of Continue: it finished an undo or a redo
+	Redid     bool               `json:"-"` // of Continue: it finished a redo
 	Empty     bool               `json:"-"` // nothing to do: everything is as in the target
 	Said      string             `json:"-"` // the workflow's words; empty: the usual ones
 }

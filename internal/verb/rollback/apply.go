@@ -351,9 +351,11 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: Mode(meta.Event.Mode), Branch: meta.Branch, Pending: json.RawMessage("[]"), Undid: meta.Event.Undoes != ""}
+	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: Mode(meta.Event.Mode), Branch: meta.Branch, Pending: json.RawMessage("[]")}
 	answer.Plan = changes(staged.PathsTo)
+	answer.finished(ctx, s, st, meta.Event)
 	if e := st.Entry(meta.To); e != nil {
+		answer.Target = s.Mentioned(ctx, st, e)
 		if rec, err := s.ReadRecord(ctx, e); err == nil {
 			answer.State = rec.State
 		}

@@ -106,3 +106,14 @@ func (m *sessionMove) leave(e *journal.Entry, id name.ID, prefix, suffix string)
 	m.leaves = append(m.leaves, checkpoint.Mention{Name: prefix + called, Note: suffix})
 	m.left = append(m.left, e)
 }
+
+// finished says what a cut-off rollback was: one of some paths, an undo or a redo.
+func (a *Answer) finished(ctx context.Context, s *checkpoint.Service, st *journal.State, event journal.Event) {
+	a.Undid, a.Stays = event.Undoes != "", event.Stays()
+	a.Redid = a.Undid && slices.ContainsFunc(st.Rollbacks, func(e *journal.Event) bool {
+		return e.Kind == journal.KindUndo && e.OID == event.Undoes
+	})
+	if e := st.Entry(event.Files); a.Stays && e != nil {
+		a.FilesFrom, a.Source = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, s.Mentioned(ctx, st, e)
+	}
+}

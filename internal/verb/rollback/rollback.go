@@ -260,7 +260,7 @@ func (r *target) refuseEarly() error {
 		return err
 	}
 	if op := r.s.Repo.Checkout.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
-		e := checkpoint.Failure(checkpoint.KindRefused, "`"+git.EndOf(op)+"` ends it", "a %s is in progress in this worktree", op)
+		e := checkpoint.Failure(checkpoint.KindRefused, "`"+git.EndOf(op)+"` ends it", "%s is in progress in this worktree", git.AnOperation(op))
 		// An undo has no --force: sameOperation decides.
 		if !r.isUndo() {
 			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")

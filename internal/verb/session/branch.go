@@ -24,7 +24,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
 	}
 	if op := s.Repo.Checkout.Operation(); op != "" {
-		return "", checkpoint.Failure(checkpoint.KindRefused, "", "a %s is in progress, so HEAD cannot switch to another branch", op)
+		return "", checkpoint.Failure(checkpoint.KindRefused, "", "%s is in progress, so HEAD cannot switch to another branch", git.AnOperation(op))
 	}
 	oid, err := s.Repo.Refs.Resolve(ctx, name.Ref(branch))
 	// The usual case: the branch does not exist yet.

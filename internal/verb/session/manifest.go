@@ -21,6 +21,7 @@ type ManifestEntry struct {
 	Valid     bool            `json:"valid"`
 	Discarded bool            `json:"discarded"`
 	Pinned    bool            `json:"pinned"`
+	Called    string          `json:"-"` // by people
 }
 
 // RollbackRecord is one rollback of a manifest.
@@ -74,7 +75,7 @@ func ManifestOf(st *journal.State) *Manifest {
 		}
 		// Times of events are those at which the checkpoints were made.
 		m.Checkpoints = append(m.Checkpoints, ManifestEntry{
-			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: checkpoint.Time{Time: c.Event().Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned,
+			ID: c.Checkpoint, Label: c.Label, Step: c.Step, Timestamp: checkpoint.Time{Time: c.Event().Time}, Valid: true, Discarded: c.Discarded, Pinned: c.Pinned, Called: checkpoint.CalledBy(c),
 		})
 	}
 	// A rollback records the checkpoint that was current before it.
