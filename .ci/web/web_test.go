@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,41 +27,103 @@ func program(t *testing.T) string {
 	return path
 }
 
-// job is a repository in which a job was done, with a rollback, an undo and an agent's steps.
+// job is a repository in which a job was done, with a rollback, an undo and an agent's step.
 type job struct {
 	t   *testing.T
 	dir string
 	now time.Time
 }
 
-func newJob(t *testing.T) *job {
+const cart = `package shop
+
+// Price is in cents.
+type Price int
+
+// Item is a line of a cart.
+type Item struct {
+	Title    string
+	Price    Price
+	Quantity int
+}
+
+// Total adds up a cart.
+func Total(cart []Item) Price {
+	var sum Price
+	for _, item := range cart {
+		sum += item.Price
+	}
+	return sum
+}
+`
+
+const vat = `
+// VAT is what a price holds of it.
+func VAT(p Price) Price { return p / 5 }
+`
+
+const vatOf = `
+// VAT is what a price holds of it, in a country.
+func VAT(p Price, country string) Price { return p * rates[country] / 100 }
+`
+
+// newWork is a job as somebody does it: the pictures in the documents show it.
+func newWork(t *testing.T) *job {
 	j := &job{t: t, dir: filepath.Join(t.TempDir(), "shop"), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	if err := os.Mkdir(j.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	j.run("git", "init", "-q", "-b", "main")
+	j.run("git", "init", "-q", "-b", "checkout")
 	j.write("go.mod", "module shop\n")
-	j.write("shop.go", "package shop\n\n// Price is in cents.\ntype Price int\n\nfunc Total(items []Price) Price {\n\tsum := Price(0)\n\tfor _, p := range items {\n\t\tsum += p\n\t}\n\treturn sum\n}\n")
-	j.git("session", "start", "shop", "--topic", "a small shop")
-	j.write("spec.md", "# Shop\n\nSell books.\n")
-	j.git("save", "--name", "spec", "--metric", "tests=0", "What the shop is for")
-	j.write("shop.go", strings.ReplaceAll(j.read("shop.go"), "sum := Price(0)", "var sum Price"))
-	j.git("save", "--name", "total", "--set", "phase=build", "--metric", "tests=3", "--metric", "build_pass=true", "Add up prices\n\nIn cents, because floats lose some.")
+	j.write("cart.go", cart)
+	j.run("git", "add", ".")
+	j.run("git", "commit", "-q", "-m", "Start with carts")
+	j.git("session", "start", "checkout", "--topic", "carts, taxes and orders")
+	j.write("README.md", "# Shop\n\nSells books in three countries.\n")
+	j.git("save", "--metric", "tests=4", "Say what the shop is for")
+	j.write("cart.go", strings.ReplaceAll(cart, "item.Price\n", "item.Price * Price(item.Quantity)\n"))
+	j.git("save", "--metric", "tests=7", "Count the quantity of each item\n\nThe total was that of one of each.")
 	j.write("notes.txt", "ask about taxes\n")
 	j.git("create", "--trigger", "session_end", "-m", "before lunch")
-	j.write("shop.go", "package broken\n")
-	j.write("queue.go", "package shop\n\ntype queue []Price\n")
-	j.git("save", "--name", "queue", "--metric", "build_pass=false", "--metric", "tests=1", "--status", "failed", "Use a queue")
-	j.git("save", "--name", "repair", "--metric", "build_pass=false", "--metric", "tests=1", "Try to mend the build")
+	j.write("cart.go", "package broken\n")
+	j.write("queue.go", "package shop\n\ntype queue []Item\n")
+	j.git("save", "--metric", "tests=1", "--status", "failed", "Send orders through a queue")
+	j.write("queue.go", "package shop\n\ntype queue chan Item\n")
+	j.git("save", "--metric", "tests=1", "--status", "failed", "Try a channel instead")
 	j.git("rollback", "2", "-y", "--reason", "the build is broken")
-	j.write("shop.go", j.read("shop.go")+"\nfunc Tax(p Price) Price { return p / 5 }\n")
-	j.git("save", "--name", "taxes", "--metric", "build_pass=true", "--metric", "tests=9", "Add taxes <script>document.title='hostile'</script>")
-	j.write("shop.go", strings.ReplaceAll(j.read("shop.go"), "p / 5", "p * 19 / 100"))
-	j.git("save", "--name", "review", "--metric", "build_pass=true", "--metric", "tests=12", "German taxes")
+	j.write("cart.go", j.read("cart.go")+vat)
+	j.git("save", "--metric", "tests=9", "Add VAT to the receipt")
+	j.write("cart.go", strings.ReplaceAll(j.read("cart.go"), vat, vatOf))
+	j.write("rates.go", "package shop\n\n// Books have a lower rate than most other things.\nvar rates = map[string]Price{\"AT\": 10, \"DE\": 7, \"FR\": 5}\n")
+	j.write("cart_test.go", "package shop\n\nimport \"testing\"\n\nfunc TestVAT(t *testing.T) {\n\tif got := VAT(1000, \"DE\"); got != 70 {\n\t\tt.Errorf(\"VAT of 10 euros in Germany: %d cents\", got)\n\t}\n}\n")
+	j.git("save", "--metric", "tests=12", "Take the VAT rate of each country")
 	j.git("rollback", "5", "-y")
 	j.git("undo", "-y")
+	j.turn("Round each line of a receipt, not the total", "receipt.go", "package shop\n\n// Line is a line of a receipt, rounded to cents.\ntype Line struct {\n\tItem\n\tVAT Price\n}\n")
+	j.git("save", "--metric", "tests=15", "--status", "complete", "Ready for review")
+	j.now = j.now.Add(5 * time.Minute)
+	return j
+}
+
+// turn is a prompt after which Claude Code writes a file.
+func (j *job) turn(prompt, file, text string) {
+	j.t.Helper()
+	j.run("git", "config", "checkpoint.agent.claude.enabled", "true")
+	hook := func(event, payload string) {
+		j.t.Helper()
+		j.run("sh", "-c", `printf %s "$1" | "$2" hook claude "$3"`, "sh", `{"session_id":"s1","hook_event_name":"`+event+`",`+payload+`}`, program(j.t), event)
+	}
+	hook("SessionStart", `"source":"startup"`)
+	hook("UserPromptSubmit", `"prompt":"`+prompt+`"`)
+	j.write(file, text)
+	hook("PostToolUse", `"tool_name":"Write","tool_input":{"file_path":"`+file+`"}`)
+	hook("Stop", `"last_assistant_message":"Done."`)
+}
+
+// newJob is newWork with a message and a name that would change the page if they were taken as markup.
+func newJob(t *testing.T) *job {
+	j := newWork(t)
 	j.write("<b>bold.txt", "a name that is markup\n")
-	j.git("save", "--name", "ship", "--metric", "build_pass=true", "--metric", "tests=12", "--status", "complete", "Ready to ship")
+	j.git("save", "Note <script>document.title='hostile'</script><b id=bold>")
 	return j
 }
 
@@ -182,7 +245,7 @@ func fits(t *testing.T, ctx context.Context) {
 
 // A person looks at a job: the timeline, a step, what differs, by mouse and by keys.
 func TestLook(t *testing.T) {
-	j := newJob(t)
+	j := newWork(t)
 	ctx := browse(t, 1100, 900)
 	must(t, ctx, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
 	holds(t, ctx, `location.search === ''`)
@@ -193,18 +256,18 @@ func TestLook(t *testing.T) {
 
 	must(t, ctx, chromedp.KeyEvent("jjj"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("dl.about"))
 	fits(t, ctx)
-	must(t, ctx, chromedp.NavigateBack(), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
-	holds(t, ctx, `[...document.querySelectorAll('.diff mark')].map(m => m.textContent).join('|').includes('19')`)
-	holds(t, ctx, `document.querySelectorAll('.hljs-keyword').length > 0`)
+	must(t, ctx, chromedp.NavigateBack(), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "VAT rate of each country")]`), chromedp.WaitVisible(".diff"))
+	holds(t, ctx, `[...document.querySelectorAll('.diff mark')].map(m => m.textContent).join('|').includes('rates')`)
+	must(t, ctx, chromedp.WaitVisible(".hljs-keyword", chromedp.ByQuery)) // the script colours what it draws later
 	fits(t, ctx)
 	shoot(t, ctx, "step")
 
 	must(t, ctx, chromedp.Click(`//nav/a[. = "Compare"]`), chromedp.WaitVisible("form.choose"),
-		chromedp.SetValue(`select[name=a]`, j.id("cp-02-total")), chromedp.Click("form.choose button"), chromedp.WaitVisible(".diff"))
+		chromedp.SetValue(`select[name=a]`, j.id(2)), chromedp.Click("form.choose button"), chromedp.WaitVisible(".diff"))
 	fits(t, ctx)
 	shoot(t, ctx, "compare")
 	must(t, ctx, chromedp.Click(`//nav/a[. = "Metrics"]`), chromedp.WaitVisible(".edge", chromedp.ByQuery))
-	holds(t, ctx, `document.body.textContent.includes('build_pass')`)
+	holds(t, ctx, `document.body.textContent.includes('tests')`)
 	fits(t, ctx)
 	shoot(t, ctx, "metrics")
 	must(t, ctx, chromedp.Click(`//nav/a[. = "Sessions"]`), chromedp.WaitVisible("table"))
@@ -213,20 +276,38 @@ func TestLook(t *testing.T) {
 	holds(t, ctx, `document.activeElement.id === 'search'`)
 	must(t, ctx, chromedp.Evaluate(`document.getElementById('search').value = ''`, nil), // some browsers put the simulated / into it
 		chromedp.SendKeys("#search", "queue"+kb.Enter), chromedp.WaitVisible("ol.steps li"))
-	holds(t, ctx, `document.body.textContent.includes('Use a queue')`)
+	holds(t, ctx, `document.body.textContent.includes('Send orders through a queue')`)
 	must(t, ctx, chromedp.Poll(`document.readyState === 'complete'`, nil), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys[open]"), chromedp.KeyEvent(kb.Escape))
 }
 
-// id is that of a checkpoint.
-func (j *job) id(label string) string {
-	for _, line := range strings.Split(j.git("list", "--json", "--where", "label == '"+label+"'"), "\n") {
+// id is that of a step.
+func (j *job) id(step int) string {
+	for _, line := range strings.Split(j.git("list", "--json", "--where", "step == "+strconv.Itoa(step)+" && milestone"), "\n") {
 		if _, rest, found := strings.Cut(line, `"id":"`); found {
 			id, _, _ := strings.Cut(rest, `"`)
 			return id
 		}
 	}
-	j.t.Fatalf("no %s", label)
+	j.t.Fatalf("no step %d", step)
 	return ""
+}
+
+// Messages and names that are markup are words on each page.
+func TestHostile(t *testing.T) {
+	j := newJob(t)
+	ctx := browse(t, 1100, 900)
+	words := func(what string) {
+		t.Helper()
+		fits(t, ctx)
+		holds(t, ctx, `!document.getElementById('bold') && document.body.textContent.includes(`+strconv.Quote(what)+`)`)
+	}
+	must(t, ctx, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
+	words("<script>document.title='hostile'</script>")
+	must(t, ctx, chromedp.Click(`//a[contains(., "Note <script>")]`), chromedp.WaitVisible(".diff"))
+	words("<b>bold.txt")
+	must(t, ctx, chromedp.Click(`//nav/a[. = "Compare"]`), chromedp.WaitVisible("form.choose"),
+		chromedp.SetValue(`select[name=a]`, j.id(2)), chromedp.Click("form.choose button"), chromedp.WaitVisible(".diff"))
+	words("<b>bold.txt")
 }
 
 // A checkpoint that is made meanwhile appears by itself.
@@ -244,17 +325,17 @@ func TestAct(t *testing.T) {
 	j := newJob(t)
 	ctx := browse(t, 1100, 900)
 	must(t, ctx, chromedp.Navigate(j.serve("--write")), chromedp.WaitVisible(".drawing svg"),
-		chromedp.Click(`//a[contains(., "What the shop is for")]`), chromedp.WaitVisible("dl.about"),
+		chromedp.Click(`//a[contains(., "Say what the shop is for")]`), chromedp.WaitVisible("dl.about"),
 		chromedp.Click(`//button[. = "Roll back to here…"]`), chromedp.WaitVisible("button.yes"))
-	before := j.read("shop.go")
+	before := j.read("cart.go")
 	fits(t, ctx)
 	shoot(t, ctx, "plan")
 	must(t, ctx, chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
-	if j.read("shop.go") == before {
+	if j.read("cart.go") == before {
 		t.Fatal("the rollback changed nothing")
 	}
 	must(t, ctx, chromedp.Click(`//button[. = "Undo…"]`), chromedp.WaitVisible("button.yes"), chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
-	if j.read("shop.go") != before {
+	if j.read("cart.go") != before {
 		t.Fatal("the undo did not bring the file back")
 	}
 }
@@ -264,11 +345,11 @@ func TestRevert(t *testing.T) {
 	j := newJob(t)
 	ctx := browse(t, 1100, 900)
 	must(t, ctx, chromedp.Navigate(j.serve("--write")), chromedp.WaitVisible(".drawing svg"),
-		chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible("dl.about"),
+		chromedp.Click(`//a[contains(., "VAT rate of each country")]`), chromedp.WaitVisible("dl.about"),
 		chromedp.Click(`//button[. = "Take back what it did…"]`), chromedp.WaitVisible("button.yes"))
 	fits(t, ctx)
 	must(t, ctx, chromedp.Click("button.yes"), chromedp.WaitVisible(`//h1[contains(., "done")]`))
-	if got := j.read("shop.go"); !strings.Contains(got, "p / 5") || !strings.Contains(j.read("<b>bold.txt"), "markup") {
+	if got := j.read("cart.go"); !strings.Contains(got, "p / 5") || !strings.Contains(j.read("<b>bold.txt"), "markup") {
 		t.Fatalf("it took back something else: %s", got)
 	}
 }
@@ -302,7 +383,7 @@ func TestNarrowDarkPlain(t *testing.T) {
 	must(t, narrow, chromedp.EmulateViewport(360, 740), chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"))
 	fits(t, narrow)
 	shoot(t, narrow, "narrow")
-	must(t, narrow, chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
+	must(t, narrow, chromedp.Click(`//a[contains(., "VAT rate of each country")]`), chromedp.WaitVisible(".diff"))
 	fits(t, narrow)
 
 	dark := browse(t, 1100, 900, chromedp.Flag("force-dark-mode", true), chromedp.Flag("blink-settings", "preferredColorScheme=0"))
@@ -311,7 +392,7 @@ func TestNarrowDarkPlain(t *testing.T) {
 	shoot(t, dark, "dark")
 
 	plain := browse(t, 1100, 900, chromedp.Flag("blink-settings", "scriptEnabled=false"))
-	must(t, plain, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "German taxes")]`), chromedp.WaitVisible(".diff"))
+	must(t, plain, chromedp.Navigate(j.serve()), chromedp.WaitVisible(".drawing svg"), chromedp.Click(`//a[contains(., "VAT rate of each country")]`), chromedp.WaitVisible(".diff"))
 }
 
 // The file needs no server.
@@ -320,7 +401,7 @@ func TestFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.html")
 	j.git("web", "--output", file)
 	ctx := browse(t, 1100, 900)
-	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg", chromedp.ByQuery), chromedp.Click(`//a[contains(., "German taxes")]`))
+	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg", chromedp.ByQuery), chromedp.Click(`//a[contains(., "VAT rate of each country")]`))
 	holds(t, ctx, `decodeURIComponent(location.hash).startsWith('#cp-') && !!document.querySelector(location.hash.replace(/[^#\w-]/g, '\\$&'))`)
 	fits(t, ctx)
 	shoot(t, ctx, "file")

@@ -48,6 +48,9 @@ type stepPage struct {
 	Missing string
 }
 
+// Called is what people call the checkpoint.
+func (p *stepPage) Called() string { return checkpoint.CalledOf(p.Record) }
+
 // output is an output of the checkpoint: a named file that the job handed in. Cut is set if Text is
 // not all of it.
 type output struct {
@@ -76,7 +79,7 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 	if err != nil {
 		return view{}, err
 	}
-	return view{Name: "step", Title: p.Label, Data: p}, nil
+	return view{Name: "step", Title: p.Called(), Data: p}, nil
 }
 
 // stepOf reads a checkpoint, what it changed in files and state, and its outputs. only is the path
@@ -225,7 +228,7 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 				names = append(names, key.String())
 			}
 			m.Points = append(m.Points, point{
-				X: 20 + i*24, Value: value.Raw, number: value.Float(), Label: step.Label,
+				X: 20 + i*24, Value: value.Raw, number: value.Float(), Label: step.Called(),
 				Link: query("/step", "session", t.Session, "ref", step.ID),
 			})
 			return true
@@ -290,7 +293,7 @@ func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *h
 		one := manifest{Manifest: m}
 		for _, c := range m.Checkpoints {
 			if c.ID == m.CurrentCheckpoint {
-				one.Label = c.Label
+				one.Label = c.Called
 			}
 			if !c.Discarded {
 				one.Live++

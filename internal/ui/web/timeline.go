@@ -36,6 +36,11 @@ type timelinePage struct {
 	Metrics []string
 }
 
+// Named reports whether the steps have names, so that labels need room.
+func (p *timelinePage) Named() bool {
+	return slices.ContainsFunc(p.Steps, func(s inspect.TimelineStep) bool { return s.StepName != "" })
+}
+
 // row is a checkpoint of the timeline, with what only its record says.
 type row struct {
 	inspect.TimelineStep
@@ -262,10 +267,10 @@ func edgeBetween(a, b node) edge {
 func arcBetween(a, b node, m inspect.Move) arc {
 	height := min(max(a.X-b.X, b.X-a.X)/3+14, topMargin-18)
 	top := min(a.Y, b.Y) - height
-	out := arc{Class: "rollback", Title: "rollback " + a.Label + " → " + b.Label}
+	out := arc{Class: "rollback", Title: "rollback " + a.Called() + " → " + b.Called()}
 	if m.Undo { // above the arc of the rollback that it takes back
 		top -= 9
-		out.Class, out.Title = "undo", "undo "+a.Label+" → "+b.Label
+		out.Class, out.Title = "undo", "undo "+a.Called()+" → "+b.Called()
 	}
 	if m.Reason != "" {
 		out.Title += ": " + firstLine(m.Reason)

@@ -42,6 +42,14 @@ type Item struct {
 	Row        Row                  `json:"-"`                    // what the request asks for with Detail
 }
 
+// Called is what people call the checkpoint: its number, or its label where the step has a name.
+func (i Item) Called() string {
+	if i.StepName != "" {
+		return i.Label
+	}
+	return record.Number(i.Step, i.Milestone, i.Iteration, i.Label)
+}
+
 // Listing is what `list` shows of one session.
 type Listing struct {
 	Session name.Session
