@@ -33,22 +33,24 @@ type Index struct {
 
 // IndexEntry is one entry of an index. The stat fields are those of the file when git last compared
 // it; see gitformat-index(5).
+//
+// A large worktree has a million of them in memory, so it has no id (see OIDOf), and the order of the fields
+// leaves no gaps.
 type IndexEntry struct {
-	Path            string
+	Path  string
+	oidAt int // offset of the id in the file, for OIDOf
+
 	Mode            Mode
-	OID             name.OID
-	Stage           int
-	AssumeUnchanged bool
-	SkipWorktree    bool
-	IntentToAdd     bool
 	Size            uint32 // modulo 2^32; 0 also when git must compare the content
 	MtimeSec        uint32
 	MtimeNsec       uint32
 	CtimeSec        uint32
 	CtimeNsec       uint32
 	Inode           uint32
-
-	oidAt int // offset of the id in the file, for OIDOf
+	Stage           uint8
+	AssumeUnchanged bool
+	SkipWorktree    bool
+	IntentToAdd     bool
 }
 
 // Bits of the flags of an entry, of its extended flags (version 3 and later), and the size of the
@@ -233,23 +235,17 @@ func offsetVarint(data []byte) (n, width int) {
 	return 0, 0
 }
 
-// Entries returns all entries in the order of the file: by path, then by stage. OID is set only
-// where callers usually need it: in entries with size 0, with a stage or a flag, and of
-// .gitattributes files. Formatting the ids of a hundred thousand entries takes longer than reading
-// them. OIDOf returns the others.
+// Entries returns all entries in the order of the file: by path, then by stage.
 func (ix *Index) Entries() ([]IndexEntry, error) {
 	out := make([]IndexEntry, 0, ix.Count)
-	err := ix.each(func(e *IndexEntry, h span) error {
-		if e.Size == 0 || e.Stage > 0 || e.IntentToAdd || e.AssumeUnchanged || e.SkipWorktree || strings.HasSuffix(e.Path, ".gitattributes") {
-			e.OID = ix.oidAt(h.oid)
-		}
+	err := ix.each(func(e *IndexEntry, _ span) error {
 		out = append(out, *e)
 		return nil
 	})
 	return out, err
 }
 
-// each decodes the entries one by one, without ids, each into the same IndexEntry. In version 4 a path is
+// each decodes the entries one by one, each into the same IndexEntry. In version 4 a path is
 // built from the previous one.
 func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 	// Entries begin after the signature, the version and the count.
@@ -305,7 +301,7 @@ func (ix *Index) entry(h span, path string) IndexEntry {
 	return IndexEntry{
 		Path: path, oidAt: h.oid,
 		CtimeSec: word(0), CtimeNsec: word(1), MtimeSec: word(2), MtimeNsec: word(3), Inode: word(5),
-		Mode: Mode(word(6)), Size: word(9), Stage: int(h.flags & flagStage >> 12),
+		Mode: Mode(word(6)), Size: word(9), Stage: uint8(h.flags & flagStage >> 12),
 		AssumeUnchanged: h.flags&flagAssume != 0,
 		SkipWorktree:    h.more&moreSkip != 0,
 		IntentToAdd:     h.more&moreIntent != 0,

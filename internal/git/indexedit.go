@@ -33,7 +33,8 @@ func (ix *Index) Editable() bool {
 	return !ix.Split && !ix.Sparse && !ix.Flagged && !ix.further && ix.Count > 0
 }
 
-// OIDOf returns the id of an entry that Entries returned without one.
+// OIDOf returns the id of an entry that Entries returned. Formatting the ids of a hundred thousand entries takes
+// longer than reading the entries.
 func (ix *Index) OIDOf(e IndexEntry) name.OID { return ix.oidAt(e.oidAt) }
 
 // EditIndex returns the content of an index file that differs from ix at the paths of edits. tree

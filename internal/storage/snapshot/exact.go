@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 )
@@ -34,9 +35,9 @@ func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Ca
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
 			continue
 		}
-		e.OID = private.index.OIDOf(e)
+		oid := private.index.OIDOf(e)
 		f := candidate{path: e.Path, mode: e.Mode, size: int64(e.Size)}
-		switch key := keyOf(e); {
+		switch key := keyOf(e, oid); {
 		case present[e.Path]:
 			// git keeps no stat data of these, so nothing identifies the version, and it is not
 			// remembered.
@@ -47,7 +48,7 @@ func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Ca
 			keys[e.Path] = key
 		}
 		open = append(open, f)
-		entries[e.Path] = git.Entry{Mode: e.Mode, OID: e.OID}
+		entries[e.Path] = git.Entry{Mode: e.Mode, OID: oid}
 	}
 	if len(open) == 0 {
 		return nil
@@ -128,8 +129,9 @@ func (s *hasher) doubtful(ctx context.Context, files []filtered, entries map[str
 // It is the first half of a SHA-256 hash.
 type versionKey [16]byte
 
-func keyOf(e git.IndexEntry) versionKey {
-	b := []byte(e.Path + "\x00" + string(e.OID))
+// keyOf returns the key of an entry with the id oid, which is empty for a file that is not in the index.
+func keyOf(e git.IndexEntry, oid name.OID) versionKey {
+	b := []byte(e.Path + "\x00" + string(oid))
 	for _, v := range []uint32{uint32(e.Mode), e.Size, e.MtimeSec, e.MtimeNsec, e.CtimeSec, e.CtimeNsec, e.Inode} {
 		b = binary.BigEndian.AppendUint32(b, v)
 	}

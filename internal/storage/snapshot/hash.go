@@ -242,7 +242,7 @@ func (s *hasher) conversionIndex(ctx context.Context, private *privateIndex, fil
 	var lines strings.Builder
 	for _, e := range private.entries {
 		if wanted[e.Path] {
-			lines.WriteString(git.InfoLine(git.Entry{Mode: e.Mode, OID: private.index.OIDOf(e)}, e.Stage, e.Path))
+			lines.WriteString(git.InfoLine(git.Entry{Mode: e.Mode, OID: private.index.OIDOf(e)}, int(e.Stage), e.Path))
 		}
 	}
 	return s.scratchIndex(ctx, lines.String())

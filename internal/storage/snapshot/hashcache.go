@@ -69,7 +69,7 @@ func (v *hashCache) key(path string, info fs.FileInfo) (versionKey, bool) {
 	return keyOf(git.IndexEntry{
 		Path: path, Mode: worktree.ModeOf(info), Size: st.Size, Inode: st.Inode,
 		MtimeSec: st.MtimeSec, MtimeNsec: st.MtimeNsec, CtimeSec: st.CtimeSec, CtimeNsec: st.CtimeNsec,
-	}), true
+	}, ""), true
 }
 
 // find returns what the previous capture read in this version of a file.

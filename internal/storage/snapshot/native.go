@@ -168,14 +168,14 @@ func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
 	buf := w.buffers.Get().(*direntBuffer) //nolint:forcetypeassert // nothing else is in the pool
 	defer w.buffers.Put(buf)
 	return buf.readDirents(fd, func(name []byte, typ fs.FileMode) error {
-		n := prefix + string(name)
-		if typ.IsDir() && w.tree.IsGit(n) {
+		if typ.IsDir() && w.tree.IsGit(prefix+string(name)) {
 			return nil
 		}
 		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
 			w.met[i] = true
 			return nil
 		}
+		n := prefix + string(name) // not before: most names are in the index, and a large worktree has a million
 		switch {
 		case string(name) == ".git" || prefix == "" && worktree.IsStaging(n):
 		case typ.IsDir():
@@ -309,17 +309,18 @@ func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 		}
 	}
 	mtime, ctime := statTimes(st)
-	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && e.OID != git.HashObject(formatOf(e), "blob", nil) ||
+	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && !w.index.isEmpty(*e) ||
 		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) ||
 		w.index.doubtful(*e)
 }
 
-// formatOf returns the object format of an entry's id.
-func formatOf(e *git.IndexEntry) string {
-	if len(e.OID) == 64 {
-		return "sha256"
+// isEmpty reports whether an entry has the id of the empty blob.
+func (p *privateIndex) isEmpty(e git.IndexEntry) bool {
+	oid, format := p.index.OIDOf(e), "sha1"
+	if len(oid) == 64 {
+		format = "sha256"
 	}
-	return "sha1"
+	return oid == git.HashObject(format, "blob", nil)
 }
 
 // differs compares two times; nanoseconds count only if both have them.

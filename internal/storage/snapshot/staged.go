@@ -56,7 +56,6 @@ func (s *chooser) skipUnstaged(ctx context.Context, private *privateIndex, open 
 	}
 	for _, e := range private.entries {
 		if _, asked := staged[e.Path]; asked && e.Stage == 0 && !e.IntentToAdd {
-			e.OID = private.index.OIDOf(e)
 			staged[e.Path] = e
 		}
 	}
@@ -73,7 +72,7 @@ func (s *chooser) skipUnstaged(ctx context.Context, private *privateIndex, open 
 		return err
 	}
 	for i, o := range alike {
-		if oids[i] != staged[o.Path].OID {
+		if oids[i] != private.index.OIDOf(staged[o.Path]) {
 			c.Skipped = append(c.Skipped, o.Skip)
 		}
 	}
