@@ -34,11 +34,11 @@ type asker struct {
 	lines    numbering
 	matches  map[[2]name.OID][]int
 	files    map[fileOf]git.Entry
-	chains   map[int32][]int32
-	walks    map[origin]*walk
+	*chained          // the one of the next two that is used now
+	own      *chained // each session by itself
+	across   *chained // the sessions of a worktree together
+	turns    *turns
 	having   map[entry][]entry
-	sessions map[entry][]bool
-	feeds    [][]int // by session: those that checkpoints of it have their files from
 	trunk    *trunk
 	authored map[authoring]Claim
 	aims     map[name.OID]*aim
@@ -82,10 +82,11 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 	a := &asker{
 		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, heads: map[name.Session]map[name.OID]int{}, states: map[name.Session]*journal.State{},
 		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
-		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{}, chains: map[int32][]int32{}, walks: map[origin]*walk{},
-		having: map[entry][]entry{}, sessions: map[entry][]bool{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
+		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{},
+		own: newChained(), across: newChained(), having: map[entry][]entry{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
 		blames: map[fileOf][]blamedLine{},
 	}
+	a.chained, a.across.wide = a.own, true
 	a.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	for i := range x.Checkpoints {
 		if at := x.Checkpoints[i].At; a.oldest == 0 || at < a.oldest {
@@ -299,7 +300,7 @@ func (a *asker) adding(t text, i int) []bool {
 	return out
 }
 
-// sources returns by session the others that its checkpoints have their files from.
+// sources returns by session the others that its checkpoints have, or may have, their files from.
 func (a *asker) sources() [][]int {
 	if a.feeds == nil {
 		a.feeds = make([][]int, len(a.x.Sessions))
@@ -309,13 +310,16 @@ func (a *asker) sources() [][]int {
 					a.feeds[n] = append(a.feeds[n], a.sessionAt(p.Via))
 				}
 			}
+			if a.wide {
+				a.feeds[n] = append(a.feeds[n], a.neighbours(n)...)
+			}
 		}
 	}
 	return a.feeds
 }
 
 // chain returns a checkpoint and those that it was made on top of, newest first.
-func (a *asker) chain(of int32) []int32 {
+func (a *asker) chain(ctx context.Context, of int32) []int32 {
 	if known := a.chains[of]; known != nil {
 		return known
 	}
@@ -323,7 +327,7 @@ func (a *asker) chain(of int32) []int32 {
 		clear(a.chains)
 	}
 	var out []int32
-	for at := of; at >= 0 && len(out) <= len(a.x.Checkpoints); at = a.x.base(at) {
+	for at := of; at >= 0 && len(out) <= len(a.x.Checkpoints); at = a.base(ctx, at) {
 		out = append(out, at)
 	}
 	a.chains[of] = out

@@ -36,6 +36,7 @@ type Claim struct {
 
 	rank     int    // 1: the session went on from the commit; 2: the commit names a checkpoint of it
 	worktree string // where the checkpoint was made
+	after    bool   // it was compared with what was there before, of any session
 }
 
 // authoring is a checkpoint and a path of its own difference.
@@ -67,7 +68,9 @@ func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i 
 			}
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(all), func(claim Claim) bool { return claim.By == author.Outside && a.seenBefore(t, i, claim, all) })
+	known := slices.DeleteFunc(slices.Clone(all), func(claim Claim) bool {
+		return claim.By == author.Outside && !claim.after && a.seenBefore(t, i, claim, all)
+	})
 	return dropWeaker(known)
 }
 
@@ -165,6 +168,9 @@ func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, p
 	made := a.authorOf(ctx, o)
 	made.worktree = a.x.Checkpoints[o.point].Worktree
 	made.rank = a.rankOf(of, from, c)
+	if a.wide {
+		_, made.after = a.theTurns(ctx).before[o.point]
+	}
 	return made, true
 }
 
@@ -261,7 +267,7 @@ func (a *asker) before(ctx context.Context, was git.Entry, of origin, line int) 
 	if a.once(ctx, mine, line) {
 		return false
 	}
-	w, found := a.walkOf(of.point, of.path), false
+	w, found := a.walkOf(ctx, of.point, of.path), false
 	has := len(a.follow(ctx, w, mine, line)) // so many versions have the line
 	for n := range min(len(w.versions), mostVersions) {
 		v := a.fill(ctx, w, n)

@@ -155,7 +155,7 @@ func (a *asker) whole(ctx context.Context, c *aim, change git.Change) []Claim {
 			if p.Tree == "" || !c.people[p.Mail] || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.landed && !a.part(ctx, p.Head, c).descent {
 				continue
 			}
-			versions := a.versions(from.point, change.Path)
+			versions := a.versions(ctx, from.point, change.Path)
 			if len(versions) == 0 {
 				continue
 			}

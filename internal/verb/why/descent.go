@@ -31,6 +31,7 @@ func (a *asker) commit(ctx context.Context, oid name.OID) *git.Commit {
 type moment struct {
 	at    int64 // seconds since 1970
 	point int32 // -1: none was
+	event *journal.Event
 	least int64 // of the times from here on: clocks go back
 }
 
@@ -59,7 +60,7 @@ func (a *asker) momentsOf(ctx context.Context, of *session) []moment {
 			default:
 				continue
 			}
-			m := moment{at: e.Time.Unix(), point: -1}
+			m := moment{at: e.Time.Unix(), point: -1, event: e}
 			if at, known := number[id]; known {
 				m.point = at
 			} else if id != "" {

@@ -195,11 +195,19 @@ func (h *history) edit(by *name.ID) string {
 		}
 		was := lines[i].text
 		h.n++
-		lines[i] = made{fmt.Sprintf("\tx = compute(x, %d)", h.n), by}
+		old, changed := h.files[path], made{fmt.Sprintf("\tx = compute(x, %d)", h.n), by}
+		lines[i] = changed
 		if h.files[path] = lines; h.random.IntN(2) == 0 {
 			break // a new function, too
 		}
-		h.files[path] = slices.Insert(lines, h.random.IntN(len(lines)+1), made{was, by})
+		at := h.random.IntN(len(lines) + 1)
+		if lines = slices.Insert(lines, at, made{was, by}); at <= i {
+			i++
+		}
+		if slices.Equal(texts(slices.Delete(slices.Clone(lines), i, i+1)), texts(old)) {
+			lines = slices.Insert(slices.Clone(old), i, changed) // it is one, before or after an equal line
+		}
+		h.files[path] = lines
 		return path
 	case kind == 5: // a file is new
 		h.n++

@@ -116,8 +116,21 @@ type asked struct {
 }
 
 // answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot
-// be read.
+// be read. A line that no session knows by itself may be known if those of a worktree are taken together.
 func (a *asker) answer(ctx context.Context, q asked) (claims []Claim, by *aim) {
+	if claims, by = a.answerOf(ctx, q); len(claims) > 0 || len(a.x.Sessions) < 2 {
+		return claims, by
+	}
+	a.chained = a.across
+	defer func() { a.chained = a.own }()
+	if claims, of := a.answerOf(ctx, q); len(claims) > 0 {
+		return claims, of
+	}
+	return nil, by
+}
+
+// answerOf is answer for the sessions as they are taken now: each by itself, or together.
+func (a *asker) answerOf(ctx context.Context, q asked) (claims []Claim, by *aim) {
 	var first *aim
 	for range mostMoves {
 		c, e := a.aimAt(ctx, q.blamedLine, q.paths[0])

@@ -38,7 +38,7 @@ func (a *asker) origin(ctx context.Context, point int32, path string, i int) ori
 	if i >= len(t) {
 		return none
 	}
-	w := a.walkOf(point, path)
+	w := a.walkOf(ctx, point, path)
 	o, known := w.of[i]
 	if !known {
 		if a.once(ctx, e, i) {
@@ -52,11 +52,11 @@ func (a *asker) origin(ctx context.Context, point int32, path string, i int) ori
 }
 
 // walkOf returns what is known of the lines of a file of a checkpoint.
-func (a *asker) walkOf(point int32, path string) *walk {
+func (a *asker) walkOf(ctx context.Context, point int32, path string) *walk {
 	key := origin{point, path}
 	w := a.walks[key]
 	if w == nil {
-		w = &walk{versions: a.versions(point, path), of: map[int]origin{}}
+		w = &walk{versions: a.versions(ctx, point, path), of: map[int]origin{}}
 		a.walks[key] = w
 	}
 	return w
@@ -64,12 +64,12 @@ func (a *asker) walkOf(point int32, path string) *walk {
 
 // versions returns the checkpoints on the chain of one that changed a path, newest first. It follows
 // renames. The entries are read when they are needed.
-func (a *asker) versions(point int32, path string) (out []version) {
+func (a *asker) versions(ctx context.Context, point int32, path string) (out []version) {
 	number := a.x.path(path)
 	if number < 0 {
 		return nil
 	}
-	chain := a.chain(point)
+	chain := a.chain(ctx, point)
 	first, last := slices.Min(chain), slices.Max(chain)
 	places := make([]int, last-first+1) // of the checkpoints on it, from 1
 	for i, p := range chain {
@@ -115,7 +115,7 @@ func (a *asker) fill(ctx context.Context, w *walk, i int) *version {
 	if from := a.x.change(v.change).from; from >= 0 {
 		before = string(a.x.Paths[from])
 	}
-	if base := a.x.base(v.point); base >= 0 {
+	if base := a.base(ctx, v.point); base >= 0 {
 		v.was = a.file(ctx, a.x.Checkpoints[base].Tree, before)
 	} else if head := a.x.Checkpoints[v.point].Head; head != "" {
 		if c := a.commit(ctx, head); c != nil {
@@ -139,7 +139,7 @@ func (a *asker) indexed(ctx context.Context, w *walk, e git.Entry, i int) origin
 			return none
 		}
 		if !hits[v.change] {
-			if e = v.was; a.moved(v) && (!isFile(e) || !slices.Contains(a.read(ctx, e).numbers, line)) {
+			if e = v.was; a.moved(ctx, v) && (!isFile(e) || !slices.Contains(a.read(ctx, e).numbers, line)) {
 				return none
 			}
 			continue
@@ -161,8 +161,8 @@ func (a *asker) indexed(ctx context.Context, w *walk, e git.Entry, i int) origin
 }
 
 // moved reports whether HEAD went on to another commit with a version.
-func (a *asker) moved(v *version) bool {
-	base := a.x.base(v.point)
+func (a *asker) moved(ctx context.Context, v *version) bool {
+	base := a.base(ctx, v.point)
 	return base >= 0 && a.x.Checkpoints[base].Head != a.x.Checkpoints[v.point].Head
 }
 
@@ -183,7 +183,7 @@ func (a *asker) walk(ctx context.Context, w *walk, e git.Entry, i int) origin {
 // it, and not the checkpoint.
 func (a *asker) committed(ctx context.Context, v *version, i int) bool {
 	head := a.x.Checkpoints[v.point].Head
-	if head == "" || !a.moved(v) {
+	if head == "" || !a.moved(ctx, v) {
 		return false
 	}
 	c := a.commit(ctx, head)
@@ -212,7 +212,7 @@ func (a *asker) follow(ctx context.Context, w *walk, e git.Entry, i int) (at []i
 		}
 		at = append(at, i)
 		compare := func(from, to git.Entry, i int) int { return a.matched(ctx, from, to)[i] }
-		if a.moved(v) {
+		if a.moved(ctx, v) {
 			compare = func(from, to git.Entry, i int) int { return a.same(ctx, from, to, i) }
 		}
 		switch i = compare(v.was, v.now, i); {

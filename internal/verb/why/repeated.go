@@ -19,7 +19,11 @@ func (a *asker) tip(ctx context.Context, of *session) int32 {
 	if len(all) == 0 {
 		return -1
 	}
-	return all[len(all)-1].point
+	tip := all[len(all)-1].point
+	if a.wide && tip >= 0 {
+		return a.theTurns(ctx).latest[a.x.Checkpoints[tip].Worktree]
+	}
+	return tip
 }
 
 // holding returns the newest checkpoint of a session that has a file exactly as it is now, and its name there;
@@ -33,7 +37,7 @@ func (a *asker) holding(ctx context.Context, of *session, paths []string, now gi
 		if was := a.file(ctx, a.x.Checkpoints[tip].Tree, path); isFile(was) && slices.Equal(a.read(ctx, was).numbers, a.read(ctx, now).numbers) {
 			return tip, path
 		}
-		w := a.walkOf(tip, path)
+		w := a.walkOf(ctx, tip, path)
 		for n := range min(len(w.versions), mostVersions) {
 			if v := a.fill(ctx, w, n); v.now.OID == now.OID {
 				return v.point, v.path
@@ -101,7 +105,7 @@ func (a *asker) brought(ctx context.Context, of *session, paths []string, here g
 	if point < 0 {
 		return nil
 	}
-	w := a.walkOf(point, path)
+	w := a.walkOf(ctx, point, path)
 	places := a.follow(ctx, w, a.file(ctx, a.x.Checkpoints[point].Tree, path), i)
 	if len(places) == 0 {
 		return nil
