@@ -28,6 +28,7 @@ type asker struct {
 	tips     map[string]name.OID
 	halves   map[[2]string]bool
 	texts    map[name.OID]content
+	only     map[name.OID][]bool // by line: the file has it once
 	recent   recent
 	records  map[name.OID]*record.Record // by commit of the checkpoint; nil: it cannot be read
 	owners   []int                       // by checkpoint: its session
@@ -81,7 +82,7 @@ func newAsker(ctx context.Context, s *checkpoint.Service, progress func(int)) (*
 	}
 	a := &asker{
 		s: s, x: x, commits: map[name.OID]*git.Commit{}, moments: map[name.Session][]moment{}, heads: map[name.Session]map[name.OID]int{}, states: map[name.Session]*journal.State{},
-		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{},
+		leading: map[name.OID]map[name.OID]bool{}, tips: map[string]name.OID{}, halves: map[[2]string]bool{}, texts: map[name.OID]content{}, only: map[name.OID][]bool{},
 		records: map[name.OID]*record.Record{}, matches: map[[2]name.OID][]int{}, files: map[fileOf]git.Entry{},
 		own: newChained(), across: newChained(), having: map[entry][]entry{}, authored: map[authoring]Claim{}, aims: map[name.OID]*aim{},
 		blames: map[fileOf][]blamedLine{},
@@ -180,13 +181,20 @@ func (a *asker) has(ctx context.Context, e git.Entry, i int, line string) bool {
 
 // once reports whether a file has line i only once.
 func (a *asker) once(ctx context.Context, e git.Entry, i int) bool {
-	numbers, n := a.read(ctx, e).numbers, 0
-	for _, id := range numbers {
-		if id == numbers[i] {
-			n++
+	only, known := a.only[e.OID]
+	if !known {
+		numbers := a.read(ctx, e).numbers
+		times := make(map[int32]int, len(numbers))
+		for _, id := range numbers {
+			times[id]++
 		}
+		only = make([]bool, len(numbers))
+		for i, id := range numbers {
+			only[i] = times[id] == 1
+		}
+		a.only[e.OID] = only
 	}
-	return n == 1
+	return i < len(only) && only[i]
 }
 
 // distinct reports whether a file has line i only once, and no session added more than one such line, at one

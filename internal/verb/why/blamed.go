@@ -202,6 +202,7 @@ func Unquoted(path string) string {
 // setHere notes all lines of a file as git sees it in the worktree.
 func (a *asker) setHere(path string, whole text) {
 	a.texts[hereOID(path)] = a.numbered(append(text{}, whole...))
+	delete(a.only, hereOID(path))
 }
 
 // hereOID is an id that stands for a file of the worktree.

@@ -105,8 +105,8 @@ var kinds = []struct {
 	options []string
 	rewrite func(*history)
 }{
-	{"commits", [2]float64{93, 0}, false, nil, func(*history) {}},
-	{"amend", [2]float64{93, 90}, false, nil, func(h *history) {
+	{"commits", [2]float64{97, 0}, false, nil, func(*history) {}},
+	{"amend", [2]float64{97, 95}, false, nil, func(h *history) {
 		for range 5 {
 			h.agent()
 			h.commit("To amend")
@@ -116,24 +116,24 @@ var kinds = []struct {
 			h.gitAt("commit", "-q", "--amend", "-m", "Amended")
 		}
 	}},
-	{"rebase", [2]float64{93, 90}, true, nil, func(h *history) { h.gitAt("rebase", "-q", "main") }},
-	{"squash", [2]float64{93, 90}, true, nil, func(h *history) {
+	{"rebase", [2]float64{97, 95}, true, nil, func(h *history) { h.gitAt("rebase", "-q", "main") }},
+	{"squash", [2]float64{97, 95}, true, nil, func(h *history) {
 		h.gitAt("reset", "-q", "--soft", h.Git("merge-base", "HEAD", "main"))
 		h.gitAt("commit", "-qm", "All in one")
 	}},
-	{"squash elsewhere", [2]float64{93, 90}, true, nil, (*history).squashElsewhere},
-	{"cherry-pick", [2]float64{93, 90}, true, nil, func(h *history) {
+	{"squash elsewhere", [2]float64{97, 95}, true, nil, (*history).squashElsewhere},
+	{"cherry-pick", [2]float64{97, 95}, true, nil, func(h *history) {
 		picked := strings.Fields(h.Git("rev-list", "--reverse", "main..HEAD"))
 		h.gitAt("checkout", "-q", "-b", "release", "main")
 		if len(picked) > 0 {
 			h.gitAt(append([]string{"cherry-pick"}, picked...)...)
 		}
 	}},
-	{"merge", [2]float64{93, 0}, true, nil, func(h *history) {
+	{"merge", [2]float64{97, 0}, true, nil, func(h *history) {
 		h.gitAt("checkout", "-q", "main")
 		h.gitAt("merge", "-q", "--no-ff", "-m", "Merge", "topic")
 	}},
-	{"rename", [2]float64{93, 0}, false, nil, func(h *history) {
+	{"rename", [2]float64{97, 0}, false, nil, func(h *history) {
 		h.agent()
 		for _, path := range []string{"f0.go", "f1.go", "f2.go"} {
 			h.Git("mv", "-f", path, "g"+path)
@@ -142,13 +142,13 @@ var kinds = []struct {
 		}
 		h.commit("Renamed")
 	}},
-	{"move", [2]float64{90, 80}, false, nil, func(h *history) {
+	{"move", [2]float64{94, 85}, false, nil, func(h *history) {
 		for range 10 {
 			h.agent()
 			h.moved()
 		}
 	}},
-	{"formatter", [2]float64{90, 0}, false, []string{"-w"}, func(h *history) {
+	{"formatter", [2]float64{97, 0}, false, []string{"-w"}, func(h *history) {
 		for range 3 {
 			h.agent()
 		}

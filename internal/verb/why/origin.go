@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
@@ -16,7 +17,14 @@ type origin struct {
 // walk is what is known of the lines of one file of a checkpoint.
 type walk struct {
 	versions []version
-	of       map[int]origin // by line
+	of       map[int]origin   // by line
+	followed map[lineOf][]int // what follow returned
+}
+
+// lineOf is a line of a file.
+type lineOf struct {
+	file name.OID
+	line int
 }
 
 // version is a checkpoint that changed the file.
@@ -56,7 +64,7 @@ func (a *asker) walkOf(ctx context.Context, point int32, path string) *walk {
 	key := origin{point, path}
 	w := a.walks[key]
 	if w == nil {
-		w = &walk{versions: a.versions(ctx, point, path), of: map[int]origin{}}
+		w = &walk{versions: a.versions(ctx, point, path), of: map[int]origin{}, followed: map[lineOf][]int{}}
 		a.walks[key] = w
 	}
 	return w
@@ -196,7 +204,17 @@ func (a *asker) committed(ctx context.Context, v *version, i int) bool {
 
 // follow returns where line i of a file is in each of its versions, from the newest to the one that added
 // it. It returns nil if that cannot be told.
-func (a *asker) follow(ctx context.Context, w *walk, e git.Entry, i int) (at []int) {
+func (a *asker) follow(ctx context.Context, w *walk, e git.Entry, i int) []int {
+	key := lineOf{e.OID, i}
+	at, known := w.followed[key]
+	if !known {
+		at = a.findFollowed(ctx, w, e, i)
+		w.followed[key] = at
+	}
+	return at
+}
+
+func (a *asker) findFollowed(ctx context.Context, w *walk, e git.Entry, i int) (at []int) {
 	for n := range min(len(w.versions), mostVersions) {
 		if a.diffs > mostDiffs || ctx.Err() != nil {
 			return nil
