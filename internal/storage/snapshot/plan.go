@@ -128,9 +128,8 @@ type Plan struct {
 	Carried    *Carried    // nil if Index is that of the target, or the index stays because it is out of scope
 
 	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
-	seen map[string]fs.FileInfo
-	// reattributed says that attributes files differ between the sides, even if Scope leaves them out.
-	reattributed bool
+	seen         map[string]fs.FileInfo
+	reattributed bool              // attributes files differ between the sides, even if Scope leaves them out
 	large        map[name.OID]bool // blobs of LargeFile bytes or more, which are streamed
 	// contents are those of blobs that the plan has read to verify them, so that they are not read
 	// again when they are written. They have keptContents bytes at most.
