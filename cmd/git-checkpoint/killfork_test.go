@@ -76,7 +76,7 @@ func TestKilledBisect(t *testing.T) {
 		if err := os.RemoveAll(runs); err != nil {
 			t.Fatal(err)
 		}
-		if out := w.run(bisect...); !strings.Contains(out, fmt.Sprint("cp-", broken)) {
+		if out := w.run(bisect...); !strings.Contains(out, fmt.Sprintf("%d \"step %[1]d\" broke it\n", broken)) {
 			t.Fatalf("bisect does not find step %d:\n%s", broken, out)
 		}
 		ran, err := os.ReadFile(runs)
