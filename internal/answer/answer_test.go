@@ -154,8 +154,8 @@ func manifest() session.Manifest {
 		Session: "demo", Workflow: "go-team", Topic: "todo service", Status: "in_progress", Branch: "refs/heads/go-team/demo",
 		CreatedAt: at(0), UpdatedAt: at(50), CurrentCheckpoint: first, Active: true,
 		Checkpoints: []session.ManifestEntry{
-			{ID: first, Label: "cp-01-init", Step: 1, Timestamp: at(0), Valid: true},
-			{ID: third, Label: "cp-03-architecture", Step: 3, Timestamp: at(43), Valid: true, Discarded: true, Pinned: true},
+			{ID: first, Label: "cp-01-init", Step: 1, Timestamp: at(0), Valid: true, Message: "set up the project"},
+			{ID: third, Label: "cp-03-architecture", Step: 3, Timestamp: at(43), Valid: true, Discarded: true, Pinned: true, Message: "(queue.go and 2 more)"},
 		},
 		RollbackHistory: []session.RollbackRecord{{From: third, To: first, Time: at(50), Reason: "queue instead"}},
 	}

@@ -30,14 +30,15 @@ func (a Session) text(p *page) {
 		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
 	labels := map[name.ID]string{} // the rollback events have ids only
-	p.section("Checkpoints", []render.Column{{}, {}, {}, {}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {Min: 12}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
+		last := cell(render.Dim, string(c.ID))
 		if p.view.Layout == render.Aligned {
-			labels[c.ID] = cmp.Or(c.Called, c.Label)
+			labels[c.ID], last = cmp.Or(c.Called, c.Label), say(c.Message)
 		}
 		return []render.Cell{
 			cell(render.ID, labels[c.ID]), say(p.view.Time(c.Timestamp.Time)),
-			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans(p.view.Layout)), cell(render.Dim, string(c.ID)),
+			spaced(marks{current: c.ID == m.CurrentCheckpoint, discarded: c.Discarded, invalid: !c.Valid, pinned: c.Pinned}.spans(p.view.Layout)), last,
 		}
 	}))
 	called := p.labelled(labels)

@@ -177,7 +177,12 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		return nil, err
 	}
 	for i := range m.Checkpoints {
-		m.Checkpoints[i].Valid = problems[m.Checkpoints[i].ID] == ""
+		c := &m.Checkpoints[i]
+		c.Valid = problems[c.ID] == ""
+		is := s.LabelledOf(ctx, st.Entry(c.ID)).Mention
+		if c.Message = is.Message; c.Message == "" && is.Files != "" {
+			c.Message = "(" + is.Files + ")"
+		}
 	}
 	return m, nil
 }
