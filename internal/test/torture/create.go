@@ -142,18 +142,25 @@ func (c *run) exclude(m *moment, p string) bool {
 
 // recorded is the part of create --json about the snapshot.
 type recorded struct {
-	Skipped []struct{ Path, Encoding string }
+	Skipped []skipped
 }
 
-// paths returns the listed paths. Those that are not UTF-8 are percent-encoded in JSON.
+// skipped is a file that a capture left out. A path that is not UTF-8 is percent-encoded.
+type skipped struct{ Path, Encoding, Reason string }
+
+func (s skipped) path() string {
+	p := s.Path
+	if s.Encoding == "percent" {
+		p, _ = url.PathUnescape(p) //nolint:errcheck // then it is no path that was expected
+	}
+	return strings.TrimSuffix(p, "/")
+}
+
+// paths returns the listed paths.
 func (r recorded) paths() map[string]string {
 	out := map[string]string{}
 	for _, s := range r.Skipped {
-		p := s.Path
-		if s.Encoding == "percent" {
-			p, _ = url.PathUnescape(p) //nolint:errcheck // then it is no path that was expected
-		}
-		out[strings.TrimSuffix(p, "/")] = ""
+		out[s.path()] = ""
 	}
 	return out
 }

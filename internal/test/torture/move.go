@@ -272,6 +272,9 @@ func (c *run) arrived(m *move) error {
 	if diff := c.compareDisk(m); len(diff) > 0 {
 		return broken("after %s:\n%s", m.op.Verb, list(diff))
 	}
+	if err := c.unignored(m); err != nil {
+		return err
+	}
 	if err := c.holds(m.now, m.safety, m.op.Tree); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package torture
 // of them.
 
 import (
+	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
@@ -165,4 +166,30 @@ func (c *run) wrote(m *move) (map[string]node, error) {
 		}
 	}
 	return out, nil
+}
+
+// unignored takes the files that the safety checkpoint lists as "ignored until now" out of what it has to hold.
+// They have to be untracked, and the move must not touch them.
+func (c *run) unignored(m *move) error {
+	note, err := c.host.git(m.op.Tree, "", "notes", "--ref=checkpoints", "show", m.safety)
+	if err != nil {
+		return err
+	}
+	var is struct{ Snapshot recorded }
+	if err := json.Unmarshal([]byte(note), &is); err != nil {
+		return broken("the record of %s: %v", m.safety, err)
+	}
+	for _, s := range is.Snapshot.Skipped {
+		if s.Reason != "ignored until now" {
+			continue
+		}
+		p := s.path()
+		_, captured := m.now.files[p]
+		_, written := m.forecast.files[p]
+		if !captured || m.now.tracked[p] || written || m.forecast.gone[p] {
+			return broken("the safety checkpoint leaves out %q as ignored until now", p)
+		}
+		m.now.leaveOut(p, "")
+	}
+	return nil
 }
