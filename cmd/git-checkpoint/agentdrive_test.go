@@ -133,7 +133,7 @@ func (d *drive) conversation() {
 	}
 
 	// The scripted model reports 120 tokens with each of four requests. Those of the last turn may
-	// not be written yet: they count with the next step.
+	// not be written yet: they count with the next step. On a busy machine Copilot writes late even those of the first.
 	listed = d.run("git-checkpoint", "list", "--columns", "tokens", "--json")
 	requests, tokens := int64(0), int64(0)
 	for line := range strings.Lines(listed) {
@@ -141,7 +141,7 @@ func (d *drive) conversation() {
 		requests += u.Get("requests").Int()
 		tokens += u.Get("input").Int() + u.Get("cached").Int() + u.Get("output").Int()
 	}
-	if requests < 2 || requests > 4 || tokens != 120*requests {
+	if requests < 1 || requests > 4 || tokens != 120*requests {
 		t.Errorf("%d requests with %d tokens:\n%s", requests, tokens, listed)
 	}
 
