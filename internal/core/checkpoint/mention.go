@@ -81,6 +81,14 @@ func (m Mention) String() string {
 	return m.Name + m.Note
 }
 
+// About returns the message, or in parentheses what changed.
+func (m Mention) About() string {
+	if m.Message == "" && m.Files != "" {
+		return "(" + m.Files + ")"
+	}
+	return m.Message
+}
+
 // CalledOf returns what people type for a checkpoint: its number, or its label where the step has a
 // name.
 func CalledOf(r *record.Record) string {

@@ -149,12 +149,8 @@ func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, col
 	}
 	lines := &subjects{checkpoints: make(map[string]subject, len(mentioned)), style: style}
 	for id, m := range mentioned {
-		message := m.Message
-		if message == "" && m.Files != "" {
-			message = "(" + m.Files + ")"
-		}
 		e := st.Entry(id)
-		lines.checkpoints[string(e.Event().Commit)] = subject{e, strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(message))}
+		lines.checkpoints[string(e.Event().Commit)] = subject{e, strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(m.About()))}
 	}
 	return lines, nil
 }

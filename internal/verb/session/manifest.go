@@ -22,7 +22,7 @@ type ManifestEntry struct {
 	Discarded bool            `json:"discarded"`
 	Pinned    bool            `json:"pinned"`
 	Called    string          `json:"-"` // by people
-	Message   string          `json:"-"` // the first line, or the files in brackets; only Show reads it
+	Message   string          `json:"-"` // Mention.About; only Show sets it
 }
 
 // RollbackRecord is one rollback of a manifest.

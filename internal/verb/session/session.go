@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
@@ -172,16 +173,18 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	if active, err := s.HereSession(ctx); err == nil {
 		m.Active = m.Session == active
 	}
-	_, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
+	summaries, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
 	if err != nil {
 		return nil, err
 	}
 	for i := range m.Checkpoints {
 		c := &m.Checkpoints[i]
 		c.Valid = problems[c.ID] == ""
-		is := s.LabelledOf(ctx, st.Entry(c.ID)).Mention
-		if c.Message = is.Message; c.Message == "" && is.Files != "" {
-			c.Message = "(" + is.Files + ")"
+		if sum := summaries[c.ID]; sum != nil {
+			c.Message, _, _ = strings.Cut(sum.Message, "\n")
+		}
+		if c.Message == "" { // only the record has the files
+			c.Message = s.LabelledOf(ctx, st.Entry(c.ID)).Mention.About()
 		}
 	}
 	return m, nil

@@ -16,7 +16,8 @@ const (
 	mostBlames = 50
 )
 
-// source returns where line i of a file of a commit was in the parent, if the commit moved it there: a block around it is new in one and gone from the other. The lines at the edges of a block are often
+// source returns where line i of a file of a commit was in the parent, if the commit moved it there: a
+// block around it is new in one file and gone from the other. The lines at the edges of a block are often
 // like those around it, so the block is found by a line that both files have once.
 func (a *asker) source(ctx context.Context, c *aim, path string, e git.Entry, i int) (from fileOf, at int) {
 	changes := a.changesOf(ctx, c)

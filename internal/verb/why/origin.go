@@ -229,11 +229,12 @@ func (a *asker) findFollowed(ctx context.Context, w *walk, e git.Entry, i int) (
 			}
 		}
 		at = append(at, i)
-		compare := func(from, to git.Entry, i int) int { return a.matched(ctx, from, to)[i] }
 		if a.moved(ctx, v) {
-			compare = func(from, to git.Entry, i int) int { return a.same(ctx, from, to, i) }
+			i = a.same(ctx, v.was, v.now, i)
+		} else {
+			i = a.matched(ctx, v.was, v.now)[i]
 		}
-		switch i = compare(v.was, v.now, i); {
+		switch {
 		case i == alone:
 			if a.committed(ctx, v, at[n]) {
 				return nil
