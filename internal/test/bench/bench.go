@@ -26,6 +26,7 @@ import (
 // Options say what to measure.
 type Options struct {
 	Program string // path of the built git-checkpoint
+	Entire  string // path of a built Entire; empty: no rows beside it
 	// Where repositories are made; empty: the system's temporary directory.
 	Dir string
 	// Where repositories that take long are kept for the next run; empty: nowhere.
@@ -156,17 +157,25 @@ func pathWith(program string) string {
 	return "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// install copies the program, as an installation does. The linker writes through a memory
+// install copies the programs, as an installation does. The linker writes through a memory
 // mapping, which leaves the file in many small pieces of the page cache, and starting it
 // takes a tenth longer.
 func (b *bench) install() error {
-	to := filepath.Join(b.root, "bin", filepath.Base(b.Program))
-	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
+	bin := filepath.Join(b.root, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	err := copyProgram(b.Program, to)
-	b.Program = to
-	return err
+	for _, program := range []*string{&b.Program, &b.Entire} {
+		if *program == "" {
+			continue
+		}
+		to := filepath.Join(bin, filepath.Base(*program))
+		if err := copyProgram(*program, to); err != nil {
+			return err
+		}
+		*program = to
+	}
+	return nil
 }
 
 // copyProgram writes a copy beside the target and renames it.

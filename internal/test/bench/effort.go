@@ -1,5 +1,7 @@
 package bench
 
+import "slices"
+
 // Effort says how much to measure.
 type Effort struct {
 	Name string
@@ -44,6 +46,11 @@ const changed = 10
 
 // small is the number of files in rows where something else grows.
 func (e Effort) small() int { return min(e.Sizes[0], 1000) }
+
+// beside returns the numbers of files in rows beside other programs, which take long with many.
+func (e Effort) beside() []int {
+	return slices.Compact([]int{e.small(), min(e.biggest(), 20_000)})
+}
 
 // biggest is the number of files of the largest worktree.
 func (e Effort) biggest() int { return e.Sizes[len(e.Sizes)-1] }

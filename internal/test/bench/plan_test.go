@@ -2,6 +2,7 @@ package bench
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,10 +22,26 @@ func TestPlan(t *testing.T) {
 	for _, name := range []string{
 		"files/create/1000", "files/create/20000", "files/create/100000", "files/look/1000", "files/rollback/100000", "status/porcelain/20000", "first/create/20000", "first/rollback/100000", "text/create/20000", "text/rollback/20000", "untracked/create/20000", "large/create", "large/create/refs",
 		"session/create/1000", "session/create/10000", "session/resume/10000", "session/status/10000", "session/show/10000", "session/diff/10000",
-		"long/list/100000", "long/create/100000", "long/validate/100000", "list/10000", "validate/10000", "validate/ids/10000", "validate/deep/10000", "count/objects", "count/bytes/loose", "count/bytes/packed", "memory/own", "hook/unchanged/1000", "hook/before/1000", "hook/before/20000", "fork/20000", "beside/stash/20000", "beside/copy/20000", "blame/200", "why/10000", "why/first/10000", "why/size/10000", "blame/beyond/2000", "page/timeline/1000", "page/timeline/all/10000", "page/step/10000", "hook/edit/20000", "start/version", "huge/create/1000000", "huge/memory/1000000", "huge/before/1000000", "day/bytes/pruned", "day/gc",
+		"long/list/100000", "long/create/100000", "long/validate/100000", "list/10000", "validate/10000", "validate/ids/10000", "validate/deep/10000", "count/objects", "count/bytes/loose", "count/bytes/packed", "memory/own", "hook/unchanged/1000", "hook/before/1000", "hook/before/20000", "fork/20000", "beside/stash/1000", "beside/stash/20000", "beside/copy/1000", "beside/copy/20000", "blame/200", "why/10000", "why/first/10000", "why/size/10000", "blame/beyond/2000", "page/timeline/1000", "page/timeline/all/10000", "page/step/10000", "hook/edit/20000", "start/version", "huge/create/1000000", "huge/memory/1000000", "huge/before/1000000", "day/bytes/pruned", "day/gc",
 	} {
 		if !seen[name] {
 			t.Errorf("there is no row %q", name)
+		}
+	}
+}
+
+// With a path of Entire the plan has rows beside it; without, there are none.
+func TestPlanEntire(t *testing.T) {
+	for path, want := range map[string][]string{"": nil, "entire": {"beside/entire/1000", "beside/entire/20000", "beside/entire/rewind/20000"}} {
+		b := &bench{Options: Options{Effort: Full(), Entire: path}}
+		var got []string
+		for _, j := range b.plan() {
+			if strings.Contains(j.row.Name+j.row.Work, "ntire") {
+				got = append(got, j.row.Name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("with %q: %q, not %q", path, got, want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Program    string `json:"program"`
 	Git        string `json:"git"`
+	Entire     string `json:"entire,omitempty"` // its version, if it was measured
 	System     string `json:"system"`
 	Processors int    `json:"processors"`
 	Effort     string `json:"effort"`
@@ -84,16 +85,28 @@ func (b *bench) about(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	entire := ""
+	if b.Entire != "" {
+		// Lines about Go and the system follow.
+		if entire, err = b.start(ctx, b.root, nil, b.Entire, "version"); err != nil {
+			return nil, err
+		}
+		entire, _, _ = strings.Cut(entire, "\n")
+	}
 	return &Report{
-		Program: ours, Git: git, System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(),
+		Program: ours, Git: git, Entire: entire, System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(),
 		Effort: b.Effort.Name, Rounds: b.Effort.Rounds, Load: load(),
 	}, nil
 }
 
 // About returns the line above the table.
 func (r *Report) About() string {
-	return fmt.Sprintf("%s, %s, %s, %d processors, load %s, %s run: median (middle half) of %d rounds.",
-		r.Program, r.Git, r.System, r.Processors, r.Load, r.Effort, r.Rounds)
+	programs := r.Program + ", " + r.Git
+	if r.Entire != "" {
+		programs += ", " + r.Entire
+	}
+	return fmt.Sprintf("%s, %s, %d processors, load %s, %s run: median (middle half) of %d rounds.",
+		programs, r.System, r.Processors, r.Load, r.Effort, r.Rounds)
 }
 
 // load returns the load of the machine, or "unknown".

@@ -19,8 +19,13 @@ func standIn(t *testing.T) string {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program that stands in is a shell script")
 	}
-	path := filepath.Join(t.TempDir(), "git-checkpoint")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\ntest \"$1\" = version && echo stand-in\n"), 0o755); err != nil {
+	return scripted(t, filepath.Join(t.TempDir(), "git-checkpoint"), "#!/bin/sh\ntest \"$1\" = version && echo stand-in\n")
+}
+
+// scripted writes a program.
+func scripted(t *testing.T, path, script string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path

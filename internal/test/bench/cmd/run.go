@@ -19,8 +19,8 @@ import (
 
 // wishes are the options of the command line.
 type wishes struct {
-	program, dir, cache, row, profile, json, last, record, sizes string
-	quick                                                        bool
+	program, entire, dir, cache, row, profile, json, last, record, sizes string
+	quick                                                                bool
 }
 
 // parse reads the flags of the command line.
@@ -29,6 +29,7 @@ func parse(args []string, stderr io.Writer) (wishes, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&w.program, "program", filepath.Join("bin", "git-checkpoint"), "the built git-checkpoint")
+	f.StringVar(&w.entire, "entire", "", "a built Entire, for the rows beside it")
 	f.StringVar(&w.dir, "dir", "", "where repositories are made")
 	f.StringVar(&w.cache, "cache", "", "where those that take minutes to make are kept for the next run")
 	f.StringVar(&w.row, "row", "", "only rows whose name matches this pattern")
@@ -88,7 +89,7 @@ func (w wishes) options() (bench.Options, error) {
 	for _, path := range []struct {
 		wish string
 		to   *string
-	}{{w.cache, &o.Cache}, {w.profile, &o.Profile}} {
+	}{{w.entire, &o.Entire}, {w.cache, &o.Cache}, {w.profile, &o.Profile}} {
 		if path.wish != "" {
 			if *path.to, err = filepath.Abs(path.wish); err != nil {
 				return o, err
