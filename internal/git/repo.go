@@ -51,7 +51,7 @@ type Repo struct {
 // newRepo makes the parts of a repository.
 func newRepo(at *Location) *Repo {
 	r := &Repo{Location: at, Settings: &Settings{at}, Objects: &Objects{at: at}}
-	r.Trees = &Trees{at, r.Objects}
+	r.Trees = &Trees{at: at, objects: r.Objects}
 	r.Commits = &Commits{at, r.Objects, r.Trees}
 	r.Refs = &Refs{at, r.Objects}
 	r.Checkout = &Checkout{at, r.Trees, r.Commits}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"git-checkpoint/internal/format/name"
 )
@@ -112,6 +113,14 @@ func (l *Location) HashLen() int {
 type Trees struct {
 	at      *Location
 	objects *Objects
+	last    atomic.Pointer[keptDiff]
+}
+
+// keptDiff is the result of the last call of Diff: a plan of a rollback compares the same two trees
+// several times in a row, once for each thing that it says about them. It is not kept if it is huge.
+type keptDiff struct {
+	a, b    name.OID
+	changes []Change
 }
 
 // Read reads one tree, without those below it. A zero id stands for the empty tree.
@@ -176,8 +185,12 @@ const (
 )
 
 // Diff lists the paths that differ between two trees, sorted. Renames are not detected. An
-// empty id stands for the empty tree. Only directories that differ are read, one level at a time.
+// empty id stands for the empty tree. Only directories that differ are read, one level at a time. The
+// caller may change the result.
 func (t *Trees) Diff(ctx context.Context, a, b name.OID) ([]Change, error) {
+	if k := t.last.Load(); k != nil && k.a == a && k.b == b {
+		return slices.Clone(k.changes), nil
+	}
 	var out []Change
 	err := t.walkPairs(ctx, a, b, func(_ treePair, changed []Change) int {
 		out = append(out, changed...)
@@ -187,6 +200,9 @@ func (t *Trees) Diff(ctx context.Context, a, b name.OID) ([]Change, error) {
 		return nil, err
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	if len(out) <= 100_000 {
+		t.last.Store(&keptDiff{a, b, slices.Clone(out)})
+	}
 	return out, nil
 }
 

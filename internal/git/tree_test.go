@@ -240,3 +240,39 @@ func FuzzParseTree(f *testing.F) {
 		}
 	})
 }
+
+// A comparison that is asked for again gives the same, whatever the caller did with the first result.
+func TestDiffAgain(t *testing.T) {
+	r := newFixture(t).open()
+	var trees []name.OID
+	for _, text := range []string{"one", "two", "three"} {
+		blob, err := r.Objects.Write(t.Context(), "blob", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := r.Trees.Edit(t.Context(), "", map[string]Entry{"a": {Mode: ModeFile, OID: blob}, "b": {Mode: ModeFile, OID: blob}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, tree)
+	}
+	for _, pair := range [][2]int{{0, 1}, {0, 1}, {0, 1}, {1, 0}, {0, 2}, {0, 1}} {
+		got, err := r.Trees.Diff(t.Context(), trees[pair[0]], trees[pair[1]])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [2]name.OID{}
+		for i, n := range pair {
+			e, _, err := r.Trees.Lookup(t.Context(), trees[n], "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[i] = e.OID
+		}
+		if len(got) != 2 || got[1].Path != "b" || [2]name.OID{got[1].Old.OID, got[1].New.OID} != want {
+			t.Errorf("from %d to %d: %v, not %v", pair[0], pair[1], got, want)
+		}
+		slices.Reverse(got)
+		got[0] = Change{}
+	}
+}

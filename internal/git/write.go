@@ -53,9 +53,11 @@ func (o *Objects) Write(ctx context.Context, typ string, data []byte) (name.OID,
 // from which this one borrows, it reports false.
 func (o *Objects) Created(oid name.OID) bool {
 	loose := o.database().loose
-	_, created := loose.created.Load(oid)
+	if _, created := loose.created.Load(oid); !created {
+		return false
+	}
 	_, err := os.Lstat(filepath.Join(loose.dir, "info", "alternates"))
-	return created && errors.Is(err, fs.ErrNotExist) && gitconfig.Getenv(o.at.env, alternates) == ""
+	return errors.Is(err, fs.ErrNotExist) && gitconfig.Getenv(o.at.env, alternates) == ""
 }
 
 // newWriter returns the writer for single objects that fits the configuration.

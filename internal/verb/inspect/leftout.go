@@ -96,7 +96,7 @@ func MovedInside(ctx context.Context, s *checkpoint.Service, then *record.Record
 }
 
 func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]Moved, error) {
-	changes, err := s.Repo.Trees.Diff(ctx, then.tree, now.tree)
+	changes, err := s.Repo.Trees.Diff(ctx, now.tree, then.tree) // the plan of a rollback has compared them so
 	if err != nil {
 		return nil, err
 	}
