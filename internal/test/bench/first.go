@@ -21,7 +21,7 @@ func first(b *bench, size int) []job {
 			func(ctx context.Context) (samples, error) { return firstCreate(ctx, b, size) },
 		},
 		{
-			Row{Name: fmt.Sprintf("first/rollback/%d", size), Work: "`rollback` that brings all files back ÷ `git restore`", Files: size, First: 0.7},
+			Row{Name: fmt.Sprintf("first/rollback/%d", size), Work: "`rollback` that brings all files back ÷ `git restore`", Files: size, First: 1.3},
 			func(ctx context.Context) (samples, error) { return firstRollback(ctx, b, size) },
 		},
 	}
@@ -89,6 +89,39 @@ func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
 			_, err := r.git(ctx, nil, "restore", "--source="+r.tree, "--worktree", "--", ".")
 			return err
 		}})
+}
+
+// deletions compares a rollback that deletes all files with a checkpoint and `rm -rf`. The row comes late in
+// the table, because it really deletes them; see aside.
+func (b *bench) deletions() []job {
+	size := min(b.Effort.biggest(), 20_000)
+	return []job{{
+		Row{Name: fmt.Sprintf("delete/%d", size), Work: "`rollback` that deletes all files ÷ (`create` + `rm -rf`)", Files: size, First: 1.2},
+		func(ctx context.Context) (samples, error) {
+			r, err := b.repository(ctx, "deleted", size)
+			if err != nil {
+				return samples{}, err
+			}
+			back := func(ctx context.Context) error {
+				if _, err := r.git(ctx, nil, "reset", "-q", "--hard"); err != nil {
+					return err
+				}
+				return r.settle(ctx)
+			}
+			for _, args := range [][]string{{"rm", "-r", "-q", "."}, {"checkpoint", "create", "--quiet", "--session", "target", "--step", "1"}} {
+				if _, err := r.git(ctx, nil, args...); err != nil {
+					return samples{}, err
+				}
+			}
+			return compare(ctx, b.firstRounds(size), step{back, r.rollback}, step{back, func(ctx context.Context) error {
+				if err := r.create(ctx); err != nil {
+					return err
+				}
+				_, err := r.start(ctx, r.dir, nil, "sh", "-c", "rm -rf part*")
+				return err
+			}})
+		},
+	}}
 }
 
 // aside is where directories go that must not be there in the next round. They are moved away and
