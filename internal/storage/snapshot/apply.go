@@ -5,12 +5,13 @@ package snapshot
 // 1. Begin links the old index to a safe name and writes the intent file. From then on the
 // worktree counts as half rolled back, until Finish or Back with Finish. 2. Apply moves deleted
 // files to <stage>/old/<n>, where n is the number of the operation, and removes directories that
-// are empty then. 3. For each file to write, it links the current file to <stage>/old/<n> and
+// are empty then. 3. It moves directories that were not there, each in one rename (whole.go). For
+// every other file to write, it links the current file to <stage>/old/<n> and
 // exchanges it with <stage>/new/<n> in one rename, so that the path is never missing
 // (replace.go). 4. It changes modes, checks that no moved file was written to meanwhile, and
 // renames the new index over the old one (putindex.go).
 //
-// Which files are in new/ and old/ tells how far it came, so every step can be repeated or taken
+// Which files are in new/, dirs/ and old/ tells how far it came, so every step can be repeated or taken
 // back by a process that has only the intent file.
 
 import (
@@ -98,6 +99,7 @@ func (r *Restore) moveFiles(ctx context.Context) error {
 		if step.kind == OpDelete {
 			r.removeEmptied()
 			r.trace("emptied")
+			r.putDirs()
 		}
 	}
 	return nil
@@ -142,6 +144,9 @@ func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
 // put moves new/<n> to the path of operation i. What is there now is linked to old/<n> first, so
 // that the path changes in one rename and nothing is lost.
 func (r *Restore) put(_ context.Context, i int, o Op) error {
+	if r.placed[i] != nil {
+		return nil // with its directory
+	}
 	if r.resumed() {
 		if done, err := r.wasPut(i); done || err != nil {
 			return err
@@ -353,6 +358,9 @@ func (r *Restore) unplace(i int, o Op) error {
 		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
 			if was := r.placed[i]; was != nil && (!worktree.SameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
+			}
+			if err := r.makeStaged(path.Dir(o.Path)); err != nil {
+				return err
 			}
 			if err := r.worktree.files.MoveOut(o.Path, r.intent.newFile(i)); err != nil {
 				return err

@@ -83,7 +83,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 		}
 		if p := untracked[i]; excluded[p] {
 			c.skip(Skip{Path: p, Reason: ReasonExcluded})
-		} else if found[i], err = s.consider(p, 0, rules, c); found[i].large {
+		} else if found[i], err = s.consider(s.files, p, 0, rules, c); found[i].large {
 			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
 		}
 		return err
@@ -164,6 +164,8 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 		open = append(open, o)
 		return nil
 	}
+	held := s.files.Hold() // a directory that is gone may have held thousands of them
+	defer held.Close()
 	for _, t := range tracked {
 		if s.files.InGit(path.Dir(t.Path)) {
 			continue // `git add` took files of the git directory: what is staged counts
@@ -178,7 +180,7 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 		case t.Mode == git.ModeGitlink:
 			err = s.submodule(ctx, t, c)
 		default:
-			f, err = s.consider(t.Path, private.modeAt(t.Path), rules, c)
+			f, err = s.consider(held, t.Path, private.modeAt(t.Path), rules, c)
 		}
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c)
@@ -204,16 +206,21 @@ func (c *Capture) skip(left Skip) {
 	c.Skipped = append(c.Skipped, left)
 }
 
-// consider decides about one path, whose index entry has the mode staged (0: there is none). It may
-// run for several at a time. It lists a skipped file in
-// c.Skipped, except a file that is too large: the caller does that, because a tracked one may turn out
-// to be unchanged.
-func (s *chooser) consider(p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
+// looker looks at paths without following a link. The info is nil if nothing is there.
+type looker interface {
+	Lstat(p string) (fs.FileInfo, error)
+}
+
+// consider decides about one path, at which look looks, and whose index entry has the mode staged (0:
+// there is none). It may run for several at a time if look may. It lists a skipped file in c.Skipped,
+// except a file that is too large: the caller does that, because a tracked one may turn out to be
+// unchanged.
+func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, c *Capture) (candidate, error) {
 	skip := func(reason string, size int64) (candidate, error) {
 		c.skip(Skip{Path: p, Reason: reason, Size: size})
 		return candidate{path: p}, nil
 	}
-	info, err := s.files.Lstat(p)
+	info, err := look.Lstat(p)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)

@@ -128,7 +128,7 @@ func (f *finder) locked(o Op) {
 	}
 	at := dir + "/"
 	if reason == "" && info != nil {
-		at, reason = o.Path, f.shot.files.HeldBy(o.Path)
+		at, reason = o.Path, f.near.HeldBy(o.Path)
 	}
 	if reason != "" && !f.found[at] {
 		f.found[at] = true

@@ -102,27 +102,23 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 // not what git checks out for its blob (raw content), or was changed again since.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
-	near := r.worktree.files.Hold()
-	defer near.Close()
 	for i, o := range r.intent.Ops {
-		was := r.staged[i]
+		was, now := r.staged[i], r.placed[i]
 		switch o.kind() {
 		case OpDelete:
 			out[o.Path] = written{}
 			continue
 		case OpWrite:
-			if o.NewRaw != "" || was == nil || r.placed[i] == nil {
-				return nil, false
-			}
 		case OpMode:
-			if was = r.seen[o.Path]; o.NewRaw != "" || was == nil {
+			was = r.seen[o.Path]
+			var err error
+			if now, err = r.worktree.files.Lstat(o.Path); err != nil {
 				return nil, false
 			}
 		default:
 			return nil, false
 		}
-		now, err := near.Lstat(o.Path)
-		if err != nil || now == nil || !worktree.SameContent(now, was) || worktree.ModeOf(now) != o.New.Mode {
+		if o.NewRaw != "" || was == nil || now == nil || !worktree.SameContent(now, was) || worktree.ModeOf(now) != o.New.Mode {
 			return nil, false
 		}
 		stat, ok := fileStat(now)

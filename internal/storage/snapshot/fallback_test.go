@@ -51,15 +51,15 @@ func TestEditedWithoutExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Restore{worktree: shot.restorer, seen: map[string]fs.FileInfo{"file": info}, placed: map[int]fs.FileInfo{}}
-	r.intent.Stage = farAway(t)
+	r := &Restore{worktree: shot.restorer, seen: map[string]fs.FileInfo{"file": info}, staged: make([]fs.FileInfo, 1), placed: map[int]fs.FileInfo{}}
+	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
+	r.intent.Ops, r.intent.Stage = []Op{o}, farAway(t)
 	for _, dir := range []string{"new", "old"} {
 		if err := os.Mkdir(filepath.Join(r.intent.Stage, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put(t, r.intent.newFile(0), "new\n")
-	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
 	shot.files.Near = shot.files.Hold()
 	defer shot.files.Near.Close()
 	if err := r.put(t.Context(), 0, o); err != nil {

@@ -27,7 +27,7 @@ type Intent struct {
 	Meta        json.RawMessage        // for the caller: session, checkpoints, reason
 	Ops         []Op                   // sorted by path
 	Top         string                 // of the worktree, absolute
-	Stage       string                 // the staging directory, absolute; new/<n> and old/<n> belong to Ops[n]
+	Stage       string                 // the staging directory, absolute; newFile and oldFile say where a file is in it
 	Lock        string                 // the index lock that the restore holds
 	LockInode   uint64                 // its inode, by which it is recognised; 0: not known
 	IndexTree   name.OID               // the staged tree afterwards
@@ -36,6 +36,7 @@ type Intent struct {
 	OldModes    map[string]fs.FileMode // permission bits of files of which only these change
 	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
 	Parents     map[string]bool        // directories that new files go into and that exist already
+	Missing     map[string]int         // directories that are staged whole, as dirs/<number>
 	HasIndex    bool                   // there was an index, and OldIndex holds it
 	OldIndex    string                 // absolute, in Worktree.dir
 }
@@ -140,6 +141,9 @@ func (s *restorer) locate(in *Intent) error {
 	}
 	if _, gone := os.Lstat(in.Stage); gone != nil {
 		return &IntentError{intentPath(s.dir), fmt.Errorf("the files that it put aside cannot be read: %w", gone)}
+	}
+	if err := in.checkStaged(); err != nil {
+		return &IntentError{intentPath(s.dir), fmt.Errorf("its files cannot be trusted: %w", err)}
 	}
 	return nil
 }
@@ -272,6 +276,12 @@ func (r *Restore) Finish(ctx context.Context) error {
 // linked reports whether a file in old/ has other names in the worktree. Deleting it changes the
 // ctime of these, and git would take them for changed until the index is refreshed.
 func (r *Restore) linked() bool {
+	if !r.resumed() {
+		return slices.ContainsFunc(r.intent.Ops, func(o Op) bool {
+			was := r.seen[o.Path]
+			return was != nil && was.Mode().IsRegular() && worktree.Links(was) > 1
+		})
+	}
 	old, _ := os.ReadDir(filepath.Join(r.intent.Stage, "old")) //nolint:errcheck // stat data, as above
 	return slices.ContainsFunc(old, func(e fs.DirEntry) bool {
 		info, err := e.Info()

@@ -8,9 +8,12 @@ import (
 	"fmt"
 )
 
-// intentFormat is the format of the intent's file. A file with another format was written by
-// another version of this program, which has to finish that rollback.
-const intentFormat = 2
+// The formats of the intent's file. A file with another format was written by another version of
+// this program, which has to finish that rollback.
+const (
+	filesFormat = 2 // every file is staged alone
+	dirsFormat  = 3 // there may be Intent.Missing, which versions that know only the other one would overlook
+)
 
 // intentFile is an Intent as it is stored. Its larger part is a gob and not JSON, because a path
 // may hold any bytes: a JSON string would lose those that are not UTF-8.
@@ -28,7 +31,11 @@ func encodeIntent(in *Intent) ([]byte, error) {
 	if err := gob.NewEncoder(&data).Encode(&rest); err != nil {
 		return nil, err
 	}
-	return json.Marshal(intentFile{intentFormat, in.Meta, data.Bytes()})
+	format := filesFormat
+	if len(in.Missing) > 0 {
+		format = dirsFormat
+	}
+	return json.Marshal(intentFile{format, in.Meta, data.Bytes()})
 }
 
 // decodeIntent reads the content of the intent's file. It fails for any other format and if there
@@ -41,7 +48,7 @@ func decodeIntent(data []byte) (*Intent, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	if file.Format != intentFormat {
+	if file.Format != filesFormat && file.Format != dirsFormat {
 		return nil, fmt.Errorf("its format is %d, which another version of this program writes", file.Format)
 	}
 	if len(file.Meta) == 0 || string(file.Meta) == "null" {

@@ -36,7 +36,7 @@ func TestIntentComesBack(t *testing.T) {
 
 // An intent of another version is distinguished from a damaged one. Neither is accepted.
 func TestIntentOfAnotherVersion(t *testing.T) {
-	for _, data := range []string{"", "\x1b\xff\x81", `{}`, `{"format":1,"meta":{}}`, `{"format":3,"meta":{}}`, `{"format":2}`, `{"format":2,"meta":null}`, `{"format":2,"meta":{}}`, `[]`} {
+	for _, data := range []string{"", "\x1b\xff\x81", `{}`, `{"format":1,"meta":{}}`, `{"format":4,"meta":{}}`, `{"format":3,"meta":{}}`, `{"format":2}`, `{"format":2,"meta":null}`, `{"format":2,"meta":{}}`, `[]`} {
 		if in, err := decodeIntent([]byte(data)); err == nil {
 			t.Errorf("%q is the intent %v", data, in)
 		}
@@ -79,7 +79,7 @@ func drawIntent(t *rapid.T) *Intent {
 	in := &Intent{
 		Meta: json.RawMessage(`{"session":"main"}`), Top: text.Draw(t, "top"), Stage: text.Draw(t, "stage"), Lock: text.Draw(t, "lock"), LockInode: rapid.Uint64().Draw(t, "inode"),
 		IndexTree: oid.Draw(t, "tree"), Directories: rapid.MapOf(text, mode).Draw(t, "directories"), NewModes: rapid.MapOf(text, mode).Draw(t, "new"), OldModes: rapid.MapOf(text, mode).Draw(t, "old modes"),
-		Parents: rapid.MapOf(text, rapid.Just(true)).Draw(t, "parents"), HasIndex: rapid.Bool().Draw(t, "index"), OldIndex: text.Draw(t, "old"),
+		Parents: rapid.MapOf(text, rapid.Just(true)).Draw(t, "parents"), Missing: rapid.MapOf(text, rapid.Int()).Draw(t, "missing"), HasIndex: rapid.Bool().Draw(t, "index"), OldIndex: text.Draw(t, "old"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "ops") {
 		in.Ops = append(in.Ops, Op{

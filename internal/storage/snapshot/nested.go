@@ -66,7 +66,7 @@ func (s *chooser) submodule(ctx context.Context, t Tracked, c *Capture) error {
 		return nil
 	}
 	if !info.IsDir() { // a file took the place of the submodule
-		f, err := s.consider(t.Path, 0, Rules{MaxFileSize: 1 << 62}, c)
+		f, err := s.consider(s.files, t.Path, 0, Rules{MaxFileSize: 1 << 62}, c)
 		if err != nil || f.mode == 0 {
 			return err
 		}

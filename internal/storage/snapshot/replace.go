@@ -9,8 +9,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
@@ -61,10 +63,14 @@ func (r *Restore) replace(i int, p string) error {
 }
 
 // note remembers that new/<n> was renamed to its place, so that Back removes this file only and not
-// one that another program wrote later.
+// one that another program wrote later. The rename changed the ctime, which the index has to know.
 func (r *Restore) note(i int) {
-	if !r.resumed() {
-		r.placed[i] = r.staged[i]
+	if r.resumed() {
+		return
+	}
+	r.placed[i] = r.staged[i]
+	if info, err := r.worktree.files.Near.Lstat(r.intent.Ops[i].Path); err == nil && info != nil && worktree.SameContent(info, r.staged[i]) {
+		r.placed[i] = info
 	}
 }
 
@@ -119,12 +125,15 @@ func (r *Restore) copied(i int) (bool, error) {
 		return false, err
 	}
 	defer stage.Close()
-	leaf := strconv.Itoa(i)
-	next, a, err := stage.HashWhole(r.worktree.repo.Format, "new/"+leaf)
+	file, err := filepath.Rel(r.intent.Stage, r.intent.newFile(i))
+	if err != nil {
+		return false, err
+	}
+	next, a, err := stage.HashWhole(r.worktree.repo.Format, filepath.ToSlash(file))
 	if a == nil || err != nil {
 		return false, err
 	}
-	old, b, err := stage.HashWhole(r.worktree.repo.Format, "old/"+leaf)
+	old, b, err := stage.HashWhole(r.worktree.repo.Format, "old/"+strconv.Itoa(i))
 	return b != nil && next == old && a.Mode() == b.Mode(), err
 }
 
@@ -135,8 +144,13 @@ func (r *Restore) kept(i int, p string) bool {
 		return true
 	}
 	info, err := os.Lstat(r.intent.oldFile(i))
+	return err == nil && r.isAsCaptured(info, p)
+}
+
+// isAsCaptured reports whether a file that was moved is the version that was captured at p.
+func (r *Restore) isAsCaptured(info fs.FileInfo, p string) bool {
 	was := r.seen[p]
-	if err != nil || was == nil || info.Size() != was.Size() || info.Mode() != was.Mode() {
+	if was == nil || info.Size() != was.Size() || info.Mode() != was.Mode() {
 		return false
 	}
 	return info.Mode()&fs.ModeSymlink != 0 || info.ModTime().Equal(was.ModTime())
@@ -145,10 +159,16 @@ func (r *Restore) kept(i int, p string) bool {
 // lastLook detects writes to a file after it was moved aside: a program that had it open keeps
 // writing to the same inode.
 func (r *Restore) lastLook() error {
-	for i, o := range r.intent.Ops {
-		if k := o.kind(); (k == OpWrite || k == OpDelete) && r.seen[o.Path] != nil && r.moved(i) && !r.kept(i, o.Path) {
-			return &ChangedError{o.Path}
-		}
+	if r.resumed() {
+		return nil // everything was captured again
 	}
-	return nil
+	return git.Each(len(r.intent.Ops), func(i int) error {
+		o := r.intent.Ops[i]
+		if k := o.kind(); (k == OpWrite || k == OpDelete) && r.seen[o.Path] != nil {
+			if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && !r.isAsCaptured(info, o.Path) {
+				return &ChangedError{o.Path}
+			}
+		}
+		return nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 )
@@ -117,7 +118,10 @@ func (s *preserver) secureConverted(ctx context.Context, p *Plan, files []candid
 // If it is not, there are two explanations. It was converted once, by attributes that are gone;
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
 func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
-	for _, f := range files {
+	found := make([]name.OID, len(files)) // what is not the blob
+	infos := make([]fs.FileInfo, len(files))
+	err := git.Each(len(files), func(i int) error {
+		f := files[i]
 		got, info, err := s.files.HashWhole(s.repo.Format, f.path)
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
@@ -125,7 +129,17 @@ func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidat
 		if info == nil || !worktree.Same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
-		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
+		if got != entries[f.path].OID && got != p.Cur.Raw[f.path] {
+			found[i], infos[i] = got, info
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		got, info := found[i], infos[i]
+		if got == "" {
 			continue
 		}
 		if worktree.ModeOf(info) == git.ModeSymlink || worktree.ChangeTime(info).After(p.Cur.Began) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,6 +73,10 @@ func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	if err := r.makeStage(); err != nil {
 		return nil, err
 	}
+	in.NewModes, in.Parents = p.Target.Modes, r.parents()
+	if err := r.stageDirs(); err != nil {
+		return nil, err
+	}
 	// The attributes are those of the target, even if only some paths are restored: the promise
 	// is to bring back the bytes that were there then.
 	if err := r.fill(ctx, p.Target.Tree); err != nil {
@@ -83,12 +88,11 @@ func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	if err := r.spareEqual(); err != nil {
 		return nil, err
 	}
-	in.NewModes = p.Target.Modes
-	in.Directories, in.OldModes, in.Parents = s.emptied(in.Ops), r.oldModes(), r.parents()
+	in.Directories, in.OldModes = s.emptied(in.Ops), r.oldModes()
 	return r, nil
 }
 
-// makeStage creates the staging directory with its subdirectories new and old. It is in the git
+// makeStage creates the staging directory with its subdirectories new, dirs and old. It is in the git
 // directory, or at the top of the worktree if the git directory is on another file system, since
 // a rename works only within one.
 func (r *Restore) makeStage() error {
@@ -104,7 +108,9 @@ func (r *Restore) makeStage() error {
 	}
 	if err == nil {
 		r.intent.Stage = dir
-		err = errors.Join(os.Mkdir(filepath.Join(dir, "new"), 0o700), os.Mkdir(filepath.Join(dir, "old"), 0o700))
+		for _, sub := range []string{"new", "dirs", "old"} {
+			err = errors.Join(err, os.Mkdir(filepath.Join(dir, sub), 0o700))
+		}
 	}
 	if err == nil && apart {
 		// This keeps `git add -A` from adding what a killed process leaves here, until it is swept.
@@ -146,12 +152,20 @@ func (s *restorer) Sweep(age time.Duration) error {
 	return nil
 }
 
-// newFile is where the new content of operation i is staged. oldFile is where the file that it
-// replaces is kept until Finish.
-func (in *Intent) newFile(i int) string { return filepath.Join(in.Stage, "new", strconv.Itoa(i)) }
+// newFile is where the new content of operation i is staged: in new/<i>, or below dirs/ if the
+// directory that holds it is staged whole.
+func (in *Intent) newFile(i int) string {
+	p := in.Ops[i].Path
+	if dir := in.stagedDir(path.Dir(p)); dir != "" {
+		return filepath.Join(dir, path.Base(p))
+	}
+	return filepath.Join(in.Stage, "new", strconv.Itoa(i))
+}
+
+// oldFile is where the file that operation i replaces is kept until Finish.
 func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
 
-// fill writes the new content of every operation of kind OpWrite to its new/<n>. Regular files
+// fill writes the new content of every operation of kind OpWrite to its newFile. Regular files
 // without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
 // there are no attributes and no settings that convert, all blobs are written as they are.
 func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
@@ -210,13 +224,13 @@ func (r *Restore) fillPlain(ctx context.Context, all []int) error {
 	})
 }
 
-// write makes new/<i> with the content of its blob: a file, or a symbolic link.
+// write makes newFile(i) with the content of its blob: a file, or a symbolic link.
 func (r *Restore) write(i int, data []byte) error {
 	if r.intent.Ops[i].New.Mode == git.ModeSymlink && r.worktree.makesLinks() {
 		if err := os.Symlink(string(data), r.intent.newFile(i)); err != nil {
 			return err
 		}
-		return r.ready(i)
+		return r.look(i)
 	}
 	return r.create(i, func(f *os.File) error {
 		_, err := f.Write(data)
@@ -224,23 +238,35 @@ func (r *Restore) write(i int, data []byte) error {
 	})
 }
 
-// create makes new/<i> as a regular file that fill writes to.
+// create makes newFile(i) as a regular file that fill writes to.
 func (r *Restore) create(i int, fill func(*os.File) error) error {
 	f, err := worktree.CreateFile(r.intent.newFile(i))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(fill(f), f.Close()); err != nil {
+	err = fill(f)
+	info, unseen := f.Stat()
+	if err := errors.Join(err, unseen, f.Close()); err != nil {
 		return err
 	}
-	return r.ready(i)
+	return r.ready(i, info)
 }
 
-// ready gives new/<i>, which is written, the permission bits that the plan asks for.
-func (r *Restore) ready(i int) error {
-	file, o := r.intent.newFile(i), r.intent.Ops[i]
-	info, err := os.Lstat(file)
-	if err == nil && regular(o.New.Mode) && !r.worktree.noModes && info.Mode().Perm() != o.Perm {
+// look is ready for a file that is not open.
+func (r *Restore) look(i int) error {
+	info, err := os.Lstat(r.intent.newFile(i))
+	if err != nil {
+		return err
+	}
+	return r.ready(i, info)
+}
+
+// ready gives newFile(i), which is written, the permission bits that the plan asks for. info is what lstat
+// says of it.
+func (r *Restore) ready(i int, info fs.FileInfo) (err error) {
+	o := r.intent.Ops[i]
+	if regular(o.New.Mode) && !r.worktree.noModes && info.Mode().Perm() != o.Perm {
+		file := r.intent.newFile(i)
 		if err = os.Chmod(file, o.Perm); err == nil {
 			info, err = os.Lstat(file)
 		}
@@ -285,7 +311,7 @@ func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs
 		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
 			return err
 		}
-		if err := r.ready(i); err != nil {
+		if err := r.look(i); err != nil {
 			return err
 		}
 	}

@@ -21,12 +21,15 @@ func (w *Files) LockOf(dir string) string {
 }
 
 // HeldBy says which attribute keeps a file from being replaced or removed; "" for none.
-func (w *Files) HeldBy(p string) string {
-	f, err := w.OpenDir(path.Dir(p))
-	if err != nil {
-		return ""
+func (h *Held) HeldBy(p string) string {
+	f := h.has(path.Dir(p))
+	if f == nil {
+		var err error
+		if f, err = h.tree.OpenDir(path.Dir(p)); err != nil {
+			return ""
+		}
+		defer f.Close() //nolint:errcheck // only a directory handle
 	}
-	defer f.Close() //nolint:errcheck // only a directory handle
 	return attribute(int(f.Fd()), path.Base(p))
 }
 

@@ -21,5 +21,8 @@ func (w *Files) enter(string) (*os.File, error)         { return nil, errSlow }
 func (w *Files) Swap(string, string) error      { return ErrNoSwap }
 func (w *Files) RenameNew(string, string) error { return ErrNoSwap }
 
+// TakesDirs returns false, because RenameNew does not work here.
+func (w *Files) TakesDirs(string) bool { return false }
+
 func (w *Files) LockOf(string) string { return "" }
-func (w *Files) HeldBy(string) string { return "" }
+func (h *Held) HeldBy(string) string  { return "" }
