@@ -40,7 +40,7 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 		return untracked(s, req, path, said)
 	}
 	lines, some := parseBlame(out), false
-	raw, _ := linesAt(s, path)
+	raw, _ := linesAt(s.Repo.WorkTree, path)
 	for _, l := range lines {
 		// Git may see other text than the file has: other line ends, another encoding.
 		some = some || l.commit == "" || l.line <= len(raw) && raw[l.line-1] != l.text
@@ -69,7 +69,7 @@ func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out
 
 // untracked answers for a file that git blame does not take, because it is in no commit yet.
 func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedLine, text, error) {
-	whole, there := linesAt(s, path)
+	whole, there := linesAt(s.Repo.WorkTree, path)
 	switch {
 	case !strings.HasPrefix(said, "no such path") && !strings.HasPrefix(said, "no such ref") && !strings.HasPrefix(said, "cannot stat") && !strings.HasPrefix(said, "Cannot lstat"):
 		return nil, nil, noLines(said)
@@ -128,9 +128,9 @@ func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 	return from, max(from, to), nil
 }
 
-// linesAt reads a file of the worktree.
-func linesAt(s *checkpoint.Service, path string) (text, bool) {
-	at := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path))
+// linesAt reads a file of a worktree.
+func linesAt(worktree, path string) (text, bool) {
+	at := filepath.Join(worktree, filepath.FromSlash(path))
 	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
 		return nil, false
 	}
@@ -197,23 +197,4 @@ func Unquoted(path string) string {
 		}
 	}
 	return out.String()
-}
-
-// setHere notes all lines of a file as git sees it in the worktree.
-func (a *asker) setHere(path string, whole text) {
-	a.texts[hereOID(path)] = a.numbered(append(text{}, whole...))
-	delete(a.only, hereOID(path))
-}
-
-// hereOID is an id that stands for a file of the worktree.
-func hereOID(path string) name.OID { return name.OID("worktree:" + path) }
-
-// hereAt returns an entry that stands for a file of the worktree.
-func (a *asker) hereAt(path string) git.Entry {
-	e := git.Entry{Mode: git.ModeFile, OID: hereOID(path)}
-	if _, known := a.texts[e.OID]; !known {
-		whole, _ := linesAt(a.s, path)
-		a.setHere(path, whole)
-	}
-	return e
 }

@@ -284,7 +284,7 @@ func (b *build) join() {
 		at := int32(i) //nolint:gosec // bounded by the number of refs
 		if of := b.reuse[i]; of >= 0 {
 			for _, old := range byPoint[of] {
-				c := b.old.change(old)
+				c := b.old.changes[old]
 				moved := change{at, b.x.addPath(string(b.old.Paths[c.path])), -1}
 				if c.from >= 0 {
 					moved.from = b.x.addPath(string(b.old.Paths[c.from]))

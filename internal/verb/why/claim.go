@@ -3,13 +3,10 @@ package why
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 )
 
@@ -39,83 +36,60 @@ type Claim struct {
 	after    bool   // it was compared with what was there before, of any session
 }
 
-// authoring is a checkpoint and a path of its own difference.
-type authoring struct {
-	point int32
-	path  string
+// judge decides who may have made a line that came with a commit. It keeps nothing itself.
+type judge struct {
+	x        *index
+	files    *files
+	added    *additions
+	commits  *commits
+	arrivals *arrivals
+	descent  *descent
+	authors  *authors
+	chains   *chains
+	worktree string // the id of this one
 }
 
-// claims returns who may have made line i of a file that came with c: nobody, one, or several that cannot
-// be told apart. path is the file's name in c.
-func (a *asker) claims(ctx context.Context, c *aim, path string, e git.Entry, i int) []Claim {
+// newLine is a line that came with a commit, in the file as it is there.
+type newLine struct {
+	by   *arrival
+	path string
+	file git.Entry
+	line int // from 0
+}
+
+// claims returns who may have made a line: nobody, one, or several that cannot be told apart.
+func (j judge) claims(ctx context.Context, l newLine) []Claim {
+	if !l.by.here() && j.commits.early(&l.by.Commit) {
+		return nil
+	}
+	t := j.files.read(ctx, l.file).text
+	if l.line >= len(t) || len(j.added.of(t, l.line)) == 0 {
+		return nil
+	}
 	var all []Claim
-	if !c.here && c.Committer.When.Unix() < a.oldest {
-		return nil
-	}
-	t := a.content(ctx, e)
-	if i >= len(t) || len(a.entriesOf(t, i)) == 0 {
-		return nil
-	}
-	for n, can := range a.adding(t, i) {
-		if !can {
-			continue
-		}
-		of := &a.x.Sessions[n]
-		for _, from := range a.standings(ctx, of, c) {
-			if claim, is := a.claim(ctx, of, from, c, path, e, i); is {
+	for _, of := range j.chains.adding(t, l.line) {
+		for _, from := range j.descent.standings(ctx, of, l.by) {
+			if claim, is := j.claim(ctx, of, from, l); is {
 				all = append(all, claim)
 				break
 			}
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(claim Claim) bool {
-		return claim.By == author.Outside && !claim.after && a.seenBefore(t, i, claim, all)
+		return claim.By == author.Outside && !claim.after && j.seenBefore(t, l.line, claim, all)
 	})
 	return dropWeaker(known)
 }
 
 // seenBefore reports whether another session of the same worktree had added such a line before a claim, and
 // cannot tell any more whose this one is. Then it need not come from outside.
-func (a *asker) seenBefore(t text, i int, claim Claim, all []Claim) bool {
-	return slices.ContainsFunc(a.entriesOf(t, i), func(e entry) bool {
-		point := a.x.change(e.change).point
-		p, of := &a.x.Checkpoints[point], a.sessionOf(point).Name
+func (j judge) seenBefore(t text, i int, claim Claim, all []Claim) bool {
+	return slices.ContainsFunc(j.added.of(t, i), func(e entry) bool {
+		point := j.x.pointOf(e)
+		p, of := &j.x.Checkpoints[point], j.x.sessionOf(point).Name
 		return p.Worktree == claim.worktree && p.At <= claim.Since.Unix() && of != claim.Session &&
 			!slices.ContainsFunc(all, func(o Claim) bool { return o.Session == of })
 	})
-}
-
-// confirmed reports whether a claim to line i of the file as it is now holds from there, too. git
-// blame may have taken one of several equal lines for another one, and then its commit is that of
-// the wrong line. paths are the names that the file has or had.
-func (a *asker) confirmed(ctx context.Context, paths []string, e git.Entry, i int, claim Claim) bool {
-	t := a.content(ctx, e)
-	if i >= len(t) {
-		return false
-	}
-	if a.distinct(ctx, e, i) {
-		return true
-	}
-	of := a.sessionNamed(claim.Session)
-	if of == nil {
-		return false
-	}
-	point, name := a.holding(ctx, of, paths, e)
-	if tip := a.tip(ctx, of); point < 0 && tip >= 0 {
-		at := slices.IndexFunc(paths, func(path string) bool { return isFile(a.file(ctx, a.x.Checkpoints[tip].Tree, path)) })
-		if at < 0 {
-			return false
-		}
-		if i = a.same(ctx, a.file(ctx, a.x.Checkpoints[tip].Tree, paths[at]), e, i); i < 0 {
-			return false
-		}
-		point, name = tip, paths[at]
-	}
-	if point < 0 {
-		return false
-	}
-	o := a.origin(ctx, point, name, i)
-	return o.point >= 0 && a.x.Checkpoints[o.point].ID == claim.Checkpoint
 }
 
 // dropWeaker drops the claims for which there is a better one.
@@ -145,86 +119,60 @@ func dropWeaker(all []Claim) []Claim {
 }
 
 // claim returns the claim of one session from one of its standings.
-func (a *asker) claim(ctx context.Context, of *session, from standing, c *aim, path string, e git.Entry, i int) (Claim, bool) {
-	p := a.x.Checkpoints[from.point]
-	if p.Tree == "" || !c.here && !c.people[p.Mail] || c.here && p.Worktree != a.worktree || a.landed(ctx, &p, c) {
+func (j judge) claim(ctx context.Context, of *session, from standing, l newLine) (Claim, bool) {
+	p, c := &j.x.Checkpoints[from.point], l.by
+	if p.Tree == "" || !c.of(p) || c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
 		return Claim{}, false
 	}
-	file, line := a.findLine(ctx, from.point, c, path, e, i)
+	at, line := j.find(ctx, from.point, l)
 	if line < 0 {
 		return Claim{}, false
 	}
-	parted := a.part(ctx, p.Head, c)
-	if !from.landed && !parted.descent && !(len(parted.at) > 0 && a.sharesBranch(ctx, from.point, c)) && !a.half(ctx, of, c) {
+	parted := j.arrivals.part(ctx, p.Head, c)
+	if !j.descent.possible(ctx, of, from, c, parted) || j.delivered(ctx, parted, l, at, line) {
 		return Claim{}, false
 	}
-	if a.delivered(ctx, parted, c, origin{from.point, file}, path, line) {
+	o := j.chains.walk(ctx, at).origin(ctx, line)
+	if o.point < 0 || !c.of(&j.x.Checkpoints[o.point]) {
 		return Claim{}, false
 	}
-	o := a.origin(ctx, from.point, file, line)
-	if o.point < 0 || !c.here && !c.people[a.x.Checkpoints[o.point].Mail] {
-		return Claim{}, false
-	}
-	made := a.authorOf(ctx, o)
-	made.worktree = a.x.Checkpoints[o.point].Worktree
-	made.rank = a.rankOf(of, from, c)
-	if a.wide {
-		_, made.after = a.theTurns(ctx).before[o.point]
-	}
+	made := j.authors.of(ctx, o)
+	made.rank = j.descent.rank(of, from, c)
+	_, made.after = j.chains.before(ctx, o.point)
 	return made, true
 }
 
-// rankOf returns the rank of a claim from a standing.
-func (a *asker) rankOf(of *session, from standing, c *aim) int {
-	switch {
-	case !from.landed:
-		return 0
-	case a.names(of, c):
-		return 2
-	}
-	return 1
-}
-
-// findLine finds line i of a file of a commit in a checkpoint: in the file of that name, or in
-// another file from which the commit removed the line.
-func (a *asker) findLine(ctx context.Context, point int32, c *aim, path string, e git.Entry, i int) (string, int) {
-	tree := a.x.Checkpoints[point].Tree
-	if here := a.file(ctx, tree, path); isFile(here) {
-		if at := a.matched(ctx, here, e)[i]; at >= 0 {
-			return path, at
+// find finds a line in a checkpoint: in the file of that name, or in another file from which the commit removed
+// the line. It returns -1 if it is in none.
+func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
+	tree := j.x.Checkpoints[point].Tree
+	if was := j.files.at(ctx, tree, l.path); isFile(was) {
+		if at := j.files.matched(ctx, was, l.file)[l.line]; at >= 0 {
+			return saved{point, l.path}, at
 		}
 	}
-	t := a.content(ctx, e)
+	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
-	for _, entry := range a.entriesOf(t, i) {
-		change := a.x.change(entry.change)
-		other := string(a.x.Paths[change.path])
-		if tried[change.path] || other == path {
+	for _, e := range j.added.of(t, l.line) {
+		change := j.x.changes[e.change]
+		other := string(j.x.Paths[change.path])
+		if tried[change.path] || other == l.path {
 			continue
 		}
 		if tried[change.path] = true; len(tried) > 20 {
 			break
 		}
-		from := a.file(ctx, tree, other)
-		if !isFile(from) || a.keeps(ctx, c, other, t[i]) {
+		// Where the commit keeps the line, it was not moved from there.
+		was := j.files.at(ctx, tree, other)
+		if !isFile(was) || slices.Contains(j.files.read(ctx, j.arrivals.file(ctx, l.by, other)).text, t[l.line]) {
 			continue
 		}
-		to := a.matched(ctx, from, e)
-		if to[i] >= 0 && weight(t, to, i) >= 40 {
-			return other, to[i]
+		to := j.files.matched(ctx, was, l.file)
+		if to[l.line] >= 0 && weight(t, to, l.line) >= enough {
+			return saved{point, other}, to[l.line]
 		}
 	}
-	return "", -1
-}
-
-// keeps reports whether the file at a path still has a line after the commit: then it was not moved from
-// there.
-func (a *asker) keeps(ctx context.Context, c *aim, path, line string) bool {
-	e := a.hereAt(path)
-	if !c.here {
-		e = a.file(ctx, c.Tree, path)
-	}
-	return slices.Contains(a.content(ctx, e), line)
+	return nowhere, -1
 }
 
 // weight counts letters and digits in the block of lines around i that have partners in a row.
@@ -241,125 +189,23 @@ func weight(t text, to []int, i int) int {
 
 // delivered reports whether a line of a checkpoint's file had come to the commit's history before the
 // commit, and was removed again: then the commit's line is another one.
-func (a *asker) delivered(ctx context.Context, parted parting, c *aim, of origin, path string, line int) bool {
-	mine := a.file(ctx, a.x.Checkpoints[of.point].Tree, of.path)
+func (j judge) delivered(ctx context.Context, parted parting, l newLine, at saved, line int) bool {
+	mine := j.files.at(ctx, j.x.Checkpoints[at.point].Tree, at.path)
 	for _, oid := range slices.Concat(parted.at, parted.since) {
-		if oid == c.parent() || oid == "" {
+		if oid == l.by.parent() || oid == "" {
 			continue
 		}
-		x := a.commit(ctx, oid)
-		if x == nil {
+		c := j.commits.read(ctx, oid)
+		if c == nil {
 			return true
 		}
-		for _, at := range slices.Compact([]string{of.path, path}) {
-			if was := a.file(ctx, x.Tree, at); isFile(was) && a.matched(ctx, was, mine)[line] != alone && !a.before(ctx, was, of, line) {
+		for _, path := range slices.Compact([]string{at.path, l.path}) {
+			was := j.files.at(ctx, c.Tree, path)
+			if isFile(was) && j.files.matched(ctx, was, mine)[line] != alone &&
+				(j.files.once(ctx, mine, line) || !j.chains.walk(ctx, at).lacked(ctx, was, line)) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// before reports whether a file is one of the steps to a checkpoint's file in which a line was not there yet.
-// Where the line is there several times, these tell more than a comparison.
-func (a *asker) before(ctx context.Context, was git.Entry, of origin, line int) bool {
-	mine := a.file(ctx, a.x.Checkpoints[of.point].Tree, of.path)
-	if a.once(ctx, mine, line) {
-		return false
-	}
-	w, found := a.walkOf(ctx, of.point, of.path), false
-	has := len(a.follow(ctx, w, mine, line)) // so many versions have the line
-	for n := range min(len(w.versions), mostVersions) {
-		v := a.fill(ctx, w, n)
-		switch {
-		case has == 0 || n < has && v.now.OID == was.OID:
-			return false
-		case n >= has-1 && v.was.OID == was.OID:
-			found = true
-		}
-	}
-	return found
-}
-
-// authorOf reads who made a path of a checkpoint's own difference.
-func (a *asker) authorOf(ctx context.Context, o origin) Claim {
-	key := authoring(o)
-	if known, is := a.authored[key]; is {
-		return known
-	}
-	a.authored[key] = Claim{By: author.Unknown} // also for two sessions that name each other
-	of := a.sessionOf(o.point)
-	claim := Claim{By: author.Unknown}
-	if st := a.state(ctx, of.Name); st != nil {
-		if e := st.Entry(a.x.Checkpoints[o.point].ID); e != nil {
-			claim = a.authorIn(ctx, st, e, o)
-		}
-	}
-	a.authored[key] = claim
-	return claim
-}
-
-// authorIn is authorOf for a checkpoint that was found.
-func (a *asker) authorIn(ctx context.Context, st *journal.State, e *journal.Entry, o origin) Claim {
-	rec := a.record(ctx, e)
-	if rec == nil {
-		return Claim{By: author.Unknown}
-	}
-	who := author.In(st, e, rec).Who(record.Path(o.path))
-	claim := Claim{By: who.By, Session: st.Session, Checkpoint: e.Checkpoint, Since: checkpoint.Time{Time: rec.CreatedAt}}
-	step, said := a.stepOf(ctx, st, e, rec)
-	claim.Of, claim.Label = step.Checkpoint, e.Label
-	claim.Message, claim.Ref, claim.Files = said.Message, string(st.Session)+":"+checkpoint.TypedName(st, step), said.Files.Counts[0]+said.Files.Counts[1]+said.Files.Counts[2]
-	if step.Milestone {
-		claim.Step = step.Step
-	}
-	if agent, has := said.Agent(); has && who.By != author.Outside {
-		claim.Agent, claim.Model = agent.Name, agent.Model
-		if said.HasPrompt() {
-			// The first words of the agent's answer may follow.
-			claim.Prompt, _, _ = strings.Cut(said.Message, "\n")
-		}
-	}
-	return claim
-}
-
-// record reads the record of a checkpoint once. It is nil if it cannot be read.
-func (a *asker) record(ctx context.Context, e *journal.Entry) *record.Record {
-	commit := e.Event().Commit
-	rec, known := a.records[commit]
-	if !known {
-		rec, _ = a.s.ReadRecord(ctx, e) //nolint:errcheck // then nothing is known of it
-		a.records[commit] = rec
-	}
-	return rec
-}
-
-// stepOf returns the step that a checkpoint belongs to: for what a tool made, the turn that ends after
-// it.
-func (a *asker) stepOf(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record) {
-	if e.Milestone || rec.Trigger != journal.TriggerTool {
-		return e, rec
-	}
-	mine, _ := rec.Agent()
-	for i := e.Place + 1; i < st.Len(); i++ {
-		if n := st.Standing(i); n.Dead || n.Safety || !n.Milestone {
-			continue
-		}
-		next := st.At(i)
-		for before := range st.LineTo(next) {
-			if before.Place < e.Place {
-				break
-			}
-			if before.Checkpoint != e.Checkpoint {
-				continue
-			}
-			if turn := a.record(ctx, next); turn != nil {
-				if its, has := turn.Agent(); has && its.Session == mine.Session && turn.Trigger == journal.TriggerTurn {
-					return next, turn
-				}
-			}
-			return e, rec
-		}
-	}
-	return e, rec
 }

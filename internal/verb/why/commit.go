@@ -44,36 +44,36 @@ func ResolveCommit(ctx context.Context, s *checkpoint.Service, typed string) (na
 
 // Commits says what is behind commits.
 func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, progress func(int)) ([]Commit, error) {
-	a, err := newAsker(ctx, s, progress)
+	a, err := newAsker(ctx, s, Request{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Commit, 0, len(commits))
 	for _, oid := range commits {
-		c := a.newAim(ctx, oid)
+		c := a.own.arrivals.read(ctx, oid)
 		if c == nil {
 			return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "commit %s cannot be read", oid.Short())
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, a.behind(ctx, c))
+		out = append(out, a.own.behind(ctx, c))
 	}
 	return out, nil
 }
 
 // behind collects the claims to all lines that a commit adds. What a merge brings from its other parents
 // is those commits' own.
-func (a *asker) behind(ctx context.Context, c *aim) Commit {
-	out := Commit{Commit: c.oid, Steps: []Step{}, Unknown: []checkpoint.Path{}}
+func (j judge) behind(ctx context.Context, c *arrival) Commit {
+	out := Commit{Commit: c.OID, Steps: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
 	at := map[string]int{}
-	for _, change := range a.changesOf(ctx, c) {
-		if a.merged(ctx, c, change) {
+	for _, change := range j.arrivals.changes(ctx, c) {
+		if j.arrivals.merged(ctx, c, change) {
 			continue
 		}
 		path := checkpoint.Path(change.Path)
-		claims, unknown := a.behindPath(ctx, c, change)
+		claims, unknown := j.behindPath(ctx, c, change)
 		for _, claim := range claims {
 			i, known := at[claim.Ref]
 			if !known {
@@ -102,68 +102,44 @@ func (a *asker) behind(ctx context.Context, c *aim) Commit {
 	return out
 }
 
-// merged reports whether a merge has a file as one of its other parents has it.
-func (a *asker) merged(ctx context.Context, c *aim, change git.Change) bool {
-	for _, p := range c.Parents[min(1, len(c.Parents)):] {
-		if x := a.commit(ctx, p); x != nil && a.file(ctx, x.Tree, change.Path).OID == change.New.OID {
-			return true
-		}
+// behindPath returns the claims to what a commit did to a file, and whether some of it is unknown.
+func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Claim, unknown bool) {
+	lines := j.files.added(ctx, change)
+	if len(lines) == 0 { // it only deletes lines, or is no text
+		out = j.whole(ctx, c, change)
+		return out, len(out) != 1
 	}
-	return false
-}
-
-// behindPath returns the claims to what a commit did to a file, and whether some of it is unknown. Empty
-// lines are nobody's.
-func (a *asker) behindPath(ctx context.Context, c *aim, change git.Change) (out []Claim, unknown bool) {
-	t := a.content(ctx, change.New)
-	if len(t) == 0 {
-		claims := a.whole(ctx, c, change)
-		return claims, len(claims) != 1
-	}
-	before, added := a.matched(ctx, change.Old, change.New), false
-	for i := range t {
-		if before[i] >= 0 || bare(t[i]) == "" {
-			continue
-		}
-		added = true
-		claims := a.claims(ctx, c, change.Path, change.New, i)
-		if len(claims) == 0 {
-			unknown = true
-		}
+	for _, i := range lines {
+		claims := j.claims(ctx, newLine{c, change.Path, change.New, i})
+		unknown = unknown || len(claims) == 0
 		for _, claim := range claims {
 			if !slices.ContainsFunc(out, func(o Claim) bool { return o.Ref == claim.Ref && o.By == claim.By }) {
 				out = append(out, claim)
 			}
 		}
 	}
-	if !added { // it only deletes lines
-		out = a.whole(ctx, c, change)
-		return out, len(out) != 1
-	}
 	return out, unknown
 }
 
 // whole returns the claims to a change that adds no lines: a session's checkpoint that the commit
 // can come from has exactly this file, and one of its steps made it so.
-func (a *asker) whole(ctx context.Context, c *aim, change git.Change) []Claim {
+func (j judge) whole(ctx context.Context, c *arrival, change git.Change) []Claim {
 	var all []Claim
-	for n := range a.x.Sessions {
-		of := &a.x.Sessions[n]
-		for _, from := range a.standings(ctx, of, c) {
-			p := a.x.Checkpoints[from.point]
-			now := a.file(ctx, p.Tree, change.Path)
-			if p.Tree == "" || !c.people[p.Mail] || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.landed && !a.part(ctx, p.Head, c).descent {
+	for n := range j.x.Sessions {
+		of := &j.x.Sessions[n]
+		for _, from := range j.descent.standings(ctx, of, c) {
+			p := &j.x.Checkpoints[from.point]
+			now := j.files.at(ctx, p.Tree, change.Path)
+			if p.Tree == "" || !c.of(p) || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.certain && !j.arrivals.part(ctx, p.Head, c).descent {
 				continue
 			}
-			versions := a.versions(ctx, from.point, change.Path)
-			if len(versions) == 0 {
+			w := j.chains.walk(ctx, saved{from.point, change.Path})
+			if len(w.versions) == 0 {
 				continue
 			}
-			w := &walk{versions: versions}
-			if v := a.fill(ctx, w, 0); v.now.OID == now.OID && v.was.OID == change.Old.OID {
-				claim := a.authorOf(ctx, origin{v.point, v.path})
-				claim.worktree = a.x.Checkpoints[v.point].Worktree
-				claim.rank = a.rankOf(of, from, c)
+			if v := w.version(ctx, 0); v.now.OID == now.OID && v.was.OID == change.Old.OID {
+				claim := j.authors.of(ctx, v.saved)
+				claim.rank = j.descent.rank(of, from, c)
 				all = append(all, claim)
 				break
 			}

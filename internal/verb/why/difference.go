@@ -87,7 +87,7 @@ func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[s
 
 // added returns the entries of the lines that neither the file before nor that of HEAD has.
 func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []entry {
-	after, old, theirs := b.x.readLines(ctx, b.s.Repo.Objects, c.New), b.x.readLines(ctx, b.s.Repo.Objects, c.Old), b.x.readLines(ctx, b.s.Repo.Objects, committed)
+	after, old, theirs := b.readLines(ctx, c.New), b.readLines(ctx, c.Old), b.readLines(ctx, committed)
 	if !after.known || !old.known || !theirs.known {
 		return nil
 	}
@@ -101,31 +101,17 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []
 	return out
 }
 
-// content is a file of a tree. It is not known if it is not text, too large, or cannot be read.
-type content struct {
-	text    text
-	numbers []int32 // of the lines, where an asker read it; an asker's contents share their lines
-	known   bool
-}
-
 // readLines reads a file of a tree. What is not a file has no lines.
-func (x *index) readLines(ctx context.Context, from *git.Objects, e git.Entry) content {
+func (b *build) readLines(ctx context.Context, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}
 	}
-	if x.lacks[e.OID] {
+	data, is := blobOf(ctx, b.s.Repo.Objects, b.x.lacks, e)
+	if !is {
 		return content{}
 	}
-	o, err := from.Batch().Typed(ctx, string(e.OID), "blob")
-	if err != nil {
-		return content{}
-	}
-	t := linesOf(o.Data)
-	return content{text: t, known: t != nil || len(o.Data) == 0}
+	return content{text: split(string(data)), known: true}
 }
-
-// isFile reports whether an entry is a regular file.
-func isFile(e git.Entry) bool { return e.Mode == git.ModeFile || e.Mode == git.ModeExec }
 
 // mostRenames is how many new files are compared with how many deleted ones.
 const mostRenames = 30
@@ -154,9 +140,9 @@ func (b *build) renames(ctx context.Context, changes []git.Change) map[string]gi
 		if _, done := out[m.Path]; done {
 			continue
 		}
-		after, best := b.x.readLines(ctx, b.s.Repo.Objects, m.New).text, 0
+		after, best := b.readLines(ctx, m.New).text, 0
 		for _, g := range gone {
-			before := b.x.readLines(ctx, b.s.Repo.Objects, g.Old).text
+			before := b.readLines(ctx, g.Old).text
 			if n := common(before, after); !used[g.Path] && n > best && 2*n >= max(len(before), len(after)) {
 				out[m.Path], best = g, n
 			}

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"git-checkpoint/internal/core/clearance"
@@ -118,9 +119,6 @@ func (x *index) at(i int) entry {
 	return entry{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), b[6], int32(b[7]) | int32(b[8])<<8 | int32(b[9])<<16}
 }
 
-// change returns change i.
-func (x *index) change(i int32) change { return x.changes[i] }
-
 // with returns the range of entries that have a key.
 func (x *index) with(key uint32) (from, to int) {
 	find := func(key uint32, least int) int {
@@ -140,6 +138,54 @@ func (x *index) with(key uint32) (from, to int) {
 		return from, x.Entries
 	}
 	return from, find(key+1, from)
+}
+
+// pointOf returns the checkpoint that added the line of an entry.
+func (x *index) pointOf(e entry) int32 { return x.changes[e.change].point }
+
+// sessionAt returns the number of a checkpoint's session.
+func (x *index) sessionAt(point int32) int {
+	return sort.Search(len(x.Sessions), func(n int) bool { return point < x.Sessions[n].To })
+}
+
+// sessionOf returns the session of a checkpoint.
+func (x *index) sessionOf(point int32) *session { return &x.Sessions[x.sessionAt(point)] }
+
+// sessionNamed returns a session, or nil.
+func (x *index) sessionNamed(of name.Session) *session {
+	for i := range x.Sessions {
+		if x.Sessions[i].Name == of {
+			return &x.Sessions[i]
+		}
+	}
+	return nil
+}
+
+// pointsOf returns the checkpoints of a session.
+func (x *index) pointsOf(of *session) []point { return x.Checkpoints[of.From:of.To] }
+
+// neighbours returns the other sessions that have checkpoints of the same worktree as one.
+func (x *index) neighbours(n int) (out []int) {
+	in := map[string]bool{}
+	for _, p := range x.pointsOf(&x.Sessions[n]) {
+		in[p.Worktree] = true
+	}
+	for m := range x.Sessions {
+		if m != n && slices.ContainsFunc(x.pointsOf(&x.Sessions[m]), func(p point) bool { return in[p.Worktree] }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// begins returns the time of the first checkpoint, in seconds since 1970; 0: there is none.
+func (x *index) begins() (oldest int64) {
+	for i := range x.Checkpoints {
+		if at := x.Checkpoints[i].At; oldest == 0 || at < oldest {
+			oldest = at
+		}
+	}
+	return oldest
 }
 
 // changesOf returns the changes of a path, oldest first within each session.

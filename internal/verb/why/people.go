@@ -3,6 +3,7 @@ package why
 import (
 	"strings"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
@@ -30,11 +31,11 @@ func peopleOf(c git.Commit) map[string]bool {
 }
 
 // trailersOf returns the values of Checkpoint-Id in a message.
-func trailersOf(message string) map[string]bool {
-	ids := map[string]bool{}
+func trailersOf(message string) map[name.ID]bool {
+	ids := map[name.ID]bool{}
 	for line := range strings.Lines(message) {
 		if id, is := strings.CutPrefix(strings.TrimSpace(line), "Checkpoint-Id: "); is {
-			ids[id] = true
+			ids[name.ID(id)] = true
 		}
 	}
 	return ids

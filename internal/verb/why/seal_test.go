@@ -116,7 +116,7 @@ func TestFewComparisons(t *testing.T) {
 		w.Git("commit", "-qm", fmt.Sprint("Work ", i))
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		a, err := newAsker(ctx, s, nil)
+		a, err := newAsker(ctx, s, Request{})
 		if err != nil {
 			return err
 		}
@@ -125,14 +125,14 @@ func TestFewComparisons(t *testing.T) {
 			return err
 		}
 		for i, b := range said {
-			c, e := a.aimAt(ctx, b, "a.go")
-			claims := a.claims(ctx, c, b.path, e, b.from-1)
+			c := a.own.arrivals.of(ctx, b.commit)
+			claims := a.own.claims(ctx, newLine{c, b.path, a.own.arrivals.file(ctx, c, b.path), b.from - 1})
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)
 			}
 		}
-		if a.diffs > 4*sessions {
-			t.Errorf("%d comparisons for %d sessions", a.diffs, sessions)
+		if a.own.files.diffs > 4*sessions {
+			t.Errorf("%d comparisons for %d sessions", a.own.files.diffs, sessions)
 		}
 		return nil
 	})

@@ -2,21 +2,32 @@
 // it, what else the step did, and in which commit it came to the branch.
 //
 // git blame says which commit brought a line. Lines are then found again by their content in the
-// checkpoints that the commit can descend from (claim.go, descent.go), so that an amend, a rebase, a
-// squash or a cherry-pick loses nothing. An index of the lines that each checkpoint added (index.go,
-// build.go) makes that fast; it is derived, and every hit is verified against the files. Who made a
-// checkpoint's difference is what package author says. No answer is better than a wrong one.
+// checkpoints that the commit can descend from, so that an amend, a rebase, a squash or a cherry-pick
+// loses nothing. No answer is better than a wrong one.
+//
+// Each part knows only those above it, and has a file of its name:
+//
+//   - index: the lines that each checkpoint added. It is kept on disk, makes all of this fast, and is only
+//     a hint: every hit is verified against the files. build makes it.
+//   - files: the files of trees and of the worktree, read once, and compared as diff.go does it.
+//   - additions: where a line like this one was added.
+//   - commits: git's history; arrivals: what came with a commit, and from where it moved a line (moved.go).
+//   - journals: what was current in each session when.
+//   - chains: which checkpoint was made on top of which. A walk follows a line back along one.
+//   - descent: the checkpoints that a commit can descend from.
+//   - authors: who made the difference of a checkpoint, as package author says.
+//   - judge: who may have made a line (claim.go), also one that the file has several times (repeated.go), and
+//     who is behind a commit (commit.go).
+//   - asker: the answer to a question.
 package why
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 )
 
 // Request asks about lines of a file.
@@ -60,26 +71,22 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAsker(ctx, s, req.Progress)
+	a, err := newAsker(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	a.loose = req.Loose
-	if whole != nil {
-		a.setHere(path, whole)
-	}
-	now := a.hereAt(path)
-	if c := a.commit(ctx, s.Repo.Head.OID); c != nil {
-		if e := a.file(ctx, c.Tree, path); isFile(e) && slices.Equal(a.read(ctx, e).numbers, a.read(ctx, now).numbers) {
+	now := a.own.files.here(path, whole)
+	if head := a.own.commits.read(ctx, s.Repo.Head.OID); head != nil {
+		if e := a.own.files.at(ctx, head.Tree, path); a.own.files.equal(ctx, e, now) {
 			now = e
 		}
 	}
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
-		var c *aim
-		if l.Claims, c = a.answer(ctx, asked{b, now, []string{path, b.path}}); c != nil && !c.here {
-			l.Commit = c.oid
+		var c *arrival
+		if l.Claims, c = a.answer(ctx, asked{b, spot{now, []string{path, b.path}, b.line - 1}}); c != nil && !c.here() {
+			l.Commit = c.OID
 			l.Subject, _, _ = strings.Cut(c.Message, "\n")
 			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
 		}
@@ -104,54 +111,20 @@ func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path stri
 	if len(places) == 0 {
 		return out, nil
 	}
-	a, err := newAsker(ctx, s, progress)
+	a, err := newAsker(ctx, s, Request{Loose: loose, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
-	a.loose = loose
+	now := a.own.files.at(ctx, tree, path)
 	for i, at := range places {
 		if at.Commit == "" {
 			continue
 		}
-		q := asked{blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}, a.file(ctx, tree, path), []string{path, at.Path}}
-		claims, _ := a.answer(ctx, q)
+		b := blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}
+		claims, _ := a.answer(ctx, asked{b, spot{now, []string{path, at.Path}, at.Line - 1}})
 		if len(claims) == 1 {
 			out[i] = &claims[0]
 		}
 	}
 	return out, ctx.Err()
-}
-
-// aimAt returns the commit of a line and the file there. It is nil if that cannot be read.
-func (a *asker) aimAt(ctx context.Context, b blamedLine, path string) (*aim, git.Entry) {
-	c := a.aims[b.commit]
-	if c == nil {
-		if c = a.newAim(ctx, b.commit); c == nil {
-			return nil, git.Entry{}
-		}
-		a.aims[b.commit] = c
-	}
-	if !c.here {
-		return c, a.file(ctx, c.Tree, b.path)
-	}
-	return c, a.hereAt(path)
-}
-
-// newAim reads a commit; "" is the worktree. It returns nil if the commit cannot be read.
-func (a *asker) newAim(ctx context.Context, oid name.OID) *aim {
-	if oid == "" {
-		c := &aim{here: true, from: map[name.Session][]standing{}, parted: map[name.OID]parting{}}
-		if head := a.s.Repo.Head.OID; head != "" {
-			c.Parents = []name.OID{head}
-		}
-		return c
-	}
-	got := a.commit(ctx, oid)
-	if got == nil {
-		return nil
-	}
-	return &aim{
-		Commit: *got, oid: oid, people: peopleOf(*got), named: trailersOf(got.Message),
-		from: map[name.Session][]standing{}, parted: map[name.OID]parting{},
-	}
 }

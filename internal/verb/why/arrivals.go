@@ -1,0 +1,145 @@
+package why
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// arrival is a commit with which lines came to the branch, or the worktree, and what was found out about it.
+type arrival struct {
+	git.Commit // the OID is empty for the worktree
+	people     map[string]bool
+	named      map[name.ID]bool // the checkpoints that its message names
+
+	changes   []git.Change
+	compared  bool
+	standings memo[name.Session, []standing]
+	partings  memo[name.OID, parting]  // by HEAD of a checkpoint
+	halves    memo[name.Session, bool] // see half
+}
+
+// here reports whether it is the worktree.
+func (c *arrival) here() bool { return c.OID == "" }
+
+// parent returns the first parent, or "".
+func (c *arrival) parent() name.OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
+// of reports whether the author of a checkpoint is one of the commit's. The worktree is everybody's.
+func (c *arrival) of(p *point) bool { return c.here() || c.people[p.Mail] }
+
+// names reports whether a commit names one of these checkpoints, as land does.
+func (c *arrival) names(all []point) bool {
+	for i := range all {
+		if c.named[all[i].ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// arrivals knows what came with commits.
+type arrivals struct {
+	s       *checkpoint.Service
+	files   *files
+	commits *commits
+
+	known  memo[name.OID, *arrival]
+	blames memo[fileOf, []blamedLine] // by commit and path
+}
+
+// of returns what came with a commit, or "" for the worktree. It is nil if the commit cannot be read.
+func (a *arrivals) of(ctx context.Context, oid name.OID) *arrival {
+	return a.known.of(oid, func() *arrival { return a.read(ctx, oid) })
+}
+
+// read is of for a commit that is asked about once. It is not kept.
+func (a *arrivals) read(ctx context.Context, oid name.OID) *arrival {
+	if oid == "" {
+		c := &arrival{}
+		if head := a.s.Repo.Head.OID; head != "" {
+			c.Parents = []name.OID{head}
+		}
+		return c
+	}
+	c := a.commits.read(ctx, oid)
+	if c == nil {
+		return nil
+	}
+	return &arrival{Commit: *c, people: peopleOf(*c), named: trailersOf(c.Message)}
+}
+
+// file returns a file as it came with a commit, or as it is in the worktree.
+func (a *arrivals) file(ctx context.Context, c *arrival, path string) git.Entry {
+	if c.here() {
+		return a.files.here(path, nil)
+	}
+	return a.files.at(ctx, c.Tree, path)
+}
+
+// changes returns what a commit changed since its first parent; nil for the worktree.
+func (a *arrivals) changes(ctx context.Context, c *arrival) []git.Change {
+	if !c.compared && !c.here() {
+		c.compared = true
+		var before name.OID
+		if parent := a.commits.read(ctx, c.parent()); parent != nil { // in a shallow clone it may not be here
+			before = parent.Tree
+		}
+		c.changes, _ = a.s.Repo.Trees.Diff(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
+		complete(ctx, a.s, filesOf(c.changes))
+	}
+	return c.changes
+}
+
+// part returns where the history of a checkpoint with this HEAD and that of a commit parted.
+func (a *arrivals) part(ctx context.Context, head name.OID, c *arrival) parting {
+	return c.partings.of(head, func() parting { return a.commits.part(ctx, head, c.parent()) })
+}
+
+// merged reports whether a merge has a file as one of its other parents has it.
+func (a *arrivals) merged(ctx context.Context, c *arrival, change git.Change) bool {
+	return slices.ContainsFunc(c.Parents[min(1, len(c.Parents)):], func(p name.OID) bool {
+		x := a.commits.read(ctx, p)
+		return x != nil && a.files.at(ctx, x.Tree, change.Path).OID == change.New.OID
+	})
+}
+
+// bringing returns the commits of HEAD's history since a time in which a file of these names is one of some
+// blobs, and was none of them before, oldest first. lines has the number of the line in each.
+func (a *arrivals) bringing(ctx context.Context, lines map[name.OID]int, names []string, since int64) (out []blamedLine) {
+	find := func(c *git.Commit) (string, int) {
+		for _, path := range names {
+			if c == nil {
+				break
+			}
+			if line := lines[a.files.at(ctx, c.Tree, path).OID]; line > 0 {
+				return path, line
+			}
+		}
+		return "", 0
+	}
+	for oid := range a.commits.ancestors(ctx, a.s.Repo.Head.OID) {
+		c := a.commits.read(ctx, oid)
+		if c == nil || c.Committer.When.Unix() < since {
+			continue
+		}
+		path, line := find(c)
+		if line == 0 || slices.ContainsFunc(c.Parents, func(p name.OID) bool { _, had := find(a.commits.read(ctx, p)); return had > 0 }) {
+			continue
+		}
+		out = append(out, blamedLine{commit: oid, path: path, from: line})
+	}
+	when := func(l blamedLine) time.Time { return a.commits.read(ctx, l.commit).Committer.When }
+	slices.SortFunc(out, func(x, y blamedLine) int { return cmp.Or(when(x).Compare(when(y)), cmp.Compare(x.commit, y.commit)) })
+	return out
+}

@@ -1,0 +1,177 @@
+package why
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/git"
+)
+
+// chains tells which checkpoints were made on top of which, and what changed a file on the way. There are two of
+// them. In one, each session stands by itself. A session that comes back to its worktree sees at once all that
+// other sessions made there meanwhile, so in the other one those of a worktree are taken together.
+type chains struct {
+	x        *index
+	added    *additions
+	commits  *commits
+	journals *journals
+	together bool
+
+	down     memo[int32, []int32]
+	walks    memo[saved, *walk]
+	sessions memo[entry, []*session]
+	feeds    [][]int // see sources
+}
+
+// across returns the other of the two.
+func (ch *chains) across() *chains {
+	return &chains{x: ch.x, added: ch.added, commits: ch.commits, journals: ch.journals, down: memo[int32, []int32]{most: ch.down.most}, together: true}
+}
+
+// before returns what was current in the worktree before a checkpoint was made there, of any session; -1: that
+// is not known. It returns false if the sessions are not taken together there.
+func (ch *chains) before(ctx context.Context, point int32) (int32, bool) {
+	if !ch.together {
+		return -1, false
+	}
+	at, is := ch.journals.turns(ctx).before[point]
+	return at, is
+}
+
+// base returns the checkpoint that another one was made on top of, or -1.
+func (ch *chains) base(ctx context.Context, point int32) int32 {
+	if other, is := ch.before(ctx, point); is && ch.x.Checkpoints[point].Via < 0 {
+		return other
+	}
+	return ch.x.base(point)
+}
+
+// from returns a checkpoint and those that it was made on top of, newest first.
+func (ch *chains) from(ctx context.Context, point int32) []int32 {
+	return ch.down.of(point, func() (out []int32) {
+		for at := point; at >= 0 && len(out) <= len(ch.x.Checkpoints); at = ch.base(ctx, at) {
+			out = append(out, at)
+		}
+		return out
+	})
+}
+
+// tip returns the newest state of a session, or of its worktree where sessions are taken together; -1: there is
+// none.
+func (ch *chains) tip(ctx context.Context, of *session) int32 {
+	all := ch.journals.course(ctx, of).moments
+	if len(all) == 0 {
+		return -1
+	}
+	tip := all[len(all)-1].point
+	if ch.together && tip >= 0 {
+		return ch.journals.turns(ctx).latest[ch.x.Checkpoints[tip].Worktree]
+	}
+	return tip
+}
+
+// adding returns the sessions that may have added line i of a text, themselves or through a session from which
+// they have their files.
+func (ch *chains) adding(t text, i int) []*session {
+	return ch.sessions.of(t.entryOf(i), func() (out []*session) {
+		may, more := make([]bool, len(ch.x.Sessions)), false
+		for _, e := range ch.added.of(t, i) {
+			may[ch.x.sessionAt(ch.x.pointOf(e))], more = true, true
+		}
+		for more {
+			more = false
+			for n, from := range ch.sources() {
+				if !may[n] && slices.ContainsFunc(from, func(other int) bool { return may[other] }) {
+					may[n], more = true, true
+				}
+			}
+		}
+		for n, is := range may {
+			if is {
+				out = append(out, &ch.x.Sessions[n])
+			}
+		}
+		return out
+	})
+}
+
+// sources returns by session the others that its checkpoints have, or may have, their files from.
+func (ch *chains) sources() [][]int {
+	if ch.feeds == nil {
+		ch.feeds = make([][]int, len(ch.x.Sessions))
+		for n := range ch.x.Sessions {
+			for _, p := range ch.x.pointsOf(&ch.x.Sessions[n]) {
+				if p.Via >= 0 {
+					ch.feeds[n] = append(ch.feeds[n], ch.x.sessionAt(p.Via))
+				}
+			}
+			if ch.together {
+				ch.feeds[n] = append(ch.feeds[n], ch.x.neighbours(n)...)
+			}
+		}
+	}
+	return ch.feeds
+}
+
+// holding returns the newest checkpoint of a session that has a file of one of these names exactly as it is now,
+// with its name there. The point is -1 if there is none.
+func (ch *chains) holding(ctx context.Context, of *session, names []string, now git.Entry) saved {
+	tip, files := ch.tip(ctx, of), ch.added.files
+	if tip < 0 {
+		return nowhere
+	}
+	for _, path := range names {
+		if files.equal(ctx, files.at(ctx, ch.x.Checkpoints[tip].Tree, path), now) {
+			return saved{tip, path}
+		}
+		w := ch.walk(ctx, saved{tip, path})
+		for n := range w.compared() {
+			if v := w.version(ctx, n); v.now.OID == now.OID {
+				return v.saved
+			}
+		}
+	}
+	return nowhere
+}
+
+// versions returns the checkpoints on the chain of one that changed a path, newest first. It follows
+// renames. The entries are read when they are needed.
+func (ch *chains) versions(ctx context.Context, of saved) (out []version) {
+	number := ch.x.path(of.path)
+	if number < 0 {
+		return nil
+	}
+	chain := ch.from(ctx, of.point)
+	first, last := slices.Min(chain), slices.Max(chain)
+	places := make([]int, last-first+1) // of the checkpoints on it, from 1
+	for i, p := range chain {
+		places[p-first] = i + 1
+	}
+	place := func(c int32) int { return places[ch.x.changes[c].point-first] - 1 }
+	least := 0 // nothing newer than this counts
+	for number >= 0 {
+		renamed := int32(-1)
+		var on []int32
+		all := ch.x.changesOf(number)
+		from, _ := slices.BinarySearchFunc(all, first, func(c, p int32) int { return int(ch.x.changes[c].point - p) })
+		for _, c := range all[from:] {
+			if ch.x.changes[c].point > last {
+				break
+			}
+			if at := place(c); at >= least {
+				on = append(on, c)
+			}
+		}
+		slices.SortFunc(on, func(c, d int32) int { return place(c) - place(d) })
+		for _, c := range on {
+			change := ch.x.changes[c]
+			out = append(out, version{change: c, saved: saved{change.point, string(ch.x.Paths[change.path])}})
+			if change.from >= 0 {
+				renamed, least = change.from, place(c)+1
+				break
+			}
+		}
+		number = renamed
+	}
+	return out
+}

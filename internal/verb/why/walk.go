@@ -1,0 +1,206 @@
+package why
+
+import (
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+)
+
+// saved is a file of a checkpoint: where a line comes from, or where it is looked for.
+type saved struct {
+	point int32 // -1: it is in none, or in none that is known
+	path  string
+}
+
+var nowhere = saved{point: -1}
+
+// walk is the way back through the versions of a file of a checkpoint, and what it told of its lines.
+type walk struct {
+	chains *chains
+	added  *additions
+	files  *files
+
+	start    git.Entry // the file where the walk begins
+	versions []version // newest first
+	origins  memo[int, saved]
+	followed memo[lineOf, []int]
+}
+
+// lineOf is a line of a file.
+type lineOf struct {
+	file name.OID
+	line int
+}
+
+// version is a checkpoint that changed the file.
+type version struct {
+	saved
+	change   int32
+	now, was git.Entry // then, and in the checkpoint before; the zero Entry if it was not there
+}
+
+// walk returns the walk from a file of a checkpoint.
+func (ch *chains) walk(ctx context.Context, from saved) *walk {
+	return ch.walks.of(from, func() *walk {
+		files := ch.added.files
+		return &walk{
+			chains: ch, added: ch.added, files: files,
+			start: files.at(ctx, ch.x.Checkpoints[from.point].Tree, from.path), versions: ch.versions(ctx, from),
+		}
+	})
+}
+
+// origin returns the checkpoint whose own difference added line i of the file. The index tells it for a line
+// that is there once. For others the versions of the file are compared.
+func (w *walk) origin(ctx context.Context, i int) saved {
+	if i >= len(w.files.read(ctx, w.start).text) {
+		return nowhere
+	}
+	return w.origins.of(i, func() saved {
+		if w.files.once(ctx, w.start, i) {
+			return w.indexed(ctx, i)
+		}
+		at := w.follow(ctx, w.start, i)
+		if len(at) == 0 {
+			return nowhere
+		}
+		return w.versions[len(at)-1].saved
+	})
+}
+
+// version returns version n with its two sides.
+func (w *walk) version(ctx context.Context, n int) *version {
+	v, x := &w.versions[n], w.chains.x
+	if v.now.Mode != 0 || v.was.Mode != 0 {
+		return v
+	}
+	v.now = w.files.at(ctx, x.Checkpoints[v.point].Tree, v.path)
+	before := v.path
+	if from := x.changes[v.change].from; from >= 0 {
+		before = string(x.Paths[from])
+	}
+	if base := w.chains.base(ctx, v.point); base >= 0 {
+		v.was = w.files.at(ctx, x.Checkpoints[base].Tree, before)
+	} else if c := w.chains.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
+		v.was = w.files.at(ctx, c.Tree, before)
+	}
+	return v
+}
+
+// indexed finds the origin of a line that the file has once: the newest version that the index has the
+// line of. The hit is verified against the files. A line that was gone since then came again with a commit.
+func (w *walk) indexed(ctx context.Context, i int) saved {
+	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
+	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
+	hits := map[int32]bool{}
+	for _, hit := range w.added.of(w.files.read(ctx, w.start).text, i) {
+		hits[hit.change] = true
+	}
+	for n := range w.versions {
+		v := w.version(ctx, n)
+		if v.now.OID != e.OID && !in(v.now) {
+			return nowhere
+		}
+		if e = v.was; !hits[v.change] {
+			if w.moved(ctx, v) && !in(e) {
+				return nowhere
+			}
+			continue
+		}
+		now := w.files.read(ctx, v.now).numbers
+		at := slices.Index(now, line)
+		if at < 0 || slices.Contains(now[at+1:], line) {
+			return nowhere
+		}
+		switch w.files.matched(ctx, v.was, v.now)[at] {
+		case alone:
+			return v.saved
+		case doubtful:
+			return nowhere
+		}
+	}
+	return nowhere
+}
+
+// moved reports whether HEAD went on to another commit with a version.
+func (w *walk) moved(ctx context.Context, v *version) bool {
+	all, base := w.chains.x.Checkpoints, w.chains.base(ctx, v.point)
+	return base >= 0 && all[base].Head != all[v.point].Head
+}
+
+// committed reports whether HEAD went on to a commit that may have line i of a version: then the commit brought
+// it, and not the checkpoint.
+func (w *walk) committed(ctx context.Context, v *version, i int) bool {
+	head := w.chains.x.Checkpoints[v.point].Head
+	if head == "" || !w.moved(ctx, v) {
+		return false
+	}
+	c := w.chains.commits.read(ctx, head)
+	if c == nil {
+		return true
+	}
+	e := w.files.at(ctx, c.Tree, v.path)
+	return isFile(e) && w.files.matched(ctx, e, v.now)[i] != alone
+}
+
+// compared returns how many versions are compared with one another, at most.
+func (w *walk) compared() int { return min(len(w.versions), 400) }
+
+// follow returns where line i of a file is in each of its versions, from the newest to the one that added
+// it. It returns nil if that cannot be told.
+func (w *walk) follow(ctx context.Context, e git.Entry, i int) []int {
+	return w.followed.of(lineOf{e.OID, i}, func() (at []int) {
+		for n := range w.compared() {
+			if w.files.diffs > mostDiffs || ctx.Err() != nil {
+				return nil
+			}
+			v := w.version(ctx, n)
+			if v.now.OID != e.OID { // a commit changed it in between
+				if !isFile(v.now) {
+					return nil
+				}
+				if i = w.added.partner(ctx, v.now, e, i); i < 0 {
+					return nil
+				}
+			}
+			at = append(at, i)
+			if w.moved(ctx, v) {
+				i = w.added.partner(ctx, v.was, v.now, i)
+			} else {
+				i = w.files.matched(ctx, v.was, v.now)[i]
+			}
+			switch {
+			case i == alone:
+				if w.committed(ctx, v, at[n]) {
+					return nil
+				}
+				return at
+			case i < 0:
+				return nil
+			}
+			if e = v.was; !isFile(e) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// lacked reports whether a file is one of the steps to the start in which a line of it was not there yet. Where
+// the line is there several times, these tell more than a comparison.
+func (w *walk) lacked(ctx context.Context, was git.Entry, line int) bool {
+	found := false
+	has := len(w.follow(ctx, w.start, line)) // so many versions have the line
+	for n := range w.compared() {
+		v := w.version(ctx, n)
+		switch {
+		case has == 0 || n < has && v.now.OID == was.OID:
+			return false
+		case n >= has-1 && v.was.OID == was.OID:
+			found = true
+		}
+	}
+	return found
+}
