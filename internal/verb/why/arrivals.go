@@ -40,12 +40,20 @@ func (c *arrival) of(p *point) bool { return c.here() || c.people[p.Mail] }
 
 // names reports whether a commit names one of these checkpoints, as land does.
 func (c *arrival) names(all []point) bool {
-	for i := range all {
+	for i := 0; len(c.named) > 0 && i < len(all); i++ {
 		if c.named[all[i].ID] {
 			return true
 		}
 	}
 	return false
+}
+
+// newLine is a line that came with a commit, in the file as it is there.
+type newLine struct {
+	by   *arrival
+	path string
+	file git.Entry
+	line int // from 0
 }
 
 // arrivals knows what came with commits.
@@ -85,6 +93,11 @@ func (a *arrivals) file(ctx context.Context, c *arrival, path string) git.Entry 
 		return a.files.here(path, nil)
 	}
 	return a.files.at(ctx, c.Tree, path)
+}
+
+// line returns a line that came with a commit, as git blame says.
+func (a *arrivals) line(ctx context.Context, c *arrival, b blamedLine) newLine {
+	return newLine{c, b.path, a.file(ctx, c, b.path), b.from - 1}
 }
 
 // changes returns what a commit changed since its first parent; nil for the worktree.

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // asker answers questions about lines of a file.
@@ -24,15 +25,18 @@ func newAsker(ctx context.Context, s *checkpoint.Service, req Request) (*asker, 
 	history := &commits{repo: s.Repo, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
 	came := &arrivals{s: s, files: read, commits: history}
 	added, said := &additions{x: x, files: read}, &journals{s: s, x: x}
+	// The chains of the two judges remember different things.
+	apart := chains{x: x, files: read, added: added, commits: history, journals: said, down: memo[int32, []int32]{most: 8}}
+	together := apart
+	together.together = true
 	own := judge{
 		x: x, files: read, added: added, commits: history, arrivals: came,
-		descent: &descent{x: x, added: added, arrivals: came, journals: said},
-		authors: &authors{journals: said},
-		chains:  &chains{x: x, added: added, commits: history, journals: said, down: memo[int32, []int32]{most: 8}},
+		descent: &descent{x: x, files: read, added: added, commits: history, arrivals: came, journals: said},
+		authors: &authors{journals: said}, chains: &apart,
 	}
 	own.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	across := own
-	across.chains = own.chains.across()
+	across.chains = &together
 	return &asker{own, across}, nil
 }
 
@@ -54,6 +58,11 @@ type asked struct {
 	spot
 }
 
+// ask asks about a line of a file that has this path now.
+func ask(b blamedLine, now git.Entry, path string) asked {
+	return asked{b, spot{now, slices.Compact([]string{path, b.path}), b.line - 1}}
+}
+
 // mostMoves is how often a line may have moved to another file.
 const mostMoves = 5
 
@@ -67,7 +76,7 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 		if by == nil {
 			by = c
 		}
-		l := newLine{c, q.path, j.arrivals.file(ctx, c, q.path), q.from - 1}
+		l := j.arrivals.line(ctx, c, q.blamedLine)
 		if !j.files.has(ctx, l.file, l.line, q.text) {
 			return nil, by
 		}
@@ -87,8 +96,7 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 		if at >= len(lines) {
 			return nil, by
 		}
-		b := lines[at]
-		q = asked{b, spot{j.files.at(ctx, from.of, from.path), slices.Compact([]string{from.path, b.path}), b.line - 1}}
+		q = ask(lines[at], j.files.at(ctx, from.of, from.path), from.path)
 	}
 	return nil, by
 }

@@ -1,10 +1,8 @@
 package why
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +16,7 @@ import (
 	"git-checkpoint/internal/sys/wholefile"
 )
 
-// build is the making of an index from an older one, which may be nil, and from the journals.
+// build is the making of an index from an older one, which may be empty, and from the journals.
 type build struct {
 	s        *checkpoint.Service
 	progress func(int)
@@ -62,7 +60,7 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	if err != nil {
 		return nil, err
 	}
-	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{byPath: map[string]int32{}}, known: map[place]int32{}}
+	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{}, known: map[place]int32{}}
 	for i, of := range sessions {
 		if tip := tips[refs[i]]; tip != "" {
 			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
@@ -70,6 +68,9 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	}
 	if b.old != nil && slices.EqualFunc(b.old.Sessions, b.x.Sessions, func(a, b session) bool { return a.Name == b.Name && a.Tip == b.Tip && !a.Incomplete }) {
 		return b.old, nil
+	}
+	if b.old == nil {
+		b.old = &index{}
 	}
 	if err := b.points(ctx); err != nil {
 		return nil, err
@@ -101,22 +102,17 @@ func (b *build) write() {
 		return
 	}
 	if data, err = sealed(data, key); err == nil {
-		_ = wholefile.Write(filepath.Join(dir, indexFile), 0o600|b.s.Repo.Settings.SharedBits()&0o066, func(w io.Writer) error { //nolint:errcheck // see above
-			_, err := io.Copy(w, bytes.NewReader(data))
-			return err
-		})
+		_ = wholefile.Bytes(filepath.Join(dir, indexFile), 0o600|b.s.Repo.Settings.SharedBits()&0o066, data) //nolint:errcheck // see above
 	}
 }
 
 // points collects the checkpoints of all sessions.
 func (b *build) points(ctx context.Context) error {
 	was := map[name.Session]session{}
-	if b.old != nil {
-		for _, of := range b.old.Sessions {
-			was[of.Name] = of
-			for i := of.From; i < of.To; i++ {
-				b.known[place{of.Name, b.old.Checkpoints[i].ID}] = i
-			}
+	for _, of := range b.old.Sessions {
+		was[of.Name] = of
+		for i := of.From; i < of.To; i++ {
+			b.known[place{of.Name, b.old.Checkpoints[i].ID}] = i
 		}
 	}
 	number := map[place]int32{}
@@ -268,14 +264,10 @@ func idOf(x *index, i int32) name.ID {
 // join puts together what old has and what was read.
 func (b *build) join() {
 	var all []entry
-	var was []int32 // by change of old: that of x, or -1
-	b.x.byPath = map[string]int32{}
+	was := slices.Repeat([]int32{-1}, len(b.old.changes)) // by change of old: that of x, or -1
 	byPoint := map[int32][]int32{}
-	if b.old != nil {
-		was = slices.Repeat([]int32{-1}, len(b.old.changes))
-		for i, c := range b.old.changes {
-			byPoint[c.point] = append(byPoint[c.point], int32(i)) //nolint:gosec // at most mostChanges
-		}
+	for i, c := range b.old.changes {
+		byPoint[c.point] = append(byPoint[c.point], int32(i)) //nolint:gosec // at most mostChanges
 	}
 	for i := range b.x.Checkpoints {
 		if len(b.x.changes)+mostIn > mostChanges {
@@ -285,37 +277,27 @@ func (b *build) join() {
 		if of := b.reuse[i]; of >= 0 {
 			for _, old := range byPoint[of] {
 				c := b.old.changes[old]
-				moved := change{at, b.x.addPath(string(b.old.Paths[c.path])), -1}
-				if c.from >= 0 {
-					moved.from = b.x.addPath(string(b.old.Paths[c.from]))
-				}
-				was[old] = b.x.addChange(moved)
+				was[old] = b.x.addChange(at, b.old.pathOf(c.path), b.old.pathOf(c.from))
 			}
 			continue
 		}
 		for _, f := range b.found[i].changes {
-			c := change{at, b.x.addPath(f.path), -1}
-			if f.from != "" {
-				c.from = b.x.addPath(f.from)
-			}
-			number := b.x.addChange(c)
+			number := b.x.addChange(at, f.path, f.from)
 			for _, e := range f.entries {
 				e.change = number
 				all = append(all, e)
 			}
 		}
 	}
-	if b.old != nil {
-		for i := range b.old.Entries {
-			e := b.old.at(i)
-			if e.change = was[e.change]; e.change >= 0 {
-				all = append(all, e)
-			}
+	for i := range b.old.Entries {
+		e := b.old.at(i)
+		if e.change = was[e.change]; e.change >= 0 {
+			all = append(all, e)
 		}
 	}
 	// The newest ones are asked about most.
 	if len(all) > mostEntries {
-		at := func(e entry) int64 { return b.x.Checkpoints[b.x.changes[e.change].point].At }
+		at := func(e entry) int64 { return b.x.Checkpoints[b.x.pointOf(e)].At }
 		slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(at(b), at(a)), cmp.Compare(b.change, a.change)) })
 		all = all[:mostEntries]
 	}

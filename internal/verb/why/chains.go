@@ -12,6 +12,7 @@ import (
 // other sessions made there meanwhile, so in the other one those of a worktree are taken together.
 type chains struct {
 	x        *index
+	files    *files
 	added    *additions
 	commits  *commits
 	journals *journals
@@ -23,9 +24,9 @@ type chains struct {
 	feeds    [][]int // see sources
 }
 
-// across returns the other of the two.
-func (ch *chains) across() *chains {
-	return &chains{x: ch.x, added: ch.added, commits: ch.commits, journals: ch.journals, down: memo[int32, []int32]{most: ch.down.most}, together: true}
+// file returns a file of a checkpoint; the zero Entry if nothing is there.
+func (ch *chains) file(ctx context.Context, at saved) git.Entry {
+	return ch.files.at(ctx, ch.x.Checkpoints[at.point].Tree, at.path)
 }
 
 // before returns what was current in the worktree before a checkpoint was made there, of any session; -1: that
@@ -113,21 +114,33 @@ func (ch *chains) sources() [][]int {
 	return ch.feeds
 }
 
-// holding returns the newest checkpoint of a session that has a file of one of these names exactly as it is now,
-// with its name there. The point is -1 if there is none.
-func (ch *chains) holding(ctx context.Context, of *session, names []string, now git.Entry) saved {
-	tip, files := ch.tip(ctx, of), ch.added.files
+// holding returns the file as it is now in the newest checkpoint of a session that has it.
+func (ch *chains) holding(ctx context.Context, of *session, now spot) saved {
+	tip := ch.tip(ctx, of)
 	if tip < 0 {
 		return nowhere
 	}
-	for _, path := range names {
-		if files.equal(ctx, files.at(ctx, ch.x.Checkpoints[tip].Tree, path), now) {
-			return saved{tip, path}
+	for _, path := range now.names {
+		at := saved{tip, path}
+		if ch.files.equal(ctx, ch.file(ctx, at), now.file) {
+			return at
 		}
-		w := ch.walk(ctx, saved{tip, path})
+		w := ch.walk(ctx, at)
 		for n := range w.compared() {
-			if v := w.version(ctx, n); v.now.OID == now.OID {
+			if v := w.version(ctx, n); v.now.OID == now.file.OID {
 				return v.saved
+			}
+		}
+	}
+	return nowhere
+}
+
+// newest returns a file of one of these names in the newest state of a session.
+func (ch *chains) newest(ctx context.Context, of *session, names []string) saved {
+	if tip := ch.tip(ctx, of); tip >= 0 {
+		for _, path := range names {
+			if at := (saved{tip, path}); isFile(ch.file(ctx, at)) {
+				return at
 			}
 		}
 	}
@@ -165,7 +178,7 @@ func (ch *chains) versions(ctx context.Context, of saved) (out []version) {
 		slices.SortFunc(on, func(c, d int32) int { return place(c) - place(d) })
 		for _, c := range on {
 			change := ch.x.changes[c]
-			out = append(out, version{change: c, saved: saved{change.point, string(ch.x.Paths[change.path])}})
+			out = append(out, version{change: c, saved: saved{change.point, ch.x.pathOf(change.path)}})
 			if change.from >= 0 {
 				renamed, least = change.from, place(c)+1
 				break

@@ -7,7 +7,6 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 )
 
 // Claim says that a checkpoint added a line.
@@ -47,14 +46,6 @@ type judge struct {
 	authors  *authors
 	chains   *chains
 	worktree string // the id of this one
-}
-
-// newLine is a line that came with a commit, in the file as it is there.
-type newLine struct {
-	by   *arrival
-	path string
-	file git.Entry
-	line int // from 0
 }
 
 // claims returns who may have made a line: nobody, one, or several that cannot be told apart.
@@ -133,7 +124,7 @@ func (j judge) claim(ctx context.Context, of *session, from standing, l newLine)
 		return Claim{}, false
 	}
 	o := j.chains.walk(ctx, at).origin(ctx, line)
-	if o.point < 0 || !c.of(&j.x.Checkpoints[o.point]) {
+	if o == nowhere || !c.of(&j.x.Checkpoints[o.point]) {
 		return Claim{}, false
 	}
 	made := j.authors.of(ctx, o)
@@ -145,31 +136,31 @@ func (j judge) claim(ctx context.Context, of *session, from standing, l newLine)
 // find finds a line in a checkpoint: in the file of that name, or in another file from which the commit removed
 // the line. It returns -1 if it is in none.
 func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
-	tree := j.x.Checkpoints[point].Tree
-	if was := j.files.at(ctx, tree, l.path); isFile(was) {
+	same := saved{point, l.path}
+	if was := j.chains.file(ctx, same); isFile(was) {
 		if at := j.files.matched(ctx, was, l.file)[l.line]; at >= 0 {
-			return saved{point, l.path}, at
+			return same, at
 		}
 	}
 	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
 	for _, e := range j.added.of(t, l.line) {
 		change := j.x.changes[e.change]
-		other := string(j.x.Paths[change.path])
-		if tried[change.path] || other == l.path {
+		other := saved{point, j.x.pathOf(change.path)}
+		if tried[change.path] || other == same {
 			continue
 		}
 		if tried[change.path] = true; len(tried) > 20 {
 			break
 		}
 		// Where the commit keeps the line, it was not moved from there.
-		was := j.files.at(ctx, tree, other)
-		if !isFile(was) || slices.Contains(j.files.read(ctx, j.arrivals.file(ctx, l.by, other)).text, t[l.line]) {
+		was := j.chains.file(ctx, other)
+		if !isFile(was) || slices.Contains(j.files.read(ctx, j.arrivals.file(ctx, l.by, other.path)).text, t[l.line]) {
 			continue
 		}
 		to := j.files.matched(ctx, was, l.file)
 		if to[l.line] >= 0 && weight(t, to, l.line) >= enough {
-			return saved{point, other}, to[l.line]
+			return other, to[l.line]
 		}
 	}
 	return nowhere, -1
@@ -190,7 +181,7 @@ func weight(t text, to []int, i int) int {
 // delivered reports whether a line of a checkpoint's file had come to the commit's history before the
 // commit, and was removed again: then the commit's line is another one.
 func (j judge) delivered(ctx context.Context, parted parting, l newLine, at saved, line int) bool {
-	mine := j.files.at(ctx, j.x.Checkpoints[at.point].Tree, at.path)
+	mine := j.chains.file(ctx, at)
 	for _, oid := range slices.Concat(parted.at, parted.since) {
 		if oid == l.by.parent() || oid == "" {
 			continue

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -94,17 +95,14 @@ func (j judge) behind(ctx context.Context, c *arrival) Commit {
 		}
 	}
 	slices.SortStableFunc(out.Steps, func(a, b Step) int {
-		if n := strings.Compare(string(a.Session), string(b.Session)); n != 0 && a.Claim.Since.Equal(b.Claim.Since.Time) {
-			return n
-		}
-		return a.Claim.Since.Compare(b.Claim.Since.Time)
+		return cmp.Or(a.Claim.Since.Compare(b.Claim.Since.Time), cmp.Compare(a.Session, b.Session))
 	})
 	return out
 }
 
 // behindPath returns the claims to what a commit did to a file, and whether some of it is unknown.
 func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Claim, unknown bool) {
-	lines := j.files.added(ctx, change)
+	lines := j.files.newLines(ctx, change)
 	if len(lines) == 0 { // it only deletes lines, or is no text
 		out = j.whole(ctx, c, change)
 		return out, len(out) != 1

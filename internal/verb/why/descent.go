@@ -11,7 +11,9 @@ import (
 // descent tells which checkpoints of a session a commit may have been made from.
 type descent struct {
 	x        *index
+	files    *files
 	added    *additions
+	commits  *commits
 	arrivals *arrivals
 	journals *journals
 
@@ -93,19 +95,19 @@ func (d *descent) sharesBranch(ctx context.Context, point int32, c *arrival) boo
 		tip, _ := d.arrivals.s.Repo.Refs.Resolve(ctx, branch) //nolint:errcheck // the branch is gone
 		return tip
 	})
-	return tip != "" && (tip == c.OID || d.arrivals.commits.ancestors(ctx, tip)[c.OID])
+	return tip != "" && (tip == c.OID || d.commits.ancestors(ctx, tip)[c.OID])
 }
 
 // half reports whether at least half of the lines that a commit adds are lines that a session added: it
 // is a squash, made elsewhere.
 func (d *descent) half(ctx context.Context, of *session, c *arrival) bool {
 	return c.halves.of(of.Name, func() bool {
-		if c.parent() != "" && d.arrivals.commits.read(ctx, c.parent()) == nil {
+		if c.parent() != "" && d.commits.read(ctx, c.parent()) == nil {
 			return false // what it adds is not known
 		}
 		total, own := 0, 0
 		for _, change := range d.arrivals.changes(ctx, c) {
-			after, lines := d.added.files.read(ctx, change.New).text, d.added.files.added(ctx, change)
+			after, lines := d.files.read(ctx, change.New).text, d.files.newLines(ctx, change)
 			total += len(lines)
 			for _, i := range lines {
 				if d.added.by(of, after, i) {

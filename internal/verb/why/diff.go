@@ -64,8 +64,8 @@ func match(a, b text) []int {
 // numbering gives equal lines the same number, so that texts are compared fast.
 type numbering struct {
 	of       map[string]int32
-	inA, inB []int32 // how often the texts of a match have each line; all 0 between matches
-	trace    []int32 // room for that of a matching
+	inA, inB []int32 // how often the texts of a match have each line, for doubt; all 0 before it and after it
+	trace    []int32 // for each round of shortest, one after the other, the part of reach that it read
 }
 
 func (n *numbering) numbers(t text) []int32 {
@@ -89,9 +89,8 @@ func (n *numbering) match(a, b []int32) []int {
 	if more := len(n.of) - len(n.inA); more > 0 {
 		n.inA, n.inB = append(n.inA, make([]int32, more)...), append(n.inB, make([]int32, more)...)
 	}
-	m := matching{a: a, b: b, to: make([]int, len(b)), inA: n.inA, inB: n.inB, trace: n.trace}
+	m := matching{numbering: n, a: a, b: b, to: make([]int, len(b))}
 	m.between(0, len(a), 0, len(b))
-	n.trace = m.trace
 	m.slideBoth()
 	for _, id := range a {
 		m.inA[id]++
@@ -226,10 +225,9 @@ func slide(t []int32, to []int) {
 
 // matching is one comparison, with lines as numbers.
 type matching struct {
-	a, b     []int32
-	to       []int
-	inA, inB []int32 // how often the texts have each line, for doubt; all 0 before it
-	trace    []int32 // for each round of shortest, one after the other, the part of reach that it read
+	*numbering
+	a, b []int32
+	to   []int
 }
 
 // between matches a[i:j] with b[k:l].

@@ -96,8 +96,8 @@ func TestLeastEdits(t *testing.T) {
 			return x
 		}
 		a, b := draw(), draw()
-		n := numbering{}
-		m := matching{a: n.numbers(a), b: n.numbers(b), inA: make([]int32, 5)}
+		n := &numbering{inA: make([]int32, 5)}
+		m := matching{numbering: n, a: n.numbers(a), b: n.numbers(b)}
 		if got, want := m.leastEdits(0, len(a), 0, len(b)), len(a)+len(b)-2*longest(a, b); got > want {
 			t.Fatalf("%v %v: at least %d edits, but %d do", a, b, got, want)
 		}

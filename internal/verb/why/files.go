@@ -172,8 +172,8 @@ func (f *files) matched(ctx context.Context, from, to git.Entry) []int {
 	})
 }
 
-// added returns the lines that a change adds to a file. Empty lines are nobody's.
-func (f *files) added(ctx context.Context, change git.Change) (lines []int) {
+// newLines returns the lines that a change adds to a file. Empty lines are nobody's.
+func (f *files) newLines(ctx context.Context, change git.Change) (lines []int) {
 	t := f.read(ctx, change.New).text
 	if len(t) == 0 {
 		return nil

@@ -121,23 +121,13 @@ func (x *index) at(i int) entry {
 
 // with returns the range of entries that have a key.
 func (x *index) with(key uint32) (from, to int) {
-	find := func(key uint32, least int) int {
-		low, high := least, x.Entries
-		for low < high {
-			mid := int(uint(low+high) >> 1)
-			if binary.LittleEndian.Uint32(x.entries[mid*entrySize:]) < key {
-				low = mid + 1
-			} else {
-				high = mid
-			}
-		}
-		return low
+	find := func(key uint64, least int) int {
+		return least + sort.Search(x.Entries-least, func(i int) bool {
+			return uint64(binary.LittleEndian.Uint32(x.entries[(least+i)*entrySize:])) >= key
+		})
 	}
-	from = find(key, 0)
-	if key == ^uint32(0) {
-		return from, x.Entries
-	}
-	return from, find(key+1, from)
+	from = find(uint64(key), 0)
+	return from, find(uint64(key)+1, from)
 }
 
 // pointOf returns the checkpoint that added the line of an entry.
@@ -197,6 +187,14 @@ func (x *index) changesOf(path int32) []int32 {
 		}
 	}
 	return x.of[path]
+}
+
+// pathOf returns the path with a number; "" for -1.
+func (x *index) pathOf(i int32) string {
+	if i < 0 {
+		return ""
+	}
+	return string(x.Paths[i])
 }
 
 // path returns the number of a path, or -1.
@@ -280,8 +278,13 @@ func (x *index) setEntries(all []entry) {
 	}
 }
 
-// addChange appends a change and returns its number.
-func (x *index) addChange(c change) int32 {
+// addChange appends a change of a path, which was renamed from another one unless that is "", and returns its
+// number.
+func (x *index) addChange(point int32, path, from string) int32 {
+	c := change{point, x.addPath(path), -1}
+	if from != "" {
+		c.from = x.addPath(from)
+	}
 	x.changes = append(x.changes, c)
 	x.Changes = len(x.changes)
 	return int32(x.Changes - 1) //nolint:gosec // at most mostChanges

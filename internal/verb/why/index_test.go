@@ -15,7 +15,7 @@ import (
 // grown returns an index of so many checkpoints that each changed one file and added so many lines.
 func grown(checkpoints, lines int) *index {
 	random := rand.New(rand.NewPCG(1, 2))
-	x := &index{byPath: map[string]int32{}}
+	x := &index{}
 	x.Sessions = []session{{Name: "agent", Tip: name.OID(strings.Repeat("a", 40)), To: int32(checkpoints)}} //nolint:gosec // few
 	var all []entry
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -29,7 +29,7 @@ func grown(checkpoints, lines int) *index {
 			ID: name.ID(fmt.Sprintf("cp-%02d-%s-%04x", i/10, at.Format("20060102T150405000Z"), random.IntN(1<<16))), Tree: name.OID(fmt.Sprintf("%040x", random.Uint64())),
 			Head: name.OID(head), At: at.Unix(), Mail: "author@example.com", Worktree: "0123456789abcdef", Base: int32(i - 1), Via: -1, //nolint:gosec // few
 		})
-		c := x.addChange(change{int32(i), x.addPath(fmt.Sprintf("internal/part/file%04d.go", random.IntN(500))), -1}) //nolint:gosec // few
+		c := x.addChange(int32(i), fmt.Sprintf("internal/part/file%04d.go", random.IntN(500)), "") //nolint:gosec // few
 		for range lines {
 			all = append(all, entry{random.Uint32(), uint16(random.Uint32()), uint8(random.Uint32()), c}) //nolint:gosec // parts of them
 		}
@@ -100,7 +100,7 @@ func TestIndexRoundTrip(t *testing.T) {
 
 // However many files checkpoints change, the index has so many changes and no more.
 func TestIndexIsBounded(t *testing.T) {
-	b := &build{x: &index{}}
+	b := &build{old: &index{}, x: &index{}}
 	var all found
 	for i := range mostIn {
 		all.changes = append(all.changes, foundChange{path: fmt.Sprint("file", i)})

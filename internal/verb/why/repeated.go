@@ -33,23 +33,17 @@ func (j judge) confirmed(ctx context.Context, at spot, claim Claim) bool {
 	if of == nil {
 		return false
 	}
-	held := j.chains.holding(ctx, of, at.names, at.file)
-	if tip := j.chains.tip(ctx, of); held.point < 0 && tip >= 0 {
-		tree := j.x.Checkpoints[tip].Tree
-		n := slices.IndexFunc(at.names, func(path string) bool { return isFile(j.files.at(ctx, tree, path)) })
-		if n < 0 {
+	held := j.chains.holding(ctx, of, at)
+	if held == nowhere {
+		if held = j.chains.newest(ctx, of, at.names); held == nowhere {
 			return false
 		}
-		held = saved{tip, at.names[n]}
-		if i = j.added.partner(ctx, j.files.at(ctx, tree, held.path), at.file, i); i < 0 {
+		if i = j.added.partner(ctx, j.chains.file(ctx, held), at.file, i); i < 0 {
 			return false
 		}
-	}
-	if held.point < 0 {
-		return false
 	}
 	o := j.chains.walk(ctx, held).origin(ctx, i)
-	return o.point >= 0 && j.x.Checkpoints[o.point].ID == claim.Checkpoint
+	return o != nowhere && j.x.Checkpoints[o.point].ID == claim.Checkpoint
 }
 
 // elsewhere returns who made a line, if the sessions' own steps tell that another commit brought it than git
@@ -65,7 +59,7 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 			if c == nil {
 				continue
 			}
-			claims := slices.DeleteFunc(j.claims(ctx, newLine{c, b.path, j.arrivals.file(ctx, c, b.path), b.from - 1}), func(claim Claim) bool {
+			claims := slices.DeleteFunc(j.claims(ctx, j.arrivals.line(ctx, c, b)), func(claim Claim) bool {
 				return claim.Session != of.Name || !j.confirmed(ctx, at, claim)
 			})
 			if len(claims) > 0 {
@@ -80,8 +74,8 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 // brought returns the commits that may have brought a line, oldest first: those in which the file is as in a step
 // of a session that has the line, and in whose parents it is not.
 func (j judge) brought(ctx context.Context, of *session, at spot) []blamedLine {
-	held := j.chains.holding(ctx, of, at.names, at.file)
-	if held.point < 0 {
+	held := j.chains.holding(ctx, of, at)
+	if held == nowhere {
 		return nil
 	}
 	w := j.chains.walk(ctx, held)

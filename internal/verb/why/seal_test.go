@@ -126,7 +126,7 @@ func TestFewComparisons(t *testing.T) {
 		}
 		for i, b := range said {
 			c := a.own.arrivals.of(ctx, b.commit)
-			claims := a.own.claims(ctx, newLine{c, b.path, a.own.arrivals.file(ctx, c, b.path), b.from - 1})
+			claims := a.own.claims(ctx, a.own.arrivals.line(ctx, c, b))
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)
 			}

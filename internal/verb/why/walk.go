@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -19,7 +20,6 @@ var nowhere = saved{point: -1}
 // walk is the way back through the versions of a file of a checkpoint, and what it told of its lines.
 type walk struct {
 	chains *chains
-	added  *additions
 	files  *files
 
 	start    git.Entry // the file where the walk begins
@@ -44,11 +44,7 @@ type version struct {
 // walk returns the walk from a file of a checkpoint.
 func (ch *chains) walk(ctx context.Context, from saved) *walk {
 	return ch.walks.of(from, func() *walk {
-		files := ch.added.files
-		return &walk{
-			chains: ch, added: ch.added, files: files,
-			start: files.at(ctx, ch.x.Checkpoints[from.point].Tree, from.path), versions: ch.versions(ctx, from),
-		}
+		return &walk{chains: ch, files: ch.files, start: ch.file(ctx, from), versions: ch.versions(ctx, from)}
 	})
 }
 
@@ -76,13 +72,10 @@ func (w *walk) version(ctx context.Context, n int) *version {
 	if v.now.Mode != 0 || v.was.Mode != 0 {
 		return v
 	}
-	v.now = w.files.at(ctx, x.Checkpoints[v.point].Tree, v.path)
-	before := v.path
-	if from := x.changes[v.change].from; from >= 0 {
-		before = string(x.Paths[from])
-	}
+	v.now = w.chains.file(ctx, v.saved)
+	before := cmp.Or(x.pathOf(x.changes[v.change].from), v.path)
 	if base := w.chains.base(ctx, v.point); base >= 0 {
-		v.was = w.files.at(ctx, x.Checkpoints[base].Tree, before)
+		v.was = w.chains.file(ctx, saved{base, before})
 	} else if c := w.chains.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
 		v.was = w.files.at(ctx, c.Tree, before)
 	}
@@ -95,7 +88,7 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
 	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
 	hits := map[int32]bool{}
-	for _, hit := range w.added.of(w.files.read(ctx, w.start).text, i) {
+	for _, hit := range w.chains.added.of(w.files.read(ctx, w.start).text, i) {
 		hits[hit.change] = true
 	}
 	for n := range w.versions {
@@ -104,7 +97,7 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 			return nowhere
 		}
 		if e = v.was; !hits[v.change] {
-			if w.moved(ctx, v) && !in(e) {
+			if w.headMoved(ctx, v) && !in(e) {
 				return nowhere
 			}
 			continue
@@ -124,8 +117,8 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 	return nowhere
 }
 
-// moved reports whether HEAD went on to another commit with a version.
-func (w *walk) moved(ctx context.Context, v *version) bool {
+// headMoved reports whether HEAD went on to another commit with a version.
+func (w *walk) headMoved(ctx context.Context, v *version) bool {
 	all, base := w.chains.x.Checkpoints, w.chains.base(ctx, v.point)
 	return base >= 0 && all[base].Head != all[v.point].Head
 }
@@ -134,7 +127,7 @@ func (w *walk) moved(ctx context.Context, v *version) bool {
 // it, and not the checkpoint.
 func (w *walk) committed(ctx context.Context, v *version, i int) bool {
 	head := w.chains.x.Checkpoints[v.point].Head
-	if head == "" || !w.moved(ctx, v) {
+	if head == "" || !w.headMoved(ctx, v) {
 		return false
 	}
 	c := w.chains.commits.read(ctx, head)
@@ -145,8 +138,11 @@ func (w *walk) committed(ctx context.Context, v *version, i int) bool {
 	return isFile(e) && w.files.matched(ctx, e, v.now)[i] != alone
 }
 
-// compared returns how many versions are compared with one another, at most.
-func (w *walk) compared() int { return min(len(w.versions), 400) }
+// mostVersions is how many versions of a file are compared with one another.
+const mostVersions = 400
+
+// compared returns how many versions of this file are.
+func (w *walk) compared() int { return min(len(w.versions), mostVersions) }
 
 // follow returns where line i of a file is in each of its versions, from the newest to the one that added
 // it. It returns nil if that cannot be told.
@@ -161,13 +157,13 @@ func (w *walk) follow(ctx context.Context, e git.Entry, i int) []int {
 				if !isFile(v.now) {
 					return nil
 				}
-				if i = w.added.partner(ctx, v.now, e, i); i < 0 {
+				if i = w.chains.added.partner(ctx, v.now, e, i); i < 0 {
 					return nil
 				}
 			}
 			at = append(at, i)
-			if w.moved(ctx, v) {
-				i = w.added.partner(ctx, v.was, v.now, i)
+			if w.headMoved(ctx, v) {
+				i = w.chains.added.partner(ctx, v.was, v.now, i)
 			} else {
 				i = w.files.matched(ctx, v.was, v.now)[i]
 			}

@@ -85,7 +85,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for _, b := range said {
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
 		var c *arrival
-		if l.Claims, c = a.answer(ctx, asked{b, spot{now, []string{path, b.path}, b.line - 1}}); c != nil && !c.here() {
+		if l.Claims, c = a.answer(ctx, ask(b, now, path)); c != nil && !c.here() {
 			l.Commit = c.OID
 			l.Subject, _, _ = strings.Cut(c.Message, "\n")
 			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
@@ -121,7 +121,7 @@ func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path stri
 			continue
 		}
 		b := blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}
-		claims, _ := a.answer(ctx, asked{b, spot{now, []string{path, at.Path}, at.Line - 1}})
+		claims, _ := a.answer(ctx, ask(b, now, path))
 		if len(claims) == 1 {
 			out[i] = &claims[0]
 		}
