@@ -66,7 +66,7 @@ func ask(b blamedLine, now git.Entry, path string) asked {
 // mostMoves is how often a line may have moved to another file.
 const mostMoves = 5
 
-// answer returns who may have made a line, and the commit that it came with, as asker does.
+// answer is what this judge has to say for the asker's answer.
 func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
 	for range mostMoves {
 		c := j.arrivals.of(ctx, q.commit)

@@ -29,6 +29,13 @@ type fileOf struct {
 	path string
 }
 
+// spot is a line of a file as it is now.
+type spot struct {
+	file  git.Entry
+	names []string // that the file has or had
+	line  int      // from 0
+}
+
 // isFile reports whether an entry is a regular file.
 func isFile(e git.Entry) bool { return e.Mode == git.ModeFile || e.Mode == git.ModeExec }
 

@@ -5,19 +5,11 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 )
 
 // git blame takes a line that a file has several times for any of them, and then names a commit that has
 // nothing to do with it. A session that has the file, too, went from one to the other in smaller steps:
 // there is less to choose from. It is asked for a line that is unknown otherwise.
-
-// spot is a line of a file as it is now.
-type spot struct {
-	file  git.Entry
-	names []string // that the file has or had
-	line  int      // from 0
-}
 
 // confirmed reports whether a claim to a line holds from the file as it is now, too. git blame may have taken one
 // of several equal lines for another one, and then its commit is that of the wrong line.

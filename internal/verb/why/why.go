@@ -16,8 +16,8 @@
 //   - chains: which checkpoint was made on top of which. A walk follows a line back along one.
 //   - descent: the checkpoints that a commit can descend from.
 //   - authors: who made the difference of a checkpoint, as package author says.
-//   - judge: who may have made a line (claim.go), also one that the file has several times (repeated.go), and
-//     who is behind a commit (commit.go).
+//   - judge: who may have made a line, also one that the file has several times (repeated.go), and who is
+//     behind a commit (commit.go). Of several claims, claim.go says which are weaker.
 //   - asker: the answer to a question.
 package why
 
