@@ -42,7 +42,9 @@ type history struct {
 
 func newHistory(t *testing.T, seed uint64) *history {
 	h := &history{World: verbtest.Unborn(t, "repo"), random: rand.New(rand.NewPCG(seed, 7)), files: map[string][]made{}, kept: map[string]bool{}, agents: 1}
-	h.Env = append(h.Env, "GIT_CHECKPOINT_AUTOPACK=false") // what packs in the background would be this test again
+	// What packs in the background would be this test again, and git's own would meet the copy and the removal of the
+	// repository.
+	h.Env = append(h.Env, "GIT_CHECKPOINT_AUTOPACK=false", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	for i := range 3 {
 		for range 3 {
 			h.insert(fmt.Sprintf("f%d.go", i), nil)
