@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -285,22 +286,24 @@ func (t *Trees) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][
 // compare returns the files that differ directly in one directory, and the pairs of subdirectories
 // that differ. Where a file became a directory, or the reverse, it returns both.
 func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
-	byName := make(map[string]*[2]Entry, len(a))
+	at := make(map[string]int, len(a))
+	both := make([][2]Entry, 0, max(len(a), len(b))) // in the order of the trees, so that little is left to sort
 	for side, entries := range [2][]Entry{a, b} {
 		for _, e := range entries {
-			if byName[e.Name] == nil {
-				byName[e.Name] = new([2]Entry)
+			i, known := at[e.Name]
+			if !known {
+				i, both = len(both), append(both, [2]Entry{})
+				at[e.Name] = i
 			}
-			byName[e.Name][side] = e
+			both[i][side] = e
 		}
 	}
-	for n, e := range byName {
+	for _, e := range both {
 		if e[0].same(e[1]) {
 			continue
 		}
-		full := below(p.dir, n)
-		sub := treePair{dir: full}
-		var c Change
+		full := below(p.dir, cmp.Or(e[0].Name, e[1].Name))
+		sub, c := treePair{dir: full}, Change{Path: full}
 		// On each side the name is a directory (compared one level deeper), a file, or missing.
 		if e[0].IsTree() {
 			sub.a = e[0].OID
@@ -316,7 +319,6 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 			deeper = append(deeper, sub)
 		}
 		if !c.Old.same(c.New) {
-			c.Path = full
 			changed = append(changed, c)
 		}
 	}

@@ -157,8 +157,7 @@ type planner struct {
 }
 
 // Plan compares the capture cur with the target. It fails with a MissingError or a HostileError if
-// the target cannot be restored. Files in the way are not an error; they are listed in
-// Plan.Collisions.
+// the target cannot be restored. Files in the way are not an error, but Plan.Collisions.
 func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
 	changes, err := s.repo.Trees.Diff(ctx, cur.Tree, t.Tree)
@@ -210,7 +209,8 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 	if err := Refuse(changes); err != nil {
 		return err
 	}
-	at := map[string]bool{}
+	p.Ops = make([]Op, 0, len(changes))
+	at := make(map[string]bool, len(changes))
 	for _, c := range changes {
 		at[c.Path] = true
 		if p.Scope.Only != nil && !p.Scope.Only(c.Path) {

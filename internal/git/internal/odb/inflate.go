@@ -2,8 +2,8 @@ package odb
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
+	"github.com/klauspost/compress/zlib"
 	"io"
 )
 
