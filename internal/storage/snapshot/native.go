@@ -39,13 +39,9 @@ func newNative(g *gitScanner) Scanner {
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
 	w := &walk{
 		tree: s.git.files, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: setOf(p.state.SparsePresent),
-		scan:    Scan{Modes: map[string]fs.FileMode{}},
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		buffers: sync.Pool{New: func() any { return new(direntBuffer) }},
+		scan: Scan{Modes: map[string]fs.FileMode{}},
 	}
-	w.group.Add(1)
-	w.dir(ctx, "", 0, len(w.entries))
-	w.group.Wait()
+	w.all(ctx)
 	if w.err != nil {
 		return Scan{}, w.err
 	}
@@ -75,56 +71,104 @@ type walk struct {
 	// met says, by entry, that the name of the entry was found. For the first entry below a
 	// subdirectory it says first that the subdirectory was found; compare resets it before it
 	// descends. Each walk of a directory writes only to its own range, so no lock is needed.
-	met     []bool
-	buffers sync.Pool     // of *direntBuffer
-	slots   chan struct{} // limits the number of goroutines
-	group   sync.WaitGroup
+	met []bool
 
 	mu      sync.Mutex
 	scan    Scan
 	names   []string // not in the index; a directory ends in "/"
 	special []string // neither file, directory nor link
 	err     error
+	open    []dirRange // directories to walk, the last one first
+	busy    int        // goroutines that walk one now, and may add to open
+	more    *sync.Cond // open has grown, or the walk ends
+}
+
+// dirRange is a directory and its range of entries.
+type dirRange struct {
+	prefix string // "" or "a/b/"
+	lo, hi int
 }
 
 // dirFound collects the results of one directory, so that walk.mu is locked once for each.
 type dirFound struct {
+	below          []dirRange
 	tracked        []Tracked
 	names, special []string
 	unreadable     []string
 	modes          map[string]fs.FileMode
 }
 
-// dir compares the directory at prefix ("" or "a/b/") with entries lo to hi, all of which are
-// below it. If the directory may not be read, its entries are not reported as deleted.
-func (w *walk) dir(ctx context.Context, prefix string, lo, hi int) {
-	defer w.group.Done()
-	if ctx.Err() != nil {
-		return
+// all walks the directories, several at a time. A goroutine for each directory would take longer to
+// wake than to walk it.
+func (w *walk) all(ctx context.Context) {
+	w.more = sync.NewCond(&w.mu)
+	w.open = []dirRange{{"", 0, len(w.entries)}}
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() { w.some(ctx) })
 	}
-	var f dirFound
-	fd, err := w.open(prefix)
-	if err == nil {
-		defer unix.Close(fd) //nolint:errcheck // read only
-		err = w.list(fd, prefix, lo, hi, &f)
-	}
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		f.unreadable = append(f.unreadable, prefix)
-	case worktree.Absent(err), errors.Is(err, unix.ELOOP):
-		f.gone(w, lo, hi)
-	case err != nil:
-		w.fail(fmt.Errorf("read directory %q: %w", prefix, err))
-	}
-	if err == nil {
-		w.compare(ctx, prefix, lo, hi, fd, &f)
-	}
+	group.Wait()
+}
+
+// some walks directories until there are no more.
+func (w *walk) some(ctx context.Context) {
+	buf := new(direntBuffer)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for {
+		for len(w.open) == 0 && w.busy > 0 {
+			w.more.Wait()
+		}
+		if len(w.open) == 0 || ctx.Err() != nil {
+			return
+		}
+		last := len(w.open) - 1
+		d := w.open[last]
+		w.open = w.open[:last]
+		w.busy++
+		w.mu.Unlock()
+		var f dirFound
+		err := f.dir(w, buf, d)
+		w.mu.Lock()
+		w.busy--
+		w.add(&f, err)
+		if len(w.open) > 1 || w.busy == 0 {
+			w.more.Broadcast()
+		}
+	}
+}
+
+// add adds what was found in one directory. It keeps the first error.
+func (w *walk) add(f *dirFound, err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.open = append(w.open, f.below...)
 	w.scan.Tracked = append(w.scan.Tracked, f.tracked...)
 	w.scan.Unreadable = append(w.scan.Unreadable, f.unreadable...)
 	maps.Copy(w.scan.Modes, f.modes)
 	w.names, w.special = append(w.names, f.names...), append(w.special, f.special...)
+}
+
+// dir compares a directory with its entries, all of which are below it. If the directory may not be
+// read, its entries are not reported as deleted.
+func (f *dirFound) dir(w *walk, buf *direntBuffer, d dirRange) error {
+	fd, err := w.enter(d.prefix)
+	if err == nil {
+		defer unix.Close(fd) //nolint:errcheck // read only
+		err = f.list(w, buf, fd, d)
+	}
+	switch {
+	case err == nil:
+		f.compare(w, d, fd)
+	case errors.Is(err, fs.ErrPermission):
+		f.unreadable = append(f.unreadable, d.prefix)
+	case worktree.Absent(err), errors.Is(err, unix.ELOOP):
+		f.gone(w, d.lo, d.hi)
+	default:
+		return fmt.Errorf("read directory %q: %w", d.prefix, err)
+	}
+	return nil
 }
 
 // gone reports entries lo to hi as deleted.
@@ -152,26 +196,16 @@ func (w *walk) leaves(i int) bool {
 		e.Stage > 0 && i > 0 && w.entries[i-1].Path == e.Path
 }
 
-// fail keeps the first error.
-func (w *walk) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err == nil {
-		w.err = err
-	}
-}
-
 // list reads the names in a directory. It marks the entries that they match as met, and collects
 // the other names by type. A directory that has the name of a tracked file matches nothing, nor
 // does a file that has the name of a tracked directory. A submodule matches whatever it is.
-func (w *walk) list(fd int, prefix string, lo, hi int, f *dirFound) error {
-	buf := w.buffers.Get().(*direntBuffer) //nolint:forcetypeassert // nothing else is in the pool
-	defer w.buffers.Put(buf)
+func (f *dirFound) list(w *walk, buf *direntBuffer, fd int, d dirRange) error {
+	prefix := d.prefix
 	return buf.readDirents(fd, func(name []byte, typ fs.FileMode) error {
 		if typ.IsDir() && w.tree.IsGit(prefix+string(name)) {
 			return nil
 		}
-		if i, below := w.find(name, len(prefix), lo, hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
+		if i, below := w.find(name, len(prefix), d.lo, d.hi); i >= 0 && (typ.IsDir() == below || !below && w.leaves(i)) {
 			w.met[i] = true
 			return nil
 		}
@@ -214,9 +248,9 @@ func (w *walk) find(name []byte, at, lo, hi int) (i int, below bool) {
 	return -1, false
 }
 
-// open opens a directory without following a symbolic link in its last component. The walk has
+// enter opens a directory without following a symbolic link in its last component. The walk has
 // already seen that the others are directories.
-func (w *walk) open(prefix string) (int, error) {
+func (w *walk) enter(prefix string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	dir := strings.TrimSuffix(prefix, "/")
 	fd, err := unix.Open(w.tree.Top+"/"+dir, flags, 0)
@@ -232,38 +266,24 @@ func (w *walk) open(prefix string) (int, error) {
 }
 
 // compare goes through the entries of one directory, after list has marked them.
-func (w *walk) compare(ctx context.Context, prefix string, lo, hi, dirfd int, f *dirFound) {
-	for i := lo; i < hi; {
-		rest := w.entries[i].Path[len(prefix):]
+func (f *dirFound) compare(w *walk, d dirRange, dirfd int) {
+	for i := d.lo; i < d.hi; {
+		rest := w.entries[i].Path[len(d.prefix):]
 		name, _, below := strings.Cut(rest, "/")
 		if !below {
 			f.file(w, i, name, dirfd)
 			i++
 			continue
 		}
-		sub := w.entries[i].Path[:len(prefix)+len(name)+1]
-		end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(w.entries[i+k].Path, sub) })
+		sub := w.entries[i].Path[:len(d.prefix)+len(name)+1]
+		end := i + sort.Search(d.hi-i, func(k int) bool { return !strings.HasPrefix(w.entries[i+k].Path, sub) })
 		if w.met[i] {
 			w.met[i] = false // list of the subdirectory sets it again for the entry itself
-			w.descend(ctx, sub, i, end)
+			f.below = append(f.below, dirRange{sub, i, end})
 		} else {
 			f.gone(w, i, end)
 		}
 		i = end
-	}
-}
-
-// descend walks a subdirectory: in a goroutine if a slot is free, otherwise before it returns.
-func (w *walk) descend(ctx context.Context, prefix string, lo, hi int) {
-	w.group.Add(1)
-	select {
-	case w.slots <- struct{}{}:
-		go func() {
-			w.dir(ctx, prefix, lo, hi)
-			<-w.slots
-		}()
-	default:
-		w.dir(ctx, prefix, lo, hi)
 	}
 }
 
