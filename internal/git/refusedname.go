@@ -8,8 +8,9 @@ import "strings"
 // A rollback must not write such a path either: it could replace a hook or the configuration. A
 // symbolic link named .gitmodules is refused as well.
 func RefusedName(p string, symlink bool) bool {
-	for _, part := range strings.Split(p, "/") {
-		if part == "" || part == "." || part == ".." || isDotGit(part) {
+	for part := range strings.SplitSeq(p, "/") {
+		// Most names begin otherwise, also those in which HFS+ ignores something.
+		if part == "" || part == "." || part == ".." || strings.IndexByte(".gG\xe2\xef", part[0]) >= 0 && isDotGit(part) {
 			return true
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -82,16 +82,13 @@ func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte))
 // EncodeTree returns the content of a tree object. It sorts entries in place, as git does.
 func EncodeTree(entries []Entry) ([]byte, error) {
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(sortKey(a), sortKey(b)) })
-	var b bytes.Buffer
+	b := make([]byte, 0, 64*len(entries)) // most have fewer bytes
 	for _, e := range entries {
-		raw, err := hex.DecodeString(string(e.OID))
-		if err != nil {
-			return nil, fmt.Errorf("encode tree entry %q: %w", e.Name, err)
+		if b = e.OID.Bytes(append(append(append(strconv.AppendUint(b, uint64(e.Mode), 8), ' '), e.Name...), 0)); b == nil {
+			return nil, fmt.Errorf("encode tree entry %q: %q is not an object id", e.Name, e.OID)
 		}
-		fmt.Fprintf(&b, "%o %s\x00", uint32(e.Mode), e.Name)
-		b.Write(raw)
 	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
 // sortKey returns what git sorts an entry by: a directory sorts as if its name ended in '/'.
@@ -138,6 +135,9 @@ func (t *Trees) data(ctx context.Context, oid name.OID) ([]byte, error) {
 		return nil, nil
 	}
 	if o, ok := t.objects.unpacked(string(oid), "tree"); ok {
+		return o.Data, nil
+	}
+	if o, ok := t.objects.Batch().recall(oid); ok && o.Type == "tree" {
 		return o.Data, nil
 	}
 	o, err := t.objects.Batch().Typed(ctx, string(oid), "tree")

@@ -53,7 +53,7 @@ type editNode struct {
 
 // add inserts an edit at the slash-separated path p.
 func (n *editNode) add(p string, e Entry) {
-	for _, part := range strings.Split(p, "/") {
+	for part := range strings.SplitSeq(p, "/") {
 		if n.children == nil {
 			n.children = map[string]*editNode{}
 		}

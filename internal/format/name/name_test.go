@@ -9,6 +9,22 @@ import (
 	"pgregory.net/rapid"
 )
 
+// An id and its bytes are the same, and what is no id has no bytes.
+func TestBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]int{20, 32}).Draw(t, "size")
+		id := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "id")
+		if got := OIDOf(id).Bytes([]byte("before")); string(got) != "before"+string(id) {
+			t.Fatalf("%x became %x", id, got)
+		}
+	})
+	for _, o := range []string{"", "12", strings.Repeat("a", 39), strings.Repeat("A", 40), strings.Repeat("a", 39) + "g", strings.Repeat("`", 64)} {
+		if got := OID(o).Bytes(nil); got != nil {
+			t.Errorf("%q became %x", o, got)
+		}
+	}
+}
+
 func TestParseSession(t *testing.T) {
 	for s, ok := range map[string]bool{
 		"demo": true, "issue-88": true, "a.b": true, "A": true, "9": true, strings.Repeat("a", 64): true,
