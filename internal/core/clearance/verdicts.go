@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ type verdicts struct {
 
 const (
 	// maxSearches is how often the text is searched before all of it is parsed.
-	maxSearches = 50
+	maxSearches = 10
 	// maxVerdicts is the size of the file, in bytes, from which it is started again.
 	maxVerdicts = 16 << 20
 )
@@ -93,6 +94,9 @@ func (v *verdicts) load() {
 
 // parse parses all lines.
 func (v *verdicts) parse() {
+	all := make(map[name.OID]verdict, len(v.known)+bytes.Count(v.text, []byte("\n")))
+	maps.Copy(all, v.known)
+	v.known = all
 	for line := range strings.SplitSeq(string(v.text), "\n") {
 		if dir, is := strings.CutPrefix(line, "dir "); is {
 			v.told[dir] = true
@@ -121,6 +125,10 @@ func (v *verdicts) search(oid name.OID) {
 func (v *verdicts) readLine(oid name.OID, text string) {
 	text, complete := strings.CutSuffix(text, ".")
 	if !complete {
+		return
+	}
+	if text == "" { // most files have nothing
+		v.known[oid] = verdict{}
 		return
 	}
 	var one verdict

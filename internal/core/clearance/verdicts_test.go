@@ -12,6 +12,18 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
+// The outermost directory counts, and a file of such a name does not.
+func TestUsuallyIgnored(t *testing.T) {
+	for file, want := range map[string]string{
+		"node_modules/a/b": "node_modules", "a/.venv/node_modules/b": "a/.venv", "a/b/target/c": "a/b/target",
+		"target": "", "a/target": "", "targets/a": "", "a/my.next/b": "", "a": "",
+	} {
+		if got := usuallyIgnored(file); got != want {
+			t.Errorf("%q: %q instead of %q", file, got, want)
+		}
+	}
+}
+
 // What one process saved is known to the next, whether it asks for one object or for all, and a
 // torn line is as if it had never been written.
 func TestVerdicts(t *testing.T) {

@@ -1,8 +1,8 @@
 package clearance
 
 import (
-	"path"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/format/name"
 )
@@ -68,16 +68,16 @@ func (w *Watch) directories() []string {
 // usuallyIgnored returns the outermost directory of a path that projects usually ignore, or
 // "".
 func usuallyIgnored(file string) string {
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		switch path.Base(dir) {
+	for from := 0; ; {
+		n := strings.IndexByte(file[from:], '/')
+		if n < 0 {
+			return ""
+		}
+		switch end := from + n; file[from:end] {
 		case "node_modules", ".venv", "target", "__pycache__", ".next":
-			// Prefer the outermost one, so that node_modules inside node_modules is named
-			// once.
-			if outer := usuallyIgnored(dir); outer != "" {
-				return outer
-			}
-			return dir
+			return file[:end]
+		default:
+			from = end + 1
 		}
 	}
-	return ""
 }
