@@ -31,6 +31,7 @@ type capturer struct {
 // captureOnce makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
 func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
 	began := time.Now()
+	hashes := s.openHashCache(began)
 	private, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -43,13 +44,13 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 	if err != nil {
 		return nil, err
 	}
-	lowerGOGC(len(scan.Tracked)+len(scan.Untracked), 50)
+	lowerGOGC(len(scan.Tracked)+len(scan.Untracked), 100)
 	if rules.Ready != nil {
 		if err := rules.Ready(); err != nil {
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, hashes: s.openHashCache(began), TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
 	files, err := s.chooser.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ type versionKey [16]byte
 
 // keyOf returns the key of an entry with the id oid, which is empty for a file that is not in the index.
 func keyOf(e git.IndexEntry, oid name.OID) versionKey {
-	b := []byte(e.Path + "\x00" + string(oid))
+	b := append(append(append(make([]byte, 0, 256), e.Path...), 0), oid...)
 	for _, v := range []uint32{uint32(e.Mode), e.Size, e.MtimeSec, e.MtimeNsec, e.CtimeSec, e.CtimeNsec, e.Inode} {
 		b = binary.BigEndian.AppendUint32(b, v)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"runtime/debug"
@@ -48,6 +49,7 @@ func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (
 	if err != nil {
 		return nil, err
 	}
+	c.edits = roomFor(c.edits, len(files))
 	if remember { // see Capture.hashed
 		c.hashed = make(map[string]hashedFile, len(hashed))
 	}
@@ -64,6 +66,13 @@ func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (
 		}
 	}
 	return crlf, nil
+}
+
+// roomFor returns m with room for n more.
+func roomFor[V any](m map[string]V, n int) map[string]V {
+	grown := make(map[string]V, len(m)+n)
+	maps.Copy(grown, m)
+	return grown
 }
 
 // hashedFile is the entry of a file that was read, and what lstat said of it. The zero value
@@ -106,7 +115,6 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
 		}
-		c.hashes.add(f.path, f.info, f.seen)
 		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
 	}
 	var data []byte

@@ -7,7 +7,6 @@ package snapshot
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"maps"
 	"os"
@@ -33,24 +32,32 @@ type cachedHash struct {
 type hashCache struct {
 	path     string
 	perm     fs.FileMode
-	tick     time.Time // start of the clock tick in which the capture began
-	hashLen  int       // bytes of a binary id
-	previous map[versionKey]cachedHash
+	tick     time.Time                        // start of the clock tick in which the capture began
+	hashLen  int                              // bytes of a binary id
+	previous func() map[versionKey]cachedHash // read while the worktree is scanned
 
 	mu  sync.Mutex // protects now
 	now map[versionKey]cachedHash
 }
 
-// openHashCache reads what the previous capture saw.
+// openHashCache begins to read what the previous capture saw.
 func (s *capturer) openHashCache(began time.Time) *hashCache {
 	v := &hashCache{
 		path: filepath.Join(s.dir, "seen"), perm: s.repo.Settings.PrivateMode(), tick: began.Truncate(clockTick), hashLen: s.repo.HashLen(),
-		previous: map[versionKey]cachedHash{}, now: map[versionKey]cachedHash{},
 	}
-	for r := range slices.Chunk(readCache(v.path, v.size(), sha256.Sum256), v.size()) {
-		v.previous[versionKey(r[:16])] = cachedHash{name.OID(hex.EncodeToString(r[17:])), r[16] == 1}
-	}
+	v.previous = sync.OnceValue(v.read)
+	go v.previous()
 	return v
+}
+
+// read reads what the previous capture saw.
+func (v *hashCache) read() map[versionKey]cachedHash {
+	records := readCache(v.path, v.size(), sha256.Sum256)
+	seen := make(map[versionKey]cachedHash, len(records)/v.size())
+	for r := range slices.Chunk(records, v.size()) {
+		seen[versionKey(r[:16])] = cachedHash{name.OIDOf(r[17:]), r[16] == 1}
+	}
+	return seen
 }
 
 // size returns the bytes of a version on disk.
@@ -72,25 +79,35 @@ func (v *hashCache) key(path string, info fs.FileInfo) (versionKey, bool) {
 	}, ""), true
 }
 
-// find returns what the previous capture read in this version of a file.
+// find returns what the previous capture read in this version of a file, and remembers it for the next one.
 func (v *hashCache) find(path string, info fs.FileInfo) (cachedHash, bool) {
 	key, settled := v.key(path, info)
-	seen, ok := v.previous[key]
-	return seen, ok && settled
+	seen, ok := v.previous()[key]
+	if ok = ok && settled; ok {
+		v.keep(key, seen)
+	}
+	return seen, ok
 }
 
 // add remembers a version of a file for the next capture.
 func (v *hashCache) add(path string, info fs.FileInfo, s cachedHash) {
 	if key, settled := v.key(path, info); settled {
-		v.mu.Lock()
-		v.now[key] = s
-		v.mu.Unlock()
+		v.keep(key, s)
 	}
+}
+
+func (v *hashCache) keep(key versionKey, s cachedHash) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.now == nil {
+		v.now = make(map[versionKey]cachedHash, len(v.previous()))
+	}
+	v.now[key] = s
 }
 
 // save writes the hashCache of this capture. If that fails, the next one reads the files again.
 func (v *hashCache) save() {
-	if maps.Equal(v.now, v.previous) {
+	if maps.Equal(v.now, v.previous()) {
 		return
 	}
 	records := make([]byte, 0, len(v.now)*v.size())
@@ -99,8 +116,7 @@ func (v *hashCache) save() {
 		if s.cr {
 			cr = 1
 		}
-		oid, _ := hex.DecodeString(string(s.oid)) //nolint:errcheck // an id is hexadecimal
-		records = append(append(append(records, key[:]...), cr), oid...)
+		records = s.oid.Bytes(append(append(records, key[:]...), cr))
 	}
 	writeCache(v.path, v.perm, sha256.Sum256(records), records)
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -262,16 +264,19 @@ func (s *ignoreRules) rulesDiffer(ctx context.Context, tree name.OID, paths []st
 	for _, p := range paths {
 		worktree.AddAbove(dirs, p)
 	}
-	for d := range dirs {
-		file := path.Join(d, ".gitignore")
+	all := slices.Collect(maps.Keys(dirs))
+	var differ atomic.Bool
+	err := git.Each(len(all), func(i int) error {
+		file := path.Join(all[i], ".gitignore")
 		was, err := s.ruleIn(ctx, tree, file)
-		if err != nil {
-			return false, err
+		if err != nil || differ.Load() {
+			return err
 		}
 		now, _, err := s.ruleOnDisk(file)
-		if err != nil || !bytes.Equal(was, now) {
-			return true, err
+		if !bytes.Equal(was, now) {
+			differ.Store(true)
 		}
-	}
-	return false, nil
+		return err
+	})
+	return differ.Load(), err
 }

@@ -265,11 +265,5 @@ func setOf(paths []string) map[string]bool {
 
 // splitPaths splits the output of a git command that was run with -z.
 func splitPaths(data []byte) []string {
-	var out []string
-	for _, p := range bytes.Split(data, []byte{0}) {
-		if len(p) > 0 {
-			out = append(out, string(p))
-		}
-	}
-	return out
+	return slices.DeleteFunc(strings.Split(string(data), "\x00"), func(p string) bool { return p == "" })
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
@@ -28,9 +29,11 @@ type specialFinder struct {
 	holds   map[string]bool // directories with something below them that git listed or tracks
 	nested  map[string]bool // repositories, which are not entered
 	tracked map[string]bool // paths in the index
-	found   []string        // special files, ignored ones included
-	wide    []string        // directories with glanced names or more, of which nothing else is known
 	ignores map[string]bool // names that are ignored for sure; see plainIgnores
+
+	mu    sync.Mutex // protects the two below
+	found []string   // special files, ignored ones included
+	wide  []string   // directories with glanced names or more, of which nothing else is known
 }
 
 // findSpecial adds special files to scan unless they are ignored. It looks below dirs, and takes
@@ -52,9 +55,10 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 			worktree.AddAbove(f.holds, p)
 		}
 	}
-	for _, d := range dirs {
-		f.search(strings.TrimSuffix(d, "/"))
-	}
+	git.Each(len(dirs), func(i int) error { //nolint:errcheck // none has an error
+		f.search(strings.TrimSuffix(dirs[i], "/"))
+		return nil
+	})
 	if err := f.searchWide(ctx); err != nil || len(f.found) == 0 {
 		return err
 	}
@@ -74,7 +78,10 @@ func (f *specialFinder) search(dir string) {
 	case f.nested[dir], !f.holds[dir] && f.ignored(dir):
 		return
 	case !f.holds[dir]:
-		if found, left := f.below(dir, glanced); left > 0 {
+		found, left := f.below(dir, glanced)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if left > 0 {
 			f.found = append(f.found, found...)
 		} else {
 			f.wide = append(f.wide, dir)
@@ -82,10 +89,15 @@ func (f *specialFinder) search(dir string) {
 		return
 	}
 	for _, e := range f.read(dir) {
+		if !e.IsDir() && !special(e.Type()) {
+			continue
+		}
 		if p := path.Join(dir, e.Name()); e.IsDir() {
 			f.search(p)
-		} else if special(e.Type()) && !f.tracked[p] {
+		} else if !f.tracked[p] {
+			f.mu.Lock()
 			f.found = append(f.found, p)
+			f.mu.Unlock()
 		}
 	}
 }
