@@ -75,22 +75,11 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	if err != nil {
 		return nil, err
 	}
-	found := make([]candidate, len(untracked))
-	err = git.Each(len(untracked), func(i int) (err error) {
-		rules := rules
-		if i >= byName {
-			rules.MaxFileSize = math.MaxInt64 // asked for by name
-		}
-		if p := untracked[i]; excluded[p] {
-			c.skip(Skip{Path: p, Reason: ReasonExcluded})
-		} else if found[i], err = s.consider(s.files, p, 0, rules, c); found[i].large {
-			c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
-		}
-		return err
-	})
+	found, err := s.chooseNew(untracked, byName, excluded, rules, c)
 	if err == nil {
 		err = s.skipUnstaged(ctx, private, c.withoutReplaced(private, open, found), c)
 	}
+	c.Touched = roomFor(c.Touched, len(found))
 	for i, f := range found {
 		if f.mode != 0 {
 			c.Touched[f.path] = true
@@ -146,6 +135,33 @@ func (s *chooser) leaveMirrors(scan *Scan, c *Capture) {
 	if len(s.Leave) > 0 {
 		scan.Untracked, scan.Special, scan.Nested, scan.Unreadable = keep(scan.Untracked), keep(scan.Special), keep(scan.Nested), keep(scan.Unreadable)
 	}
+}
+
+// chooseNew applies the rules to untracked files, which are sorted up to byName, and were asked for by
+// name after it. It looks at a piece of them at a time, because neighbours share their directory.
+func (s *chooser) chooseNew(untracked []string, byName int, excluded map[string]bool, rules Rules, c *Capture) ([]candidate, error) {
+	const piece = 256
+	found := make([]candidate, len(untracked))
+	err := git.Each((len(untracked)+piece-1)/piece, func(n int) error {
+		held := s.files.Hold()
+		defer held.Close()
+		var errs []error
+		for i := n * piece; i < min((n+1)*piece, len(untracked)); i++ {
+			rules := rules
+			if i >= byName {
+				rules.MaxFileSize = math.MaxInt64
+			}
+			var err error
+			if p := untracked[i]; excluded[p] {
+				c.skip(Skip{Path: p, Reason: ReasonExcluded})
+			} else if found[i], err = s.consider(held, p, 0, rules, c); found[i].large {
+				c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
+			}
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+	return found, err
 }
 
 // chooseTracked applies the rules to tracked files that differ from the index. A file that a rule
