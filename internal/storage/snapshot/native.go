@@ -359,7 +359,11 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 	}
 	if len(w.names) > 0 {
 		sort.Strings(w.names)
-		if err := s.git.untracked(ctx, p.path, &w.scan, pathArguments(w.names)); err != nil {
+		names := pathArguments(w.names)
+		if len(p.entries) == 0 {
+			names = nil // they are all there is, and git compares each file with each of them
+		}
+		if err := s.git.untracked(ctx, p.path, &w.scan, names); err != nil {
 			return err
 		}
 	}
