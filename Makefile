@@ -117,7 +117,7 @@ demo: build
 # what takes minutes to make is kept in BENCHCACHE.
 ROW        ?=
 PROFILE    ?=
-BENCHCACHE ?= bin/bench
+BENCHCACHE ?= bin/.bench
 bench: build
 	@$(GO) run ./internal/test/bench/cmd -program $(bin) -cache '$(BENCHCACHE)' -row '$(ROW)' -profile '$(PROFILE)' $(BENCH)
 
