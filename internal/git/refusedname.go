@@ -9,7 +9,7 @@ import "strings"
 // symbolic link named .gitmodules is refused as well.
 func RefusedName(p string, symlink bool) bool {
 	for part := range strings.SplitSeq(p, "/") {
-		// Most names begin otherwise, also those in which HFS+ ignores something.
+		// isDotGit takes time. What it finds begins with ".", with "git~1" or with a code point that HFS+ ignores.
 		if part == "" || part == "." || part == ".." || strings.IndexByte(".gG\xe2\xef", part[0]) >= 0 && isDotGit(part) {
 			return true
 		}

@@ -28,17 +28,7 @@ func TestModeComesBackAfterAKill(t *testing.T) {
 		}
 	}
 	then := took[0o600]
-	plan, err := shot.Plan(t.Context(), took[0o755], Target{Tree: then.Tree, Modes: then.Modes, ModesKnown: true}, Scope{SkipIndex: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := shot.Stage(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Begin(json.RawMessage(`{}`)); err != nil {
-		t.Fatal(err)
-	}
+	r := begun(t, shot, took[0o755], Target{Tree: then.Tree, Modes: then.Modes, ModesKnown: true})
 	if err := r.Apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +44,23 @@ func TestModeComesBackAfterAKill(t *testing.T) {
 	if err := again.Finish(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// begun begins a restore of the files of a target.
+func begun(t *testing.T, shot *Worktree, now *Capture, target Target) *Restore {
+	t.Helper()
+	plan, err := shot.Plan(t.Context(), now, target, Scope{SkipIndex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := shot.Stage(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Begin(json.RawMessage(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // A file without any permission bits, which only root can capture, gets none again.
@@ -99,5 +106,35 @@ func hasPerm(t *testing.T, file string, want fs.FileMode) {
 	t.Helper()
 	if info, err := os.Lstat(file); err != nil || info.Mode().Perm() != want {
 		t.Errorf("%v, %v; want %v", info.Mode(), err, want)
+	}
+}
+
+// If many files change while a rollback is prepared, it names one of them, and not each on a line.
+func TestOneChangedFileIsNamed(t *testing.T) {
+	repo := repository(t)
+	shot, err := New(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Close()
+	take := func(text string) *Capture {
+		for _, leaf := range []string{"a", "b", "c"} {
+			put(t, filepath.Join(repo.WorkTree, leaf), leaf+text)
+		}
+		c, err := shot.Take(t.Context(), Rules{MaxFileSize: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	then, now := take(" then\n"), take(" is now longer\n")
+	plan, err := shot.Plan(t.Context(), now, Target{Tree: then.Tree}, Scope{SkipIndex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(" was changed meanwhile\n")
+	_, err = shot.Secure(t.Context(), plan)
+	if want := (&ChangedError{"a"}).Error(); err == nil || err.Error() != want {
+		t.Errorf("Secure says %v, not %s", err, want)
 	}
 }

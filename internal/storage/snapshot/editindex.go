@@ -99,7 +99,8 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 }
 
 // wrote returns the files that the restore changed, by path. It returns false if one of them is
-// not what git checks out for its blob (raw content), or was changed again since.
+// not what git checks out for its blob (raw content), or was not ours any more when it had come to its
+// place. The stat data of one that was changed later do not fit, and git reads it.
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
 	for i, o := range r.intent.Ops {

@@ -265,15 +265,18 @@ func (s *ignoreRules) rulesDiffer(ctx context.Context, tree name.OID, paths []st
 		worktree.AddAbove(dirs, p)
 	}
 	all := slices.Collect(maps.Keys(dirs))
-	var differ atomic.Bool
+	var differ atomic.Bool // or an error, after which nobody goes on either
 	err := git.Each(len(all), func(i int) error {
+		if differ.Load() {
+			return nil
+		}
 		file := path.Join(all[i], ".gitignore")
 		was, err := s.ruleIn(ctx, tree, file)
-		if err != nil || differ.Load() {
-			return err
+		var now []byte
+		if err == nil {
+			now, _, err = s.ruleOnDisk(file)
 		}
-		now, _, err := s.ruleOnDisk(file)
-		if !bytes.Equal(was, now) {
+		if err != nil || !bytes.Equal(was, now) {
 			differ.Store(true)
 		}
 		return err

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,16 @@ func TestIntentOfAnotherVersion(t *testing.T) {
 	for _, data := range []string{"", "\x1b\xff\x81", `{}`, `{"format":1,"meta":{}}`, `{"format":4,"meta":{}}`, `{"format":3,"meta":{}}`, `{"format":2}`, `{"format":2,"meta":null}`, `{"format":2,"meta":{}}`, `[]`} {
 		if in, err := decodeIntent([]byte(data)); err == nil {
 			t.Errorf("%q is the intent %v", data, in)
+		}
+	}
+}
+
+// An older version refuses an intent with directories that are staged whole, and reads any other.
+func TestIntentForOlderVersions(t *testing.T) {
+	for format, missing := range map[string]map[string]int{"2": nil, "3": {"dir": 0}} {
+		data, err := encodeIntent(&Intent{Meta: json.RawMessage(`{}`), Missing: missing})
+		if err != nil || !strings.HasPrefix(string(data), `{"format":`+format+`,`) {
+			t.Errorf("with %v: %s, %v", missing, data, err)
 		}
 	}
 }

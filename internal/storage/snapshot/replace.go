@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
@@ -162,13 +161,12 @@ func (r *Restore) lastLook() error {
 	if r.resumed() {
 		return nil // everything was captured again
 	}
-	return git.Each(len(r.intent.Ops), func(i int) error {
-		o := r.intent.Ops[i]
+	for i, o := range r.intent.Ops {
 		if k := o.kind(); (k == OpWrite || k == OpDelete) && r.seen[o.Path] != nil {
 			if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && !r.isAsCaptured(info, o.Path) {
 				return &ChangedError{o.Path}
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -118,28 +118,26 @@ func (s *preserver) secureConverted(ctx context.Context, p *Plan, files []candid
 // If it is not, there are two explanations. It was converted once, by attributes that are gone;
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
 func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidate, entries map[string]git.Entry) error {
-	found := make([]name.OID, len(files)) // what is not the blob
-	infos := make([]fs.FileInfo, len(files))
-	err := git.Each(len(files), func(i int) error {
-		f := files[i]
-		got, info, err := s.files.HashWhole(s.repo.Format, f.path)
+	type read struct {
+		oid  name.OID
+		info fs.FileInfo
+		err  error
+	}
+	reads := make([]read, len(files))
+	git.Each(len(files), func(i int) error { //nolint:errcheck // the errors are in reads, and the first one is enough
+		r := &reads[i]
+		r.oid, r.info, r.err = s.files.HashWhole(s.repo.Format, files[i].path)
+		return nil
+	})
+	for i, f := range files {
+		got, info, err := reads[i].oid, reads[i].info, reads[i].err
 		if err != nil {
 			return fmt.Errorf("read %q: %w", f.path, err)
 		}
 		if info == nil || !worktree.Same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
-		if got != entries[f.path].OID && got != p.Cur.Raw[f.path] {
-			found[i], infos[i] = got, info
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, f := range files {
-		got, info := found[i], infos[i]
-		if got == "" {
+		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
 			continue
 		}
 		if worktree.ModeOf(info) == git.ModeSymlink || worktree.ChangeTime(info).After(p.Cur.Began) {

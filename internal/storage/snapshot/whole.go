@@ -29,24 +29,21 @@ const longestStaged = 4000
 // staging directory.
 func (r *Restore) stageDirs() error {
 	in := &r.intent
+	whole := map[string]bool{} // by directory that is missing
+	for _, o := range in.Ops {
+		top := in.topMissing(o)
+		if top == "" {
+			continue
+		}
+		if _, asked := whole[top]; !asked {
+			whole[top] = r.worktree.files.TakesDirs(path.Dir(top))
+		}
+		whole[top] = whole[top] && len(in.Stage)+len(o.Path) <= longestStaged
+	}
 	in.Missing = map[string]int{}
-	for _, o := range in.Ops {
-		top := in.topMissing(o)
-		if _, known := in.Missing[top]; top != "" && !known {
+	for top, can := range whole {
+		if can {
 			in.Missing[top] = len(in.Missing)
-		}
-	}
-	takes := map[string]bool{} // by parent, whether what is made elsewhere can be renamed into it
-	for dir := range in.Missing {
-		parent := path.Dir(dir)
-		if _, asked := takes[parent]; !asked {
-			takes[parent] = r.worktree.files.TakesDirs(parent)
-		}
-	}
-	for _, o := range in.Ops {
-		top := in.topMissing(o)
-		if top != "" && (!takes[path.Dir(top)] || len(in.Stage)+len(o.Path) > longestStaged) {
-			delete(in.Missing, top)
 		}
 	}
 	last := ""
@@ -116,8 +113,11 @@ func (r *Restore) putDirs() {
 			r.trace("place")
 		}
 	}
+	if len(there) == 0 || r.resumed() {
+		return
+	}
 	for i, o := range in.Ops {
-		if len(there) > 0 && !r.resumed() && there[in.topMissing(o)] {
+		if there[in.topMissing(o)] {
 			r.placed[i] = r.staged[i]
 		}
 	}

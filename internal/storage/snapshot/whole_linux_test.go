@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -48,18 +47,7 @@ func removed(t *testing.T, prepare func(top string)) (*Worktree, *Restore, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := shot.Plan(t.Context(), now, Target{Tree: then.Tree, Modes: map[string]fs.FileMode{"a/c/": 0o700}}, Scope{SkipIndex: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := shot.Stage(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Begin(json.RawMessage(`{}`)); err != nil {
-		t.Fatal(err)
-	}
-	return shot, r, top
+	return shot, begun(t, shot, now, Target{Tree: then.Tree, Modes: map[string]fs.FileMode{"a/c/": 0o700}}), top
 }
 
 // contents reads the files below top, without those of git.
@@ -92,7 +80,7 @@ func same(t *testing.T, what, top string, want map[string]string) {
 	}
 }
 
-// without returns the files that are there without the directory a.
+// withoutDir returns the files that are there without the directory a.
 func withoutDir() map[string]string {
 	return map[string]string{"stays": "0\n", "a-b": "4\n"}
 }

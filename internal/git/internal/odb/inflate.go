@@ -3,8 +3,9 @@ package odb
 import (
 	"bytes"
 	"errors"
-	"github.com/klauspost/compress/zlib"
 	"io"
+
+	"github.com/klauspost/compress/zlib"
 )
 
 // errShort says that the input ends before the stream does. What else is wrong with a stream is
