@@ -17,7 +17,7 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 	if IsClosed(st.Status) {
 		return true
 	}
-	if st.CurrentEntry() == nil {
+	if st.NewestEntry() == nil {
 		// A new session without checkpoints is not over; one with tombstones had some, and they are
 		// gone.
 		return len(st.Tombstones) > 0
@@ -26,7 +26,7 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 	if err != nil {
 		return false
 	}
-	status := st.CurrentEntry().Event().CheckpointStatus
+	status := st.NewestEntry().Event().CheckpointStatus
 	return status == "complete" || def.Statuses.Closes[status] == "complete"
 }
 
@@ -34,7 +34,7 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 // workflow's definition maps the current checkpoint's status to, else the status that was set for
 // the session, else the checkpoint's own.
 func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
-	e := st.CurrentEntry()
+	e := st.NewestEntry()
 	if e == nil && len(st.Tombstones) > 0 { // all were pruned: the journal tells how the last one stood
 		for i, c := range st.Backward() {
 			if !c.Safety && !c.Discarded {
@@ -76,7 +76,7 @@ func IsOfType(ctx context.Context, s *Service, st *journal.State, prefix string)
 // topic and so on. It returns zero Facts when the record, the definition or the state cannot be
 // read.
 func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts {
-	e := st.CurrentEntry()
+	e := st.NewestEntry()
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || e == nil {
 		return workflow.Facts{}

@@ -84,7 +84,7 @@ func (s *Service) agentSession(ctx context.Context, id string) (session name.Ses
 	}
 	var newest time.Time
 	for _, st := range states {
-		e := st.CurrentEntry()
+		e := st.NewestEntry()
 		if st.Workflow != workflow.AgentName || e == nil || !st.UpdatedAt.After(newest) {
 			continue
 		}

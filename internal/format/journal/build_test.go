@@ -112,13 +112,25 @@ func (c *clone) state() *State {
 	if c.log == nil {
 		return &State{}
 	}
-	return c.log.Fold()
+	return c.log.FoldAt(c.id)
 }
 
 // create makes checkpoint n, with the current one as its Previous.
 func (c *clone) create(n int) *Event {
 	c.t.Helper()
-	return c.write(checkpoint(KindCreate, n, c.state().Current))
+	s := c.state()
+	if on := s.GoOn(); on != nil {
+		c.settle(*on)
+	}
+	return c.write(checkpoint(KindCreate, n, s.Current))
+}
+
+// settle writes an event without a worktree.
+func (c *clone) settle(e Event) {
+	id := c.id
+	c.id = ""
+	c.write(e)
+	c.id = id
 }
 
 func checkpoint(k Kind, n int, previous name.ID) Event {
@@ -139,14 +151,18 @@ func (c *clone) rollback(n int) *Event {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return c.write(Event{Kind: KindRollback, From: s.Current, To: id(n), Discard: discard, Restore: restore, Safety: c.safe(), Mode: "all"})
+	return c.write(Event{Kind: KindRollback, From: s.Place, To: id(n), Discard: discard, Restore: restore, Safety: c.safe(), Mode: "all"})
 }
 
 // safe makes a safety checkpoint.
 func (c *clone) safe() name.ID {
 	c.t.Helper()
 	n := 100_000 + c.log.Len()
-	e := checkpoint(KindCreate, n, c.state().Current)
+	s := c.state()
+	if on := s.GoOn(); on != nil {
+		c.settle(*on)
+	}
+	e := checkpoint(KindCreate, n, s.Current)
 	e.Checkpoint = name.NewID(0, epoch.Add(time.Duration(n)*time.Second), uint16(len(c.id)*256+int(c.id[0]))+c.salt)
 	e.Milestone, e.Trigger = false, TriggerSafety
 	return c.write(e).Checkpoint
@@ -170,7 +186,7 @@ func (c *clone) undo() *Event {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return c.write(Event{Kind: KindUndo, From: s.Current, To: p.Target, Undoes: p.Undoes.OID, Safety: c.safe(),
+	return c.write(Event{Kind: KindUndo, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Safety: c.safe(),
 		Discard: p.Discard, Restore: p.Restore})
 }
 
@@ -207,7 +223,7 @@ func summary(s *State) string {
 		}
 	}
 	current := "none"
-	if c := s.CurrentEntry(); c != nil {
+	if c := s.NewestEntry(); c != nil {
 		current = fmt.Sprint(c.Step)
 	}
 	out := "live " + strings.Join(live, ",") + " at " + current

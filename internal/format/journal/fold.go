@@ -30,11 +30,14 @@ type fold struct {
 	ids   *table        // entries by id
 	// later returns for each entry the last one that was rebuilt from it; made when first needed.
 	later func() map[int32]int32
-	named []int32                 // by position: the entry that the event introduces or names again, or none
-	first []int32                 // by entry: the first position that names it
-	again map[int32][]int32       // by entry: all positions that name it, for those with several
-	marks []mark                  // by entry: the result of the fold
-	made  []atomic.Pointer[Entry] // by entry: what State.At returned before
+	heads func() []int32 // see findHeads; made when first needed
+	// standing is the entry of the last move of the worktree that asks, none if there is none.
+	standing int32
+	named    []int32                 // by position: the entry that the event introduces or names again, or none
+	first    []int32                 // by entry: the first position that names it
+	again    map[int32][]int32       // by entry: all positions that name it, for those with several
+	marks    []mark                  // by entry: the result of the fold
+	made     []atomic.Pointer[Entry] // by entry: what State.At returned before
 	// steps are the effects of events other than creates, see step.
 	steps []step
 	// moves has the index in steps of each rollback and undo.
@@ -87,7 +90,7 @@ func (l *Log) Fold() *State {
 func newFold(l *Log) *fold {
 	f := &fold{log: *l}
 	f.log.at = nil // the map is shared with l, which goes on adding to it
-	f.later = sync.OnceValue(f.replacements)
+	f.later, f.heads, f.standing = sync.OnceValue(f.replacements), sync.OnceValue(f.findHeads), none
 	f.graph = sync.OnceValue(func() *graph {
 		e := f.log.edges
 		if f.log.order != nil {
@@ -205,7 +208,7 @@ func (f *fold) namings(x int32) []int32 {
 	return f.first[x : x+1]
 }
 
-// markCheckpoints sets the mark of each checkpoint and the current one. now is the state after all
+// markCheckpoints sets the mark of each checkpoint and the newest one. now is the state after all
 // events, which does not consider deaths.
 func (s *State) markCheckpoints(now liveness) {
 	f := s.fold
@@ -232,6 +235,7 @@ func (s *State) markCheckpoints(now liveness) {
 		}
 	}
 	if current := now.present(func(x int32) bool { return f.marks[x] == markDead }); current != none {
-		s.Current = f.id(current)
+		s.Newest = f.id(current)
 	}
+	s.Current = s.Newest
 }

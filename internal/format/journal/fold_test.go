@@ -26,7 +26,7 @@ type portrait struct {
 }
 
 func portray(s *State) portrait {
-	p := portrait{Order: oids(s.Events()), Rollbacks: oids(s.Rollbacks), Current: s.Current, Status: s.Status, ReadOnly: s.ReadOnly,
+	p := portrait{Order: oids(s.Events()), Rollbacks: oids(s.Rollbacks), Current: s.Newest, Status: s.Status, ReadOnly: s.ReadOnly,
 		Pins: map[name.ID][]name.OID{}, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	for _, c := range s.Checkpoints() {
 		for _, flag := range []struct {
@@ -42,8 +42,10 @@ func portray(s *State) portrait {
 	for x, pins := range s.Pins {
 		p.Pins[x] = oids(pins)
 	}
-	for c := range s.Line() {
-		p.Line = append(p.Line, c.Checkpoint)
+	for c := range s.LineTo(s.NewestEntry()) {
+		if c.Live {
+			p.Line = append(p.Line, c.Checkpoint)
+		}
 	}
 	for _, e := range s.UndoCandidates() {
 		k := NewWalk(e.WorktreeID, s)
@@ -83,8 +85,8 @@ func agree(t reporter, l *Log) {
 		t.Fatal("order (-rules +fold):", d)
 	}
 	n := v.fold(v.order)
-	if c := v.current(n); c != s.Current {
-		t.Fatal("current is", s.Current, "by the rules", c)
+	if c := v.current(n); c != s.Newest {
+		t.Fatal("current is", s.Newest, "by the rules", c)
 	}
 	for i, c := range s.Checkpoints() {
 		x := c.Checkpoint

@@ -149,7 +149,7 @@ func TestSubject(t *testing.T) {
 	}{
 		{"rollback cp-05-testing → cp-03-architecture: tests will not pass",
 			Event{Kind: KindRollback, From: id(5), To: id(3), FromLabel: "cp-05-testing", ToLabel: "cp-03-architecture", Reason: "tests will not pass"}},
-		{"rollback none → " + string(id(3)), Event{Kind: KindRollback, To: id(3)}},
+		{"rollback to " + string(id(3)), Event{Kind: KindRollback, To: id(3)}},
 		{"undo " + string(id(3)) + " → none", Event{Kind: KindUndo, From: id(3)}},
 		{"create cp-03-architecture", Event{Kind: KindCreate, Checkpoint: id(3), Label: "cp-03-architecture"}},
 		{"create cp-03+1 (safety)", Event{Kind: KindCreate, Label: "cp-03+1", Trigger: TriggerSafety}},

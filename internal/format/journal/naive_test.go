@@ -209,38 +209,67 @@ func (v *naive) current(s naiveState) name.ID {
 	return ""
 }
 
-// rollback is the plan of a rollback to x, in a journal without rebuilds.
-func (v *naive) rollback(x name.ID) (discard, restore []name.ID) {
-	at := slices.IndexFunc(v.order, func(e *Event) bool { return naming(e) && e.Checkpoint == x })
-	first := v.order[at]
-	past := map[name.OID]bool{first.OID: true}
-	for a := range v.ancestors(first.OID) {
-		past[a] = true
-	}
-	then, now := v.fold(v.sort(past)), v.fold(v.order)
-	position := func(y name.ID) int {
-		return slices.IndexFunc(v.order, func(e *Event) bool { return naming(e) && e.Checkpoint == y })
-	}
-	for _, y := range now.known {
-		want := now.live[y]
-		if slices.Contains(then.known, y) {
-			want = then.live[y]
-		} else if position(y) > at {
-			want = false
+// place is what the worktree's last moving event made or went to.
+func (v *naive) place(worktree string) name.ID {
+	for _, e := range slices.Backward(v.order) {
+		switch {
+		case e.WorktreeID != worktree:
+		case e.Kind == KindCreate && e.Trigger != TriggerSafety:
+			return e.Checkpoint
+		case e.Kind == KindRollback, e.Kind == KindUndo:
+			return e.To
 		}
+	}
+	return ""
+}
+
+// line is a checkpoint and all before it, in a journal whose events all have a worktree.
+func (v *naive) line(x name.ID) map[name.ID]bool {
+	on := map[name.ID]bool{}
+	for x != "" && !on[x] {
+		on[x] = true
+		at := slices.IndexFunc(v.order, func(e *Event) bool { return naming(e) && e.Checkpoint == x })
+		x = v.order[at].Previous
+	}
+	return on
+}
+
+// built is what heads are built on that are not in own.
+func (v *naive) built(own map[name.ID]bool) map[name.ID]bool {
+	now, on := v.fold(v.order), map[name.ID]bool{}
+	usable := func(x name.ID) bool { return now.live[x] && !v.dead(x) }
+	for _, x := range now.known {
+		head := usable(x) && !own[x]
+		for _, y := range now.known {
+			head = head && (x == y || !usable(y) || !v.line(y)[x])
+		}
+		if head {
+			for y := range v.line(x) {
+				on[y] = true
+			}
+		}
+	}
+	return on
+}
+
+// rollback is the plan of a rollback to x, in a journal without rebuilds.
+func (v *naive) rollback(worktree string, x name.ID) (discard, restore []name.ID) {
+	now, here, back := v.fold(v.order), v.line(v.place(worktree)), v.line(x)
+	built := v.built(here)
+	for _, y := range now.known {
 		switch {
 		case v.isSafety(y):
-		case now.live[y] && !want:
+		case now.live[y] && here[y] && !back[y] && !built[y] && (here[x] || !now.live[x]):
 			discard = append(discard, y)
-		case !now.live[y] && want:
+		case !now.live[y] && back[y]:
 			restore = append(restore, y)
 		}
 	}
 	return discard, restore
 }
 
-// undo is the plan of an undo of v, without what changes nothing.
-func (v *naive) undo(e *Event) (discard, restore []name.ID) {
+// undo is the plan of an undo of e in a worktree, without what changes nothing.
+func (v *naive) undo(worktree string, e *Event) (discard, restore []name.ID) {
 	now, k := v.fold(v.order), v.knows(e)
 	out, back := map[name.ID]bool{}, map[name.ID]bool{}
 	for _, x := range e.Restore {
@@ -250,15 +279,22 @@ func (v *naive) undo(e *Event) (discard, restore []name.ID) {
 		back[x] = back[x] || k[x]
 	}
 	for _, d := range v.order {
-		if d.Kind == KindCreate && v.ancestors(d.OID)[e.OID] {
+		if d.Kind == KindCreate && d.WorktreeID == e.WorktreeID && v.ancestors(d.OID)[e.OID] {
 			out[d.Checkpoint] = true
 		}
 	}
 	back[e.From], out[e.From] = true, false
+	own := v.line(v.place(worktree))
+	for _, more := range []map[name.ID]bool{out, v.line(e.From)} {
+		for x, is := range more {
+			own[x] = own[x] || is
+		}
+	}
+	built := v.built(own)
 	for _, x := range now.known {
 		switch {
 		case v.isSafety(x):
-		case now.live[x] && out[x]:
+		case now.live[x] && out[x] && !built[x]:
 			discard = append(discard, x)
 		case !now.live[x] && back[x]:
 			restore = append(restore, x)

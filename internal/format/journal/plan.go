@@ -30,9 +30,7 @@ type Plan struct {
 	Discard, Restore []name.ID // in the order of the fold
 }
 
-// RollbackPlan returns what a rollback to target discards and what it makes live again. Checkpoints
-// that existed when target was made get the state that they had then. Later ones are discarded.
-// Those that are concurrent with target and before it in the order stay as they are.
+// RollbackPlan returns what a rollback to target leaves behind and what it makes live again, see listsTo.
 func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
 	c := s.Entry(target)
 	switch {
@@ -43,18 +41,14 @@ func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err er
 	case c.Dead:
 		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrDead)
 	}
-	f := s.fold
-	// A rebuilt checkpoint takes the place of the damaged one. Counted from the rebuild event,
-	// everything that was made between the original and the rebuild would stay live.
-	chosen := f.entry(target)
-	discard, restore = f.listsAt(f.first[f.originals()[chosen]], chosen)
+	discard, restore = s.fold.listsTo(s.fold.entry(target))
 	return discard, restore, nil
 }
 
 // SafetyPlan returns the plan of a rollback to the files of a safety checkpoint. A safety
 // checkpoint cannot become current, so target is the checkpoint that was current when it was made,
-// or what stands in for it. The lists are as in RollbackPlan, counted from the moment of the safety
-// checkpoint. The target may be dead by now; only the files of the safety checkpoint are needed.
+// or what stands in for it. The lists are those of RollbackPlan. The target may be dead by now; only the
+// files of the safety checkpoint are needed.
 func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []name.ID, err error) {
 	c := s.Entry(safety)
 	switch {
@@ -76,43 +70,8 @@ func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []n
 	case f.node(int(chosen)).safety:
 		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", safety, target, ErrSafety)
 	}
-	discard, restore = f.listsAt(f.first[f.entry(safety)], chosen)
+	discard, restore = f.listsTo(chosen)
 	return target, discard, restore, nil
-}
-
-// listsAt returns the differences between the present state and the wanted one. Wanted is the state
-// just after the event at position anchor, for everything that it knew. What comes after anchor in
-// the order is discarded. chosen becomes live in any case.
-func (f *fold) listsAt(anchor, chosen int32) (discard, restore []name.ID) {
-	originals := f.originals()
-	knew := f.graph().ancestors(anchor)
-	then := f.replay(func(at int32) bool { return at == anchor || knew(at) })
-	now := f.replay(nil)
-	for i := range f.first {
-		x := int32(i)
-		if f.node(i).safety {
-			continue
-		}
-		want := now.live[x]
-		switch o := originals[x]; {
-		case x == chosen:
-			want = true
-		case then.known[x]:
-			want = then.live[x]
-		// x was rebuilt after anchor. It takes the state of the checkpoint that it replaces.
-		case then.known[o]:
-			want = then.live[o]
-		case f.first[o] > anchor:
-			want = false
-		}
-		switch {
-		case now.live[x] && !want:
-			discard = append(discard, f.id(x))
-		case !now.live[x] && want:
-			restore = append(restore, f.id(x))
-		}
-	}
-	return discard, restore
 }
 
 // UndoCandidates returns the last rollback or undo of each worktree, newest first. A worktree that
@@ -130,8 +89,8 @@ func (s *State) UndoCandidates() []*Event {
 }
 
 // PlanUndoOf plans the undo of v, a rollback or undo of this journal. The target is the From of v.
-// The undo discards what v restored and what was created in descendants of v, and restores what v
-// discarded. Work that is concurrent with v stays as it is.
+// The undo discards what v restored and what the worktree created in descendants of v, and restores
+// what v discarded. What others made stays as it is, and what another head is built on.
 func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	f := s.fold
 	index, ok := f.moves[v]
@@ -150,7 +109,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	case target != none && f.node(int(target)).safety:
 		return Plan{}, fmt.Errorf("undo %s: go back to %q: %w", v.OID.Short(), v.From, ErrSafety)
 	}
-	out, back := f.created(f.graph().future(undone.at)), make([]bool, len(f.first))
+	out, back := f.created(f.graph().future(undone.at), v.WorktreeID), make([]bool, len(f.first))
 	for _, x := range undone.restore {
 		out[x], out[f.standIn(x)] = true, true
 	}
@@ -160,8 +119,9 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	if target != none {
 		out[target], back[target] = false, true
 	}
+	f.spare(out, target)
 	now := f.replay(nil)
-	p := Plan{Undoes: v, From: s.Current, Target: from, Safety: s.StandIn(v.Safety)}
+	p := Plan{Undoes: v, From: s.Place, Target: from, Safety: s.StandIn(v.Safety)}
 	for i := range f.first {
 		x := int32(i)
 		switch {
@@ -175,36 +135,18 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	return p, nil
 }
 
-// created returns, by entry, what a create at a marked position introduced, and what was rebuilt
-// from that. A checkpoint that was only adopted there is not included: somebody else made it.
-func (f *fold) created(mark []bool) []bool {
+// created returns, by entry, what a create of the worktree at a marked position introduced, and what was
+// rebuilt from that. A checkpoint that was only adopted there is not included: somebody else made it.
+func (f *fold) created(mark []bool, worktreeID string) []bool {
 	made := make([]bool, len(f.first))
 	f.each(func(at, created int32, s *step) {
 		switch {
 		case !mark[at]:
 		case s == nil:
-			made[created] = true
+			made[created] = f.log.text(f.log.position(int(at)), textWorktreeID) == worktreeID
 		case s.event.Kind == KindRebuild:
 			made[s.entry] = made[s.entry] || s.other >= 0 && made[s.other]
 		}
 	})
 	return made
-}
-
-// originals returns for each entry the one that it was rebuilt from, over any number of rebuilds;
-// an entry that was not rebuilt is its own original. It only follows links to earlier entries,
-// because a forged journal may have a cycle.
-func (f *fold) originals() []int32 {
-	all := make([]int32, len(f.first))
-	for x := range all {
-		all[x] = int32(x)
-		e := f.node(x).special()
-		if e == nil || e.Kind != KindRebuild {
-			continue
-		}
-		if o := f.entry(e.RebuiltFrom); o >= 0 && o < int32(x) {
-			all[x] = all[o]
-		}
-	}
-	return all
 }

@@ -155,7 +155,7 @@ func TestKByCreateOrAdopt(t *testing.T) {
 		a.create(4)
 		b.adopt(4, id(3))
 		want(t, b.state(), "live 3,4 at 4")
-		b.rollback(3)
+		b.write(Event{Kind: KindRollback, From: id(4), To: id(3), Discard: []name.ID{id(4)}})
 		want(t, b.state(), "live 3 at 3 discarded 4")
 		b.pull(a)
 		a.pull(b)

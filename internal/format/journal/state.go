@@ -20,7 +20,9 @@ type State struct {
 	Status                  string // of the session: the last one that an event sets, or empty
 	CreatedAt, UpdatedAt    time.Time
 
-	Current name.ID // the current checkpoint, or empty
+	Newest  name.ID // the checkpoint that the last event of any worktree made or went to, or empty
+	Place   name.ID // where the worktree stands that asks, see FoldAt; empty: nowhere
+	Current name.ID // Place, else Newest
 
 	Started   *Event         // the first start event, if any
 	Rollbacks []*Event       // rollbacks and undos, in the order of the fold
@@ -34,7 +36,8 @@ type State struct {
 	// ReadOnly is the reason why no event may be written on top of this journal, or empty.
 	ReadOnly string
 
-	fold *fold // nil in a zero State, which has no journal
+	fold     *fold  // nil in a zero State, which has no journal
+	worktree string // the id of the worktree that asks, or empty
 }
 
 // Standing is the state of a checkpoint. At most one of Live, Discarded and Dead is true. A safety
@@ -256,19 +259,19 @@ func (s *State) Events() []*Event {
 	return s.fold.log.Events()
 }
 
-// Newest iterates over the events from the last one of the fold's order to the first. Each is parsed
+// Latest iterates over the events from the last one of the fold's order to the first. Each is parsed
 // when its turn comes, so to look at the last few does not cost more in a long session.
-func (s *State) Newest() iter.Seq[*Event] {
-	return s.newest(func(*Log, int32) bool { return true })
+func (s *State) Latest() iter.Seq[*Event] {
+	return s.latest(func(*Log, int32) bool { return true })
 }
 
-// NewestBy is Newest for the events that a worktree wrote.
-func (s *State) NewestBy(worktreeID string) iter.Seq[*Event] {
-	return s.newest(func(l *Log, at int32) bool { return l.text(at, textWorktreeID) == worktreeID })
+// LatestBy is Latest for the events that a worktree wrote.
+func (s *State) LatestBy(worktreeID string) iter.Seq[*Event] {
+	return s.latest(func(l *Log, at int32) bool { return l.text(at, textWorktreeID) == worktreeID })
 }
 
-// newest iterates over the events that fit.
-func (s *State) newest(fits func(*Log, int32) bool) iter.Seq[*Event] {
+// latest iterates over the events that fit.
+func (s *State) latest(fits func(*Log, int32) bool) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		if s.fold == nil {
 			return
@@ -285,7 +288,7 @@ func (s *State) newest(fits func(*Log, int32) bool) iter.Seq[*Event] {
 
 // Last returns the last event in the order of the fold, or nil.
 func (s *State) Last() *Event {
-	for e := range s.Newest() {
+	for e := range s.Latest() {
 		return e
 	}
 	return nil
@@ -326,8 +329,11 @@ func (s *State) Entry(id name.ID) *Entry {
 	return nil
 }
 
-// CurrentEntry returns the current checkpoint, or nil.
+// CurrentEntry returns the checkpoint on which the worktree goes on, or nil.
 func (s *State) CurrentEntry() *Entry { return s.Entry(s.Current) }
+
+// NewestEntry returns the newest checkpoint of the session, or nil.
+func (s *State) NewestEntry() *Entry { return s.Entry(s.Newest) }
 
 // Dead reports whether id was pruned. It also works for ids that no event here introduces.
 func (s *State) Dead(id name.ID) bool {

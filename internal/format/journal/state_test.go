@@ -191,13 +191,13 @@ func TestNewest(t *testing.T) {
 	for _, st := range []*State{l.Fold(), cached.Fold()} {
 		want := st.Events()
 		slices.Reverse(want)
-		if diff := cmp.Diff(want, slices.Collect(st.Newest())); diff != "" {
+		if diff := cmp.Diff(want, slices.Collect(st.Latest())); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(want, slices.Collect(st.NewestBy(want[0].WorktreeID))); diff != "" {
+		if diff := cmp.Diff(want, slices.Collect(st.LatestBy(want[0].WorktreeID))); diff != "" {
 			t.Error(diff)
 		}
-		for e := range st.NewestBy("another") {
+		for e := range st.LatestBy("another") {
 			t.Errorf("%s is not of another worktree", e.OID)
 		}
 		if last := st.Last(); last == nil || last.OID != want[0].OID {

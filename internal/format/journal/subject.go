@@ -36,7 +36,13 @@ func (e Event) Subject() string {
 			}
 			break
 		}
-		s = join(s, cmp.Or(e.FromLabel, string(e.From), "none")) + " → " + cmp.Or(e.ToLabel, string(e.To), "none")
+		from := cmp.Or(e.FromLabel, string(e.From))
+		if from == "" && e.To != "" { // the worktree stood nowhere
+			from = "to"
+		} else {
+			from = cmp.Or(from, "none") + " →"
+		}
+		s = join(s, from) + " " + cmp.Or(e.ToLabel, string(e.To), "none")
 	case KindStart:
 		s = join(s, string(e.Session))
 		if e.Workflow != "" {

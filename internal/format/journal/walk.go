@@ -163,13 +163,13 @@ func (s *State) after(p Plan, number int) *State {
 	tip := l.Tip().OID
 	e := &Event{
 		OID: name.OID(fmt.Sprintf("planned-%d", number)), Parents: []name.OID{tip}, Kind: KindUndo, Session: s.Session,
-		Time: s.UpdatedAt, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Discard: p.Discard, Restore: p.Restore,
+		Time: s.UpdatedAt, WorktreeID: s.worktree, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Discard: p.Discard, Restore: p.Restore,
 	}
 	if p.Undoes.Stays() {
 		e.Mode = ModePaths
 	}
 	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e, CommitterTime: s.UpdatedAt.Truncate(time.Second)}})
-	return l.Fold()
+	return l.FoldAt(s.worktree)
 }
 
 // OthersAfter returns the checkpoints, rollbacks and undos of other worktrees that come after e in
@@ -181,9 +181,7 @@ func (s *State) OthersAfter(e *Event) []*Event {
 		switch {
 		case !after:
 			after = l.oid(at) == e.OID
-		// An expunge writes a rollback from the current checkpoint to itself, which only discards
-		// the replacements of discarded checkpoints.
-		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To:
+		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To: // it moved nobody
 		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
 			if l.text(at, textWorktreeID) != e.WorktreeID {
 				others = append(others, l.event(at))
@@ -191,21 +189,4 @@ func (s *State) OthersAfter(e *Event) []*Event {
 		}
 	}
 	return others
-}
-
-// LastSeen returns the time of the newest event that a worktree wrote here, or the zero time.
-func (s *State) LastSeen(worktreeID string) time.Time {
-	if s.fold == nil {
-		return time.Time{}
-	}
-	newest, l := int64(-1), &s.fold.log
-	for at, n := range l.events() {
-		if n.time > newest && l.text(at, textWorktreeID) == worktreeID {
-			newest = n.time
-		}
-	}
-	if newest < 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(newest).UTC()
 }

@@ -67,10 +67,10 @@ func (s *journals) giveCache(c *cache) {
 	s.mu.Unlock()
 }
 
-// fold returns the state of the journal. The state is shared and never changes.
-func (c *cache) fold() *journal.State {
+// fold returns the state of the journal, for this worktree. It is shared and never changes.
+func (c *cache) fold(here *localFiles) *journal.State {
 	if c.state == nil || c.folded != c.log.Len() {
-		c.state, c.folded = c.log.Fold(), c.log.Len()
+		c.state, c.folded = here.fold(c.log), c.log.Len()
 	}
 	return c.state
 }

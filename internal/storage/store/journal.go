@@ -46,7 +46,7 @@ func (a *attempt) writeJournal(ctx context.Context) error {
 	a.updates = append(a.updates, git.Update{Ref: name.JournalRef(a.session), New: tip, Old: a.journal})
 	a.log, a.result.Tip = log, tip
 	if tip != a.journal {
-		a.result.State = log.Fold()
+		a.result.State = a.store.fold(log)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *journals) State(ctx context.Context, session name.Session) (*journal.St
 		return nil, err
 	}
 	defer s.giveCache(c)
-	return c.fold(), nil
+	return c.fold(s.local), nil
 }
 
 // loadTip resolves the session's journal and loads it.

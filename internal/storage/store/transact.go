@@ -257,7 +257,7 @@ func (a *attempt) view(ctx context.Context) (View, error) {
 	if a.cache, err = a.store.load(ctx, a.session, a.journal); err != nil {
 		return v, err
 	}
-	v.Log, v.Tip, v.State = a.cache.log, a.journal, a.cache.fold()
+	v.Log, v.Tip, v.State = a.cache.log, a.journal, a.cache.fold(a.store.localFiles)
 	a.before = v.State
 	if a.fromRemote {
 		return v, nil

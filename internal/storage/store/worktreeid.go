@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/lockfile"
 )
@@ -55,6 +56,18 @@ func (s *localFiles) WorktreeID() (string, error) {
 		}
 	}
 	return "", brokenFile(path, errors.New("it is not a worktree id"))
+}
+
+// fold returns the state of a journal for this worktree. One that has no id yet stands nowhere, and gets
+// none by reading.
+func (s *localFiles) fold(l *journal.Log) *journal.State {
+	id := ""
+	if path, err := s.file("worktree-id"); err == nil {
+		if _, err := os.Lstat(path); err == nil {
+			id, _ = s.WorktreeID() //nolint:errcheck // without it, the worktree stands nowhere
+		}
+	}
+	return l.FoldAt(id)
 }
 
 // worktreeFiles are the paths of a worktree's id and of the note that says where it was made. The

@@ -7,6 +7,7 @@ import (
 	git "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // refspecs name what a clone needs of a repository's checkpoints.
@@ -29,7 +30,8 @@ func TestTravel(t *testing.T) {
 	other.run("git", "reset", "-q", "--hard", "origin/main")
 	same := func() {
 		t.Helper()
-		if diff := cmp.Diff(j.list(), other.list()); diff != "" {
+		// Each stands on what it made last.
+		if diff := cmp.Diff(j.list(), other.list(), cmpopts.IgnoreFields(listed{}, "Current")); diff != "" {
 			t.Errorf("lists (-here +away):\n%s", diff)
 		}
 	}

@@ -54,7 +54,7 @@ func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, wh
 			a.FromLabel, a.Origin = e.Label, s.LabelledOf(ctx, e).Mention
 		}
 	}
-	if e := st.CurrentEntry(); e != nil {
+	if e := st.NewestEntry(); e != nil {
 		a.Current = new(s.LabelledOf(ctx, e))
 	}
 	return a, true

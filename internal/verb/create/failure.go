@@ -117,7 +117,7 @@ func (c *draft) hold(v store.View) error {
 // endsPause reports whether the checkpoint ends a pause. The first one of a session does, because
 // without any there is nothing to resume.
 func (c *draft) endsPause(st *journal.State) bool {
-	return c.def.Waits(c.record.Trigger) && (c.def.EndsPause() || st.CurrentEntry() == nil)
+	return c.def.Waits(c.record.Trigger) && (c.def.EndsPause() || st.NewestEntry() == nil)
 }
 
 // reopen sets a closed session in progress again, or else the retention rules for closed sessions

@@ -92,7 +92,7 @@ func (h *home) chooseWorkflow(ctx context.Context, s *checkpoint.Service, req Re
 // isBlank reports whether a session may still take any workflow: it has the default one, and no
 // checkpoint now or in the past that another workflow might reject.
 func isBlank(st *journal.State) bool {
-	return workflowOf(st) == workflow.DefaultName && st.CurrentEntry() == nil && len(st.Tombstones) == 0
+	return workflowOf(st) == workflow.DefaultName && st.NewestEntry() == nil && len(st.Tombstones) == 0
 }
 
 // workflowOf returns the name of the session's workflow. Sessions of the default workflow may have

@@ -29,7 +29,7 @@ func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service,
 		if st.Session == active {
 			return active, nil
 		}
-		if st.CurrentEntry() != nil && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
+		if st.NewestEntry() != nil && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
 			newest = st
 		}
 	}
@@ -42,7 +42,7 @@ func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service,
 // stateOf returns the state of the session's current checkpoint, or nil if there is none that can be
 // read.
 func stateOf(ctx context.Context, s *checkpoint.Service, st *journal.State) []byte {
-	if e := st.CurrentEntry(); e != nil {
+	if e := st.NewestEntry(); e != nil {
 		if rec, err := s.ReadRecord(ctx, e); err == nil {
 			return rec.State
 		}

@@ -142,7 +142,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	var pins []journal.Event
 	var discarded []name.ID
 	var tombs []journal.Tombstone
-	current := r.state.Current
+	current := r.state.Newest
 	for _, m := range all {
 		e, err := s.NewEvent(journal.KindRebuild, r.session)
 		if err != nil {
@@ -251,11 +251,11 @@ func (r *rewriting) stay(e *journal.Event, at name.ID, discard []name.ID) {
 // stayWhereItWas makes sure that the current checkpoint, or its replacement, is current as
 // before. New checkpoints come last in the journal, so the fold may choose another one.
 func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, before map[name.ID]*made) error {
-	want := r.state.Current
+	want := r.state.Newest
 	if m := before[want]; m != nil {
 		want = m.record.ID
 	}
-	if want == "" || st.Current == want {
+	if want == "" || st.Newest == want {
 		return nil
 	}
 	return r.plan.s.Append(ctx, r.session, journal.KindRollback, func(e *journal.Event) { r.stay(e, want, nil) })

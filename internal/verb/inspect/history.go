@@ -283,7 +283,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 // a part of it.
 func happened(s *checkpoint.Service, st *journal.State, rec *record.Record) Happened {
 	id, _ := s.Store.WorktreeID() //nolint:errcheck // without one, no event is of this worktree
-	for e := range st.NewestBy(id) {
+	for e := range st.LatestBy(id) {
 		switch {
 		case e.Kind == journal.KindUndo && !st.IsRedo(e):
 			return HappenedUndo

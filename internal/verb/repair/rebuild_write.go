@@ -210,7 +210,7 @@ func (w *repairs) tell() error {
 		return nil
 	}
 	// A rebuild event has to name a checkpoint, even if it is about the journal.
-	about := w.p.State.CurrentEntry()
+	about := w.p.State.NewestEntry()
 	if about == nil {
 		about = w.p.State.At(w.p.State.Len() - 1)
 	}

@@ -86,7 +86,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 		if slices.ContainsFunc(due, func(d retain.Due) bool { return d.Session == st.Session }) {
 			continue
 		}
-		if st.CurrentEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) || req.Match != "" && !describes(ctx, s, st, req.Match) {
+		if st.NewestEntry() == nil || !checkpoint.IsOfType(ctx, s, st, req.Type) || req.Match != "" && !describes(ctx, s, st, req.Match) {
 			continue
 		}
 		c := &candidate{State: st, over: checkpoint.IsOver(ctx, s, st), changed: st.UpdatedAt, began: st.CreatedAt}
@@ -131,7 +131,7 @@ func (c *candidate) before(other *candidate) bool {
 
 // currentOf returns the current checkpoint of a session.
 func currentOf(st *journal.State) (*checkpoint.Found, error) {
-	e := st.CurrentEntry()
+	e := st.NewestEntry()
 	if e == nil {
 		return nil, checkpoint.NoCheckpointError(st)
 	}

@@ -138,7 +138,7 @@ func (p *PrunePlan) expendable(ctx context.Context, st *journal.State, verdicts 
 	}
 	for i, v := range verdicts {
 		switch id := name.ID(v.ID); {
-		case !v.Keep || v.Forever || id == st.Current:
+		case !v.Keep || v.Forever || id == st.Newest || id == st.Place:
 		case needed[id]:
 			verdicts[i].Reason = "an undo or a redo needs it"
 		default:

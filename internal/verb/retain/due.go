@@ -52,7 +52,7 @@ func lookForDue(ctx context.Context, s *checkpoint.Service) (found []Due, next t
 		if at.Before(next) {
 			next = at
 		}
-		if now.After(at) && !active[string(st.Session)] && !st.CurrentEntry().Pinned {
+		if now.After(at) && !active[string(st.Session)] && !st.NewestEntry().Pinned {
 			found = append(found, Due{st.Session, st.Workflow, age})
 		}
 	}
@@ -62,7 +62,7 @@ func lookForDue(ctx context.Context, s *checkpoint.Service) (found []Due, next t
 // dueAt returns when a session is due and its age then; the time is zero if it is never due. What
 // cannot be read is not due.
 func dueAt(ctx context.Context, s *checkpoint.Service, st *journal.State) (at time.Time, age string) {
-	if st.CurrentEntry() == nil {
+	if st.NewestEntry() == nil {
 		return at, ""
 	}
 	def, err := s.DefinitionFor(ctx, st)
@@ -115,7 +115,7 @@ func policyOf(s *checkpoint.Service, st *journal.State) workflow.Policy {
 	if checkpoint.IsClosed(st.Status) {
 		p.SessionStatus = st.Status
 	}
-	if e := st.CurrentEntry(); e != nil {
+	if e := st.NewestEntry(); e != nil {
 		p.Status = e.Event().CheckpointStatus
 	}
 	return p

@@ -92,7 +92,7 @@ func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk,
 // lastSeen returns the time of a worktree's last event in any session.
 func lastSeen(worktreeID string, states []*journal.State) (newest time.Time) {
 	for _, st := range states {
-		if t := st.LastSeen(worktreeID); t.After(newest) {
+		if t := st.LastBy(worktreeID); t.After(newest) {
 			newest = t
 		}
 	}

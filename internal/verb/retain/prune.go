@@ -352,7 +352,7 @@ func ItemsOf(st *journal.State) []workflow.Item {
 			continue
 		}
 		item := itemOf(e.Event())
-		item.Step, item.Milestone, item.Pinned, item.Current = e.Step, e.Milestone, e.Pinned, e.Checkpoint == st.Current
+		item.Step, item.Milestone, item.Pinned, item.Current = e.Step, e.Milestone, e.Pinned, e.Checkpoint == st.Newest || e.Checkpoint == st.Place
 		item.Discarded, item.DiscardedAt = e.Discarded, discarded[e.Checkpoint]
 		if continued[e.Place] {
 			item.Milestone, item.Trigger = false, journal.TriggerTool

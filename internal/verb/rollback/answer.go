@@ -23,8 +23,9 @@ import (
 // describe returns the answer for people: what the move does to files and index, and to the levels
 // of an undo.
 func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
+	was, _ := from(r.to.State, r.promote != nil || r.stays)
 	a := &Answer{
-		Session: r.to.Session, From: r.to.State.Current, DryRun: true, Mode: r.req.Mode,
+		Session: r.to.Session, From: was, DryRun: true, Mode: r.req.Mode,
 		State: r.goal.State, Stays: r.stays,
 	}
 	switch {

@@ -224,10 +224,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if err != nil {
 		return checkpoint.Intent{}, err
 	}
-	e.From, e.To, e.ToLabel = r.to.State.Current, r.answer.To, r.answer.ToLabel
-	if from := r.to.State.CurrentEntry(); from != nil {
-		e.FromLabel = from.Label
-	}
+	e.To, e.ToLabel = r.answer.To, r.answer.ToLabel
+	stays := r.promote != nil || r.stays && !r.isUndo()
+	e.From, e.FromLabel = from(r.to.State, stays)
 	e.Mode, e.Reason = string(r.eventMode()), r.req.Reason
 	lists := r.lists
 	if lists == nil {
@@ -241,7 +240,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	m := checkpoint.Intent{
 		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.branch.BranchPlan,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
-		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.promote != nil || r.stays && !r.isUndo(),
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: stays,
 	}
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
@@ -270,6 +269,19 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	return m, err
 }
 
+// from returns where a move begins: where the worktree stands, if anywhere. One that stays takes the
+// newest of the session without a place.
+func from(st *journal.State, stays bool) (name.ID, string) {
+	at := st.Entry(st.Place)
+	if stays {
+		at = st.CurrentEntry()
+	}
+	if at == nil {
+		return "", ""
+	}
+	return at.Checkpoint, at.Label
+}
+
 // eventMode returns the mode of the event.
 func (r *Plan) eventMode() Mode {
 	switch {
@@ -286,18 +298,14 @@ func (r *Plan) eventMode() Mode {
 // recordMove writes the events of a rollback or undo, and returns the checkpoint that was current
 // before. That one and the lists of discarded and restored checkpoints are computed inside the
 // transaction, because somebody may have changed the session since the plan was made.
-func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) (from name.ID, err error) {
+func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) (was name.ID, err error) {
 	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
 		if v.State == nil {
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
 		e := meta.Event
-		e.From, e.FromLabel = "", ""
-		if now := v.State.CurrentEntry(); now != nil {
-			e.From, e.FromLabel = now.Checkpoint, now.Label
-			if meta.Stays {
-				e.To, e.ToLabel = e.From, e.FromLabel
-			}
+		if e.From, e.FromLabel = from(v.State, meta.Stays); meta.Stays && e.From != "" {
+			e.To, e.ToLabel = e.From, e.FromLabel
 		}
 		events := []journal.Event{e}
 		var err error
@@ -313,13 +321,13 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 		if err != nil {
 			return store.Change{}, err
 		}
-		from = events[0].From
+		was = events[0].From
 		return store.Change{Events: events}, nil
 	})
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
-	return from, err
+	return was, err
 }
 
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:

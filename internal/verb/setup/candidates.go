@@ -141,10 +141,10 @@ func statuses(ctx context.Context, s *checkpoint.Service, session string) []stri
 // outputs returns the names of the outputs of the current checkpoint.
 func outputs(ctx context.Context, s *checkpoint.Service, session string) []string {
 	st := stateOf(ctx, s, session)
-	if st == nil || st.CurrentEntry() == nil {
+	if st == nil || st.NewestEntry() == nil {
 		return nil
 	}
-	rec, err := s.ReadRecord(ctx, st.CurrentEntry())
+	rec, err := s.ReadRecord(ctx, st.NewestEntry())
 	if err != nil {
 		return nil
 	}

@@ -72,7 +72,7 @@ func newImportMap(st *journal.State, known map[string]KnownDocument) *importMap 
 			id: e.Checkpoint, key: key, label: e.Label, step: e.Step, stepName: e.Event().StepName, iteration: e.Event().Iteration,
 			milestone: e.Milestone, live: e.Live,
 		})
-		if e.Checkpoint == st.Current {
+		if e.Checkpoint == st.Newest {
 			current = len(l.entries) - 1
 		}
 	}

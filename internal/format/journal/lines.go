@@ -1,0 +1,203 @@
+package journal
+
+// This file says where a worktree stands in a session, and which lines the session has. Worktrees that
+// do not know of each other each go on from their own last checkpoint, so a session is a tree: a line
+// is a checkpoint and what is before it, and a head is a live checkpoint that nothing live goes on from.
+
+import "git-checkpoint/internal/format/name"
+
+// FoldAt is Fold for a worktree: the State also says where that stands. An empty id stands nowhere.
+func (l *Log) FoldAt(worktreeID string) *State {
+	s := l.Fold()
+	s.worktree = worktreeID
+	s.fold.standing = s.fold.lastMove(worktreeID)
+	if x := s.fold.alive(s.fold.standing); x != none {
+		s.Place = s.fold.id(x)
+		s.Current = s.Place
+	}
+	return s
+}
+
+// lastMove returns the entry that the worktree's last moving event made or went to, dead or not: a
+// create, but for those of safety checkpoints, or a rollback or undo that did not stay.
+func (f *fold) lastMove(worktreeID string) int32 {
+	for i := len(f.named) - 1; i >= 0 && worktreeID != ""; i-- {
+		at := f.log.position(i)
+		n := &f.log.nodes[at]
+		switch e := n.special(); {
+		case n.class == classCreate && !n.safety && f.first[f.named[i]] == int32(i) && f.log.text(at, textWorktreeID) == worktreeID:
+			return f.named[i]
+		case e == nil || !e.moves() || e.Stays() || e.WorktreeID != worktreeID:
+		case e.To == "":
+			return none
+		default:
+			if x := f.entry(e.To); x >= 0 && !f.node(int(x)).safety {
+				return x
+			}
+		}
+	}
+	return none
+}
+
+// alive returns what stands for an entry now: its replacement if it was rebuilt or expunged, and the
+// nearest one before it that was not pruned if it was. It is none if there is none.
+func (f *fold) alive(x int32) int32 {
+	for range len(f.first) + 1 { // a forged journal may have a cycle
+		if x == none {
+			break
+		}
+		if x = f.replaced(x); f.marks[x] != markDead {
+			return x
+		}
+		x = f.before(x)
+	}
+	return none
+}
+
+// replaced returns the last checkpoint that was rebuilt from x and is not dead, else x.
+func (f *fold) replaced(x int32) int32 {
+	for y := x; ; {
+		next, rebuilt := f.later()[y]
+		if !rebuilt {
+			return x
+		}
+		if y = next; f.marks[y] != markDead {
+			x = y
+		}
+	}
+}
+
+// before returns the entry that x was made on, none for the first one of a line. Imported checkpoints
+// name none, and a name may be unknown here; the one before in the order counts then.
+func (f *fold) before(x int32) int32 {
+	at := f.naming(int(x))
+	p := f.entry(name.ID(f.log.text(at, textPrevious)))
+	if p == unnamed || p == none && f.log.text(at, textWorktreeID) == "" {
+		for p = x - 1; p >= 0 && f.node(int(p)).safety; p-- {
+		}
+	}
+	return p
+}
+
+// line marks the given entries and all that is before them, with the replacements of those that were rebuilt.
+func (f *fold) line(marked []bool, from ...int32) []bool {
+	for open := from; len(open) > 0; {
+		x := open[len(open)-1]
+		if open = open[:len(open)-1]; x < 0 || marked[x] {
+			continue
+		}
+		marked[x] = true
+		open = append(open, f.before(x), f.replaced(x))
+		if e := f.node(int(x)).special(); e != nil {
+			open = append(open, f.entry(e.RebuiltFrom))
+		}
+	}
+	return marked
+}
+
+// findHeads returns the entries of the heads, in order.
+func (f *fold) findHeads() (heads []int32) {
+	passed := make([]bool, len(f.first))
+	isLive := func(x int32) bool { return f.marks[x]&markLive != 0 && f.replaced(x) == x }
+	for i := range f.first {
+		if x := int32(i); isLive(x) {
+			f.line(passed, f.before(x))
+		}
+	}
+	for i := range f.first {
+		if x := int32(i); isLive(x) && !passed[x] {
+			heads = append(heads, x)
+		}
+	}
+	return heads
+}
+
+// here marks the line on which the worktree stands.
+func (f *fold) here() []bool { return f.line(make([]bool, len(f.first)), f.standing) }
+
+// elsewhere marks what other heads are built on, themselves included.
+func (f *fold) elsewhere(here []bool) []bool {
+	built := make([]bool, len(f.first))
+	for _, head := range f.heads() {
+		if !here[head] {
+			f.line(built, head)
+		}
+	}
+	return built
+}
+
+// Heads returns the live checkpoints that nothing live goes on from, in the order of the fold.
+func (s *State) Heads() (heads []*Entry) {
+	if s.fold == nil {
+		return nil
+	}
+	for _, x := range s.fold.heads() {
+		heads = append(heads, s.At(int(x)))
+	}
+	return heads
+}
+
+// GoOn returns the event that a create at the place needs before it if the session went on elsewhere
+// meanwhile. The place, and what others left behind of what is before it, are live and newest again then,
+// as every reader expects of a create. It is no worktree's, so it is no undo level. It is nil if the place
+// is the newest, or nowhere.
+func (s *State) GoOn() *Event {
+	if s == nil || s.Place == "" || s.Place == s.Newest {
+		return nil
+	}
+	at := s.Entry(s.Place)
+	e := &Event{Kind: KindRollback, From: s.Place, FromLabel: at.Label, To: s.Place, ToLabel: at.Label, Reason: "work goes on here"}
+	f := s.fold
+	for i, on := range f.here() {
+		if on && f.marks[i]&markDiscarded != 0 && f.replaced(int32(i)) == int32(i) {
+			e.Restore = append(e.Restore, f.id(int32(i)))
+		}
+	}
+	return e
+}
+
+// OnLine returns, by place, which checkpoints are on the line of one, itself included.
+func (s *State) OnLine(e *Entry) []bool {
+	marked := make([]bool, s.Len())
+	if e == nil {
+		return marked
+	}
+	return s.fold.line(marked, int32(e.Place))
+}
+
+// listsTo returns what a rollback to an entry leaves behind and what it brings back. What comes after it
+// on the line here is left, or all of that line which is not before the entry, if that was left behind
+// itself; but nothing that another head is built on. The entry comes back with what is before it. Where
+// the worktree stands nowhere, it leaves only what no worktree made: imported checkpoints.
+func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
+	now, back := f.replay(nil), f.line(make([]bool, len(f.first)), chosen)
+	here := f.here()
+	if f.standing == none {
+		for i := range here {
+			here[i] = f.log.text(f.naming(i), textWorktreeID) == ""
+		}
+	}
+	keep := f.elsewhere(here)
+	leaves := here[chosen] || !now.live[chosen]
+	for i := range f.first {
+		switch x := int32(i); {
+		case f.node(i).safety:
+		case leaves && here[x] && !back[x] && !keep[x] && now.live[x]:
+			discard = append(discard, f.id(x))
+		case back[x] && !now.live[x]:
+			restore = append(restore, f.id(x))
+		}
+	}
+	return discard, restore
+}
+
+// spare unmarks in out, which an undo that goes to target leaves behind, what another head is built on.
+func (f *fold) spare(out []bool, target int32) {
+	own := f.line(make([]bool, len(f.first)), f.standing, target)
+	for x, leaves := range out {
+		own[x] = own[x] || leaves
+	}
+	for x, built := range f.elsewhere(own) {
+		out[x] = out[x] && !built
+	}
+}
