@@ -94,11 +94,14 @@ func Of(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journa
 func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	step := Step{Base: baseOf(st, e)}
 	var before name.ID
+	if rec.IsOnHead() {
+		step.Base = nil
+	}
 	if step.Base != nil {
 		before = step.Base.Checkpoint
 	}
 	// If the checkpoint before was pruned, the difference is a larger one than that of the claims.
-	direct := rec.Previous == before
+	direct := rec.Previous == before || rec.IsOnHead()
 	a, has := rec.Agent()
 	switch outside, _ := record.Outside.Of(rec.Extra); {
 	case !has && outside && direct:

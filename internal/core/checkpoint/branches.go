@@ -222,10 +222,15 @@ func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 	if err != nil {
 		return false
 	}
-	if rec.Git.Head == "" || rec.Git.Head == s.Repo.Head.OID {
+	return s.HeadContains(ctx, rec.Git.Head)
+}
+
+// HeadContains reports whether HEAD is at a commit or descends from it. No commit, "", is in every history.
+func (s *Service) HeadContains(ctx context.Context, commit name.OID) bool {
+	if commit == "" || commit == s.Repo.Head.OID {
 		return true
 	}
-	_, err = s.Repo.Output(ctx, "merge-base", "--is-ancestor", string(rec.Git.Head), "HEAD")
+	_, err := s.Repo.Output(ctx, "merge-base", "--is-ancestor", string(commit), "HEAD")
 	return err == nil
 }
 

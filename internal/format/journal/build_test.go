@@ -119,7 +119,7 @@ func (c *clone) state() *State {
 func (c *clone) create(n int) *Event {
 	c.t.Helper()
 	s := c.state()
-	if on := s.GoOn(); on != nil {
+	if on := s.GoOn(s.CurrentEntry()); on != nil {
 		c.settle(*on)
 	}
 	return c.write(checkpoint(KindCreate, n, s.Current))
@@ -159,7 +159,7 @@ func (c *clone) safe() name.ID {
 	c.t.Helper()
 	n := 100_000 + c.log.Len()
 	s := c.state()
-	if on := s.GoOn(); on != nil {
+	if on := s.GoOn(s.CurrentEntry()); on != nil {
 		c.settle(*on)
 	}
 	e := checkpoint(KindCreate, n, s.Current)

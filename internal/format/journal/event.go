@@ -16,6 +16,7 @@
 package journal
 
 import (
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/format/name"
@@ -178,6 +179,12 @@ func (e *Event) Stays() bool {
 // expunge discards the replacements of discarded checkpoints.
 func (e *Event) Settles() bool {
 	return e.Kind == KindRollback && e.WorktreeID == "" && e.From != "" && e.From == e.To
+}
+
+// By returns the name of who wrote the event.
+func (e *Event) By() string {
+	by, _, _ := strings.Cut(e.Actor, " <")
+	return by
 }
 
 // moves reports whether e is a rollback or an undo.

@@ -137,18 +137,16 @@ func (s *State) Heads() (heads []*Entry) {
 	return heads
 }
 
-// GoOn returns the event that a create at the place needs before it if the session went on elsewhere
-// meanwhile. The place, and what others left behind of what is before it, are live and newest again then,
-// as every reader expects of a create. It is no worktree's, so it is no undo level. It is nil if the place
-// is the newest, or nowhere.
-func (s *State) GoOn() *Event {
-	if s == nil || s.Place == "" || s.Place == s.Newest {
+// GoOn returns the event that a create needs before it which goes on from a checkpoint other than the newest,
+// and else nil. That one, and what others left behind of what is before it, are live and newest again then,
+// as every reader expects of a create. It is no worktree's, so it is no undo level.
+func (s *State) GoOn(at *Entry) *Event {
+	if at == nil || at.Checkpoint == s.Newest {
 		return nil
 	}
-	at := s.Entry(s.Place)
-	e := &Event{Kind: KindRollback, From: s.Place, FromLabel: at.Label, To: s.Place, ToLabel: at.Label, Reason: "work goes on here"}
-	f := s.fold
-	for i, on := range f.here() {
+	id, f := at.Checkpoint, s.fold
+	e := &Event{Kind: KindRollback, From: id, FromLabel: at.Label, To: id, ToLabel: at.Label, Reason: "work goes on here"}
+	for i, on := range s.OnLine(at) {
 		if on && f.marks[i]&markDiscarded != 0 && f.replaced(int32(i)) == int32(i) {
 			e.Restore = append(e.Restore, f.id(int32(i)))
 		}

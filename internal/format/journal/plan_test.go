@@ -53,7 +53,7 @@ func TestUndoIsExact(t *testing.T) {
 		if x.Safety || x.Dead || s.Current == "" {
 			return
 		}
-		c.safe() // it brings back what others left behind of the line here
+		c.safe()                        // it brings back what others left behind of the line here
 		live := func(s *State) string { // and the place: the newest may be another worktree's
 			where, _, _ := strings.Cut(summary(s), " at ")
 			return where + " at " + string(s.Place)

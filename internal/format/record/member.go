@@ -43,7 +43,19 @@ const (
 	// Outside is true if no agent made the checkpoint, and none was at work in its worktree since the
 	// one before. It is false if one was at work, and missing if nobody looked.
 	Outside Member[bool] = "outside"
+	// Base is BaseHead if files and authors count from HEAD, not from the checkpoint before: its files were
+	// never in the worktree.
+	Base Member[string] = "base"
 )
+
+// BaseHead is the only value of Base.
+const BaseHead = "head"
+
+// IsOnHead reports whether the record's differences count from HEAD although it has a previous checkpoint.
+func (r *Record) IsOnHead() bool {
+	base, _ := Base.Of(r.Extra)
+	return base == BaseHead
+}
 
 // Members of Git.
 const (

@@ -25,13 +25,14 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// base is the checkpoint that a new one builds on: the current one. All fields are empty for the
+// base is the checkpoint that a new one builds on, see stand. All fields are empty for the
 // first checkpoint, except tree, which then is HEAD's tree.
 type base struct {
 	entry  *journal.Entry // nil for an attempt's first checkpoint, which builds on another session's
 	record *record.Record
 	tree   name.OID // what the new files are compared with
 	commit name.OID // the record commit M
+	onHead bool     // the files begin at HEAD, because those of record were never here; see stand
 }
 
 // previous reads the current checkpoint. State and outputs of the new one start from it.
@@ -40,7 +41,9 @@ func (c *captured) previous(ctx context.Context, v store.View) (b base, err erro
 		return c.forked(ctx, v)
 	}
 	if v.State != nil {
-		b.entry = v.State.CurrentEntry()
+		if b.entry, b.onHead, err = c.stand(ctx, v.State); err != nil {
+			return b, err
+		}
 	}
 	if b.entry != nil {
 		got, err := c.s.ReadStored(ctx, b.entry)
@@ -62,7 +65,7 @@ func (c *captured) previous(ctx context.Context, v store.View) (b base, err erro
 	}
 	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
 	// since HEAD.
-	if b.tree == "" {
+	if b.onHead = b.onHead && b.tree != "" && b.tree != c.headTree; b.tree == "" || b.onHead {
 		b.tree = c.headTree
 	}
 	return b, err
@@ -136,6 +139,9 @@ func (c *draft) prepare(v store.View) error {
 	}
 	if c.req.Reverts != nil {
 		MemberReverts.Set(&r.Extra, c.req.Reverts)
+	}
+	if c.prev.onHead {
+		record.Base.Set(&r.Extra, record.BaseHead)
 	}
 	if entry := c.prev.entry; entry != nil {
 		r.Previous = entry.Checkpoint

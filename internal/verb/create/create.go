@@ -379,10 +379,7 @@ func (c *draft) change(ctx context.Context, v store.View) (change store.Change, 
 		change.Events = []journal.Event{renamed}
 	}
 	c.reopen(v, &change)
-	if on := v.State.GoOn(); on != nil {
-		on.Session, on.Time, on.Actor = c.session, c.at, c.event.Actor
-		change.Events = append(change.Events, *on)
-	}
+	change.Events = append(change.Events, c.goOn(v.State)...)
 	e := c.eventOf(journal.KindCreate)
 	checkpoint.NameIn(&e, c.record, c.written.Commit)
 	e.Extra = c.ownIDs()

@@ -76,7 +76,7 @@ func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail
 // treeBefore returns the tree of the checkpoint before. If git does not have that any more it
 // returns the tree of HEAD at that time, and "" if there was no commit.
 func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
-	if rec.Previous != "" {
+	if rec.Previous != "" && !rec.IsOnHead() {
 		// The checkpoint before may be pruned or damaged.
 		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
 			if was, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {

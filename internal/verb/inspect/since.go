@@ -42,7 +42,8 @@ func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail)
 		}
 		markMoves(since.State)
 		since.Known, before = true, was.Snapshot.Tree
-	} else if rec.Git.Head != "" {
+	}
+	if rec := d.Record; rec.Git.Head != "" && (rec.Previous == "" || rec.IsOnHead()) {
 		if commit, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil {
 			before = commit.Tree
 		}

@@ -6,7 +6,6 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -68,7 +67,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Milestone = item.Milestone && !continued[e.Place]
 		t.Steps = append(t.Steps, TimelineStep{
-			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: nameOf(e.Event().Actor),
+			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: e.Event().By(),
 		})
 	}
 	for _, e := range st.Events() {
@@ -91,7 +90,7 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 		switch {
 		case e.Dead:
 		case e.Checkpoint == id:
-			found, who = true, nameOf(e.Event().Actor)
+			found, who = true, e.Event().By()
 		// The first one after it. Everything before was noted as older.
 		case found:
 			return older, e.Checkpoint, who, nil
@@ -117,11 +116,6 @@ func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMe
 }
 
 // nameOf returns the name in an identity, without the address.
-func nameOf(actor string) string {
-	name, _, _ := strings.Cut(actor, " <")
-	return name
-}
-
 // Record reads the record of one of the steps.
 func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID) (*record.Record, error) {
 	e := t.state.Entry(id)

@@ -311,9 +311,13 @@ func typedIn(s *checkpoint.Service, f *checkpoint.Found) string {
 	return string(f.Session) + ":" + checkpoint.TypedName(f.State, f.Entry)
 }
 
-// mayBring reports whether accept may replace the files here: no session is active, none has worked
-// here, and the worktree is clean. This is the case of a fresh clone.
+// mayBring reports whether accept may replace the files here. Where the worktree stands in the session, the
+// checkpoint is on another line, and nothing here is unsaved. Else no session is active, none has worked
+// here, and the worktree is clean: the case of a fresh clone.
 func (r *resumption) mayBring(ctx context.Context) (bool, error) {
+	if place := r.found.State.Entry(r.found.State.Place); place != nil {
+		return r.savedAt(ctx, place)
+	}
 	active, err := r.s.Store.ActiveSession()
 	if err != nil || active != "" || r.record.Snapshot.Tree == "" {
 		return false, err
@@ -324,6 +328,20 @@ func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	return clean(ctx, r.s)
+}
+
+// savedAt reports whether all files here are those of the place, and the checkpoint is on another line.
+func (r *resumption) savedAt(ctx context.Context, place *journal.Entry) (bool, error) {
+	e := r.found.Entry
+	if r.record.Snapshot.Tree == "" || !e.Live || r.found.State.OnLine(place)[e.Place] {
+		return false, nil
+	}
+	was, err := r.s.ReadRecord(ctx, place)
+	if err != nil {
+		return false, ctx.Err()
+	}
+	now, err := inspect.TreeNow(ctx, r.s, was)
+	return err == nil && now == was.Snapshot.Tree, ctx.Err()
 }
 
 // hasWorked reports whether any session has a checkpoint that was made in this worktree.
