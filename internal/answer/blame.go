@@ -28,7 +28,7 @@ func (a Blamed) text(p *page) {
 	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
 		from := cell(render.ID, cmp.Or(l.Ref, l.Label))
-		if l.Label == "" {
+		if l.Label == "" && l.Commit != "" {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		return []render.Cell{
@@ -47,6 +47,8 @@ func madeBy(l blame.Line) string {
 		return "during " + l.Agent
 	case author.Outside:
 		return "outside"
+	case author.Unknown:
+		return "unknown"
 	}
 	return ""
 }

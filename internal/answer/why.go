@@ -56,7 +56,10 @@ func (p *page) behind(l why.Line) (out [][]render.Span) {
 		came = fmt.Sprintf("It came in %s %q", p.view.OID(l.Commit), l.Subject)
 	}
 	if len(l.Claims) == 0 {
-		said := "  unknown: this line was not made under checkpoints here"
+		said := "  unknown: " + l.Because
+		if l.Because == why.NoCheckpoint {
+			said = "  unknown: this line was not made under checkpoints here"
+		}
 		if came == "" {
 			return [][]render.Span{{plain(said + ", and it is not committed")}}
 		}
@@ -92,6 +95,9 @@ func (p *page) maker(c why.Claim) string {
 	}
 	parts := []string{step}
 	switch c.By {
+	case author.Unknown:
+		parts[0] += " has it; who made it is unknown"
+		parts = append(parts, c.Because)
 	case author.Outside:
 		parts = append(parts, "changed outside the agents' tools")
 	case author.During:
@@ -124,15 +130,21 @@ func (a Behind) text(p *page) {
 // steps writes the tables.
 func (a Behind) steps(p *page) {
 	columns := []render.Column{{}, {Min: 20}, {}, {Min: 12}}
-	p.section("Steps behind it", columns, each(a.Steps, func(s why.Step) []render.Cell {
+	row := func(s why.Step) []render.Cell {
 		files := make([]string, len(s.Files))
 		for i, f := range s.Files {
 			files[i] = string(f)
 		}
-		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(files, ", "))}
-	}))
+		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Because, s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(files, ", "))}
+	}
+	p.section("Steps behind it", columns, each(a.Steps, row))
+	p.section("Steps that have lines of it; who made these is unknown", columns, each(a.Held, row))
 	p.section("Unknown", []render.Column{{Min: 20}}, each(a.Unknown, func(path checkpoint.Path) []render.Cell { return []render.Cell{say(string(path))} }))
-	if len(a.Steps) == 0 {
+	switch {
+	case len(a.Steps)+len(a.Held) > 0:
+	case len(a.Unknown) > 0:
 		p.line(plain("unknown: nothing in it was made under checkpoints here"))
+	default:
+		p.line(plain("It adds no lines, and nothing is known of what it removes or renames"))
 	}
 }

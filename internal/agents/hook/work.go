@@ -29,9 +29,6 @@ const (
 	largestEdit       = 1 << 20                // size in bytes of a file of which is computed what a tool makes
 )
 
-// missed is the call of the window of a hook before a tool that had no time.
-const missed = "(missed)"
-
 // worker is how the conversation is called in what is remembered of the worktree.
 func (h *handler) worker() string { return agent.HashedID(h.agent, h.c.ID) }
 
@@ -42,7 +39,7 @@ func (h *handler) begin() *author.Worker {
 		worker := strings.TrimPrefix(filepath.Base(file), missedFile(""))
 		if by := h.work.Workers[worker]; by != nil {
 			h.work.Begin(worker, *by)
-			h.work.Open(author.Window{Worker: worker, Call: missed})
+			h.work.Open(author.Window{Worker: worker, Call: author.Missed})
 		}
 		os.Remove(file) //nolint:errcheck // the window is opened again by the next hook, which does no harm
 	}
@@ -208,7 +205,7 @@ func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, 
 		look := h.looking(h.moment)
 		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
 		h.claims = h.work.Claims(look, h.changes)
-		a.Paths, a.Whole = author.Stored(h.claims), nil
+		a.Paths, a.Whole, a.Because = author.Stored(h.claims), nil, h.work.Because(look, h.changes, h.claims)
 		if turn {
 			a.Whole = h.work.Turn(h.worker(), previous, h.changes, h.claims)
 		}

@@ -38,6 +38,8 @@ type Who struct {
 	// Agent and Conversation name the worker, for Agent and During: a session that a person chose
 	// holds the work of several. They are empty for another session's work.
 	Agent, Conversation string
+	// BroughtBack says that this program brought the content back from another checkpoint. By is Unknown then.
+	BroughtBack bool
 }
 
 // Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that
@@ -59,10 +61,13 @@ type Step struct {
 	// not pruned. It is nil if there is none: then the difference starts from HEAD's files.
 	Base *journal.Entry
 
-	worker Who               // the agent that made the checkpoint; its By means nothing
-	whole  By                // who made all paths, or empty
-	claims map[string]string // by path, as the record has them
-	paths  []record.Path     // of a difference that is whole
+	because map[string]string // why a path is unknown, as the record has it
+	unsure  string            // the same for those of which it says nothing
+	back    map[string]bool   // what this program brought back
+	worker  Who               // the agent that made the checkpoint; its By means nothing
+	whole   By                // who made all paths, or empty
+	claims  map[string]string // by path, as the record has them
+	paths   []record.Path     // of a difference that is whole
 }
 
 // Agent returns the name of the agent that made the checkpoint, or "".
@@ -103,14 +108,25 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	// If the checkpoint before was pruned, the difference is a larger one than that of the claims.
 	direct := rec.Previous == before || rec.IsOnHead()
 	a, has := rec.Agent()
-	switch outside, _ := record.Outside.Of(rec.Extra); {
+	if paths, _ := record.BroughtBack.Of(rec.Extra); direct && len(paths) > 0 {
+		step.back = map[string]bool{}
+		for _, path := range paths {
+			step.back[string(path)] = true
+		}
+	}
+	step.because, step.unsure = a.Because, "its record does not say who made it"
+	switch outside, said := record.Outside.Of(rec.Extra); {
 	case !has && outside && direct:
 		step.whole, step.paths = Outside, slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted)
-	case !has:
+	case !has && said && direct:
+		step.unsure = TwoAtWork
+	case !has && direct:
 	case direct:
 		step.claims = a.Paths
 	case a.Whole != nil && reaches(st, step.Base, a.Whole.Since):
 		step.claims = a.Whole.Paths
+	default:
+		step.unsure = "the checkpoint before it was pruned"
 	}
 	if has {
 		step.worker = workerOf(e, a)
@@ -150,6 +166,9 @@ func (s Step) Others() []string {
 
 // Who returns the author of a path of the difference.
 func (s Step) Who(path record.Path) Who {
+	if s.back[string(path)] {
+		return Who{By: Unknown, BroughtBack: true}
+	}
 	if s.whole != "" {
 		return Who{By: s.whole}
 	}
@@ -170,6 +189,22 @@ func (s Step) Who(path record.Path) Who {
 		}
 	}
 	return Who{By: Unknown}
+}
+
+// Because says why it is not known who made a path of the difference; empty: it is.
+func (s Step) Because(path record.Path) string {
+	who := s.Who(path)
+	switch why := s.because[string(path)]; {
+	case who.By != Unknown:
+		return ""
+	case who.BroughtBack:
+		return "this program brought it back"
+	case who.Session != "":
+		return "session " + string(who.Session) + " made it, and its own checkpoints are gone"
+	case why != "":
+		return why
+	}
+	return s.unsure
 }
 
 // baseOf returns the nearest checkpoint before e that is not dead, or nil.

@@ -111,6 +111,44 @@ func (j *evidence) claim(c Change) string {
 	return record.Unknown
 }
 
+// Reasons why it is not known who made something.
+const (
+	NoHook    = "no hook before the tool"
+	LateHook  = "the hook before the tool gave up after 1 s"
+	TwoAtWork = "an agent was at work beside it"
+	Unseen    = "nothing was captured before it"
+	NotByEdit = "the file is not what the tool alone makes of it"
+	Between   = "it changed between tools, or after the last one of the turn"
+)
+
+// Because says why paths are unknown, by path: those of a difference with these claims.
+func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
+	j := w.evidenceFor(look)
+	open := func(call string) bool {
+		return slices.ContainsFunc(j.own, func(v Window) bool { return v.Call == call })
+	}
+	all := map[string]string{}
+	for _, c := range changes {
+		edited := slices.ContainsFunc(j.own, func(v Window) bool { _, names := v.Edits[c.Path]; return names })
+		switch {
+		case claims[c.Path] != record.Unknown || !utf8.ValidString(c.Path):
+		case open(Missed):
+			all[c.Path] = LateHook
+		case open(blind):
+			all[c.Path] = NoHook
+		case len(j.others) > 0 || !j.alone:
+			all[c.Path] = TwoAtWork
+		case j.since < 0:
+			all[c.Path] = Unseen
+		case edited:
+			all[c.Path] = NotByEdit
+		default:
+			all[c.Path] = Between
+		}
+	}
+	return all
+}
+
 // passedOn returns the claim of a change that others captured already, each going on from where the one
 // before ended; empty: they did not, or not all of it.
 func (j *evidence) passedOn(c Change) string {

@@ -48,17 +48,46 @@ func (who Who) Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry
 	return nil, nil //nolint:nilnil // see above
 }
 
-// Speaker returns the checkpoint whose message describes e. For what an agent's tool made it is the
-// one that ends the turn, because that has the words of the prompt on which the agent worked. If
-// there is none, it is e itself.
-func Speaker(st *journal.State, e *journal.Entry) *journal.Entry {
-	if e.Event().Trigger != journal.TriggerTool {
-		return e
+// TurnOf returns the checkpoint that ends the turn in which an agent's tool made another one, with its record: it has the
+// words of the prompt. Only the agent's own conversation counts, since a session may hold the work of several. Without
+// such a turn, and for what no tool made, it is the checkpoint itself. read returns nil for a record that cannot be read.
+func TurnOf(st *journal.State, e *journal.Entry, read func(*journal.Entry) *record.Record) (*journal.Entry, *record.Record) {
+	rec := read(e)
+	if rec == nil || e.Event().Trigger != journal.TriggerTool {
+		return e, rec
 	}
 	for i := e.Place + 1; i < st.Len(); i++ {
-		if later := st.At(i); later.Event().Trigger == journal.TriggerTurn && !later.Dead {
-			return later
+		if n := st.Standing(i); n.Dead || n.Safety {
+			continue
+		}
+		next := st.At(i)
+		ends := next.Event().Trigger == journal.TriggerTurn
+		if !ends && next.Event().Trigger != journal.TriggerPrompt {
+			continue
+		}
+		if turn := read(next); turn == nil || !SameConversation(turn, rec) {
+			continue
+		} else if ends && leadsTo(st, e, next) {
+			return next, turn
+		}
+		break
+	}
+	return e, rec
+}
+
+// SameConversation reports whether one conversation with an agent made two checkpoints.
+func SameConversation(a, b *record.Record) bool {
+	one, is := a.Agent()
+	other, too := b.Agent()
+	return is && too && one.Name == other.Name && one.Session == other.Session
+}
+
+// leadsTo reports whether a checkpoint was made on top of another one.
+func leadsTo(st *journal.State, e, to *journal.Entry) bool {
+	for before := range st.LineTo(to) {
+		if before.Place <= e.Place {
+			return before.Place == e.Place
 		}
 	}
-	return e
+	return false
 }

@@ -204,6 +204,9 @@ func (w *Work) IsOpen(worker, call string) bool { return w.open(worker, call) >=
 // anything at any time.
 const blind = "(all of a turn)"
 
+// Missed is the call of the window of a hook before a tool that had no time.
+const Missed = "(missed)"
+
 // Blind notes that a worker may change anything until the end of its turn, because it has no hooks
 // before its tools. It returns the window of that, for the caller to mark as used.
 func (w *Work) Blind(worker string) *Window {

@@ -31,7 +31,9 @@ type Agent struct {
 	// OutsideAgents, Unknown, or the name of another session. It is empty for more than MaxListed paths
 	// and has none that is not UTF-8: these are unknown.
 	Paths map[string]string `json:"paths,omitempty"`
-	// Whole has the same for the whole turn, if the checkpoint ends one. It is still right after what
+	// Because says why, for paths that are Unknown.
+	Because map[string]string `json:"because,omitempty"`
+	// Whole has the same as Paths for the whole turn, if the checkpoint ends one. It is still right after what
 	// lies between was pruned.
 	Whole *Whole `json:"whole,omitempty"`
 }

@@ -34,6 +34,7 @@ func (c *RevertCmd) Run(ctx context.Context, app *App) error {
 		Session: c.Session, Since: c.Since, By: c.By, Conflicts: c.Conflicts, State: c.State,
 		OverwriteIgnored: c.OverwriteIgnored, Reason: c.Reason, DryRun: c.DryRun,
 	}
+	request.AskHeld = app.Terminal.Interactive() && !c.Yes
 	dashes := slices.Index(c.Rest, "--")
 	if c.Ref != "" {
 		request.Refs = append([]string{c.Ref}, c.Rest[:dashes]...)
@@ -49,6 +50,9 @@ func (c *RevertCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		planned.Files = c.names()
+		if plan.Held {
+			app.warnAll([]string{"who made these changes is unknown"})
+		}
 		if plan.Refusal != nil {
 			return cmp.Or(app.confirmed(planned.Unconfirmed()), plan.Refusal)
 		}

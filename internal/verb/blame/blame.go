@@ -47,8 +47,10 @@ type Line struct {
 	Session name.Session `json:"session"`
 	By      author.By    `json:"by"`
 	Agent   string       `json:"agent"`
+	Because string       `json:"because"` // why nobody is named; empty: somebody is
 
-	// Ref is what people type for the step of a line that came with a commit; empty for all others.
+	// Ref is what people type for the step of a line that came with a commit, or is another session's; empty for all
+	// others.
 	Ref string `json:"-"`
 
 	link *link
@@ -75,10 +77,53 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		}
 		return Blame(ctx, s, req)
 	}
-	if err := attribute(ctx, s, found.State, lines, used); err != nil {
-		return nil, err
+	return lines, tell(ctx, s, found, req, lines)
+}
+
+// tell sets who made each line, as why knows it.
+func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, lines []Line) error {
+	path, err := s.Repo.Below(req.File)
+	if err != nil {
+		return err
 	}
-	return lines, beyond(ctx, s, found, req, lines)
+	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
+	if err != nil {
+		return err
+	}
+	places := make([]why.Place, len(lines))
+	for i, l := range lines {
+		places[i] = why.Place{Checkpoint: l.ID, Path: l.path, From: l.from, Line: l.Line, Text: l.Content}
+		if l.link == nil {
+			places[i].Commit = l.Commit
+		}
+	}
+	claims, err := why.In(ctx, s, found, tree, path, places, why.Request{
+		Loose: slices.Contains(req.Options, "-w"), Git: len(req.Ignore) > 0 || slices.Contains(req.Options, "-M") || slices.Contains(req.Options, "-C"),
+		Progress: req.Progress,
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range claims {
+		l := &lines[i]
+		l.Because = c.Because
+		switch {
+		case c.Entry != nil:
+			l.ID, l.Label, l.Step, l.Time = c.Checkpoint, c.Entry.Label, c.Step, c.Since
+			l.Session, l.By, l.Agent = c.Session, c.By, c.Agent
+			l.Message, _, _ = strings.Cut(c.Message, "\n")
+			if l.link != nil {
+				l.Commit = c.Entry.Event().Commit
+			}
+			if c.Session != found.Session || l.link == nil {
+				l.Ref = c.Ref
+			}
+		case l.link != nil: // the session has it, but which of its steps made it cannot be told
+			l.ID, l.Label, l.Step, l.Commit, l.Message = "", "", 0, "", ""
+			l.Session, l.By = found.Session, author.Unknown
+		}
+	}
+	return nil
 }
 
 // usedBy returns the links that wrote lines, in the order of the journal.

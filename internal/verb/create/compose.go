@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -110,7 +111,7 @@ func (c *draft) compose(ctx context.Context, v store.View) error {
 	}
 	c.composeOutputs()
 	c.composeGit()
-	if err := c.composeFiles(ctx); err != nil {
+	if err := c.composeFiles(ctx, v); err != nil {
 		return err
 	}
 	// The commit of the step names the id.
@@ -189,8 +190,8 @@ func (c *draft) composeOutputs() {
 }
 
 // composeFiles lists the changed files and describes the capture.
-func (c *draft) composeFiles(ctx context.Context) error {
-	if err := c.compareFiles(ctx); err != nil {
+func (c *draft) composeFiles(ctx context.Context, v store.View) error {
+	if err := c.compareFiles(ctx, v); err != nil {
 		return err
 	}
 	sn := &c.record.Snapshot
@@ -234,10 +235,13 @@ func SightOf(sk record.Skipped) string {
 // req.Since or req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
 // checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
 // with an empty list, and files.unknown says so: damage must not stop the session.
-func (c *draft) compareFiles(ctx context.Context) error {
+func (c *draft) compareFiles(ctx context.Context, v store.View) error {
 	prev := c.prev
 	changes, err := c.s.Repo.Trees.Diff(ctx, prev.tree, c.capture.Tree)
 	if err == nil {
+		if back := c.broughtBack(ctx, v, changes); len(back) > 0 {
+			record.BroughtBack.Set(&c.record.Extra, back)
+		}
 		if err := c.composeAuthors(changes); err != nil {
 			return err
 		}
@@ -261,6 +265,37 @@ func (c *draft) compareFiles(ctx context.Context) error {
 	return nil
 }
 
+// broughtBack returns those of the changed paths whose content a revert, rollback, undo or restore brought back since the
+// checkpoint before.
+func (c *draft) broughtBack(ctx context.Context, v store.View, changes []git.Change) (back []record.Path) {
+	if c.prev.entry == nil || len(changes) > record.MaxListed {
+		return nil
+	}
+	var from []name.OID
+	for e := range v.State.Latest() {
+		if e.OID == c.prev.entry.Event().OID {
+			break
+		}
+		source := v.State.Entry(cmp.Or(e.Files, e.To))
+		if (e.Kind == journal.KindRollback || e.Kind == journal.KindUndo) && source != nil && !source.Dead {
+			if tree, err := c.s.Repo.Commits.TreeOf(ctx, source.Event().Commit); err == nil {
+				from = append(from, tree)
+			}
+		}
+	}
+	for _, ch := range changes {
+		is := c.req.Trigger == workflow.TriggerRevert
+		for _, tree := range from {
+			was, _, err := c.s.Repo.Trees.Lookup(ctx, tree, ch.Path)
+			is = is || err == nil && was.Mode == ch.New.Mode && was.OID == ch.New.OID
+		}
+		if is {
+			back = append(back, record.Path(ch.Path))
+		}
+	}
+	return back
+}
+
 // composeAuthors says who made the changes since the checkpoint before: what the hook of the agent
 // says, or, if no agent was at work, that none of them did.
 func (c *draft) composeAuthors(changes []git.Change) error {
@@ -272,7 +307,7 @@ func (c *draft) composeAuthors(changes []git.Change) error {
 		c.req.Authors(&a, c.record.Previous, changes)
 		return c.record.SetAgent(a)
 	}
-	if c.req.tree != "" || c.req.fork != nil || c.req.promote != nil {
+	if c.req.tree != "" || c.req.fork != nil || c.req.promote != nil || c.req.Trigger == workflow.TriggerRevert {
 		return nil // the files are others' work
 	}
 	var since time.Time

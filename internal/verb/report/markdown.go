@@ -29,7 +29,10 @@ func (a *Answer) Markdown() string {
 		}
 		b.WriteString("\n")
 	}
-	tail := paths("Changed outside the agents' tools", a.Outside) + paths("Unknown: not made under checkpoints here", a.Unknown)
+	tail := ""
+	for _, list := range a.lists() {
+		tail += paths(list.title, list.paths)
+	}
 	left := most - utf8.RuneCountInString(b.String()) - utf8.RuneCountInString(tail)
 	for i, step := range a.Steps {
 		block := step.markdown(i + 1)
@@ -52,7 +55,19 @@ func cut(text string) string {
 
 // summary says in one line how much there is.
 func (a *Answer) summary() string {
-	return fmt.Sprintf("%d commits, %d steps, %d files with changes outside the agents' tools, %d files with unknown lines.", len(a.Commits), len(a.Steps), len(a.Outside), len(a.Unknown))
+	n := a.Lines
+	return fmt.Sprintf("%d commits, %d steps, %d lines: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", len(a.Commits), len(a.Steps), n.Lines, n.Named, n.Outside, n.Held, n.None)
+}
+
+// pathList is paths with a title.
+type pathList struct {
+	title string
+	paths []string
+}
+
+// lists returns the paths with lines that no agent is known to have made.
+func (a *Answer) lists() []pathList {
+	return []pathList{{"Changed outside the agents' tools", a.Outside}, {"In a checkpoint, but who made it is unknown", a.Held}, {"Unknown: not made under checkpoints here", a.Unknown}}
 }
 
 // title names a step for people.
@@ -203,10 +218,7 @@ func (a *Answer) HTML() string {
 		}
 		b.WriteString("</ul></details>\n")
 	}
-	for _, list := range []struct {
-		title string
-		paths []string
-	}{{"Changed outside the agents' tools", a.Outside}, {"Unknown", a.Unknown}} {
+	for _, list := range a.lists() {
 		if len(list.paths) > 0 {
 			fmt.Fprintf(&b, "<h2>%s</h2>\n<ul>\n", inHTML(list.title))
 			for _, path := range list.paths {

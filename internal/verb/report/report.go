@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
@@ -65,6 +66,10 @@ type Answer struct {
 	Range   string   `json:"range"`
 	Commits []Commit `json:"commits"`
 	Steps   []Step   `json:"steps"`
+	// Lines says how many lines of the commits have which answer. Held has the paths with lines that a checkpoint has, and
+	// of which nobody knows who made them.
+	Lines why.Counts `json:"lines"`
+	Held  []string   `json:"held"`
 	// Outside has the paths with lines that no known tool made, Unknown those of which nothing is known.
 	Outside []string `json:"outside"`
 	Unknown []string `json:"unknown"`
@@ -99,6 +104,10 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 				m.add(ctx, c.Commit, step)
 			}
 		}
+		m.out.Lines = m.out.Lines.Plus(c.Counts)
+		for _, step := range c.Held {
+			m.out.Held = withPaths(m.out.Held, step.Files)
+		}
 		m.out.Outside = withPaths(m.out.Outside, c.Outside)
 		m.out.Unknown = withPaths(m.out.Unknown, c.Unknown)
 	}
@@ -125,7 +134,7 @@ func (a *Answer) finish() {
 			agents[Worker{Agent: step.Agent, Model: step.Model}]++
 		}
 	}
-	a.Outside, a.Unknown = sorted(a.Outside), sorted(a.Unknown)
+	a.Held, a.Outside, a.Unknown = sorted(a.Held), sorted(a.Outside), sorted(a.Unknown)
 	for w, n := range agents {
 		a.Agents = append(a.Agents, Worker{w.Agent, w.Model, n})
 	}
@@ -236,10 +245,14 @@ func (m *making) checks(ctx context.Context, step *Step) {
 // committed itself, belongs to the turn that ends after it. A turn with which the agent went on has
 // several ends, of the same step.
 func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry, step *Step) {
-	end := m.endOfTurn(ctx, st, e.Place, 1, nil)
-	if end == nil {
+	turn, rec := author.TurnOf(st, e, func(e *journal.Entry) *record.Record {
+		rec, _ := m.s.ReadRecord(ctx, e) //nolint:errcheck // nothing is known of it
+		return rec
+	})
+	if rec == nil || turn.Event().Trigger != journal.TriggerTurn {
 		return
 	}
+	end := &ended{turn.Place, rec}
 	var sum record.Usage
 	for _, way := range []int{-1, 1} {
 		for at := end; at != nil; at = m.endOfTurn(ctx, st, at.place+way, way, end) {
@@ -259,8 +272,8 @@ type ended struct {
 	rec   *record.Record
 }
 
-// endOfTurn returns the next end of a turn, from a place on, forwards or backwards. If it is not of the same
-// step and agent as another one, there is none.
+// endOfTurn returns the next end of a turn of the same conversation as another one, from a place on, forwards or
+// backwards. If it is not of the same step, there is none.
 func (m *making) endOfTurn(ctx context.Context, st *journal.State, place, way int, like *ended) *ended {
 	for ; place >= 0 && place < st.Len(); place += way {
 		if st.Standing(place).Dead || st.At(place).Event().Trigger != journal.TriggerTurn {
@@ -270,15 +283,13 @@ func (m *making) endOfTurn(ctx context.Context, st *journal.State, place, way in
 		if err != nil {
 			return nil
 		}
-		by, is := rec.Agent()
-		if like != nil {
-			other, _ := like.rec.Agent()
-			is = by.Session == other.Session && rec.Step == like.rec.Step
-		}
-		if !is {
+		switch {
+		case !author.SameConversation(rec, like.rec):
+		case rec.Step != like.rec.Step:
 			return nil
+		default:
+			return &ended{place, rec}
 		}
-		return &ended{place, rec}
 	}
 	return nil
 }
@@ -316,7 +327,7 @@ func (a *Answer) each(change func(string) string) {
 	for _, p := range all {
 		*p = change(*p)
 	}
-	lists := [][]string{a.Outside, a.Unknown}
+	lists := [][]string{a.Held, a.Outside, a.Unknown}
 	for _, s := range a.Steps {
 		lists = append(lists, s.Files)
 	}

@@ -36,6 +36,7 @@ type Request struct {
 	OverwriteIgnored bool
 	Reason           string
 	DryRun           bool
+	AskHeld          bool // if it is not known who made anything of it, plan to take that back, for a person to confirm
 }
 
 // Plan is a planned revert. Nothing has been changed yet.
@@ -43,6 +44,7 @@ type Plan struct {
 	*rollback.Plan
 	// Refusal is the error with which a plan with conflicts is refused; nil: it can be carried out.
 	Refusal error
+	Held    bool // it takes back what nobody is known to have made, since there was nothing else: see Request.AskHeld
 }
 
 // reverting is a revert while it is planned.
@@ -51,9 +53,10 @@ type reverting struct {
 	req     Request
 	into    *checkpoint.Found // the session that gets the checkpoint, at its current one
 	wanted  func(path string) bool
-	diffs   []*difference // the newest first
-	ignored []string      // what the current checkpoint has although it is ignored
-	rest    bool          // what no checkpoint has yet is taken back, too: --by outside
+	asked   map[name.ID]bool // the checkpoints that Refs name, without ranges
+	diffs   []*difference    // the newest first
+	ignored []string         // what the current checkpoint has although it is ignored
+	rest    bool             // what no checkpoint has yet is taken back, too: --by outside
 	request create.Request
 	said    rollback.Reverted // without the files
 	done    *rollback.Reverted
@@ -67,7 +70,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err := checkpoint.RefuseEmptyNames(req.Refs...); err != nil {
 		return nil, err
 	}
-	r := &reverting{s: s, req: req, wanted: func(string) bool { return true }}
+	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, wanted: func(string) bool { return true }}
 	var err error
 	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" && len(req.Refs) > 0 {
 		// If there is no current checkpoint, take the session that the first step names.
@@ -109,6 +112,14 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 	switch {
 	case len(conflicts) > 0 && !r.req.Conflicts, len(r.said.StateConflicts) > 0:
 		p.Refusal = r.refusal(conflicts)
+	case !r.changes() && r.said.State == nil && r.req.AskHeld && r.held() > 0:
+		held := r.req
+		held.By, held.AskHeld = Unknown, false
+		p, err := Prepare(ctx, r.s, held)
+		if err == nil {
+			p.Held = true
+		}
+		return p, err
 	case !r.changes() && r.said.State == nil:
 		return nil, r.nothing()
 	}
@@ -190,19 +201,39 @@ func (r *reverting) conflicts() (paths []checkpoint.Path) {
 // nothing is the answer to a revert that would change no file.
 func (r *reverting) nothing() error {
 	e := &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("nothing of %s is left to take back", r.said.What)}
-	unknown := false
+	if held := r.held(); held > 0 {
+		if !r.req.DryRun {
+			e.Kind = checkpoint.KindRefused
+		}
+		e.Message = fmt.Sprintf("%s changed files, and who made these changes is unknown (files: %d); nothing was changed", r.said.What, held)
+		r.req.By = Unknown
+		words := []string{r.command()}
+		for i, path := range r.req.Paths {
+			if i == 0 {
+				words = append(words, "--")
+			}
+			words = append(words, name.Quoted(path))
+		}
+		e.Hints = []string{"`" + strings.Join(words, " ") + "` takes them back all the same"}
+	}
 	for i, l := range r.done.Left {
 		if i == mostNamed {
 			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.done.Left)-i))
 			break
 		}
-		unknown = unknown || l.By == Unknown
 		e.Hints = append(e.Hints, fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By))
 	}
-	if unknown {
-		e.Hints = append(e.Hints, "--by unknown takes back that of which nobody knows who did it")
-	}
 	return e
+}
+
+// held counts the files that these steps changed of which nobody knows who made it.
+func (r *reverting) held() (n int) {
+	for _, l := range r.said.Left {
+		if l.By == Unknown {
+			n++
+		}
+	}
+	return n
 }
 
 // mostNamed is how many paths an error names.
@@ -231,6 +262,20 @@ func (r *reverting) refusal(conflicts []checkpoint.Path) error {
 
 // without returns the command that takes back all files without a conflict, or "" if there are none.
 func (r *reverting) without() string {
+	words := []string{r.command(), "--"}
+	for _, f := range r.done.Files {
+		if f.How == threeway.Restored || f.How == threeway.Merged {
+			words = append(words, name.Quoted(r.typed(string(f.Path))))
+		}
+	}
+	if len(words) == 2 {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// command returns the command for the request, without paths.
+func (r *reverting) command() string {
 	words := []string{"git checkpoint revert"}
 	add := func(flag, value string) {
 		if value != "" {
@@ -245,16 +290,6 @@ func (r *reverting) without() string {
 	}
 	for _, ref := range r.req.Refs {
 		words = append(words, name.Quoted(ref))
-	}
-	words = append(words, "--")
-	count := len(words)
-	for _, f := range r.done.Files {
-		if f.How == threeway.Restored || f.How == threeway.Merged {
-			words = append(words, name.Quoted(r.typed(string(f.Path))))
-		}
-	}
-	if len(words) == count {
-		return ""
 	}
 	return strings.Join(words, " ")
 }

@@ -74,6 +74,9 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 				ref = string(more[0].Session) + ":" + ref
 			}
 		}
+		if !strings.Contains(ref, "..") {
+			r.asked[more[0].Entry.Checkpoint] = true
+		}
 		chosen, what = append(chosen, more...), append(what, ref)
 	}
 	switch {
@@ -137,7 +140,7 @@ func (r *reverting) named(ctx context.Context, ref string) ([]*checkpoint.Found,
 		if err != nil {
 			return nil, err
 		}
-		return ofStep(f)
+		return r.ofStep(ctx, f)
 	}
 	first, err := r.s.Resolve(ctx, r.req.Session, from)
 	if err != nil {
@@ -147,7 +150,7 @@ func (r *reverting) named(ctx context.Context, ref string) ([]*checkpoint.Found,
 	if err != nil {
 		return nil, err
 	}
-	oldest, err := ofStep(first)
+	oldest, err := r.ofStep(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -179,9 +182,9 @@ func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Foun
 }
 
 // ofStep returns the checkpoints that make up a step, the newest first. The step of a prompt has those
-// that the agent's tools made, also before somebody saved a step in the middle of it; one that somebody
+// that tools of its conversation made, also before somebody saved a step in the middle of it; one that somebody
 // saved has those that the watcher made since the step before.
-func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
+func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if f.Entry.Safety {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` goes back to it", checkpoint.NameTo(f.State, f.Entry)), "%s was made by a rollback, not as a step", checkpoint.CalledBy(f.Entry))
 	}
@@ -189,14 +192,25 @@ func ofStep(f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if !f.Entry.Milestone {
 		return found, nil
 	}
+	rec, err := r.s.ReadRecord(ctx, f.Entry)
+	if err != nil {
+		return nil, checkpoint.DamagedError(f.Entry, err)
+	}
 	parts, turn := []string{"watch", "user_interrupt", "session_end"}, f.Entry.Event().Trigger == journal.TriggerTurn
 	if turn {
 		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent"}
 	}
 	for e := range f.State.LineTo(f.Entry) {
 		trigger := e.Event().Trigger
+		if e == f.Entry || turn && trigger != journal.TriggerTurn && trigger != journal.TriggerPrompt && !slices.Contains(parts, trigger) {
+			continue
+		}
+		if turn && !e.Dead {
+			if part, err := r.s.ReadRecord(ctx, e); err == nil && !author.SameConversation(part, rec) {
+				continue
+			}
+		}
 		switch {
-		case e == f.Entry:
 		case !e.Milestone && slices.Contains(parts, trigger):
 			if !e.Dead {
 				found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
@@ -257,7 +271,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			if who.By == author.During {
 				d.during[c.Path] = true
 			}
-		case r.req.By == "":
+		case r.req.By == "" && !who.BroughtBack:
 			r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(c.Path), By: nameOf(who)})
 		}
 	}
@@ -336,6 +350,9 @@ func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Re
 	}
 	return func(who author.Who) bool {
 		byAgent := who.By == author.Agent || who.By == author.During
+		if who.BroughtBack { // only whoever asks for it takes that away again
+			return r.req.By == "" && whole && r.asked[f.Entry.Checkpoint]
+		}
 		switch r.req.By {
 		case "":
 			return byAgent || whole || !agent && who.By == author.Outside

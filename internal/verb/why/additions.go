@@ -2,7 +2,6 @@ package why
 
 import (
 	"context"
-	"slices"
 
 	"git-checkpoint/internal/git"
 )
@@ -32,12 +31,13 @@ func (d *additions) of(t text, i int) []entry {
 	})
 }
 
-// by reports whether a session has added line i of a text, anywhere.
-func (d *additions) by(of *session, t text, i int) bool {
-	return slices.ContainsFunc(d.of(t, i), func(e entry) bool {
-		p := d.x.pointOf(e)
-		return p >= of.From && p < of.To
-	})
+// sessions returns the numbers of the sessions that have added line i of a text, anywhere.
+func (d *additions) sessions(t text, i int) map[int]bool {
+	by := map[int]bool{}
+	for _, e := range d.of(t, i) {
+		by[d.x.sessionAt(d.x.pointOf(e))] = true
+	}
+	return by
 }
 
 // distinct reports whether a file has line i only once, and no session added more than one such line, at one

@@ -20,6 +20,7 @@ type claimJSON struct {
 	Model      *string          `json:"model"`
 	Prompt     *string          `json:"prompt"`
 	Since      *checkpoint.Time `json:"since"`
+	Because    *string          `json:"because"`
 }
 
 // known returns a pointer to a value, or nil for the zero value.
@@ -34,7 +35,7 @@ func known[T comparable](value T) *T {
 func jsonOf(c Claim) claimJSON {
 	out := claimJSON{
 		By: c.By, Session: known(c.Session), Step: known(c.Step), Checkpoint: known(c.Checkpoint),
-		Agent: known(c.Agent), Model: known(c.Model), Prompt: known(c.Prompt),
+		Agent: known(c.Agent), Model: known(c.Model), Prompt: known(c.Prompt), Because: known(c.Because),
 	}
 	if !c.Since.IsZero() {
 		out.Since = &c.Since

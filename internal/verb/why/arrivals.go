@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -14,14 +15,16 @@ import (
 // arrival is a commit with which lines came to the branch, or the worktree, and what was found out about it.
 type arrival struct {
 	git.Commit // the OID is empty for the worktree
-	people     map[string]bool
+	people     []string
 	named      map[name.ID]bool // the checkpoints that its message names
 
 	changes   []git.Change
 	compared  bool
+	renames   map[string]string // by path: that of the parent
 	standings memo[name.Session, []standing]
 	partings  memo[name.OID, parting]  // by HEAD of a checkpoint
 	halves    memo[name.Session, bool] // see half
+	persons   memo[string, bool]       // see of
 }
 
 // here reports whether it is the worktree.
@@ -35,8 +38,18 @@ func (c *arrival) parent() name.OID {
 	return c.Parents[0]
 }
 
-// of reports whether the author of a checkpoint is one of the commit's. The worktree is everybody's.
-func (c *arrival) of(p *point) bool { return c.here() || c.people[p.Mail] }
+// by reports whether the author of a checkpoint is one of the commit's. The worktree is everybody's.
+func (a *arrivals) by(ctx context.Context, c *arrival, p *point) bool {
+	return c.here() || c.persons.of(p.Person, func() bool {
+		return slices.ContainsFunc(c.people, func(author string) bool { return a.commits.same(ctx, author, p.Person) })
+	})
+}
+
+// made is by for a standing of the commit: a commit that a tool of the session's agent made is the session's, and so is
+// one that its author committed in the name of a program.
+func (a *arrivals) made(ctx context.Context, c *arrival, from standing, p *point) bool {
+	return from.own || a.by(ctx, c, p) || isProgram(c.Author) && a.commits.same(ctx, personOf(c.Committer), p.Person)
+}
 
 // names reports whether a commit names one of these checkpoints, as land does.
 func (c *arrival) names(all []point) bool {
@@ -109,6 +122,7 @@ func (a *arrivals) changes(ctx context.Context, c *arrival) []git.Change {
 			before = parent.Tree
 		}
 		c.changes, _ = a.s.Repo.Trees.Diff(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
+		a.renamed(ctx, c)
 		complete(ctx, a.s, filesOf(c.changes))
 	}
 	return c.changes
@@ -125,6 +139,47 @@ func (a *arrivals) merged(ctx context.Context, c *arrival, change git.Change) bo
 		x := a.commits.read(ctx, p)
 		return x != nil && a.files.at(ctx, x.Tree, change.Path).OID == change.New.OID
 	})
+}
+
+// mergedLine reports whether a merge has line i of a file from one of its other parents.
+func (a *arrivals) mergedLine(ctx context.Context, c *arrival, change git.Change, i int) bool {
+	return slices.ContainsFunc(c.Parents[min(1, len(c.Parents)):], func(p name.OID) bool {
+		x := a.commits.read(ctx, p)
+		if x == nil {
+			return false
+		}
+		was := a.files.at(ctx, x.Tree, change.Path)
+		return isFile(was) && a.files.matched(ctx, was, change.New)[i] >= 0
+	})
+}
+
+// renamed lets a changed file start from the one that it was renamed from, as git log -M does, and leaves out that one.
+func (a *arrivals) renamed(ctx context.Context, c *arrival) {
+	gone, made := map[string]git.Entry{}, false
+	for _, ch := range c.changes {
+		if ch.New.Mode == 0 {
+			gone[ch.Path] = ch.Old
+		}
+		made = made || ch.Old.Mode == 0
+	}
+	if len(gone) == 0 || !made || c.parent() == "" {
+		return
+	}
+	out, err := a.s.Repo.Output(ctx, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(c.parent()), string(c.OID))
+	if err != nil {
+		return
+	}
+	c.renames = map[string]string{}
+	taken := map[string]bool{}
+	for words := strings.Split(out, "\x00"); len(words) > 2; words = words[3:] { // R095, the old path, the new one
+		c.renames[words[2]], taken[words[1]] = words[1], true
+	}
+	c.changes = slices.DeleteFunc(c.changes, func(ch git.Change) bool { return taken[ch.Path] })
+	for i, ch := range c.changes {
+		if from, is := c.renames[ch.Path]; is {
+			c.changes[i].Old = gone[from]
+		}
+	}
 }
 
 // bringing returns the commits of HEAD's history since a time in which a file of these names is one of some

@@ -43,13 +43,35 @@ func newAsker(ctx context.Context, s *checkpoint.Service, req Request) (*asker, 
 // answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot
 // be read. A line that no session knows by itself may be known if those of a worktree are taken together.
 func (a *asker) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
-	if claims, by = a.own.answer(ctx, q); len(claims) > 0 || len(a.own.x.Sessions) < 2 {
+	if !a.added(q.text) {
+		return nil, a.own.arrivals.of(ctx, q.commit)
+	}
+	claims, by = a.own.answer(ctx, q)
+	if known, _ := named(claims); len(known) > 0 || len(a.own.x.Sessions) < 2 {
 		return claims, by
 	}
-	if claims, of := a.across.answer(ctx, q); len(claims) > 0 {
-		return claims, of
+	together, of := a.across.answer(ctx, q)
+	if known, _ := named(together); len(known) > 0 || len(claims) == 0 && len(together) > 0 {
+		return together, of
 	}
-	return nil, by
+	return claims, by
+}
+
+// because returns why nobody has a claim to a line.
+func (a *asker) because(line string) string {
+	if a.added(line) {
+		return EqualLine
+	}
+	return NoCheckpoint
+}
+
+// added reports whether a checkpoint has added a line like this one, to any file.
+func (a *asker) added(line string) bool {
+	if a.own.files.loose {
+		line = bare(line)
+	}
+	from, to := a.own.x.with(text{line}.entryOf(0).key)
+	return from < to && bare(line) != ""
 }
 
 // asked is a line of a file that a question is about, and what git blame says of it.
@@ -68,35 +90,45 @@ const mostMoves = 5
 
 // answer is what this judge has to say for the asker's answer.
 func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
+	var held []Claim // what is said if nobody is named
 	for range mostMoves {
 		c := j.arrivals.of(ctx, q.commit)
 		if c == nil {
-			return nil, by
+			break
 		}
 		if by == nil {
 			by = c
 		}
 		l := j.arrivals.line(ctx, c, q.blamedLine)
 		if !j.files.has(ctx, l.file, l.line, q.text) {
-			return nil, by
+			break
 		}
 		claims = slices.DeleteFunc(j.claims(ctx, l), func(claim Claim) bool { return !j.confirmed(ctx, q.spot, claim) })
-		if len(claims) > 0 || c.here() {
-			return claims, by
+		known, unsure := named(claims)
+		if len(known) > 0 {
+			return known, by
+		}
+		if held = append(held, unsure...); c.here() {
+			break
 		}
 		from, at := j.arrivals.source(ctx, l)
 		if at < 0 {
 			claims, other := j.elsewhere(ctx, q.spot)
-			if other != nil && by == c {
-				by = other
+			known, unsure := named(claims)
+			if len(known) > 0 {
+				if by == c {
+					by = other
+				}
+				return known, by
 			}
-			return claims, by
+			held = append(held, unsure...)
+			break
 		}
 		lines := j.arrivals.blame(ctx, fileOf{c.parent(), from.path})
 		if at >= len(lines) {
-			return nil, by
+			break
 		}
 		q = ask(lines[at], j.files.at(ctx, from.of, from.path), from.path)
 	}
-	return nil, by
+	return held[:min(1, len(held))], by
 }

@@ -32,52 +32,28 @@ func (w *authors) of(ctx context.Context, o saved) Claim {
 
 // in is of for a checkpoint with this record.
 func (w *authors) in(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record, path string) Claim {
-	who := author.In(st, e, rec).Who(record.Path(path))
-	step, said := w.stepOf(ctx, st, e, rec)
+	made := author.In(st, e, rec)
+	who := made.Who(record.Path(path))
+	step, said := author.TurnOf(st, e, func(e *journal.Entry) *record.Record { return w.journals.record(ctx, e) })
 	claim := Claim{
-		By: who.By, Session: st.Session, Checkpoint: e.Checkpoint, Since: checkpoint.Time{Time: rec.CreatedAt},
-		Of: step.Checkpoint, Label: e.Label, Message: said.Message, Ref: string(st.Session) + ":" + checkpoint.TypedName(st, step),
+		By: who.By, Because: made.Because(record.Path(path)), Session: st.Session, Checkpoint: e.Checkpoint, Since: checkpoint.Time{Time: rec.CreatedAt},
+		Of: step.Checkpoint, Entry: e, Message: said.Message, Ref: string(st.Session) + ":" + checkpoint.TypedName(st, step),
 		Files: said.Files.Counts[0] + said.Files.Counts[1] + said.Files.Counts[2],
+	}
+	if who.By == author.Unknown {
+		claim.from = who.Session
 	}
 	if step.Milestone {
 		claim.Step = step.Step
 	}
 	if agent, has := said.Agent(); has && who.By != author.Outside {
-		claim.Agent, claim.Model = agent.Name, agent.Model
+		if who.By != author.Unknown {
+			claim.Agent, claim.Model = agent.Name, agent.Model
+		}
 		if said.HasPrompt() {
 			// The first words of the agent's answer may follow.
 			claim.Prompt, _, _ = strings.Cut(said.Message, "\n")
 		}
 	}
 	return claim
-}
-
-// stepOf returns the step that a checkpoint belongs to: for what a tool made, the turn that ends after
-// it.
-func (w *authors) stepOf(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record) {
-	if e.Milestone || rec.Trigger != journal.TriggerTool {
-		return e, rec
-	}
-	mine, _ := rec.Agent()
-	for i := e.Place + 1; i < st.Len(); i++ {
-		if n := st.Standing(i); n.Dead || n.Safety || !n.Milestone {
-			continue
-		}
-		next := st.At(i)
-		for before := range st.LineTo(next) {
-			if before.Place < e.Place {
-				break
-			}
-			if before.Checkpoint != e.Checkpoint {
-				continue
-			}
-			if turn := w.journals.record(ctx, next); turn != nil {
-				if its, has := turn.Agent(); has && its.Session == mine.Session && turn.Trigger == journal.TriggerTurn {
-					return next, turn
-				}
-			}
-			return e, rec
-		}
-	}
-	return e, rec
 }

@@ -215,7 +215,7 @@ func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 			b.records = append(b.records, oid)
 		}
 	}
-	p.Tree, p.Mail = c.Tree, mailOf(c.Author)
+	p.Tree, p.Person = c.Tree, personOf(c.Author)
 	if len(c.Parents) > 1 { // the last one is the record
 		p.Head = c.Parents[0]
 	}

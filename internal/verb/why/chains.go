@@ -39,6 +39,14 @@ func (ch *chains) before(ctx context.Context, point int32) (int32, bool) {
 	return at, is
 }
 
+// sourcesOf returns where files of a checkpoint were brought back from since the one before it.
+func (ch *chains) sourcesOf(ctx context.Context, point int32) []source {
+	if ch.together {
+		return ch.journals.turns(ctx).ofWorktree[point]
+	}
+	return ch.journals.turns(ctx).ofSession[point]
+}
+
 // base returns the checkpoint that another one was made on top of, or -1.
 func (ch *chains) base(ctx context.Context, point int32) int32 {
 	if other, is := ch.before(ctx, point); is && ch.x.Checkpoints[point].Via < 0 {

@@ -5,10 +5,12 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 )
 
-// Claim says that a checkpoint added a line.
+// Claim says that a checkpoint added a line. By is author.Unknown where its own difference did, and who made that is
+// not known: then Because says why not.
 type Claim struct {
 	By         author.By    `json:"by"`
 	Session    name.Session `json:"session"`
@@ -18,25 +20,54 @@ type Claim struct {
 	Model      string       `json:"model"`
 	Prompt     string       `json:"prompt"`
 	// Since is when the checkpoint was made.
-	Since checkpoint.Time `json:"since"`
+	Since   checkpoint.Time `json:"since"`
+	Because string          `json:"because"`
 	// Message is that of the step: of a turn the words of its prompt.
 	Message string `json:"-"`
 	// Of is the step's own checkpoint, and Ref what people type for it.
 	Of  name.ID `json:"-"`
 	Ref string  `json:"-"`
-	// Label is that of Checkpoint.
-	Label string `json:"-"`
+	// Entry is that of Checkpoint.
+	Entry *journal.Entry `json:"-"`
 	// Files is how many files the step changed.
 	Files int `json:"-"`
 
-	rank     int    // 1: the session went on from the commit; 2: the commit names a checkpoint of it
-	worktree string // where the checkpoint was made
-	after    bool   // it was compared with what was there before, of any session
+	from     name.Session // of whom it was taken over
+	rank     int          // 1: the session went on from the commit; 2: the commit names a checkpoint of it
+	worktree string       // where the checkpoint was made
+	after    bool         // it was compared with what was there before, of any session
 }
 
-// dropWeaker drops the claims for which there is a better one.
+// Label is that of Checkpoint.
+func (c Claim) Label() string {
+	if c.Entry == nil {
+		return ""
+	}
+	return c.Entry.Label
+}
+
+// Held reports whether a checkpoint has the line, and nobody knows who made it.
+func (c Claim) Held() bool { return c.By == author.Unknown && c.Checkpoint != "" }
+
+// named returns the claims that say who made a line, and the first of the others.
+func named(all []Claim) (known, held []Claim) {
+	for _, c := range all {
+		switch {
+		case c.By != author.Unknown:
+			known = append(known, c)
+		case c.Held() && (held == nil || c.Since.Before(held[0].Since.Time)):
+			held = []Claim{c}
+		}
+	}
+	return known, held
+}
+
+// dropWeaker drops the claims for which there is a better one. One of somebody unknown is left only if there is no other.
 func dropWeaker(all []Claim) []Claim {
-	known := slices.DeleteFunc(all, func(c Claim) bool { return c.By == author.Unknown })
+	known, held := named(all)
+	if len(known) == 0 {
+		return held
+	}
 	// Sessions of one worktree have seen the same change. One of them may know whose it is, or else the first one
 	// tells. That counts for more than from which of them it was committed.
 	seen := slices.Clone(known)

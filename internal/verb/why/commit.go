@@ -18,7 +18,8 @@ type Step struct {
 	Step       int               `json:"step"`
 	Checkpoint name.ID           `json:"checkpoint"`
 	Message    string            `json:"message"`
-	Files      []checkpoint.Path `json:"files"` // those of the commit that have lines of it
+	Files      []checkpoint.Path `json:"files"`             // those of the commit that have lines of it
+	Because    string            `json:"because,omitempty"` // why it is not known who made them
 
 	Claim Claim `json:"-"` // one of its claims
 }
@@ -26,12 +27,45 @@ type Step struct {
 // Commit is what is behind a commit.
 type Commit struct {
 	Commit name.OID `json:"commit"`
-	Steps  []Step   `json:"steps"`
+	Counts Counts   `json:"lines"`
+	// Held are the steps that have lines of it of which nobody knows who made them.
+	Held  []Step `json:"held"`
+	Steps []Step `json:"steps"` // those that made something of it
 	// Unknown has the paths with lines of which nothing is known.
 	Unknown []checkpoint.Path `json:"unknown"`
 
 	Subject string            `json:"-"`
 	Outside []checkpoint.Path `json:"-"` // paths with lines that no known tool made
+	Lines   []Line            `json:"-"` // the lines that it adds, without empty ones
+}
+
+// Counts says how many lines have each answer.
+type Counts struct {
+	Lines   int `json:"lines"`
+	Named   int `json:"named"`   // an agent made it
+	Held    int `json:"held"`    // a checkpoint has it; who made it is unknown
+	Outside int `json:"outside"` // no known tool made it
+	None    int `json:"none"`    // no checkpoint has it
+}
+
+// Add counts the answer to a line.
+func (n *Counts) Add(l Line) {
+	n.Lines++
+	switch by := l.Claim().By; {
+	case by == author.Agent || by == author.During:
+		n.Named++
+	case by == author.Outside:
+		n.Outside++
+	case len(l.Claims) > 0:
+		n.Held++
+	default:
+		n.None++
+	}
+}
+
+// Plus returns the sum of two.
+func (n Counts) Plus(o Counts) Counts {
+	return Counts{n.Lines + o.Lines, n.Named + o.Named, n.Held + o.Held, n.Outside + o.Outside, n.None + o.None}
 }
 
 // ResolveCommit returns the commit that somebody typed.
@@ -51,72 +85,89 @@ func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, pro
 	}
 	out := make([]Commit, 0, len(commits))
 	for _, oid := range commits {
-		c := a.own.arrivals.read(ctx, oid)
+		c := a.own.arrivals.of(ctx, oid)
 		if c == nil {
 			return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "commit %s cannot be read", oid.Short())
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, a.own.behind(ctx, c))
+		out = append(out, a.behind(ctx, c))
 	}
 	return out, nil
 }
 
 // behind collects the claims to all lines that a commit adds. What a merge brings from its other parents
 // is those commits' own.
-func (j judge) behind(ctx context.Context, c *arrival) Commit {
-	out := Commit{Commit: c.OID, Steps: []Step{}, Unknown: []checkpoint.Path{}}
+func (a *asker) behind(ctx context.Context, c *arrival) Commit {
+	out := Commit{Commit: c.OID, Steps: []Step{}, Held: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
-	at := map[string]int{}
-	for _, change := range j.arrivals.changes(ctx, c) {
-		if j.arrivals.merged(ctx, c, change) {
+	for _, change := range a.own.arrivals.changes(ctx, c) {
+		if a.own.arrivals.merged(ctx, c, change) {
 			continue
 		}
 		path := checkpoint.Path(change.Path)
-		claims, unknown := j.behindPath(ctx, c, change)
-		for _, claim := range claims {
-			i, known := at[claim.Ref]
-			if !known {
-				i = len(out.Steps)
-				at[claim.Ref] = i
-				subject, _, _ := strings.Cut(claim.Message, "\n")
-				out.Steps = append(out.Steps, Step{Session: claim.Session, Step: claim.Step, Checkpoint: claim.Of, Message: subject, Files: []checkpoint.Path{}, Claim: claim})
-			}
-			if step := &out.Steps[i]; !slices.Contains(step.Files, path) {
-				step.Files = append(step.Files, path)
-			}
-			if claim.By == author.Outside && !slices.Contains(out.Outside, path) {
-				out.Outside = append(out.Outside, path)
-			}
+		lines := a.behindPath(ctx, c, change)
+		unknown := false
+		for _, l := range lines {
+			out.Counts.Add(l)
+			unknown = unknown || len(l.Claims) == 0
+			out.add(path, l.Claims)
+		}
+		if out.Lines = append(out.Lines, lines...); len(lines) == 0 { // it only deletes lines, or is no text
+			claims := a.own.whole(ctx, c, change)
+			out.add(path, claims)
+			unknown = len(claims) == 0 && isFile(change.New) && !a.own.files.read(ctx, change.New).known
 		}
 		if unknown {
 			out.Unknown = append(out.Unknown, path)
 		}
 	}
-	slices.SortStableFunc(out.Steps, func(a, b Step) int {
-		return cmp.Or(a.Claim.Since.Compare(b.Claim.Since.Time), cmp.Compare(a.Session, b.Session))
-	})
+	for _, steps := range [][]Step{out.Steps, out.Held} {
+		slices.SortStableFunc(steps, func(s, t Step) int {
+			return cmp.Or(s.Claim.Since.Compare(t.Claim.Since.Time), cmp.Compare(s.Session, t.Session))
+		})
+	}
 	return out
 }
 
-// behindPath returns the claims to what a commit did to a file, and whether some of it is unknown.
-func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Claim, unknown bool) {
-	lines := j.files.newLines(ctx, change)
-	if len(lines) == 0 { // it only deletes lines, or is no text
-		out = j.whole(ctx, c, change)
-		return out, len(out) != 1
-	}
-	for _, i := range lines {
-		claims := j.claims(ctx, newLine{c, change.Path, change.New, i})
-		unknown = unknown || len(claims) == 0
-		for _, claim := range claims {
-			if !slices.ContainsFunc(out, func(o Claim) bool { return o.Ref == claim.Ref && o.By == claim.By }) {
-				out = append(out, claim)
-			}
+// add adds claims to something of a path.
+func (c *Commit) add(path checkpoint.Path, claims []Claim) {
+	for _, claim := range claims {
+		list := &c.Steps
+		if claim.Held() {
+			list = &c.Held
+		}
+		i := slices.IndexFunc(*list, func(s Step) bool { return s.Claim.Ref == claim.Ref })
+		if i < 0 {
+			i = len(*list)
+			subject, _, _ := strings.Cut(claim.Message, "\n")
+			*list = append(*list, Step{Session: claim.Session, Step: claim.Step, Checkpoint: claim.Of, Message: subject, Files: []checkpoint.Path{}, Because: claim.Because, Claim: claim})
+		}
+		if step := &(*list)[i]; !slices.Contains(step.Files, path) {
+			step.Files = append(step.Files, path)
+		}
+		if claim.By == author.Outside && !slices.Contains(c.Outside, path) {
+			c.Outside = append(c.Outside, path)
 		}
 	}
-	return out, unknown
+}
+
+// behindPath returns the lines that a commit adds to a file, with the claims to them.
+func (a *asker) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Line) {
+	t := a.own.files.read(ctx, change.New).text
+	for _, i := range a.own.files.newLines(ctx, change) {
+		if a.own.arrivals.mergedLine(ctx, c, change, i) {
+			continue
+		}
+		l := Line{Path: change.Path, Line: i + 1, Text: t[i], Commit: c.OID}
+		q := ask(blamedLine{commit: c.OID, path: change.Path, from: i + 1, line: i + 1, text: t[i]}, change.New, change.Path)
+		if l.Claims, _ = a.answer(ctx, q); len(l.Claims) == 0 {
+			l.Because = a.because(t[i])
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // whole returns the claims to a change that adds no lines: a session's checkpoint that the commit
@@ -128,7 +179,7 @@ func (j judge) whole(ctx context.Context, c *arrival, change git.Change) []Claim
 		for _, from := range j.descent.standings(ctx, of, c) {
 			p := &j.x.Checkpoints[from.point]
 			now := j.files.at(ctx, p.Tree, change.Path)
-			if p.Tree == "" || !c.of(p) || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.certain && !j.arrivals.part(ctx, p.Head, c).descent {
+			if p.Tree == "" || from.only != nil && !from.only[change.Path] || !j.arrivals.made(ctx, c, from, p) || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.certain && !j.arrivals.part(ctx, p.Head, c).descent {
 				continue
 			}
 			w := j.chains.walk(ctx, saved{from.point, change.Path})

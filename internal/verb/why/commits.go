@@ -13,6 +13,7 @@ type commits struct {
 	repo   *git.Repo
 	oldest int64 // a day before the first checkpoint, in seconds since 1970
 
+	people  memo[string, string] // see mapped
 	known   memo[name.OID, *git.Commit]
 	leading memo[name.OID, map[name.OID]bool]
 	line    *trunk

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 )
 
@@ -23,8 +24,14 @@ type descent struct {
 // standing is the state of a session that a commit may have been made from.
 type standing struct {
 	point   int32
-	certain bool // the session went on from this commit, or the commit names the checkpoint
+	certain bool            // the session went on from this commit, or the commit names the checkpoint
+	own     bool            // a tool of the session's agent made the commit
+	only    map[string]bool // of these paths; nil: of all
 }
+
+// late is how much younger than a commit a checkpoint may seem to be that it comes from: clocks differ. At least half of
+// the commit's lines must be the session's then.
+const late = 24 * 60 * 60
 
 // standings returns the checkpoints of a session that c may have been made from: the one that was current
 // just before HEAD became c, or else those that were current when c was written and committed.
@@ -32,18 +39,22 @@ func (d *descent) standings(ctx context.Context, of *session, c *arrival) []stan
 	return c.standings.of(of.Name, func() (out []standing) {
 		course := d.journals.course(ctx, of)
 		all := course.moments
-		add := func(i int, certain bool) {
+		add := func(i int, certain, own bool) {
 			if i >= 0 && all[i].point >= 0 {
-				out = append(out, standing{all[i].point, certain})
+				out = append(out, standing{all[i].point, certain, own, nil})
+			}
+			if i >= 0 && all[i].paths != nil && all[i].paths.point >= 0 {
+				out = append(out, standing{all[i].paths.point, certain, own, all[i].paths.only})
 			}
 		}
 		if c.here() { // the worktree as it is now
-			add(len(all)-1, false)
+			add(len(all)-1, false, false)
 			return out
 		}
 		if i, is := course.heads[c.OID]; is {
-			if i > 0 && (all[i-1].at <= c.Committer.When.Unix() || c.names(d.x.pointsOf(of))) {
-				add(i-1, true)
+			if i > 0 && (all[i-1].at <= c.Committer.When.Unix() || c.names(d.x.pointsOf(of)) || all[i-1].at <= c.Committer.When.Unix()+late && d.half(ctx, of, c)) {
+				before := all[i-1].point
+				add(i-1, true, all[i].event.Trigger == journal.TriggerTool && before >= 0 && d.x.Checkpoints[before].Head == c.parent())
 			}
 			return out
 		}
@@ -53,14 +64,22 @@ func (d *descent) standings(ctx context.Context, of *session, c *arrival) []stan
 				named = i
 			}
 		}
-		add(named, true)
-		for _, at := range []int64{c.Author.When.Unix(), c.Committer.When.Unix()} {
-			add(sort.Search(len(all), func(i int) bool { return all[i].least > at })-1, false)
+		add(named, true, false)
+		times := []int64{c.Author.When.Unix(), c.Committer.When.Unix()}
+		if d.half(ctx, of, c) {
+			times = append(times, times[1]+late)
+		}
+		for _, at := range times {
+			i := sort.Search(len(all), func(i int) bool { return all[i].least > at }) - 1
+			if i >= 0 && at > times[1] && all[i].point >= 0 && d.commits.ancestors(ctx, d.x.Checkpoints[all[i].point].Head)[c.OID] {
+				continue // the session had the commit before
+			}
+			add(i, false, false)
 		}
 		for i := range out {
 			out[i].certain = c.named[d.x.Checkpoints[out[i].point].ID]
 		}
-		return slices.Compact(out)
+		return slices.CompactFunc(out, func(s, t standing) bool { return s.point == t.point })
 	})
 }
 
@@ -98,23 +117,27 @@ func (d *descent) sharesBranch(ctx context.Context, point int32, c *arrival) boo
 	return tip != "" && (tip == c.OID || d.commits.ancestors(ctx, tip)[c.OID])
 }
 
-// half reports whether at least half of the lines that a commit adds are lines that a session added: it
-// is a squash, made elsewhere.
+// half reports whether at least half of the lines that a commit adds are lines that sessions added, and a tenth of them
+// lines that this one did: it is a squash, made elsewhere.
 func (d *descent) half(ctx context.Context, of *session, c *arrival) bool {
 	return c.halves.of(of.Name, func() bool {
 		if c.parent() != "" && d.commits.read(ctx, c.parent()) == nil {
 			return false // what it adds is not known
 		}
-		total, own := 0, 0
+		total, anybodys, own := 0, 0, 0
 		for _, change := range d.arrivals.changes(ctx, c) {
 			after, lines := d.files.read(ctx, change.New).text, d.files.newLines(ctx, change)
 			total += len(lines)
 			for _, i := range lines {
-				if d.added.by(of, after, i) {
+				by := d.added.sessions(after, i)
+				if len(by) > 0 {
+					anybodys++
+				}
+				if by[d.x.sessionAt(of.From)] {
 					own++
 				}
 			}
 		}
-		return total > 0 && 2*own >= total
+		return total > 0 && 2*anybodys >= total && 10*own >= total
 	})
 }

@@ -21,7 +21,7 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy03\n"
+const magic = "gcwhy04\n"
 
 // Limits of the index. Lines beyond them are not indexed, so no claim is made about them.
 const (
@@ -48,7 +48,7 @@ type head struct {
 	Sessions    []session
 	Checkpoints []point  `json:"-"`
 	Paths       [][]byte // as bytes: they need not be UTF-8
-	Words       []string // of the points: commits, mail addresses, ids of worktrees
+	Words       []string // of the points: commits, people, ids of worktrees
 	Hash        int      // bytes of an object id
 	Rows        int      // bytes of the points and the changes
 	Points      int
@@ -149,6 +149,18 @@ func (x *index) sessionNamed(of name.Session) *session {
 		}
 	}
 	return nil
+}
+
+// numbered returns the number of a checkpoint, or -1.
+func (x *index) numbered(of name.Session, id name.ID) int32 {
+	if s := x.sessionNamed(of); s != nil {
+		for i := s.From; i < s.To; i++ {
+			if x.Checkpoints[i].ID == id {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // pointsOf returns the checkpoints of a session.

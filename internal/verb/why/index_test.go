@@ -27,7 +27,7 @@ func grown(checkpoints, lines int) *index {
 		}
 		x.Checkpoints = append(x.Checkpoints, point{
 			ID: name.ID(fmt.Sprintf("cp-%02d-%s-%04x", i/10, at.Format("20060102T150405000Z"), random.IntN(1<<16))), Tree: name.OID(fmt.Sprintf("%040x", random.Uint64())),
-			Head: name.OID(head), At: at.Unix(), Mail: "author@example.com", Worktree: "0123456789abcdef", Base: int32(i - 1), Via: -1, //nolint:gosec // few
+			Head: name.OID(head), At: at.Unix(), Person: "author@example.com", Worktree: "0123456789abcdef", Base: int32(i - 1), Via: -1, //nolint:gosec // few
 		})
 		c := x.addChange(int32(i), fmt.Sprintf("internal/part/file%04d.go", random.IntN(500)), "") //nolint:gosec // few
 		for range lines {
@@ -60,7 +60,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	x := grown(40, 3)
 	for i, p := range []point{
 		{ID: "x", At: -1 << 40, Base: -1, Via: -1},
-		{ID: "xy", Tree: name.OID(strings.Repeat("f", 40)), At: 1 << 60, Mail: "a\nb\xff", Base: 39, Via: 0, Promoted: true},
+		{ID: "xy", Tree: name.OID(strings.Repeat("f", 40)), At: 1 << 60, Person: "a\nb\xff", Base: 39, Via: 0, Promoted: true},
 		{ID: "", Head: "h", Base: 0, Via: 39},
 	} {
 		x.Checkpoints[10+i] = p
@@ -75,7 +75,7 @@ func TestIndexRoundTrip(t *testing.T) {
 		t.Fatal("it is not read")
 	}
 	// JSON keeps no text that is not UTF-8.
-	x.Checkpoints[11].Mail = "a\nb\ufffd"
+	x.Checkpoints[11].Person = "a\nb\ufffd"
 	if !slices.Equal(got.Checkpoints, x.Checkpoints) || !slices.Equal(got.changes, x.changes) || !slices.Equal(got.entries, x.entries) || !reflect.DeepEqual(got.Paths, x.Paths) || !reflect.DeepEqual(got.Sessions, x.Sessions) {
 		t.Errorf("it is read as %+v", got)
 	}

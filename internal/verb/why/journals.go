@@ -3,11 +3,14 @@ package why
 import (
 	"context"
 	"slices"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/create"
 )
 
 // journals reads the journals of sessions and the records of checkpoints, each once.
@@ -54,8 +57,9 @@ type course struct {
 
 // moment is when a checkpoint became the current one of its session.
 type moment struct {
-	at    int64 // seconds since 1970
-	point int32 // -1: none was
+	at    int64   // seconds since 1970
+	point int32   // -1: none was
+	paths *source // where some paths were brought back from, while the point stayed; nil: nowhere
 	event *journal.Event
 	least int64 // of the times from here on: clocks go back
 }
@@ -87,7 +91,14 @@ func (j *journals) moments(ctx context.Context, of *session) (out []moment) {
 	for i := of.From; i < of.To; i++ {
 		number[j.x.Checkpoints[i].ID] = i
 	}
+	at := func(id name.ID) int32 {
+		if i, known := number[id]; known {
+			return i
+		}
+		return -1
+	}
 	for _, e := range st.Events() {
+		m := moment{at: e.Time.Unix(), point: -1, event: e}
 		id := e.To
 		switch e.Kind {
 		case journal.KindCreate, journal.KindAdopt, journal.KindRebuild:
@@ -95,16 +106,16 @@ func (j *journals) moments(ctx context.Context, of *session) (out []moment) {
 				continue
 			}
 		case journal.KindRollback, journal.KindUndo:
-			if e.Files != "" {
+			switch {
+			case e.Stays():
+				m.paths = &source{at(e.Files), j.broughtBack(ctx, st, e)}
+			case e.Files != "":
 				id = e.Files
 			}
 		default:
 			continue
 		}
-		m := moment{at: e.Time.Unix(), point: -1, event: e}
-		if at, known := number[id]; known {
-			m.point = at
-		} else if id != "" {
+		if m.point = at(id); m.point < 0 && id != "" {
 			continue // it was pruned: what was before it is still the best that is known
 		}
 		out = append(out, m)
@@ -112,10 +123,18 @@ func (j *journals) moments(ctx context.Context, of *session) (out []moment) {
 	return out
 }
 
+// source is a checkpoint that files were brought back from.
+type source struct {
+	point int32
+	only  map[string]bool // these paths; nil: all
+}
+
 // turns is how sessions took turns in worktrees.
 type turns struct {
 	latest map[string]int32 // by worktree: what was current there last, of any session
 	before map[int32]int32  // by checkpoint that was made there: what was current before, of any session; -1: not known
+	// by checkpoint: where files of it were brought back from since the one before it, in its session or in the worktree
+	ofSession, ofWorktree map[int32][]source
 }
 
 // turns reads how sessions took turns.
@@ -126,27 +145,49 @@ func (j *journals) turns(ctx context.Context) *turns {
 	type passage struct {
 		moment
 		session int
+		when    time.Time // never before what stands before it in the journal
 	}
 	all := map[string][]passage{}
 	for n := range j.x.Sessions {
-		worktree := ""
+		worktree, when := "", time.Time{}
 		for _, m := range j.course(ctx, &j.x.Sessions[n]).moments {
 			if m.point >= 0 {
 				worktree = j.x.Checkpoints[m.point].Worktree
 			}
-			all[worktree] = append(all[worktree], passage{m, n})
+			if m.event.Time.After(when) {
+				when = m.event.Time
+			}
+			all[worktree] = append(all[worktree], passage{m, n, when})
 		}
 	}
-	j.taken = &turns{map[string]int32{}, map[int32]int32{}}
+	j.taken = &turns{map[string]int32{}, map[int32]int32{}, map[int32][]source{}, map[int32][]source{}}
 	for worktree, in := range all {
-		slices.SortStableFunc(in, func(p, q passage) int { return p.event.Time.Compare(q.event.Time) })
+		slices.SortStableFunc(in, func(p, q passage) int { return p.when.Compare(q.when) })
 		j.taken.latest[worktree] = in[len(in)-1].point
-		for i := 1; i < len(in); i++ {
-			switch p, last := in[i], in[i-1]; {
+		var back []source // since the last checkpoint
+		own := map[int][]source{}
+		for i, p := range in {
+			switch {
+			case p.event.Kind == journal.KindCreate && p.point >= 0:
+				more := j.takenBack(ctx, p.point)
+				j.taken.ofWorktree[p.point] = slices.Concat(more, back)
+				j.taken.ofSession[p.point] = slices.Concat(more, back, own[p.session])
+				back, own[p.session] = nil, nil
+			case p.event.Kind == journal.KindRollback || p.event.Kind == journal.KindUndo:
+				from := source{point: p.point}
+				if p.paths != nil {
+					from = *p.paths
+				}
+				back, own[p.session] = append(back, from), append(own[p.session], from)
+			}
+			if i == 0 {
+				continue
+			}
+			switch last := in[i-1]; {
 			case p.event.Kind != journal.KindCreate || p.point < 0:
 			case p.session == last.session:
 				j.taken.before[p.point] = j.x.base(p.point)
-			case p.event.Time.Equal(last.event.Time):
+			case p.when.Equal(last.when):
 				j.taken.before[p.point] = -1
 			default:
 				j.taken.before[p.point] = last.point
@@ -154,4 +195,54 @@ func (j *journals) turns(ctx context.Context) *turns {
 		}
 	}
 	return j.taken
+}
+
+// takenBack returns the checkpoints whose files a revert brought back, each that before a step that it took back, or the
+// attempts that a promotion merged.
+func (j *journals) takenBack(ctx context.Context, point int32) (from []source) {
+	st, e := j.entry(ctx, point)
+	if e == nil {
+		return nil
+	}
+	switch of := j.x.sessionOf(point); e.Event().Trigger {
+	case workflow.TriggerRevert:
+		rec := j.record(ctx, e)
+		if rec == nil {
+			return nil
+		}
+		steps, _ := create.MemberReverts.Of(rec.Extra)
+		for _, step := range steps {
+			if taken := j.x.numbered(step.Session, step.ID); taken >= 0 && j.x.base(taken) >= 0 {
+				from = append(from, source{point: j.x.base(taken)})
+			}
+		}
+	case workflow.TriggerPromote:
+		for i := range j.x.Sessions {
+			attempt := &j.x.Sessions[i]
+			if attempt.OriginIn != of.Name || attempt.Name == st.Session {
+				continue
+			}
+			for p := attempt.To - 1; p >= attempt.From; p-- {
+				if j.x.Checkpoints[p].At <= j.x.Checkpoints[point].At {
+					from = append(from, source{point: p})
+					break
+				}
+			}
+		}
+	}
+	return from
+}
+
+// broughtBack returns the paths that a rollback of some paths moved.
+func (j *journals) broughtBack(ctx context.Context, st *journal.State, e *journal.Event) map[string]bool {
+	only := map[string]bool{}
+	if safety := st.Entry(e.Safety); safety != nil {
+		if rec := j.record(ctx, safety); rec != nil {
+			moved, _ := create.MemberRestored.Of(rec.Snapshot.Extra)
+			for _, path := range moved.Paths {
+				only[string(path)] = true
+			}
+		}
+	}
+	return only
 }

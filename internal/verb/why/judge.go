@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/author"
 )
@@ -58,7 +59,7 @@ func (j judge) seenBefore(t text, i int, claim Claim, all []Claim) bool {
 // claim returns the claim of one session from one of its standings.
 func (j judge) claim(ctx context.Context, of *session, from standing, l newLine) (Claim, bool) {
 	p, c := &j.x.Checkpoints[from.point], l.by
-	if p.Tree == "" || !c.of(p) || c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
+	if p.Tree == "" || from.only != nil && !from.only[l.path] || !j.arrivals.made(ctx, c, from, p) || c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
 		return Claim{}, false
 	}
 	at, line := j.find(ctx, from.point, l)
@@ -70,7 +71,10 @@ func (j judge) claim(ctx context.Context, of *session, from standing, l newLine)
 		return Claim{}, false
 	}
 	o := j.chains.walk(ctx, at).origin(ctx, line)
-	if o == nowhere || !c.of(&j.x.Checkpoints[o.point]) {
+	if o == nowhere {
+		return Claim{}, false
+	}
+	if of := &j.x.Checkpoints[o.point]; of.Person != p.Person && !j.arrivals.by(ctx, c, of) {
 		return Claim{}, false
 	}
 	made := j.authors.of(ctx, o)
@@ -105,12 +109,15 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 			continue
 		}
 		to := j.files.matched(ctx, was, l.file)
-		if to[l.line] >= 0 && weight(t, to, l.line) >= enough {
+		if to[l.line] >= 0 && (weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
 			return other, to[l.line]
 		}
 	}
 	return nowhere, -1
 }
+
+// below reports whether a path is another one below a directory: a rewrite may move the whole tree.
+func below(path, other string) bool { return strings.HasSuffix(path, "/"+other) }
 
 // weight counts letters and digits in the block of lines around i that have partners in a row.
 func weight(t text, to []int, i int) int {

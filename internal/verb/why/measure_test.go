@@ -54,6 +54,7 @@ func (h *history) check(old string, options ...string) (got score) {
 			if len(lines) != len(h.files[path]) {
 				h.Fatalf("%s has %d lines, not %d", path, len(lines), len(h.files[path]))
 			}
+			h.agrees(ctx, s, path, lines, options)
 			for i, l := range lines {
 				want, c := h.files[path][i], l.Claim()
 				got.asked++
@@ -94,6 +95,36 @@ func (h *history) check(old string, options ...string) (got score) {
 		return nil
 	})
 	return got
+}
+
+// agrees reports an error where the answer that blame gives for the same file of the current checkpoint names somebody
+// else.
+func (h *history) agrees(ctx context.Context, s *checkpoint.Service, path string, lines []Line, options []string) {
+	h.Helper()
+	found, err := s.Resolve(ctx, h.session(), "@")
+	if err != nil {
+		return // there is no checkpoint in this clone
+	}
+	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
+	if err != nil {
+		h.Fatal(err)
+	}
+	if data, err := s.Repo.Output(ctx, "cat-file", "blob", string(tree)+":"+path); err != nil || strings.TrimRight(data, "\n") != strings.TrimRight(contentOf(h.files[path]), "\n") {
+		return
+	}
+	places := make([]Place, len(lines))
+	for i, l := range lines {
+		places[i] = Place{Commit: l.Commit, Path: path, From: l.Line, Line: l.Line, Text: l.Text}
+	}
+	claims, err := In(ctx, s, found, tree, path, places, Request{Loose: slices.Contains(options, "-w")})
+	if err != nil {
+		h.Fatal(err)
+	}
+	for i, c := range claims {
+		if w := lines[i].Claim(); c.By != author.Unknown && w.By != author.Unknown && c.Checkpoint != w.Checkpoint {
+			h.Errorf("%s:%d %q: why names %s, blame %s", path, i+1, lines[i].Text, w.Checkpoint, c.Checkpoint)
+		}
+	}
 }
 
 // kinds of rewriting, each with the least share of lines that must be answered, in percent: of all, and of those

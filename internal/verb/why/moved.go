@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"unicode"
@@ -20,8 +21,8 @@ func (a *arrivals) source(ctx context.Context, l newLine) (from fileOf, at int) 
 	}
 	was := changes[own].Old
 	added, at := a.files.matched(ctx, was, l.file), -1
-	if k := added[l.line]; k >= 0 && a.files.once(ctx, l.file, l.line) && a.files.once(ctx, was, k) {
-		return fileOf{parent.Tree, l.path}, k // it was there before; git blame compares otherwise
+	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || a.files.once(ctx, l.file, l.line) && a.files.once(ctx, was, k)) {
+		return fileOf{parent.Tree, cmp.Or(l.by.renames[l.path], l.path)}, k // it was there before; git blame compares otherwise
 	}
 	for n, ch := range changes {
 		if n == own || !isFile(ch.Old) {

@@ -14,7 +14,7 @@ type point struct {
 	Tree     name.OID // empty: it is missing
 	Head     name.OID // HEAD when it was made; may be empty
 	At       int64    // seconds since 1970
-	Mail     string   // of its author
+	Person   string   // its author, as personOf has them
 	Worktree string   // id of the worktree
 	Promoted bool     // it has the files of an attempt
 	Base     int32    // the checkpoint before in its session; -1: none
@@ -33,7 +33,7 @@ func (x *index) base(i int32) int32 {
 // A point and a change are written as signed numbers of variable length (encoding/binary), most of them as the
 // difference to the one before, because 10,000 points are read at each start. A point has: how many bytes of its
 // ID are those of the ID before, the number of its other bytes and these; the tree, of Hash bytes, or zeros; the time;
-// the numbers of HEAD, mail and worktree in Words; the base; and 2*via + 1 if it is promoted. A change has the
+// the numbers of HEAD, person and worktree in Words; the base; and 2*via + 1 if it is promoted. A change has the
 // three numbers of type change.
 
 // encodePoints returns the points. It sets the parts of the head that they need.
@@ -68,7 +68,7 @@ func (x *index) encodePoints() (out []byte) {
 		if p.Promoted {
 			via++
 		}
-		for _, n := range []int64{p.At - before.At, number(string(p.Head)), number(p.Mail), number(p.Worktree), int64(p.Base) - int64(i), via} {
+		for _, n := range []int64{p.At - before.At, number(string(p.Head)), number(p.Person), number(p.Worktree), int64(p.Base) - int64(i), via} {
 			out = binary.AppendVarint(out, n)
 		}
 		before = p
@@ -133,13 +133,13 @@ func (x *index) decodePoints(r *rows) {
 			p.Tree = ""
 		}
 		p.At = before.At + r.next(math.MinInt64, math.MaxInt64)
-		head, mail, worktree := r.next(0, words), r.next(0, words), r.next(0, words)
+		head, person, worktree := r.next(0, words), r.next(0, words), r.next(0, words)
 		p.Base = int32(n + r.next(-1-n, all-n)) //nolint:gosec // fewer than the bytes of the file
 		via := r.next(-2, 2*all)
 		if p.Via, p.Promoted = int32(via>>1), via&1 == 1; r.bad { //nolint:gosec // likewise
 			return
 		}
-		p.Head, p.Mail, p.Worktree = name.OID(x.Words[head]), x.Words[mail], x.Words[worktree]
+		p.Head, p.Person, p.Worktree = name.OID(x.Words[head]), x.Words[person], x.Words[worktree]
 		before = *p
 	}
 }

@@ -62,8 +62,29 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 		if len(at) == 0 {
 			return nowhere
 		}
-		return w.versions[len(at)-1].saved
+		return w.added(ctx, &w.versions[len(at)-1], at[len(at)-1])
 	})
+}
+
+// added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
+// brought back from another one that has the line.
+func (w *walk) added(ctx context.Context, v *version, i int) saved {
+	for _, source := range w.chains.sourcesOf(ctx, v.point) {
+		if source.point < 0 || source.only != nil && !source.only[v.path] {
+			continue
+		}
+		from := saved{source.point, v.path}
+		was := w.chains.file(ctx, from)
+		if !isFile(was) {
+			continue
+		}
+		if at := w.files.matched(ctx, was, v.now)[i]; at >= 0 {
+			return w.chains.walk(ctx, from).origin(ctx, at)
+		} else if at == doubtful {
+			return nowhere
+		}
+	}
+	return v.saved
 }
 
 // version returns version n with its two sides.
@@ -109,7 +130,7 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 		}
 		switch w.files.matched(ctx, v.was, v.now)[at] {
 		case alone:
-			return v.saved
+			return w.added(ctx, v, at)
 		case doubtful:
 			return nowhere
 		}

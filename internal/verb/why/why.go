@@ -23,11 +23,13 @@ package why
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // Request asks about lines of a file.
@@ -36,6 +38,7 @@ type Request struct {
 	Lines   []string // ranges as for git blame -L; none: the whole file
 	Options []string // further options for git blame
 	Loose   bool     // white space does not count: Options has -w
+	Git     bool     // what git blame says counts: Options has -M or -C, or it ignores a commit
 	// Progress is called with a number of checkpoints that were read for the index; it may be nil.
 	Progress func(int)
 }
@@ -48,6 +51,8 @@ type Line struct {
 	Commit name.OID // empty: it is not committed
 	// Claims is empty where nothing is known. Several cannot be told apart.
 	Claims []Claim
+	// Because says why, where there is no claim.
+	Because string
 	// Subject and Time are those of the commit.
 	Subject string
 	Time    checkpoint.Time
@@ -58,8 +63,23 @@ func (l Line) Claim() Claim {
 	if len(l.Claims) == 1 {
 		return l.Claims[0]
 	}
-	return Claim{By: author.Unknown, Since: l.Time}
+	return Claim{By: author.Unknown, Since: l.Time, Because: l.why()}
 }
+
+// why returns why it is not known who made the line.
+func (l Line) why() string {
+	if len(l.Claims) > 1 {
+		return Several
+	}
+	return l.Because
+}
+
+// Reasons why nothing is known of a line.
+const (
+	NoCheckpoint = "no checkpoint added it"
+	EqualLine    = "a checkpoint has an equal line, and nothing shows that it is this one"
+	Several      = "steps of several sessions have it"
+)
 
 // Lines says what is behind lines of a file of the worktree.
 func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
@@ -85,7 +105,10 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for _, b := range said {
 		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
 		var c *arrival
-		if l.Claims, c = a.answer(ctx, ask(b, now, path)); c != nil && !c.here() {
+		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
+			l.Because = a.because(l.Text)
+		}
+		if c != nil && !c.here() {
 			l.Commit = c.OID
 			l.Subject, _, _ = strings.Cut(c.Message, "\n")
 			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
@@ -95,36 +118,100 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	return lines, ctx.Err()
 }
 
-// Place is a line of a commit, as git blame names it, and where it is in the file that was asked about. Both
-// numbers are from 1.
+// Place is a line of a checkpoint's file, and what git blame says of it over the checkpoints of the session: it came with a
+// commit, or it is in none.
 type Place struct {
-	Commit     name.OID
-	Path       string
-	From, Line int
-	Text       string // of the line
+	Commit     name.OID // empty: it came with a checkpoint
+	Checkpoint name.ID  // that
+	Path       string   // in that commit or checkpoint
+	From, Line int      // its number there, and in the file that was asked about, from 1
+	Text       string
 }
 
-// Beyond says what is behind lines that came with commits to the file at a path of a tree; loose: white
-// space does not count. For a line it has the only claim, or nil. progress is that of a Request.
-func Beyond(ctx context.Context, s *checkpoint.Service, tree name.OID, path string, places []Place, loose bool, progress func(int)) ([]*Claim, error) {
-	out := make([]*Claim, len(places))
-	if len(places) == 0 {
-		return out, nil
-	}
-	a, err := newAsker(ctx, s, Request{Loose: loose, Progress: progress})
+// In says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
+// a line of which nothing is known has no checkpoint.
+func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
+	a, err := newAsker(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
+	tip := saved{a.own.x.numbered(of.Session, of.Entry.Checkpoint), path}
 	now := a.own.files.at(ctx, tree, path)
+	out := make([]Claim, len(places))
 	for i, at := range places {
-		if at.Commit == "" {
-			continue
+		claims := a.own.inside(ctx, tip, now, at, req.Git)
+		if !byAgent(claims) {
+			// The session may only have seen what another one made.
+			if !req.Git {
+				claims = append(claims, a.across.inside(ctx, tip, now, at, req.Git)...)
+			}
+			if at.Commit != "" && !byAgent(claims) {
+				more, _ := a.answer(ctx, ask(blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}, now, path))
+				claims = append(claims, more...)
+			}
+			claims = dropWeaker(claims)
 		}
-		b := blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}
-		claims, _ := a.answer(ctx, ask(b, now, path))
-		if len(claims) == 1 {
-			out[i] = &claims[0]
+		l := Line{Claims: claims}
+		if len(claims) == 0 {
+			l.Because = a.because(at.Text)
 		}
+		out[i] = l.Claim()
 	}
 	return out, ctx.Err()
+}
+
+// byAgent reports whether an agent is among the claims.
+func byAgent(claims []Claim) bool {
+	return slices.ContainsFunc(claims, func(c Claim) bool { return c.By == author.Agent || c.By == author.During })
+}
+
+// inside returns the claim to a line of a file of a checkpoint whose own session, or worktree, has added it. If git's
+// answer counts, it is that of the checkpoint that git names.
+func (j judge) inside(ctx context.Context, tip saved, now git.Entry, at Place, git bool) []Claim {
+	i := at.Line - 1
+	if tip.point < 0 || at.Commit != "" && (git || !j.files.has(ctx, now, i, at.Text)) {
+		return nil
+	}
+	made := nowhere
+	if !git {
+		made = j.chains.walk(ctx, tip).origin(ctx, i)
+	}
+	if made == nowhere && at.Commit == "" && (git || !j.files.read(ctx, now).known || j.files.once(ctx, now, i)) {
+		// Its answer is certain, or the index lacks the line.
+		made = saved{j.x.numbered(j.x.sessionOf(tip.point).Name, at.Checkpoint), at.Path}
+	}
+	if made.point < 0 {
+		return nil
+	}
+	claim := j.authors.of(ctx, made)
+	if other := j.takenOver(ctx, claim, made, now, i); other != nil {
+		return other
+	}
+	return []Claim{claim}
+}
+
+// takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then.
+func (j judge) takenOver(ctx context.Context, claim Claim, made saved, now git.Entry, i int) []Claim {
+	of := j.x.sessionNamed(claim.from)
+	if of == nil {
+		return nil
+	}
+	p := &j.x.Checkpoints[made.point]
+	for at := of.To - 1; at >= of.From; at-- {
+		if q := &j.x.Checkpoints[at]; q.Worktree != p.Worktree || q.At > p.At {
+			continue
+		}
+		from := saved{at, made.path}
+		k := j.files.matched(ctx, j.chains.file(ctx, from), now)[i]
+		if k < 0 {
+			return nil
+		}
+		if o := j.chains.walk(ctx, from).origin(ctx, k); o != nowhere {
+			if claim := j.authors.of(ctx, o); claim.By != author.Unknown {
+				return []Claim{claim}
+			}
+		}
+		return nil
+	}
+	return nil
 }
