@@ -23,7 +23,7 @@ type BlameCmd struct {
 	Copies    int      `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
 	IgnoreRev []string `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
 	Porcelain bool     `xor:"form" help:"Print git's porcelain format."`
-	JSON      bool     `name:"json" xor:"form" help:"Print the answer as JSON."`
+	JSON      bool     `group:"common" name:"json" xor:"form" help:"Print the answer as JSON."`
 }
 
 // Run prints each line of the file with the checkpoint that wrote it.

@@ -78,9 +78,9 @@ func (a *App) run(ctx context.Context) error {
 	parsed, err := a.parse(ctx)
 	if err != nil {
 		a.json = usage.JSON(a.args)
-		help, err := usage.Explain(err, a.model, a.args)
+		help, brief, err := usage.Explain(err, a.model, a.args)
 		if help != nil {
-			return a.help(ctx, help, everyday())
+			return a.help(ctx, help, brief || help == a.model.Node)
 		}
 		return err
 	}

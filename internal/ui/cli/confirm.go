@@ -14,7 +14,7 @@ import (
 
 // yesFlag is -y, --yes: the question is answered before it is asked.
 type yesFlag struct {
-	Yes bool `short:"y" help:"Do it without asking."`
+	Yes bool `short:"y" brief:"" help:"Do it without asking."`
 }
 
 // confirmFlags holds the flags that decide how a change is carried out: only shown, asked about, or done.

@@ -32,25 +32,25 @@ type CreateCmd struct {
 // createFlags are the flags of every command that makes a checkpoint: create and run.
 type createFlags struct {
 	Message        []string        `short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
-	Session        string          `placeholder:"<name>" complete:"session" help:"Session to add to; it is started if it does not exist."`
-	Workflow       string          `placeholder:"<name>" complete:"workflow" help:"Workflow of a new session, unless the document names one."`
-	Step           *int            `placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
-	Name           string          `placeholder:"<name>" help:"Name of the step, if the workflow has none for it."`
-	Iteration      string          `placeholder:"<k>" help:"Iteration of the step: a number, or a word such as final."`
-	Trigger        string          `placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; default: manual."`
-	Status         string          `placeholder:"<name>" complete:"status" help:"Status of the job, such as in_progress."`
-	State          string          `placeholder:"<file>" complete:"file" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
-	Patch          string          `placeholder:"<file>" complete:"file" help:"JSON merge patch (RFC 7396) to apply to the state: a file, or - for standard input."`
-	Set            []create.Assign `sep:"none" placeholder:"<path>=<value>" help:"Set a value in the state; it is read as JSON, else as a string."`
-	Unset          []string        `sep:"none" placeholder:"<path>" help:"Remove a value from the state."`
-	Metric         []create.Assign `sep:"none" placeholder:"<key>=<value>" help:"Set a metric in the state."`
-	Output         []create.Assign `sep:"none" placeholder:"<name>=<file>" complete:"file" help:"Keep a file as the output of this name; without a file, drop the output."`
-	Error          *string         `placeholder:"<json|text>" help:"What went wrong in the job; an empty value clears it."`
+	Session        string          `group:"common" placeholder:"<name>" complete:"session" help:"Session to add to; it is started if it does not exist."`
+	Workflow       string          `group:"workflow" placeholder:"<name>" complete:"workflow" help:"Workflow of a new session, unless the document names one."`
+	Step           *int            `group:"workflow" placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`
+	Name           string          `group:"workflow" placeholder:"<name>" help:"Name of the step, if the workflow has none for it."`
+	Iteration      string          `group:"workflow" placeholder:"<k>" help:"Iteration of the step: a number, or a word such as final."`
+	Trigger        string          `group:"workflow" placeholder:"<name>" complete:"trigger" help:"Why this checkpoint is made; default: manual."`
+	Status         string          `group:"workflow" placeholder:"<name>" complete:"status" help:"Status of the job, such as in_progress."`
+	State          string          `group:"workflow" placeholder:"<file>" complete:"file" help:"JSON or YAML document that replaces the state: a file, - for standard input, or JSON that begins with {."`
+	Patch          string          `group:"workflow" placeholder:"<file>" complete:"file" help:"JSON merge patch (RFC 7396) to apply to the state: a file, or - for standard input."`
+	Set            []create.Assign `group:"workflow" sep:"none" placeholder:"<path>=<value>" help:"Set a value in the state; it is read as JSON, else as a string."`
+	Unset          []string        `group:"workflow" sep:"none" placeholder:"<path>" help:"Remove a value from the state."`
+	Metric         []create.Assign `group:"workflow" sep:"none" placeholder:"<key>=<value>" help:"Set a metric in the state."`
+	Output         []create.Assign `group:"workflow" sep:"none" placeholder:"<name>=<file>" complete:"file" help:"Keep a file as the output of this name; without a file, drop the output."`
+	Error          *string         `group:"workflow" placeholder:"<json|text>" help:"What went wrong in the job; an empty value clears it."`
 	IncludeIgnored []string        `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Capture these ignored files as well."`
 	Exclude        []string        `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Leave these files out of the checkpoint."`
 	NoTag          bool            `help:"Do not tag the milestone."`
 	Pin            bool            `help:"Pin the checkpoint, so that it is not pruned."`
-	SkipUnchanged  bool            `help:"If nothing has changed, make no checkpoint and exit with code 8."`
+	SkipUnchanged  bool            `group:"program" help:"If nothing has changed, make no checkpoint and exit with code 8."`
 	Large          bool            `help:"Go on even if the checkpoint adds unusually much (checkpoint.maxNew)."`
 	dryRunFlag
 	resultFlags

@@ -23,9 +23,9 @@ type DiffCmd struct {
 	whereFlag
 	sessionFlag
 	ExitCode   bool `help:"Exit with code 2 if there are differences."`
-	Stat       bool `xor:"form" help:"Print only git's statistics of the files."`
-	NameStatus bool `xor:"form" help:"Print only git's list of changed files."`
-	Patch      bool `xor:"form" short:"p" help:"Print only git's diff of the files."`
+	Stat       bool `brief:"" xor:"form" help:"Print only git's statistics of the files."`
+	NameStatus bool `brief:"" xor:"form" help:"Print only git's list of changed files."`
+	Patch      bool `brief:"" xor:"form" short:"p" help:"Print only git's diff of the files."`
 	filesFlag
 	jsonFlag
 }

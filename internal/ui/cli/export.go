@@ -17,7 +17,7 @@ import (
 // other systems.
 type ExportCmd struct {
 	File    string   `arg:"" optional:"" complete:"file" help:"File or directory to write; - means standard output."`
-	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
+	Session []string `group:"common" sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
 	Format  string   `placeholder:"<name>" complete:"export format" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
 	Yes     bool     `short:"y" help:"Also write what the guard could not scan for secrets."`

@@ -13,7 +13,7 @@ type ExpungeCmd struct {
 	Target  string  `arg:"" optional:"" name:"path|blob" help:"File, by its path in the checkpoints, or id of a blob."`
 	Rule    string  `placeholder:"<rule>" help:"Remove everything that this rule of the guard finds, unless it was allowed."`
 	Replace *string `placeholder:"<text>" help:"Keep the file, with this text in place of its secrets, or of its whole contents if no secret is found."`
-	Session string  `placeholder:"<name>" complete:"session" help:"Only in this session; default: in all sessions."`
+	Session string  `group:"common" placeholder:"<name>" complete:"session" help:"Only in this session; default: in all sessions."`
 	confirmFlags
 	resultFlags
 }

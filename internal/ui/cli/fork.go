@@ -19,15 +19,15 @@ type ForkCmd struct {
 	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command to run in each worktree, after --; {} is replaced by the name of the attempt."`
 	whereFlag
 	sessionFlag
-	Count       int      `default:"1" placeholder:"<n>" help:"Number of attempts to make; default: 1."`
-	Name        string   `placeholder:"<name>" help:"Name of the attempt; default: step and letter, such as 4a."`
-	Branch      string   `short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
+	Count       int      `brief:"" default:"1" placeholder:"<n>" help:"Number of attempts to make; default: 1."`
+	Name        string   `brief:"" placeholder:"<name>" help:"Name of the attempt; default: step and letter, such as 4a."`
+	Branch      string   `brief:"" short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
 	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
-	CopyIgnored []string `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
-	Chat        bool     `help:"Also begin a conversation with the agent in each worktree that goes on from the checkpoint."`
+	CopyIgnored []string `brief:"" sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
+	Chat        bool     `brief:"" help:"Also begin a conversation with the agent in each worktree that goes on from the checkpoint."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
-	List        bool     `xor:"what" help:"List the attempts."`
-	Remove      string   `xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
+	List        bool     `brief:"" xor:"what" help:"List the attempts."`
+	Remove      string   `brief:"" xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
 	confirmFlags
 	resultFlags

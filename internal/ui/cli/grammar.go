@@ -20,11 +20,14 @@ import (
 //     all.
 //   - complete: what kind of values the shell completes: file, command, agent, format, or a kind of
 //     setup.Candidates.
+//   - unlisted: the help of the program only names the command, because few people type it.
+//   - brief: the flag is one of the few that the short help of its command shows.
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
 //     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--".
 type grammar struct {
-	ShowHelp usage.HelpFlag `name:"help" short:"h" help:"Show the help of the command."`
-	Color    string         `enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
+	ShowHelp usage.HelpFlag  `name:"help" group:"common" help:"Show the whole help of the command; -h shows the part that most people need."`
+	Brief    usage.BriefFlag `name:"brief-help" short:"h" hidden:"" help:"Show the short help of the command."`
+	Color    string          `group:"common" enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
 
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 
@@ -33,11 +36,11 @@ type grammar struct {
 	Resume ResumeCmd `cmd:"" group:"work" help:"Show where work stopped, and continue from there."`
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
-	Pick   PickCmd   `cmd:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
+	Pick   PickCmd   `cmd:"" unlisted:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
 	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
 	Status StatusCmd `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
-	Watch  WatchCmd  `cmd:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
+	Watch  WatchCmd  `cmd:"" unlisted:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
 	Revert   RevertCmd   `cmd:"" group:"back" help:"Take back what steps did, and leave what others did since."`
@@ -47,46 +50,46 @@ type grammar struct {
 	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
 	Fork       ForkCmd       `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
-	Compare    CompareCmd    `cmd:"" group:"try" help:"Compare attempts side by side."`
-	Blame      BlameCmd      `cmd:"" group:"try" help:"Show which step wrote each line of a file."`
+	Compare    CompareCmd    `cmd:"" unlisted:"" group:"try" help:"Compare attempts side by side."`
+	Blame      BlameCmd      `cmd:"" unlisted:"" group:"try" help:"Show which step wrote each line of a file."`
 	Why        WhyCmd        `cmd:"" group:"try" help:"Show the prompt and the step behind a line or a commit."`
 	Report     ReportCmd     `cmd:"" group:"try" help:"Tell reviewers what is behind the commits of a range."`
 	Search     SearchCmd     `cmd:"" group:"try" help:"Find words in prompts, messages, transcripts and paths."`
 	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
-	Transcript TranscriptCmd `cmd:"" group:"try" help:"Print conversations with coding agents."`
+	Transcript TranscriptCmd `cmd:"" unlisted:"" group:"try" help:"Print conversations with coding agents."`
 	Land       LandCmd       `cmd:"" group:"try" help:"Turn steps into commits on the current branch."`
 	Promote    PromoteCmd    `cmd:"" group:"try" help:"Bring an attempt back into the session that it was forked from."`
 
-	Validate ValidateCmd `cmd:"" group:"proof" help:"Verify that checkpoints are complete and unchanged."`
-	Rebuild  RebuildCmd  `cmd:"" group:"proof" help:"Restore what is damaged from what is still there."`
+	Validate ValidateCmd `cmd:"" unlisted:"" group:"proof" help:"Verify that checkpoints are complete and unchanged."`
+	Rebuild  RebuildCmd  `cmd:"" unlisted:"" group:"proof" help:"Restore what is damaged from what is still there."`
 	Doctor   DoctorCmd   `cmd:"" group:"proof" help:"Find problems, and fix what is safe to fix."`
 
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, switch and close sessions."`
 	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Remove old checkpoints, by the rules of the workflow or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
 	Expunge ExpungeCmd `cmd:"" group:"keep" help:"Remove a file or a secret from all checkpoints."`
-	Pin     PinCmd     `cmd:"" group:"keep" help:"Keep checkpoints from being pruned."`
-	Unpin   UnpinCmd   `cmd:"" group:"keep" help:"Let checkpoints be pruned again."`
+	Pin     PinCmd     `cmd:"" unlisted:"" group:"keep" help:"Keep checkpoints from being pruned."`
+	Unpin   UnpinCmd   `cmd:"" unlisted:"" group:"keep" help:"Let checkpoints be pruned again."`
 
 	Push   PushCmd   `cmd:"" group:"travel" help:"Send checkpoints to a remote."`
 	Fetch  FetchCmd  `cmd:"" group:"travel" help:"Fetch checkpoints from a remote, and merge them with those here."`
-	Sync   SyncCmd   `cmd:"" group:"travel" help:"Fetch, then push."`
-	Remote RemoteCmd `cmd:"" group:"travel" help:"Compare the sessions here with a remote."`
+	Sync   SyncCmd   `cmd:"" unlisted:"" group:"travel" help:"Fetch, then push."`
+	Remote RemoteCmd `cmd:"" unlisted:"" group:"travel" help:"Compare the sessions here with a remote."`
 	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions to a file."`
-	Import ImportCmd `cmd:"" group:"travel" help:"Read sessions from a file."`
+	Import ImportCmd `cmd:"" unlisted:"" group:"travel" help:"Read sessions from a file."`
 	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and choose which may leave this machine."`
 
-	Workflow   WorkflowCmd   `cmd:"" group:"setup" help:"List, show and check workflow definitions."`
+	Workflow   WorkflowCmd   `cmd:"" unlisted:"" group:"setup" help:"List, show and check workflow definitions."`
 	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt becomes a step."`
-	AgentHook  AgentHookCmd  `cmd:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
-	MCP        MCPCmd        `cmd:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
-	Chat       ChatCmd       `cmd:"" group:"setup" help:"Run a command that was typed into an agent's chat."`
-	Init       InitCmd       `cmd:"" group:"setup" help:"Set up this repository (optional)."`
-	Deinit     DeinitCmd     `cmd:"" group:"setup" help:"Remove what init and agent add set up."`
-	Config     ConfigCmd     `cmd:"" group:"setup" help:"Show the settings and where each one comes from."`
-	Version    VersionCmd    `cmd:"" group:"setup" help:"Show the version of this program."`
-	Completion CompletionCmd `cmd:"" group:"setup" help:"Print a completion script for a shell."`
-	Help       HelpCmd       `cmd:"" whole:"" group:"setup" help:"Show the help of a command."`
+	AgentHook  AgentHookCmd  `cmd:"" unlisted:"" name:"hook" group:"setup" help:"Handle an event of a coding agent; the agent runs this."`
+	MCP        MCPCmd        `cmd:"" unlisted:"" name:"mcp" group:"setup" help:"Serve agents over the Model Context Protocol."`
+	Chat       ChatCmd       `cmd:"" unlisted:"" group:"setup" help:"Run a command that was typed into an agent's chat."`
+	Init       InitCmd       `cmd:"" unlisted:"" group:"setup" help:"Set up this repository (optional)."`
+	Deinit     DeinitCmd     `cmd:"" unlisted:"" group:"setup" help:"Remove what init and agent add set up."`
+	Config     ConfigCmd     `cmd:"" unlisted:"" group:"setup" help:"Show the settings and where each one comes from."`
+	Version    VersionCmd    `cmd:"" unlisted:"" group:"setup" help:"Show the version of this program."`
+	Completion CompletionCmd `cmd:"" unlisted:"" group:"setup" help:"Print a completion script for a shell."`
+	Help       HelpCmd       `cmd:"" unlisted:"" whole:"" group:"setup" help:"Show the help of a command."`
 	Hook       HookCmd       `cmd:"" name:"__hook" hidden:"" help:"Run as a git hook."`
 	Pack       PackCmd       `cmd:"" name:"__pack" hidden:"" help:"Run as the packing that a create starts in the background."`
 	Plugin     PluginCmd     `cmd:"" whole:"" name:"__plugin" hidden:"" help:"Write an agent's plugin into a new directory."`
@@ -94,9 +97,9 @@ type grammar struct {
 	Complete   CompleteCmd   `cmd:"" whole:"" name:"__complete" hidden:"" help:"Answer a completion script."`
 }
 
-// everyday are the commands that -h describes; help -a describes all.
+// everyday are the commands that -h describes; help -a describes more.
 func everyday() []string {
-	return []string{"save", "status", "list", "show", "diff", "rollback", "undo", "resume", "land", "push"}
+	return []string{"save", "status", "list", "show", "diff", "rollback", "undo", "revert", "resume", "why", "land", "push"}
 }
 
 // groups are the sections of the help, in their order there.
@@ -116,10 +119,10 @@ func groups() []kong.Group {
 // --quiet from whatever command has them.
 type (
 	jsonFlag struct {
-		JSON bool `name:"json" help:"Print the answer as JSON."`
+		JSON bool `name:"json" group:"common" help:"Print the answer as JSON."`
 	}
 	quietFlag struct {
-		Quiet bool `short:"q" help:"Print nothing if all goes well."`
+		Quiet bool `short:"q" group:"common" help:"Print nothing if all goes well."`
 	}
 	// resultFlags are for commands whose answer confirms what they did.
 	resultFlags struct {
@@ -127,10 +130,10 @@ type (
 		quietFlag
 	}
 	sessionFlag struct {
-		Session string `placeholder:"<name>" complete:"session" help:"Session to use instead of the active one."`
+		Session string `group:"common" placeholder:"<name>" complete:"session" help:"Session to use instead of the active one."`
 	}
 	dryRunFlag struct {
-		DryRun bool `short:"n" help:"Show what would be done, but change nothing."`
+		DryRun bool `short:"n" brief:"" help:"Show what would be done, but change nothing."`
 	}
 )
 

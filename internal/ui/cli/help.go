@@ -20,8 +20,8 @@ type HelpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command whose help to show." complete:"command"`
 }
 
-// Run prints the help of the program, or of the command that the arguments name. For the program it
-// describes the everyday commands, or with --all all of them.
+// Run prints the help of the program, or all of that of the command that the arguments name. For the program it
+// describes the everyday commands, or with --all more of them.
 func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 	node, err := usage.Find(app.model.Node, c.Command...)
 	if err != nil {
@@ -30,15 +30,12 @@ func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 	if c.All && len(c.Command) > 0 {
 		return usage.Error("-a describes all commands, so it takes no command")
 	}
-	if c.All {
-		return app.help(ctx, node, nil)
-	}
-	return app.help(ctx, node, everyday())
+	return app.help(ctx, node, !c.All && len(c.Command) == 0)
 }
 
-// help prints the help of a command. For the program it describes the everyday commands, or all if
-// that is nil. In a repository git's configuration may name the pager.
-func (a *App) help(ctx context.Context, node *kong.Node, everyday []string) error {
+// help prints the help of a command or of the program; brief leaves out what few people need. In a repository git's
+// configuration may name the pager.
+func (a *App) help(ctx context.Context, node *kong.Node, brief bool) error {
 	var s *checkpoint.Service
 	if a.Terminal.OutTerminal {
 		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: func(string) {}}); err == nil {
@@ -46,7 +43,12 @@ func (a *App) help(ctx context.Context, node *kong.Node, everyday []string) erro
 			defer s.Close() //nolint:errcheck // nothing was written
 		}
 	}
-	return a.long(ctx, s, func(w io.Writer) error { return usage.WriteBrief(w, a.view.Style, node, everyday) })
+	return a.long(ctx, s, func(w io.Writer) error {
+		if brief {
+			return usage.WriteBrief(w, a.view.Style, node, everyday())
+		}
+		return usage.WriteHelp(w, a.view.Style, node)
+	})
 }
 
 // helpTexts are the long help texts of the commands, for -h and the man page: help/create.txt,

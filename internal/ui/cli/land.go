@@ -20,12 +20,12 @@ import (
 type LandCmd struct {
 	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
 	sessionFlag
-	Each    bool   `help:"Make one commit for each milestone instead of one for all."`
-	Message string `short:"m" placeholder:"<text>" xor:"message" help:"Message of the commit; default: the last checkpoint's, which the editor shows with the others if there are several."`
+	Each    bool   `brief:"" help:"Make one commit for each milestone instead of one for all."`
+	Message string `brief:"" short:"m" placeholder:"<text>" xor:"message" help:"Message of the commit; default: the last checkpoint's, which the editor shows with the others if there are several."`
 	File    string `short:"F" placeholder:"<file>" complete:"file" xor:"message" help:"Take the message from a file; - means standard input."`
-	NoEdit  bool   `help:"Take the last checkpoint's message without starting the editor."`
-	Branch  string `placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
-	Undo    bool   `help:"Take the last landing of this worktree back, as git checkpoint undo does."`
+	NoEdit  bool   `brief:"" help:"Take the last checkpoint's message without starting the editor."`
+	Branch  string `brief:"" placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
+	Undo    bool   `brief:"" help:"Take the last landing of this worktree back, as git checkpoint undo does."`
 	confirmFlags
 	resultFlags
 }

@@ -13,18 +13,18 @@ import (
 
 // ListCmd is "git checkpoint list". Its flags are filters.
 type ListCmd struct {
-	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the active one."`
-	All     bool   `xor:"which" help:"List the checkpoints of all sessions."`
-	Type    string `placeholder:"<prefix>" help:"Only sessions whose name or kind of work begins with this; without --session, of all sessions."`
-	Trigger string `placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
-	Status  string `placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
-	Step    *int   `placeholder:"<n>" help:"Only checkpoints of this step."`
-	Since   string `placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d or 12h."`
-	Where   string `placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
-	Hidden  bool   `help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
-	Columns string `placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
-	Grep    string `placeholder:"<word>" help:"Only checkpoints whose message or a changed path has this word, in any case."`
-	Limit   *int   `short:"n" placeholder:"<n>" help:"Only this many, the newest; -5 is short for -n 5, and 0 means all. At a terminal the default is a screenful."`
+	Session string `group:"common" xor:"which" placeholder:"<name>" complete:"session" help:"Session to list instead of the active one."`
+	All     bool   `brief:"" xor:"which" help:"List the checkpoints of all sessions."`
+	Type    string `group:"workflow" placeholder:"<prefix>" help:"Only sessions whose name or kind of work begins with this; without --session, of all sessions."`
+	Trigger string `group:"workflow" placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
+	Status  string `group:"workflow" placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
+	Step    *int   `group:"workflow" placeholder:"<n>" help:"Only checkpoints of this step."`
+	Since   string `brief:"" placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d or 12h."`
+	Where   string `group:"workflow" placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
+	Hidden  bool   `brief:"" help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
+	Columns string `brief:"" placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
+	Grep    string `brief:"" placeholder:"<word>" help:"Only checkpoints whose message or a changed path has this word, in any case."`
+	Limit   *int   `brief:"" short:"n" placeholder:"<n>" help:"Only this many, the newest; -5 is short for -n 5, and 0 means all. At a terminal the default is a screenful."`
 	jsonFlag
 }
 

@@ -15,13 +15,13 @@ import (
 type PromoteCmd struct {
 	Attempt          string   `arg:"" complete:"attempt" help:"Attempt, by its name, its session or its directory."`
 	Paths            []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Bring only these files."`
-	StateOnly        bool     `xor:"mode" help:"Bring only the state, no files."`
-	Merge            bool     `xor:"mode" help:"Merge with what changed here since the fork; refused if there are conflicts."`
-	Conflicts        bool     `help:"With --merge: write conflicts into the files, with markers."`
+	StateOnly        bool     `group:"workflow" xor:"mode" help:"Bring only the state, no files."`
+	Merge            bool     `brief:"" xor:"mode" help:"Merge with what changed here since the fork; refused if there are conflicts."`
+	Conflicts        bool     `brief:"" help:"With --merge: write conflicts into the files, with markers."`
 	OverwriteIgnored bool     `help:"Capture ignored files that are in the way, then overwrite them."`
-	Message          string   `short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
+	Message          string   `brief:"" short:"m" placeholder:"<text>" help:"Message of the checkpoint."`
 	Reason           string   `placeholder:"<text>" help:"Reason to record in the history."`
-	Plan             string   `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Plan             string   `group:"program" placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	confirmFlags
 	resultFlags
 }

@@ -10,7 +10,7 @@ import (
 
 // PruneCmd is "git checkpoint prune", also called "cleanup".
 type PruneCmd struct {
-	Session   string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the active one."`
+	Session   string `group:"common" xor:"which" placeholder:"<name>" complete:"session" help:"Session to prune instead of the active one."`
 	All       bool   `xor:"which" help:"Prune all sessions."`
 	Keep      *int   `placeholder:"<n>" help:"Keep the newest <n> of each session."`
 	OlderThan string `placeholder:"<age>" help:"Prune only what is older than this: 30d, 12h, 2w."`

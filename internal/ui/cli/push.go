@@ -14,7 +14,7 @@ import (
 // remoteFlags say which remote a command is about, and which sessions.
 type remoteFlags struct {
 	Remote  string   `arg:"" optional:"" complete:"remote" help:"Remote, by name or URL; default: checkpoint.remote, else the branch's remote, else origin."`
-	Session []string `sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
+	Session []string `group:"common" sep:"none" placeholder:"<name>" complete:"session" help:"Only this session; can be repeated."`
 }
 
 // request turns the flags into a request.

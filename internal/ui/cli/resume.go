@@ -21,15 +21,15 @@ import (
 // the choice.
 type ResumeCmd struct {
 	Ref     string `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the newest unfinished one."`
-	Type    string `placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
-	Match   string `placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
-	Current string `placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
+	Type    string `group:"workflow" placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
+	Match   string `group:"workflow" placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
+	Current string `group:"program" placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
 	Accept  bool   `xor:"choice" help:"Answer yes to all questions, and continue."`
 	Fresh   bool   `xor:"choice" help:"Close the session, so that work can start afresh."`
 	View    bool   `xor:"choice" help:"Show the details, and ask nothing."`
 	Delete  bool   `xor:"choice" help:"Delete all checkpoints of the session."`
-	Context bool   `xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
-	JSON    bool   `name:"json" xor:"form" help:"Print the answer as JSON."`
+	Context bool   `group:"program" xor:"form" help:"Print what an agent needs to know to continue, the most important first."`
+	JSON    bool   `group:"common" name:"json" xor:"form" help:"Print the answer as JSON."`
 	Yes     bool   `short:"y" help:"With --accept, also bring the files of another branch onto this one."`
 	quietFlag
 }

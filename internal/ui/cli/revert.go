@@ -16,13 +16,13 @@ type RevertCmd struct {
 	Ref  string   `arg:"" optional:"" complete:"ref" help:"Step to take back, or a range such as 4..6, both ends included; more may follow."`
 	Rest []string `arg:"" optional:"" name:"path" dashed:"" more:"" complete:"file" help:"Take back only what was done to these files."`
 	sessionFlag
-	Since            string `placeholder:"<ref>" complete:"ref" help:"Take back all that the session did after this checkpoint."`
-	By               string `placeholder:"<who>" complete:"session" help:"Take back only what this session or agent did, or what nobody known did: outside, unknown."`
-	Conflicts        bool   `help:"Write conflicts into the files, with markers."`
-	State            bool   `help:"Also take back what the steps changed in the state."`
+	Since            string `brief:"" placeholder:"<ref>" complete:"ref" help:"Take back all that the session did after this checkpoint."`
+	By               string `brief:"" placeholder:"<who>" complete:"session" help:"Take back only what this session or agent did, or what nobody known did: outside, unknown."`
+	Conflicts        bool   `brief:"" help:"Write conflicts into the files, with markers."`
+	State            bool   `group:"workflow" help:"Also take back what the steps changed in the state."`
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
 	Reason           string `placeholder:"<text>" help:"Reason to record in the history."`
-	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Plan             string `group:"program" placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	confirmFlags
 	filesFlag
 	resultFlags

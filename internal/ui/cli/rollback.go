@@ -19,20 +19,20 @@ type RollbackCmd struct {
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files; the session stays where it is."`
 	whereFlag
 	sessionFlag
-	Branch           bool    `xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
+	Branch           bool    `brief:"" xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
 	KeepBranch       bool    `xor:"branch" help:"Leave HEAD and branches where they are, even in a session with a branch of its own."`
 	Index            *string `xor:"index" enum:"staged,exact" placeholder:"<how>" help:"What to bring back of the index: staged (default), what was staged then; or exact, each entry as it was, although HEAD has moved since."`
-	WorktreeOnly     bool    `xor:"mode,index" help:"Leave the index as it is."`
-	StateOnly        bool    `xor:"mode,index" help:"Change no files: only make the checkpoint the current one, and print its state."`
-	State            bool    `xor:"mode" help:"With paths: bring the state back, too, and make the checkpoint the current one."`
-	Produced         bool    `xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
+	WorktreeOnly     bool    `brief:"" xor:"mode,index" help:"Leave the index as it is."`
+	StateOnly        bool    `group:"workflow" xor:"mode,index" help:"Change no files: only make the checkpoint the current one, and print its state."`
+	State            bool    `group:"workflow" xor:"mode" help:"With paths: bring the state back, too, and make the checkpoint the current one."`
+	Produced         bool    `group:"program" xor:"mode" help:"Restore only files that changed between checkpoints of this session."`
 	OverwriteIgnored bool    `help:"Capture ignored files that are in the way, then overwrite them."`
-	Force            bool    `help:"Roll back even during a merge, rebase or bisect; restores only files."`
-	Chat             bool    `help:"Also begin a conversation with the agent that goes on from there; the old one stays."`
+	Force            bool    `brief:"" help:"Roll back even during a merge, rebase or bisect; restores only files."`
+	Chat             bool    `brief:"" help:"Also begin a conversation with the agent that goes on from there; the old one stays."`
 	Reason           string  `placeholder:"<text>" help:"Reason to record in the history."`
-	Plan             string  `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	Continue         bool    `xor:"end" help:"Finish a rollback that was cut off."`
-	Abort            bool    `xor:"end" help:"Take back a rollback that was cut off."`
+	Plan             string  `group:"program" placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Continue         bool    `group:"program" xor:"end" help:"Finish a rollback that was cut off."`
+	Abort            bool    `group:"program" xor:"end" help:"Take back a rollback that was cut off."`
 	confirmFlags
 	filesFlag
 	resultFlags

@@ -18,8 +18,8 @@ type ShowCmd struct {
 	Ref string `arg:"" optional:"" complete:"ref" help:"Checkpoint, checkpoint:path for one of its files, or a commit; default: the current checkpoint."`
 	whereFlag
 	sessionFlag
-	Get    string `xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
-	Output string `xor:"form" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
+	Get    string `group:"program" xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
+	Output string `group:"program" xor:"form" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
 	Stat   bool   `xor:"form" help:"Print git's statistics of the files that changed."`
 	Patch  bool   `xor:"form" short:"p" help:"Print git's diff of the files that changed."`
 	jsonFlag

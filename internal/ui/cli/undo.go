@@ -15,7 +15,7 @@ import (
 type UndoCmd struct {
 	// Levels is a number, or the id of an event.
 	Levels string `arg:"" optional:"" name:"n|event" help:"How many rollbacks to take back; or an event: take back everything up to that rollback."`
-	To     string `placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that went to this checkpoint or has this event."`
+	To     string `brief:"" placeholder:"<ref>|<event>" complete:"ref" help:"Go back to before the rollback that went to this checkpoint or has this event."`
 	walkFlags
 }
 
@@ -27,10 +27,10 @@ type RedoCmd struct {
 
 // walkFlags are the flags that undo and redo share.
 type walkFlags struct {
-	List             bool   `help:"List what can be undone and redone, starting with the next."`
-	Force            bool   `help:"Also take commits off the branch that were made since."`
+	List             bool   `brief:"" help:"List what can be undone and redone, starting with the next."`
+	Force            bool   `brief:"" help:"Also take commits off the branch that were made since."`
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`
-	Plan             string `placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
+	Plan             string `group:"program" placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
 	confirmFlags
 	filesFlag
 	resultFlags

@@ -12,11 +12,23 @@ import (
 	"git-checkpoint/internal/format/render"
 )
 
-// errHelp is how -h and --help leave the parser: kong stops at the first error.
-var errHelp = errors.New("help was asked for")
+// errHelp and errBrief are how --help and -h leave the parser: kong stops at the first error.
+var (
+	errHelp  = errors.New("help was asked for")
+	errBrief = errors.New("the short help was asked for")
+)
 
-// HelpFlag is -h, --help. kong's own help flag would print kong's help and exit.
+// HelpFlag is --help. kong's own help flag would print kong's help and exit.
 type HelpFlag bool
+
+// BriefFlag is -h.
+type BriefFlag bool
+
+// BeforeReset stops the parser with errBrief, as that of HelpFlag does with errHelp.
+func (BriefFlag) BeforeReset() error { return errBrief }
+
+// IgnoreDefault is that of HelpFlag.
+func (BriefFlag) IgnoreDefault() {}
 
 // BeforeReset stops the parser with errHelp. kong calls this hook before it checks that required
 // arguments are there, so "rollback -h" needs none.
@@ -41,43 +53,52 @@ func Find(node *kong.Node, words ...string) (*kong.Node, error) {
 // help looks the same in a script, and tests can compare it.
 const textWidth = 80
 
-// WriteHelp writes the help of a command, or of the program if node is the root of the grammar:
-// usage, description, arguments, commands and options. node.Help is the one-line text in the struct
-// tag, node.Detail the long one.
+// WriteHelp writes the whole help of a command, or of the program if node is the root of the grammar: usage,
+// description, arguments, commands and options. node.Help is the one-line text in the struct tag, node.Detail the
+// long one.
 func WriteHelp(w io.Writer, style render.Style, node *kong.Node) error {
-	return write(w, &helpText{style: style}, node)
-}
-
-// WriteBrief is WriteHelp that describes the everyday commands only and names the others, group by group.
-// For a single command it is the same.
-func WriteBrief(w io.Writer, style render.Style, node *kong.Node, everyday []string) error {
-	return write(w, &helpText{style: style, everyday: everyday}, node)
-}
-
-func write(w io.Writer, h *helpText, node *kong.Node) error {
+	h := &helpText{style: style}
 	h.usage(node)
 	h.prose(node.Help)
 	h.prose(node.Detail)
 	h.arguments(node)
-	if node.Type == kong.ApplicationNode && len(h.everyday) > 0 {
-		h.brief(node)
-	} else {
-		h.commands(node)
-	}
+	h.commands(node)
 	h.options(node)
+	h.more(node)
+	_, err := io.WriteString(w, h.text.String())
+	return err
+}
+
+// WriteBrief writes what fits on a screen. Of the program it describes the everyday commands and names the others,
+// group by group; of a command it has the usage, examples and the options that most people need.
+func WriteBrief(w io.Writer, style render.Style, node *kong.Node, everyday []string) error {
+	h := &helpText{style: style}
+	h.usage(node)
+	h.prose(node.Help)
 	if node.Type == kong.ApplicationNode {
-		h.prose("`git checkpoint help -a` describes all commands, `git checkpoint help <command>` says more about one, and `git help checkpoint` opens the manual.")
+		h.everyday(node, everyday)
+		h.more(node)
+	} else {
+		h.examples(node)
+		h.commands(node)
+		h.mainOptions(node)
+		h.prose("`" + strings.Replace(callOf(node), "checkpoint", "checkpoint help", 1) + "` says everything.")
 	}
 	_, err := io.WriteString(w, h.text.String())
 	return err
+}
+
+// more names the other forms of the program's help.
+func (h *helpText) more(node *kong.Node) {
+	if node.Type == kong.ApplicationNode {
+		h.prose("`git checkpoint help -a` describes these, `git checkpoint help <command>` says more about one, and `git help checkpoint` opens the manual.")
+	}
 }
 
 // helpText builds the page that -h prints. manpage.go builds the man page from the same grammar.
 type helpText struct {
 	text  strings.Builder
 	style render.Style
-	// everyday are the commands that the short help of the program describes, in this order.
-	everyday []string
 }
 
 // usage writes the usage lines in the style of git.
@@ -118,40 +139,31 @@ func (h *helpText) arguments(node *kong.Node) {
 	}
 }
 
-// brief describes the everyday commands and names the rest.
-func (h *helpText) brief(node *kong.Node) {
+// everyday describes the commands of the list and names the other ones that are not unlisted.
+func (h *helpText) everyday(node *kong.Node, list []string) {
 	h.title("Every day:")
-	for _, called := range h.everyday {
-		if c := child(node, called); c != nil {
-			h.row("   "+strings.Join(append([]string{c.Name}, c.Aliases...), ", "), c.Help)
-		}
-	}
-	h.title("More commands:")
-	group, names := "", []string(nil)
-	flush := func() {
-		if len(names) > 0 {
-			h.row("   "+strings.TrimSuffix(group, ":"), strings.Join(names, ", "))
-		}
-		names = nil
-	}
+	var others []string
 	for _, c := range node.Children {
-		if c.Hidden || c.Group == nil || slices.ContainsFunc(h.everyday, func(called string) bool { return child(node, called) == c }) {
-			continue
+		if !c.Hidden && !c.Tag.Has(unlistedTag) && !slices.ContainsFunc(list, func(called string) bool { return child(node, called) == c }) {
+			others = append(others, c.Name)
 		}
-		if c.Group.Title != group {
-			flush()
-			group = c.Group.Title
-		}
-		names = append(names, c.Name)
 	}
-	flush()
+	for _, called := range list {
+		h.command(child(node, called))
+	}
+	h.names("More commands:", others)
 }
 
 // commands lists the subcommands, below the titles of their groups.
 func (h *helpText) commands(node *kong.Node) {
 	group := ""
+	var unlisted []string
 	for _, c := range node.Children {
-		if c.Hidden {
+		switch {
+		case c.Hidden:
+			continue
+		case c.Tag.Has(unlistedTag):
+			unlisted = append(unlisted, c.Name)
 			continue
 		}
 		title := "Commands:"
@@ -162,29 +174,111 @@ func (h *helpText) commands(node *kong.Node) {
 			group = title
 			h.title(title)
 		}
-		name := c.Name
-		if len(c.Aliases) > 0 {
-			name += ", " + strings.Join(c.Aliases, ", ")
-		}
-		h.row("   "+name, c.Help)
+		h.command(c)
+	}
+	h.names("Also:", unlisted)
+}
+
+func (h *helpText) command(c *kong.Node) {
+	h.row("   "+strings.Join(append([]string{c.Name}, c.Aliases...), ", "), c.Help)
+}
+
+// names lists commands by name alone.
+func (h *helpText) names(title string, all []string) {
+	if len(all) == 0 {
+		return
+	}
+	h.title(title)
+	slices.Sort(all)
+	for _, line := range wrapped(strings.Join(all, ", "), textWidth-3) {
+		h.text.WriteString("   " + line + "\n")
 	}
 }
 
-// options lists the command's own flags, then those that every command has.
+// unlistedTag marks commands that the help of the program only names: few people type them.
+const unlistedTag = "unlisted"
+
+// Keys of groups of flags, in the order of their titles in the help. A flag without a group is an option of its
+// command.
+var flagGroups = []struct{ key, title string }{
+	{"", "Options:"}, {"workflow", "For workflows:"}, {"program", "For programs:"}, {"common", "Common options:"},
+}
+
+// options lists the command's own flags by group. Those of every command are common.
 func (h *helpText) options(node *kong.Node) {
-	for _, at := range []struct {
-		title string
-		node  *kong.Node
-	}{{"Options:", node}, {"Options of every command:", root(node)}} {
-		visible := slices.ContainsFunc(at.node.Flags, func(f *kong.Flag) bool { return !f.Hidden })
-		if !visible || at.title == "Options:" && at.node.Type == kong.ApplicationNode {
-			continue
-		}
-		h.title(at.title)
-		for _, f := range at.node.Flags {
-			if !f.Hidden {
-				h.row(optionText(f), kong.DefaultHelpValueFormatter(f.Value))
+	flags := slices.Clone(node.Flags)
+	if node.Type != kong.ApplicationNode {
+		flags = append(flags, root(node).Flags...)
+	}
+	for _, group := range flagGroups {
+		titled := false
+		for _, f := range flags {
+			if f.Hidden || groupOf(f) != group.key {
+				continue
 			}
+			if !titled {
+				h.title(group.title)
+				titled = true
+			}
+			h.row(optionText(f), kong.DefaultHelpValueFormatter(f.Value))
+		}
+	}
+}
+
+func groupOf(f *kong.Flag) string {
+	if f.Group == nil {
+		return ""
+	}
+	return f.Group.Key
+}
+
+// briefTag marks the flags that come first in the short help.
+const (
+	briefTag     = "brief"
+	mostOptions  = 7
+	mostExamples = 3
+	mostLines    = 24
+)
+
+// mainOptions lists the options that most people need, each with the first part of its description: those that are
+// marked, then others without a group.
+func (h *helpText) mainOptions(node *kong.Node) {
+	var marked, others []*kong.Flag
+	for _, f := range node.Flags {
+		switch {
+		case f.Hidden:
+		case f.Tag.Has(briefTag):
+			marked = append(marked, f)
+		case groupOf(f) == "":
+			others = append(others, f)
+		}
+	}
+	shown := append(marked, others...)
+	shown = shown[:min(len(shown), mostOptions)]
+	if len(shown) > 0 {
+		h.title("Options:")
+	}
+	for _, f := range shown {
+		text, _, _ := strings.Cut(firstSentence(kong.DefaultHelpValueFormatter(f.Value)), "; ")
+		row := helpText{style: h.style}
+		row.row(optionText(f), strings.TrimSuffix(text, ".")+".")
+		if strings.Count(h.text.String()+row.text.String(), "\n") > mostLines-2 { // the last line and the blank one before it
+			return
+		}
+		h.text.WriteString(row.text.String())
+	}
+}
+
+// examples shows the first examples of the long help.
+func (h *helpText) examples(node *kong.Node) {
+	shown := 0
+	for line := range strings.Lines(node.Detail) {
+		if strings.HasPrefix(line, "    git checkpoint ") && shown < mostExamples {
+			if shown == 0 {
+				h.text.WriteByte('\n')
+			}
+			shown++
+			h.text.WriteString(line)
 		}
 	}
 }

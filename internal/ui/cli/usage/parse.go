@@ -198,7 +198,7 @@ func takesText(f *kong.Flag) bool {
 // "=".
 func flagOf(node *kong.Node, word string) (flag *kong.Flag, attached bool) {
 	name, _, attached := strings.Cut(word, "=")
-	for _, group := range node.AllFlags(true) {
+	for _, group := range node.AllFlags(false) {
 		for _, f := range group {
 			if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) {
 				return f, attached
@@ -244,19 +244,19 @@ func JSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// Explain turns an error of Parse into a usage error in our words, with hints. -h is an error for
-// kong too: then Explain returns the command whose help was asked for.
-func Explain(err error, app *kong.Application, args []string) (help *kong.Node, explained error) {
+// Explain turns an error of Parse into a usage error in our words, with hints. -h and --help are errors for
+// kong too: then Explain returns the command whose help was asked for, and whether the short one was.
+func Explain(err error, app *kong.Application, args []string) (help *kong.Node, brief bool, explained error) {
 	var bad *kong.ParseError
 	if !errors.As(err, &bad) {
-		return nil, err
+		return nil, false, err
 	}
 	node := app.Node
 	if selected := bad.Context.Selected(); selected != nil {
 		node = selected
 	}
-	if errors.Is(err, errHelp) {
-		return node, nil
+	if brief = errors.Is(err, errBrief); brief || errors.Is(err, errHelp) {
+		return node, brief, nil
 	}
 	// A default command such as "session list" was selected without being typed. The error is about
 	// what was typed.
@@ -264,7 +264,7 @@ func Explain(err error, app *kong.Application, args []string) (help *kong.Node, 
 		node = parent
 	}
 	message, hints := reworded(bad.Error(), node, args)
-	return nil, Error(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
+	return nil, false, Error(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
 }
 
 // Error is an error in the arguments, with what to type instead.
