@@ -4,79 +4,76 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/format/name"
 )
 
 //go:embed chat.json
-var chatGrammar []byte
+var table []byte
 
-// Command is a command that was found in a prompt. Does names it. All of it is data: A and B have
-// the form of a checkpoint's name (chatRef), after a session and a colon if it is another one's. Words is
-// free text. For "mistyped", A is what was probably meant.
-type Command struct {
-	Does  string `json:"does"`
-	A     string `json:"a"`
-	B     string `json:"b"`
-	Words string `json:"words"`
+// form is a row of chat.json: what is typed, and the command line that it stands for.
+type form struct {
+	Words []string `json:"words"` // what it begins with
+	Least int      `json:"least"` // how many checkpoints follow
+	Most  int      `json:"most"`
+	Refs  []string `json:"refs"`  // the checkpoints that are meant if they are left out
+	Text  bool     `json:"text"`  // words of the person's own may follow
+	Flags []string `json:"flags"` // of the command line, which may be typed here, too
 
-	OverwriteIgnored bool `json:"overwrite_ignored"`
-	Branch           bool `json:"branch"`
-	// Alone is set for "y", which is a command only if it is the whole prompt and a question was
-	// asked.
-	Alone bool `json:"alone"`
+	Line []string `json:"line"` // the arguments; {a}, {b} and {words} are what was typed
+	Does string   `json:"does"` // what is no command line, or more than one
+
+	Means  []string `json:"means"`  // other command lines that answers name, and that it stands for
+	Quotes bool     `json:"quotes"` // the answer quotes messages, in which a command line is somebody's text
+	Next   string   `json:"next"`   // what may be typed after it
+	Broken string   `json:"broken"` // what an exit code without an error means
 }
 
-// chatForm is a row of chat.json: what is typed, and the Command that it means. Says is literal
-// text with the slots {a}, {b} and {words}, as in "*cp-diff:{a}:{b}".
-type chatForm struct {
-	Command
-	Says string `json:"says"`
+// forms returns the table.
+var forms = sync.OnceValue(func() (all []form) {
+	if err := json.Unmarshal(table, &all); err != nil {
+		panic(err) // it is embedded, and a test reads it
+	}
+	return all
+})
+
+// command is a command that was typed. All of it is data: a checkpoint has the form of chatRef, after a
+// session and a colon if it is another one's, and a flag is one of the form's.
+type command struct {
+	form
+	refs, flags []string
+	words       string // free text; the whole line of a command that was mistyped
+	meant       string // what a mistyped one probably is
 }
 
-// Limits on what is searched for a command: longestChatLine is in bytes.
-const (
-	longestChatLine = 4000
-	mostChatLines   = 10_000
-)
+// longestLine bounds what is searched for a command, in bytes.
+const longestLine = 4000
 
-// Parse finds the first line of a prompt that is one of our commands. Within a line, the first row
-// of chat.json that matches is used, so the order of the rows matters. A prompt that begins with
-// "*" and nearly the word of a command is the command "mistyped".
-func Parse(text string) (Command, bool) {
-	// Every command begins with one of these. This skips most prompts before the table is decoded.
-	if !strings.ContainsAny(text, "*/yY") {
-		return Command{}, false
+// IsCommand reports whether a prompt is one of our commands, also a mistyped one.
+func IsCommand(prompt string) bool {
+	_, ours := parse(prompt)
+	return ours
+}
+
+// parse reads a prompt that is one of our commands: a single line that begins with its words. A line that
+// begins with nearly such a word, and is too short for a sentence, is a command that was mistyped.
+func parse(prompt string) (c command, ours bool) {
+	line := strings.TrimSpace(prompt)
+	if line == "" || line[0] != '*' && line[0] != '/' || len(line) > longestLine || strings.ContainsAny(line, "\r\n") || !utf8.ValidString(line) {
+		return c, false
 	}
-	var forms []chatForm
-	// The table is embedded, and a test decodes it.
-	if json.Unmarshal(chatGrammar, &forms) != nil {
-		return Command{}, false
-	}
-	whole, lines := strings.TrimSpace(text), strings.SplitN(text, "\n", mostChatLines+1)
-	for _, line := range lines[:min(len(lines), mostChatLines)] {
-		line = strings.TrimSpace(line)
-		if len(line) > longestChatLine || !utf8.ValidString(line) {
-			continue
-		}
-		if typed, ok := readStarred(line); ok {
-			if c, ok := typed.command(forms); ok {
-				return c, true
-			}
-			continue
-		}
-		for _, f := range forms {
-			if c, ok := f.match(line); ok && (!c.Alone || line == whole) {
+	for _, f := range forms() {
+		for _, words := range f.Words {
+			if c, ours := f.read(line, words); ours {
 				return c, true
 			}
 		}
 	}
-	first, _, _ := strings.Cut(whole, "\n")
-	if typed, ok := readStarred(strings.TrimSpace(first)); ok && len(first) <= longestChatLine && utf8.ValidString(first) {
-		return typed.mistyped(forms)
-	}
-	return Command{}, false
+	return mistyped(line)
 }
 
 // chatRef is what may stand for a checkpoint in a chat: a number, a label, an id of ours or of a
@@ -86,49 +83,147 @@ var chatRef = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 })
 
-// match compares a line with the form and fills in the slots. A slot ends where the literal text
-// after it begins, or at the end of the line.
-func (f chatForm) match(line string) (Command, bool) {
-	c := f.Command
-	if c.Alone { // capital letters are understood
-		line = strings.ToLower(line)
+// separators are what may stand between checkpoints.
+const separators = " \t:"
+
+// nextWord returns the first word of a text, and what follows it.
+func nextWord(text string) (word, after string) {
+	text = strings.TrimLeft(text, separators)
+	if end := strings.IndexAny(text, separators); end >= 0 {
+		return text[:end], text[end:]
 	}
-	says := f.Says
-	for {
-		literal, after, found := strings.Cut(says, "{")
-		rest, ok := strings.CutPrefix(line, literal)
-		if !ok || !found {
-			return c, ok && rest == ""
-		}
-		slot, next, _ := strings.Cut(after, "}")
-		line, says = rest, next
-		value := line
-		if stop, _, _ := strings.Cut(next, "{"); stop != "" {
-			if value, _, ok = strings.Cut(line, stop); !ok {
-				return c, false
-			}
-		}
-		if !c.fillSlot(slot, strings.TrimSpace(value)) {
-			return c, false
-		}
-		line = line[len(value):]
-	}
+	return text, ""
 }
 
-// fillSlot stores the value of a slot. It reports whether the value has the form that the slot
-// requires.
-func (c *Command) fillSlot(slot, value string) bool {
-	if slot == "words" {
-		c.Words = value
-		return value != ""
+// nextRef returns the checkpoint with which a text begins, and what follows it; "" if it is none.
+func nextRef(text string) (ref, after string) {
+	ref, after = nextWord(text)
+	if chatRef().MatchString(ref) {
+		return ref, after
 	}
-	if !chatRef().MatchString(value) {
-		return false
+	session, err := name.ParseSession(ref)
+	if ref, after = nextWord(after); err != nil || !chatRef().MatchString(ref) {
+		return "", text
 	}
-	if slot == "a" {
-		c.A = value
-	} else {
-		c.B = value
+	return string(session) + ":" + ref, after
+}
+
+// read reads a line as this form. Free text after a checkpoint counts only where a colon follows the
+// words, because anything else may be prose.
+func (f form) read(line, words string) (c command, ours bool) {
+	c.form = f
+	if len(line) < len(words) || !strings.EqualFold(line[:len(words)], words) {
+		return c, false
 	}
-	return true
+	rest := line[len(words):]
+	if rest != "" && !strings.ContainsAny(rest[:1], separators) || rest != "" && words[0] == '/' && rest[0] == ':' {
+		return c, false
+	}
+	colon := strings.HasPrefix(rest, ":") || words[0] == '/'
+	for len(c.refs) < f.Most {
+		ref, after := nextRef(rest)
+		if ref == "" {
+			break
+		}
+		c.refs, rest = append(c.refs, ref), after
+	}
+	for len(f.Flags) > 0 {
+		flag, after, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
+		if !slices.Contains(f.Flags, flag) {
+			break
+		}
+		c.flags, rest = append(c.flags, flag), after
+	}
+	c.words = strings.TrimSpace(rest)
+	blank := strings.TrimLeft(rest, " \t") != rest
+	return c, len(c.refs) >= f.Least && (strings.Trim(rest, separators) == "" ||
+		f.Text && colon && (blank || len(c.flags) > 0) && (f.Least == 0 || !unknownFlag().MatchString(c.words)))
+}
+
+// unknownFlag matches what looks like a flag, and is no reason that a person gives.
+var unknownFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--?[A-Za-z]`) })
+
+// args returns the arguments of the command line. An argument whose slot is empty is left out.
+func (c command) args() (args []string) {
+	slots := map[string]string{"{a}": "", "{b}": "", "{words}": c.words}
+	for i, slot := range []string{"{a}", "{b}"} {
+		if i < len(c.refs) {
+			slots[slot] = c.refs[i]
+		} else if i < len(c.Refs) {
+			slots[slot] = c.Refs[i]
+		}
+	}
+	for _, arg := range c.Line {
+		before, slot, _ := strings.Cut(arg, "{")
+		switch value, filled := slots["{"+slot]; {
+		case !filled:
+			args = append(args, arg)
+		case value != "":
+			args = append(args, before+value)
+		case before == "--reason=":
+			args = append(args, defaultReason)
+		}
+	}
+	return append(args, c.flags...)
+}
+
+const defaultReason = "--reason=asked for in the chat"
+
+// typed returns how a command is typed.
+func (f form) typed(refs, flags []string) string {
+	return strings.Join(append([]string{strings.Join(append([]string{f.Words[0]}, refs...), ":")}, flags...), " ")
+}
+
+// Limits of what is taken for a mistyped command: how many letters may be wrong in a short word and in a
+// long one, and how many words a line may have after one that is right. More are a sentence.
+const (
+	shortWord       = 5
+	mostWrongShort  = 1
+	mostWrong       = 2
+	mostWordsAfter  = 2
+	prefixOfNumbers = ":0123456789@"
+)
+
+// mistyped returns the command for a line whose word is that of one of ours, or nearly so, but which is
+// none of them.
+func mistyped(line string) (c command, ours bool) {
+	end := strings.IndexFunc(line[1:], func(r rune) bool { return r != '-' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }) + 1
+	if end == 0 {
+		end = len(line)
+	}
+	word, rest := strings.ToLower(line[:end]), line[end:]
+	if line[0] != '*' || len(word) < 2 {
+		return c, false
+	}
+	best := mostWrong + 1
+	for _, f := range forms() {
+		most := mostWrong
+		if len(f.Words[0]) <= shortWord+len("*") {
+			most = mostWrongShort
+		}
+		for _, words := range f.Words {
+			if d := name.Distance(word, words); words[0] == '*' && d <= most && d < best {
+				best, c.form = d, f
+				c.Words = []string{words}
+			}
+		}
+	}
+	var refs []string
+	after := rest
+	for ref := "-"; ref != ""; {
+		if ref, after = nextRef(after); ref != "" {
+			refs = append(refs, ref)
+		}
+	}
+	prose := strings.Contains(rest, "*") || strings.HasPrefix(rest, "_") || len(strings.Fields(strings.TrimLeft(rest, ":"))) > mostWordsAfter || best > 0 && strings.Trim(after, separators) != "" && len(refs) == 0
+	// *rollback:1; and so on is no sentence.
+	command := best == 0 && len(rest) > 1 && rest[0] == ':' && strings.Contains(prefixOfNumbers, rest[1:2])
+	if best > mostWrong || prose && !command {
+		return c, false
+	}
+	for len(refs) < c.Least {
+		refs = append(refs, "N")
+	}
+	c.Does, c.words, c.meant = "mistyped", line, c.typed(refs[:min(len(refs), c.Most)], nil)
+	return c, true
 }

@@ -2,51 +2,62 @@ package chat
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// typed maps the command lines that occur in answers to what is typed in a chat. Others stay as
-// they are.
-var typed = map[string]string{
-	"rollback": "*rollback", "rebuild": "*cp-rebuild", "delete": "*delete", "show": "*cp-show", "undo": "*undo", "redo": "*redo",
-	"list": "*cp-list", "history": "*history", "validate": "*cp-validate", "rollback --continue": "*continue", "rollback --abort": "*abort",
-	"resume --accept": "*continue",
-}
-
-// commandPattern matches such a command line in a text, with its backquotes, -y and its argument.
-// Its alternatives must be the keys of typed, the longer ones first.
-var commandPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`?git checkpoint (rollback --continue|rollback --abort|resume --accept|rollback|rebuild|delete|show|undo|redo|list|history|validate)" +
-		"((?: -y| --yes)*)(?: ([0-9A-Za-z@][0-9A-Za-z@.+_~-]*(?::[0-9A-Za-z@][0-9A-Za-z@.+_~-]*)?))?((?: -y| --yes)*)`?")
+// linePattern matches a command line in a text: one in backquotes, or else its words as far as they can
+// be part of it.
+var linePattern = sync.OnceValue(func() *regexp.Regexp {
+	const word = `(?:--?[a-z][a-z-]*|(?:[0-9A-Za-z][0-9A-Za-z._-]*:)?[0-9@][0-9A-Za-z@.+_~-]*|(?:[0-9A-Za-z][0-9A-Za-z._-]*:)?[A-Za-z][A-Za-z-]*[-_][0-9][0-9A-Za-z@.+_~-]*)`
+	return regexp.MustCompile("`git checkpoint ([^`\n]*)`|\\bgit checkpoint ([a-z]+(?: +" + word + ")*)")
 })
-
-// otherPattern matches a command line in backquotes.
-var otherPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`git checkpoint [^`\n]*`") })
 
 // inWords rewrites the command lines in a text as chat commands: `git checkpoint rollback 2`
 // becomes *rollback:2. A person in a chat has no shell to type the former into. What a chat does not take
 // is for a terminal, and the text says so.
 func inWords(text string) string {
-	text = commandPattern().ReplaceAllStringFunc(text, func(found string) string {
-		m := commandPattern().FindStringSubmatch(found)
-		said := typed[m[1]]
-		takes := strings.Contains(" rollback rebuild delete show ", " "+m[1]+" ")
-		ref := m[3]
-		if session, of, named := strings.Cut(ref, ":"); named && session != "" {
-			ref = of
+	return linePattern().ReplaceAllStringFunc(text, func(found string) string {
+		m := linePattern().FindStringSubmatch(found)
+		words := strings.Fields(m[1] + m[2])
+		if len(words) > 0 {
+			if typed := typedFor(words); typed != "" {
+				return typed
+			}
 		}
-		isRef := chatRef().MatchString(ref)
-		switch {
-		case takes && isRef:
-			return said + ":" + m[3]
-		// The chat command needs a checkpoint, and this one has none that a chat accepts.
-		case takes || isRef:
-			return found
-		case m[3] != "":
-			return said + " " + m[3]
+		if m[1] != "" {
+			return found + " in a terminal"
 		}
-		return said
+		return found
 	})
-	return otherPattern().ReplaceAllString(text, "$0 in a terminal")
+}
+
+// typedFor returns what is typed in a chat for the arguments of a command line; "" if there is nothing.
+func typedFor(line []string) string {
+	line = slices.DeleteFunc(line, func(word string) bool { return word == "-y" || word == "--yes" })
+	for _, f := range forms() {
+		if slices.Contains(f.Means, strings.Join(line, " ")) {
+			return f.typed(nil, nil)
+		}
+	}
+	var refs, flags []string
+	for _, word := range line[1:] {
+		if strings.HasPrefix(word, "-") {
+			flags = append(flags, word)
+			continue
+		}
+		ref, rest := nextRef(word)
+		if ref != word || rest != "" {
+			return ""
+		}
+		refs = append(refs, ref)
+	}
+	for _, f := range forms() {
+		other := func(flag string) bool { return !slices.Contains(f.Flags, flag) }
+		if len(f.Line) > 0 && f.Line[0] == line[0] && f.Words[0][0] == '*' && len(refs) >= f.Least && len(refs) <= f.Most && !slices.ContainsFunc(flags, other) {
+			return f.typed(refs, flags)
+		}
+	}
+	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/wholefile"
@@ -29,6 +30,7 @@ type conversation struct {
 	Event    string    `json:"event"`
 	Failures int       `json:"failures,omitempty"` // failed hooks in a row
 	Told     bool      `json:"told,omitempty"`     // the person was told about them
+	Ended    bool      `json:"ended,omitempty"`    // the last event was its end
 	Problem  string    `json:"problem,omitempty"`
 	// Large says that the files were too many or too large for a checkpoint. Tools do not try
 	// again, because finding that out takes seconds; prompts and ends of turns do.
@@ -52,6 +54,8 @@ type conversation struct {
 	Place   int64 `json:"place,omitempty"`
 	Owed    int   `json:"owed,omitempty"`
 	Prompts int   `json:"prompts,omitempty"`
+	// Asked is what waits for an answer that is typed in the chat.
+	Asked *chat.Question `json:"asked,omitempty"`
 
 	// The event is from a subagent's own conversation.
 	child bool

@@ -17,8 +17,9 @@ import (
 )
 
 // Handle handles an event in a repository and returns what to print for the agent; handled is false
-// without consent. An error is logged, with secrets replaced.
-func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Event) (out []byte, handled bool) {
+// without consent. run runs the commands that are typed in the chat. An error is logged, with secrets
+// replaced.
+func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent.Definition, event string, happened agent.Event) (out []byte, handled bool) {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
 	if !connect.Consented(s, def.Name) {
@@ -40,7 +41,7 @@ func Handle(ctx context.Context, s *checkpoint.Service, def *agent.Definition, e
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	h := &handler{
 		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now}, places: placesOf(s.Getenv),
-		s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
+		s: s, run: run, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
 	}
 	said, err := h.handle(ctx)
 	if err != nil {
@@ -62,7 +63,7 @@ func Refused(def *agent.Definition, event string, happened agent.Event, problem 
 	if !belongs || happened.Kind != agent.KindPrompt {
 		return nil
 	}
-	if _, ours := chat.Parse(happened.Prompt); !ours {
+	if !chat.IsCommand(happened.Prompt) {
 		return nil
 	}
 	out, _ := def.Write(event, agent.Answer{Block: strings.Join(checkpoint.Lines(problem), "\n")}) //nolint:errcheck // as in Handle

@@ -50,6 +50,7 @@ type handler struct {
 	memory
 	places places // what is remembered of conversations outside the repository
 	s      *checkpoint.Service
+	run    chat.Run // of commands that are typed in the chat
 	def    *agent.Definition
 	event  string        // its name
 	e      agent.Event   // what the payload says
@@ -85,9 +86,9 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 		return answer, err
 	}
 	// The model must not get one of our commands, whatever went wrong.
-	if command, ours := chat.Parse(e.Prompt); ours {
+	if chat.IsCommand(e.Prompt) {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, errBusy) {
-			err = chat.TooLong(h.s, command)
+			err = h.talk().TooLong(e.Prompt)
 		}
 		answer = agent.Answer{Block: "git checkpoint could not do this: " + h.redact(strings.Join(checkpoint.Lines(err), "\n"))}
 	}
@@ -96,8 +97,7 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 
 // isCommand reports whether the event is one of our commands, typed in the chat.
 func (h *handler) isCommand() bool {
-	_, ours := chat.Parse(h.e.Prompt)
-	return h.e.Kind == agent.KindPrompt && ours
+	return h.e.Kind == agent.KindPrompt && chat.IsCommand(h.e.Prompt)
 }
 
 // remembering is handle with what earlier hooks remembered of the conversation.
@@ -113,6 +113,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	defer release()
 	h.c = h.open(e)
 	c := h.c
+	c.Ended = e.Kind == agent.KindSessionEnd
 	if e.Child != "" {
 		c.Children = append(c.Children, e.Child)
 		return agent.Answer{}, h.saveConversation(c)
@@ -221,24 +222,21 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	c := h.c
 	// The prompt was typed while the turn was running.
 	amid := c.Turn.Open && h.e.Turn != "" && h.e.Turn == c.Turn.ID
-	var unclosed, chatted error
+	var unclosed error
 	if c.Turn.Open && !amid {
 		unclosed = h.closeTurn(ctx, "", "interrupted")
 	}
 	if h.def.Answers.Block.Fits(h.event) {
-		text, ours, err := h.chat(ctx)
-		if ours {
+		if text, ours := h.chat(ctx); ours {
 			// The model must not get the command, whatever failed before.
 			if unclosed != nil {
 				text += "\nThe turn before has no checkpoint: " + unclosed.Error()
 			}
 			return agent.Answer{Block: text}, nil
 		}
-		// What the person changed is still kept, and the error is reported at the end.
-		chatted = err
 	}
 	if unclosed != nil {
-		return agent.Answer{}, errors.Join(unclosed, chatted)
+		return agent.Answer{}, unclosed
 	}
 	moves, err := h.moves(ctx)
 	if err != nil {
@@ -246,7 +244,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	}
 	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
 	if amid {
-		return answer, chatted
+		return answer, nil
 	}
 	subject := ""
 	if h.keepsPrompts {
@@ -260,7 +258,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	}
 	c.Turn = turn{Open: true, ID: h.e.Turn, Subject: subject, Tree: tree}
 	c.Prompts++
-	return answer, chatted
+	return answer, nil
 }
 
 // with appends the words of a prompt to a message. There are none if prompts are not kept.

@@ -193,22 +193,31 @@ func movesOf(st *journal.State, worktree string, own name.Session, after time.Ti
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// talk returns the conversation as one in which commands are typed.
+func (h *handler) talk() *chat.Talk {
+	t := &chat.Talk{Service: h.s, Run: h.run, Keeps: h.def.Prompt.Kept}
+	if h.c != nil {
+		t.Session, t.Asked = h.c.Session, h.c.Asked
+	}
+	return t
+}
+
 // chat runs a prompt that is one of our commands; ours is false for any other. Any other prompt
 // withdraws a question that a command asked before, because an answer counts only as the very
-// next prompt; err says that this failed.
-func (h *handler) chat(ctx context.Context) (answer string, ours bool, err error) {
-	command, ours := chat.Parse(h.e.Prompt)
-	if !ours {
-		return "", false, h.s.Forget(checkpoint.ChatFile)
-	}
-	said, problem := chat.Do(ctx, h.s, command)
-	if said == nil && checkpoint.KindOf(problem) == checkpoint.KindNothing && problem.Error() == "" {
-		// A "y" without a question is an ordinary prompt.
-		return "", false, nil
+// next prompt. The answer names the repository if the conversation began in another one.
+func (h *handler) chat(ctx context.Context) (answer string, ours bool) {
+	t := h.talk()
+	said, ours, err := t.Answer(ctx, h.e.Prompt)
+	if h.c.Asked = t.Asked; !ours {
+		h.c.Asked = nil
+		return "", false
 	}
 	var lines []string
-	if said != nil {
-		lines = append(lines, strings.TrimRight(said.Text(h.now()), "\n"))
+	if began := h.places.began(hashed(h.agent, h.e)); began != h.s.Repo.WorkTree {
+		lines = append(lines, "in "+oneLine(h.s.Repo.WorkTree))
 	}
-	return strings.Join(append(lines, checkpoint.Lines(problem)...), "\n"), true, nil
+	if said != "" {
+		lines = append(lines, said)
+	}
+	return strings.Join(append(lines, checkpoint.Lines(err)...), "\n"), true
 }

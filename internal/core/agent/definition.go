@@ -207,9 +207,9 @@ type Prompt struct {
 	Ignore []string `json:"ignore"`
 	// XML elements that precede the words.
 	Tags []string `json:"tags"`
-	// The words may be in quotation marks.
-	Quotes bool     `json:"quotes"`
+	Quotes bool     `json:"quotes"` // the words may be in quotation marks
 	Silent []string `json:"silent"` // replies that mean "no reply"
+	Kept   bool     `json:"kept"`   // one that a hook blocks is put back into the input line
 }
 
 // Answers are templates for the output of a hook. "$text" and "$event" are replaced in

@@ -7,7 +7,7 @@ func Clip(s string, n int) string {
 	if len(r) <= n {
 		return s
 	}
-	return string(r[:n-1]) + "…"
+	return string(r[:max(n-1, 0)]) + "…"
 }
 
 // Said is how many characters of some input an error message repeats.

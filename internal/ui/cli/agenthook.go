@@ -72,7 +72,7 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 		app.dir = dir
 		return app.serve(ctx, func(s *checkpoint.Service) error {
 			var answer []byte
-			if answer, handled = hook.Handle(ctx, s, def, event, happened); said == nil {
+			if answer, handled = hook.Handle(ctx, s, app.typedIn(s), def, event, happened); said == nil {
 				said = answer
 			}
 			top = s.Repo.WorkTree

@@ -52,6 +52,10 @@ type App struct {
 	fixed time.Time
 	// reported is the error that was printed, for a run within another one; nil: none.
 	reported *checkpoint.Error
+	// typed is set for a command line that was typed into a chat: it collects the answers, whose text is
+	// laid out as for a person, and the error is not printed.
+	typed *[]answer.Answer
+	asks  bool // a plan waits for a confirmation, which a chat asks for
 }
 
 // look chooses colours and layout for stdout and stderr from the value of --color or of a git
@@ -70,6 +74,9 @@ func (a *App) look(color string) {
 	}
 	screen.Terminal = t.ErrTerminal
 	a.errStyle = screen.Style(color)
+	if a.typed != nil {
+		a.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: a.now(), Clock: true}
+	}
 }
 
 // isTrue reports whether an environment variable has a value that git takes for true.
@@ -203,6 +210,9 @@ func (a *App) tell(w io.Writer, found answer.Answer) error {
 func (a *App) show(w io.Writer, found answer.Answer) error {
 	if a.json {
 		return found.JSON(w)
+	}
+	if a.typed != nil {
+		*a.typed = append(*a.typed, found)
 	}
 	return answer.Text(w, a.view, found)
 }

@@ -1,51 +1,86 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/agents/chat"
+	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/ui/term"
 )
 
 // ChatCmd is "git checkpoint chat <text>": it runs a command that a person typed into the chat of a
-// coding agent, such as *rollback:3. An agent hook passes every prompt to it, so it stays silent,
-// with exit code 8, if the text holds no such command. Package chat parses and runs the commands.
+// coding agent, such as *rollback:3. An agent hook may pass every prompt to it, so it stays silent,
+// with exit code 8, if the text is no such command. Package chat reads the commands.
 type ChatCmd struct {
 	Text []string `arg:"" optional:"" verbatim:"" complete:"none" help:"Text that was typed; put -- before it if it may begin with a dash."`
 }
 
-// Run runs the command in the text, if there is one.
+// Run runs the command that the text is, if it is one.
 func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 	words := c.Text
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	typed, ours := chat.Parse(strings.Join(words, " "))
-	if !ours {
-		if len(words) > 0 {
-			app.serve(ctx, func(s *checkpoint.Service) error { chat.Heard(s); return nil }) //nolint:errcheck // what is none of ours is silent
-		}
+	text := strings.Join(words, " ")
+	ours := chat.IsCommand(text)
+	if strings.TrimSpace(text) == "" {
 		return nothingSaid
 	}
-	err := app.serve(ctx, func(s *checkpoint.Service) error {
-		said, err := chat.Do(ctx, s, typed)
-		if said != nil {
-			if _, err := io.WriteString(app.Terminal.Out, said.Text(app.now())); err != nil {
-				return err
-			}
+	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		talk := chat.Talk{Service: s, Run: app.typedIn(s)}
+		// A file that cannot be read is one without a question.
+		if known, err := s.Recall(checkpoint.ChatFile, &talk.Asked); err != nil || !known {
+			talk.Asked = nil
+		}
+		asked := talk.Asked != nil
+		said := ""
+		if said, ours, err = talk.Answer(ctx, text); said != "" {
+			_, failed := io.WriteString(app.Terminal.Out, said+"\n")
+			err = errors.Join(err, failed)
+		}
+		if talk.Asked != nil {
+			return errors.Join(err, s.Remember(checkpoint.ChatFile, talk.Asked))
+		} else if asked {
+			return errors.Join(err, s.Forget(checkpoint.ChatFile))
 		}
 		return err
 	})
-	// A command such as "y" that only counts as the whole text is also an ordinary prompt, so it
-	// must not cause an error outside a repository, nor when nothing was asked.
-	if kind := checkpoint.KindOf(err); err != nil && (typed.Alone && kind == checkpoint.KindUnusable || kind == checkpoint.KindNothing && err.Error() == "") {
+	// Outside a repository, too, any other text is an ordinary prompt, which must not cause an error.
+	if !ours {
 		return nothingSaid
 	}
 	return err
 }
 
-// nothingSaid is the exit code for a text without a command. It is the code of
+// nothingSaid is the exit code for a text that is no command. It is the code of
 // checkpoint.KindNothing.
 const nothingSaid exitCode = 8
+
+// chatWidth is the width of an answer in columns; a chat has no terminal to ask.
+const chatWidth = 100
+
+// typedIn returns a function that runs a command line that was typed into a chat, in the worktree of s and
+// in this process.
+func (a *App) typedIn(s *checkpoint.Service) chat.Run {
+	return func(ctx context.Context, session name.Session, args []string) chat.Result {
+		var out bytes.Buffer
+		environ := slices.Clone(a.Terminal.Environ)
+		if session != "" {
+			environ = append(environ, "GIT_CHECKPOINT_SESSION="+string(session))
+		}
+		inner := &App{
+			Terminal: &term.Terminal{In: bytes.NewReader(nil), Out: &out, Err: &out, Environ: environ, ProgressAfter: time.Hour},
+			Version:  a.Version, Between: a.Between, args: args, dir: s.Repo.WorkTree, typed: &[]answer.Answer{},
+		}
+		code := inner.main(ctx)
+		return chat.Result{Found: *inner.typed, Text: out.String(), Problem: inner.reported, Code: code, Asks: inner.asks}
+	}
+}

@@ -168,6 +168,9 @@ const programName = "git checkpoint"
 func (a *App) report(kind checkpoint.Kind, err error) {
 	p := render.Problem{Kind: string(kind), Message: checkpoint.MessageOf(err), Hints: checkpoint.HintsOf(err)}
 	a.reported = &checkpoint.Error{Kind: kind, Message: p.Message, Hints: p.Hints}
+	if a.typed != nil {
+		return
+	}
 	// If stderr cannot be written, there is nowhere left to say so.
 	if a.json {
 		_ = p.JSON(a.Terminal.Err)

@@ -39,19 +39,21 @@ func (f filesFlag) names() answer.Files {
 // toShow returns the plan of a rollback as an answer, and prints its warnings. A plan whose digest
 // is not the given one is refused; an empty digest accepts any. A client that showed the plan of a
 // dry run to a person passes its digest, so that only what was shown is done.
-func toShow(a *App, plan *rollback.Plan, digest string, how confirmFlags) (answer.Planned, error) {
+func toShow(ctx context.Context, a *App, plan *rollback.Plan, digest string, how confirmFlags) (answer.Planned, error) {
 	shown := answer.Planned{Plan: plan.Answer()}
-	if digest != "" || how.DryRun {
-		now, err := plan.Fingerprint()
-		if err == nil && digest != "" && now != digest {
-			err = refused("the plan is no longer the same; nothing was changed", "get the new plan with --dry-run --json")
-		}
-		if err != nil {
+	if digest != "" {
+		if err := plan.Expect(ctx, digest); err != nil {
 			return shown, err
 		}
-		if how.DryRun {
-			shown.Plan.Digest = now
+	}
+	if how.DryRun || a.typed != nil {
+		var err error
+		if shown.Plan.Digest, err = plan.Digest(); err != nil {
+			return shown, err
 		}
+	}
+	if a.typed != nil { // the agent cannot leave its conversation from within
+		shown.Plan.ChatOf = ""
 	}
 	a.warnAll(shown.Plan.Warnings)
 	return shown, nil
@@ -63,7 +65,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	if !a.json && !a.quiet {
 		plan.CountLines(ctx)
 	}
-	planned, err := toShow(a, plan, digest, how)
+	planned, err := toShow(ctx, a, plan, digest, how)
 	if err != nil {
 		return nil, err
 	}
@@ -136,10 +138,13 @@ func (a *App) confirm(ctx context.Context, planned answer.Answer, how yesFlag) e
 // confirmOr is confirm for a plan whose differences can be shown at the question.
 func (a *App) confirmOr(ctx context.Context, planned answer.Answer, how yesFlag, differences func() error) error {
 	switch {
-	case how.Yes && (a.quiet || a.json):
+	case how.Yes && (a.quiet || a.json || a.typed != nil):
 		return nil
 	case how.Yes:
 		return a.tell(a.Terminal.Out, planned)
+	case a.typed != nil:
+		a.asks = true
+		return cmp.Or(a.give(planned), refused("not confirmed, nothing was changed"))
 	// A script or an agent without --yes gets the plan to look at, and the refusal.
 	case !a.Terminal.Interactive():
 		if plan, ok := planned.(answer.Planned); ok {

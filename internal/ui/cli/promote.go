@@ -37,7 +37,7 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		planned, err := toShow(app, p.Plan, c.Plan, c.confirmFlags)
+		planned, err := toShow(ctx, app, p.Plan, c.Plan, c.confirmFlags)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type PruneCmd struct {
 // removed; the rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	plan, err := retain.PlanPrune(ctx, s, retain.PruneRequest{
-		Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC,
+		Session: c.Session, All: c.All, Keep: c.Keep, OlderThan: c.OlderThan, MaxSize: c.MaxSize, GC: c.GC, Unasked: app.typed != nil,
 	})
 	if err != nil {
 		return err

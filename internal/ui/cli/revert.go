@@ -45,7 +45,7 @@ func (c *RevertCmd) Run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		planned, err := toShow(app, plan.Plan, c.Plan, c.confirmFlags)
+		planned, err := toShow(ctx, app, plan.Plan, c.Plan, c.confirmFlags)
 		if err != nil {
 			return err
 		}

@@ -37,15 +37,41 @@ func (r *Plan) Fingerprint() (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum[:fingerprintSize]), nil
 }
 
-// Tree returns the tree of the files from which the plan starts, or "" if it changes none.
-func (r *Plan) Tree() name.OID {
-	if r.cur == nil {
-		return ""
+// fingerprintSize is in bytes.
+const fingerprintSize = 12
+
+// Digest returns the fingerprint and the tree of the files from which the plan starts, by which a refusal
+// names what has changed since.
+func (r *Plan) Digest() (string, error) {
+	seen, err := r.Fingerprint()
+	if err == nil && r.cur != nil {
+		seen += string(r.cur.Tree)
 	}
-	return r.cur.Tree
+	return seen, err
+}
+
+// PlanChanged begins the error for a plan that has changed.
+const PlanChanged = "the plan is no longer the same"
+
+// Expect returns an error if the plan is not the one of a digest, and notes what has changed since. A digest
+// may lack the tree.
+func (r *Plan) Expect(ctx context.Context, digest string) error {
+	seen, err := r.Fingerprint()
+	if err != nil {
+		return err
+	}
+	tree, same := strings.CutPrefix(digest, seen)
+	if !same {
+		tree = digest[min(len(seen), len(digest)):]
+	}
+	was, _ := name.ParseOID(tree) //nolint:errcheck // then no file is named
+	if changed := r.Since(ctx, was); !same {
+		return checkpoint.Failure(checkpoint.KindRefused, "get the new plan with --dry-run --json", "%s%s; nothing was changed", PlanChanged, Some(changed))
+	}
+	return nil
 }
 
 // Since notes in the answer which files of the plan have changed since the worktree had the files
