@@ -6,6 +6,7 @@ package checkpoint
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -154,7 +155,7 @@ func (s *Service) worktreeIDs() (here string, own []string) {
 }
 
 // isHere reports whether the active session goes on here: it stays active until somebody switches,
-// or it is the session of this branch. Earlier versions put steps of several branches into one
+// or it is the session of this branch, or of a conversation that is at work here. Earlier versions put steps of several branches into one
 // session. Such a session goes on, too, if its current step was made on this branch, or, if this
 // branch has no session, if any of its steps was.
 func (s *Service) isHere(ctx context.Context, active name.Session) bool {
@@ -163,14 +164,14 @@ func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 		return true
 	}
 	st, err := s.Store.State(ctx, active)
-	if err != nil || st.Branch == string(branch) {
+	ofAgent := err == nil && st.Workflow == workflow.AgentName
+	if err != nil || st.Branch == string(branch) || ofAgent && s.isLive(active) {
 		return true
 	}
 	e := st.CurrentEntry()
 	if e == nil {
 		return false
 	}
-	ofAgent := st.Workflow == workflow.AgentName
 	if !ofAgent && s.madeOn(ctx, branch, e) {
 		return true
 	}
@@ -178,6 +179,28 @@ func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 		return session == active
 	}
 	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
+}
+
+// liveFor is how long after its last event a conversation counts as live that has not ended.
+const liveFor = time.Hour
+
+// isLive reports whether a conversation with an agent is at work here in a session, on whatever branch it
+// has switched to. Hooks remember that.
+func (s *Service) isLive(session name.Session) bool {
+	dir := s.memory("agents")
+	files, _ := os.ReadDir(dir) //nolint:errcheck // no agent was here
+	for _, file := range files {
+		var c struct {
+			Session name.Session `json:"session"`
+			Last    time.Time    `json:"last"`
+			Ended   bool         `json:"ended"`
+		}
+		data, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err == nil && json.Unmarshal(data, &c) == nil && c.Session == session && !c.Ended && s.Now().Sub(c.Last) < liveFor {
+			return true
+		}
+	}
+	return false
 }
 
 // stays reports whether a session stays active on every branch: somebody started it by name or
