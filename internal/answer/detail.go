@@ -84,9 +84,12 @@ func holds(d *checkpoint.Detail) string {
 	if d.Amount != nil && d.Amount.Added+d.Amount.Deleted > 0 {
 		changed += fmt.Sprintf(" (+%d -%d)", d.Amount.Added, d.Amount.Deleted)
 	}
+	unknown, _ := record.FilesUnknown.Of(d.Record.Files.Extra)
 	switch {
 	case d.Record.Snapshot.Tree == "":
 		return "the state, without files"
+	case unknown:
+		return "what changed is unknown"
 	case d.Amount == nil || d.Record.Previous != "":
 		return cmp.Or(changed, "no file changed") + when(d.Against != "", ", against "+d.Against)
 	case d.Record.Git.Head == "":

@@ -11,7 +11,6 @@ package snapshot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"time"
@@ -100,7 +99,7 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 		}
 	}
 	beyond, err := s.writeTrees(ctx, c)
-	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) || errors.Is(err, git.ErrGarbled) {
+	if git.Damaged(err) {
 		// A directory that the index names is lost or damaged. If the directories cannot be written again,
 		// the first error says more.
 		if staged, failed := s.rewriteStaged(ctx, private); failed == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"git-checkpoint/internal/git"
 )
 
 // TooLargeError says that a capture would add unusually many files or bytes. Directories names
@@ -44,6 +46,9 @@ func (s *capturer) guardSize(ctx context.Context, files []candidate, rules Rules
 	known := map[string]bool{}
 	if rules.Known != nil {
 		changes, err := s.repo.Trees.Diff(ctx, "", rules.Known())
+		if git.Damaged(err) {
+			return nil // nobody knows what is new
+		}
 		if err != nil {
 			return fmt.Errorf("compare with the previous checkpoint: %w", err)
 		}

@@ -160,9 +160,10 @@ type Rules struct {
 	Force          []string // exact paths to capture even if they are ignored or too large
 	Always         []string // exact paths to capture whatever Exclude says
 
-	// Before returns what the last checkpoint says of ignored files. LeaveUnignored leaves out what was
-	// ignored then and is not any more. A nil Before means that there is no such checkpoint.
-	Before         func() Before
+	// Before returns what the last checkpoint says of ignored files, or one before it if its tree is lost.
+	// LeaveUnignored leaves out what was ignored then and is not any more. A nil Before means that there
+	// is no such checkpoint.
+	Before         func(lost map[name.OID]bool) Before
 	LeaveUnignored bool
 
 	// Known returns the tree of the previous checkpoint. The files in it do not count as new for

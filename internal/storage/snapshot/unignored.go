@@ -88,8 +88,8 @@ type Before struct {
 	Left    []string // the files that were left out because they were ignored until then
 }
 
-// chooseUnignored finds the untracked files that were ignored at the last checkpoint. It lists them in c,
-// and returns the files to capture: without these if the rules say so.
+// chooseUnignored finds the untracked files that were ignored at the last checkpoint whose rules can be
+// read. It lists them in c, and returns the files to capture: without these if the rules say so.
 func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []string, c *Capture) (_ []string, err error) {
 	if rules.Before == nil {
 		return untracked, nil
@@ -98,7 +98,24 @@ func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []
 	if c.Outside = &now; err != nil || len(untracked) == 0 {
 		return untracked, err
 	}
-	before := rules.Before()
+	for lost := map[name.OID]bool{}; ; {
+		before := rules.Before(lost)
+		left, err := s.ignoredBefore(ctx, before, now, untracked)
+		if !git.Damaged(err) || len(before.Trees) == 0 {
+			return c.chosen(rules, untracked, left), err
+		}
+		for _, tree := range before.Trees {
+			lost[tree] = true
+		}
+	}
+}
+
+// ignoredBefore returns those of the untracked files that were ignored, or left out for that, when the
+// rules outside of any tree are now as given.
+func (s *chooser) ignoredBefore(ctx context.Context, before Before, now string, untracked []string) (_ map[string]bool, err error) {
+	if len(before.Trees) == 0 {
+		return nil, nil
+	}
 	left, ask := setOf(before.Left), []string(nil)
 	differ := before.Outside != now
 	for _, tree := range before.Trees {
@@ -106,8 +123,8 @@ func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []
 			differ, err = s.rules.rulesDiffer(ctx, tree, untracked)
 		}
 	}
-	if len(before.Trees) == 0 || err != nil {
-		return untracked, err
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range untracked {
 		if !differ && !left[p] {
@@ -128,7 +145,7 @@ func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []
 			maps.Copy(left, ignored)
 		}
 	}
-	return c.chosen(rules, untracked, left), nil
+	return left, nil
 }
 
 // chosen lists those of the untracked files that were ignored in c, and returns the files to capture.

@@ -346,7 +346,7 @@ func (d *derivation) backward(k tagKey) iter.Seq[int] {
 
 // target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates
 // from the newest to the oldest. A checkpoint that is live in the journal may still be missing
-// here, because its ref was not fetched or its object is lost.
+// here, because its ref was not fetched or its object is lost or damaged.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 	for at := range d.backward(k) {
 		e := d.result.State.At(at)
@@ -367,7 +367,7 @@ func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 		if oid == "" {
 			continue
 		}
-		if missing, err := d.store.missing(ctx, []name.OID{oid}); err != nil || len(missing) == 0 {
+		if _, err := d.store.Repo.Commits.Read(ctx, string(oid)); !git.Damaged(err) {
 			return oid, err
 		}
 	}

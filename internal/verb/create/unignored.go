@@ -12,12 +12,13 @@ import (
 // WatchIgnored has a capture list what was ignored at the newest checkpoint of the session and is not any
 // more.
 func WatchIgnored(ctx context.Context, s *checkpoint.Service, session name.Session, rules *snapshot.Rules) {
-	rules.Before = func() snapshot.Before { return lastIgnored(ctx, s, session) }
+	rules.Before = func(lost map[name.OID]bool) snapshot.Before { return lastIgnored(ctx, s, session, lost) }
 }
 
 // lastIgnored returns what the newest checkpoints of the session say of ignored files. In a session without
-// checkpoints they are those of the session that changed last.
-func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Session) snapshot.Before {
+// checkpoints they are those of the session that changed last. It passes over what cannot be read, and over
+// the lost trees.
+func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Session, lost map[name.OID]bool) snapshot.Before {
 	st, err := s.Store.State(ctx, session)
 	if err != nil || st.Len() == 0 {
 		states, _ := s.States(ctx, "") //nolint:errcheck // then there is nothing to compare with
@@ -36,8 +37,11 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			continue
 		}
 		rec, err := s.ReadRecord(ctx, st.At(i))
-		if err != nil {
+		if ctx.Err() != nil || len(lost) > mostLost {
 			return before
+		}
+		if err != nil || lost[rec.Snapshot.Tree] {
+			continue
 		}
 		before.Trees = append(before.Trees, rec.Snapshot.Tree)
 		for _, sk := range rec.Snapshot.Skipped {
@@ -51,6 +55,9 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	return before
 }
+
+// mostLost is how many trees without readable rules are passed over: with more, all have the same damage.
+const mostLost = 20
 
 // outsideRules are the ignore rules outside of any tree at the last checkpoint of each session that was
 // made in this worktree. They stay on this machine, because they may name what is private.
