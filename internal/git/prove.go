@@ -20,11 +20,6 @@ import (
 // ErrGarbled says that the content of an object does not have the id under which it is stored.
 var ErrGarbled = errors.New("garbled: its content does not match its id")
 
-// Damaged reports whether an error says that an object is missing or cannot be read.
-func Damaged(err error) bool {
-	return errors.Is(err, ErrMissing) || errors.Is(err, ErrUnreadable) || errors.Is(err, ErrGarbled)
-}
-
 // Prove reads objects by their full ids and computes their ids anew. git does not do that for a
 // loose object that it reads.
 //

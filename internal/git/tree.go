@@ -38,10 +38,17 @@ func (e Entry) IsTree() bool { return e.Mode == ModeTree }
 // same reports whether two entries have the same mode and id. Their names may differ.
 func (e Entry) same(o Entry) bool { return e.Mode == o.Mode && e.OID == o.OID }
 
+// split returns the tree of a directory, which is compared one level deeper, or else the entry itself.
+func (e Entry) split() (tree name.OID, file Entry) {
+	if e.IsTree() {
+		return e.OID, Entry{}
+	}
+	return "", e
+}
+
 // ParseTree decodes the content of a tree object. hashLen is 20 or 32.
 func ParseTree(data []byte, hashLen int) ([]Entry, error) {
-	const usual = 40 // bytes of an average entry
-	out := make([]Entry, 0, 1+len(data)/usual)
+	out := make([]Entry, 0, 1+len(data)/40) // bytes of an average entry
 	err := EachEntry(data, hashLen, func(mode Mode, entry, id []byte) {
 		out = append(out, Entry{mode, string(entry), name.OIDOf(id)})
 	})
@@ -181,7 +188,7 @@ type Change struct {
 // Limits of a walk. A few hostile trees that contain each other many times can stand for more paths
 // than any machine can list.
 const (
-	maxTreeDepth = 2048 // the default of git's core.maxTreeDepth
+	maxTreeDepth = 4096 // an index can name deeper paths than the 2,048 of a new git's core.maxTreeDepth
 	maxTreePaths = 1 << 22
 )
 
@@ -277,6 +284,10 @@ func (t *Trees) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][
 			return fmt.Errorf("read tree %s: %w", want[i], err)
 		}
 		entries, err := ParseTree(o.Data, t.at.HashLen())
+		// As a part of a path such a name would lead somewhere else.
+		if at := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") }); at >= 0 {
+			return fmt.Errorf("read tree %s: %w: it contains %q, a name that git refuses", want[i], ErrUnreadable, entries[at].Name)
+		}
 		trees[name.OID(want[i])] = entries
 		return err
 	})
@@ -304,17 +315,8 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 		}
 		full := below(p.dir, cmp.Or(e[0].Name, e[1].Name))
 		sub, c := treePair{dir: full}, Change{Path: full}
-		// On each side the name is a directory (compared one level deeper), a file, or missing.
-		if e[0].IsTree() {
-			sub.a = e[0].OID
-		} else {
-			c.Old = e[0]
-		}
-		if e[1].IsTree() {
-			sub.b = e[1].OID
-		} else {
-			c.New = e[1]
-		}
+		sub.a, c.Old = e[0].split()
+		sub.b, c.New = e[1].split()
 		if sub.a != sub.b {
 			deeper = append(deeper, sub)
 		}

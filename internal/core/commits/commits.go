@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
 )
 
 // hooksRun is the first version of git with `git hook run`.
@@ -59,7 +60,7 @@ func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, i
 		}
 	}
 	changes, err := s.Repo.Trees.Diff(ctx, base, tree)
-	if err != nil {
+	if err = errors.Join(err, snapshot.Refuse(changes)); err != nil {
 		return "", err
 	}
 	for _, c := range changes {

@@ -12,12 +12,14 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // together is how many objects are requested at once. It is large enough to keep git busy, and
@@ -96,7 +98,7 @@ func (d *Deep) checkTrees(ctx context.Context, roots []name.OID) error {
 				d.damaged(name.OID(some[i]), fault{kind, what})
 			}
 			for _, e := range entries {
-				if git.RefusedName(e.Name, e.Mode == git.ModeSymlink) {
+				if strings.Contains(e.Name, "/") || git.RefusedName(e.Name, e.Mode == git.ModeSymlink) {
 					d.damaged(name.OID(some[i]), fault{TreeRefused, fmt.Sprintf("not written by a rollback: it contains %q, a name that git refuses", e.Name)})
 				}
 			}
@@ -254,7 +256,9 @@ func (d *Deep) fetches(v *Verdict) string {
 // isLFS reports whether the attributes in a tree give a file to git-lfs, as far as an attributes file
 // above it names that filter at all.
 func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+	above := map[string]bool{}
+	worktree.AddAbove(above, file)
+	for dir := range above {
 		e, found, err := d.store.Repo.Trees.Lookup(ctx, tree, path.Join(dir, ".gitattributes"))
 		if err == nil && found {
 			o, err := d.store.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
@@ -262,10 +266,8 @@ func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
 				return true
 			}
 		}
-		if dir == "." {
-			return false
-		}
 	}
+	return false
 }
 
 // below returns the damaged objects below a tree. Everything below it has been read already, so the

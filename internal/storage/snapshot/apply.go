@@ -227,7 +227,7 @@ func (r *Restore) putFresh(i int, p string) error {
 // owner's write and search bits are always set, because files are to be created in them.
 func (r *Restore) makeParents(p string) error {
 	var made []string
-	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+	for d := range worktree.Above(p) {
 		info, err := r.worktree.files.Lstat(d)
 		if err != nil || info != nil && !info.IsDir() {
 			return errors.Join(err, &ChangedError{d})
@@ -370,8 +370,8 @@ func (r *Restore) unplace(i int, o Op) error {
 	if err := r.bringBack(i, o); err != nil {
 		return err
 	}
-	for d := path.Dir(o.Path); d != "." && o.Old.Mode == 0; d = path.Dir(d) {
-		if gone := !r.intent.Parents[d] && r.worktree.files.RemoveDir(d) == nil; !gone {
+	for d := range worktree.Above(o.Path) {
+		if gone := o.Old.Mode == 0 && !r.intent.Parents[d] && r.worktree.files.RemoveDir(d) == nil; !gone {
 			break // it existed before, or it is not empty
 		}
 	}

@@ -49,7 +49,7 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look}
+	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look, forced: rules.Force}
 	files, err := s.chooser.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 		}
 	}
 	beyond, err := s.writeTrees(ctx, c)
-	if git.Damaged(err) {
+	if Damaged(err) {
 		// A directory that the index names is lost or damaged. If the directories cannot be written again,
 		// the first error says more.
 		if staged, failed := s.rewriteStaged(ctx, private); failed == nil {

@@ -124,10 +124,8 @@ func leaveOut(all []carried) {
 		if !e.staged || e.conflict || e.file.Mode == 0 && !e.intent {
 			continue
 		}
-		above := map[string]bool{}
-		worktree.AddAbove(above, e.path)
 		blocked := dirs[e.path]
-		for d := range above {
+		for d := range worktree.Above(e.path) {
 			blocked = blocked || files[d]
 		}
 		if blocked {

@@ -51,7 +51,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	if err != nil {
 		return nil, err
 	}
-	byRule := len(untracked)
+	byRule, plain := len(untracked), setOf(without(rules.Force, without(rules.Force, scan.Untracked)))
 	byName := byRule
 	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
 		asked, other, err := s.ignored(ctx, private, rules, scan.Nested)
@@ -84,7 +84,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 		if f.mode != 0 {
 			c.Touched[f.path] = true
 			c.Untracked = append(c.Untracked, f.path)
-			if i >= byRule {
+			if i >= byRule && !plain[f.path] {
 				c.Ignored = append(c.Ignored, f.path)
 			}
 		}
@@ -242,6 +242,8 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 		return skip(ReasonUnreadable, 0)
 	case err != nil:
 		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
+	case info == nil && slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return len(part) > 255 }):
+		return skip(ReasonLong, 0) // what is staged counts
 	case info == nil:
 		return candidate{path: p, gone: true}, nil
 	}

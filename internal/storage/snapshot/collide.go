@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 )
 
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
-func (s *planner) findCollisions(ctx context.Context, p *Plan) error {
+func (s *planner) findCollisions(ctx context.Context, p *Plan, _ []git.Change) error {
 	f := &finder{shot: s, near: s.files.Hold(), plan: p, going: map[string]bool{}, dirs: map[string]bool{}, found: map[string]bool{}, there: map[string]string{}, locks: map[string]string{}}
 	for _, o := range p.Ops {
 		if o.Old.Mode != 0 {

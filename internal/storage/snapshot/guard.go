@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-
-	"git-checkpoint/internal/git"
 )
 
 // TooLargeError says that a capture would add unusually many files or bytes. Directories names
@@ -46,7 +44,7 @@ func (s *capturer) guardSize(ctx context.Context, files []candidate, rules Rules
 	known := map[string]bool{}
 	if rules.Known != nil {
 		changes, err := s.repo.Trees.Diff(ctx, "", rules.Known())
-		if git.Damaged(err) {
+		if Damaged(err) {
 			return nil // nobody knows what is new
 		}
 		if err != nil {

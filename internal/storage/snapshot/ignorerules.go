@@ -215,9 +215,7 @@ func layRules(dir string, files ruleFiles, rules ruleSource, paths []string) err
 		}
 	}
 	dirs := map[string]bool{}
-	for _, p := range paths {
-		worktree.AddAbove(dirs, p)
-	}
+	worktree.AddAbove(dirs, paths...)
 	for d := range dirs {
 		if err := lay(path.Join(d, ".gitignore")); err != nil {
 			return err
@@ -261,9 +259,7 @@ func (s *ignoreRules) ignoredNow(ctx context.Context, flags ...string) ([]string
 // in a tree.
 func (s *ignoreRules) rulesDiffer(ctx context.Context, tree name.OID, paths []string) (bool, error) {
 	dirs := map[string]bool{}
-	for _, p := range paths {
-		worktree.AddAbove(dirs, p)
-	}
+	worktree.AddAbove(dirs, paths...)
 	all := slices.Collect(maps.Keys(dirs))
 	var differ atomic.Bool // or an error, after which nobody goes on either
 	err := git.Each(len(all), func(i int) error {

@@ -232,9 +232,7 @@ func (r *Restore) oldModes() map[string]fs.FileMode {
 // parents returns the directories that new files go into and that exist already.
 func (r *Restore) parents() map[string]bool {
 	out := map[string]bool{}
-	for _, p := range r.PathsTo(OpWrite) {
-		worktree.AddAbove(out, p)
-	}
+	worktree.AddAbove(out, r.PathsTo(OpWrite)...)
 	maps.DeleteFunc(out, func(d string, _ bool) bool {
 		info, err := r.worktree.files.Lstat(d)
 		return err != nil || info == nil || !info.IsDir()

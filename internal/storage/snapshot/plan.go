@@ -164,31 +164,12 @@ func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addOps(ctx, p, changes); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.keepIgnored, s.refuseTwins, s.verifyObjects, s.findCollisions, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
+		if err := step(ctx, p, changes); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.keepIgnored(ctx, p, changes); err != nil {
-		return nil, err
-	}
-	if err := s.refuseTwins(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := s.verifyObjects(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := s.findCollisions(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := s.permissions(p); err != nil {
-		return nil, err
-	}
-	if err := s.findRisks(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := s.planIndex(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, s.verifyStaged(ctx, p)
+	return p, nil
 }
 
 // addOps turns the differences between the trees into operations. Gitlinks and paths that either
@@ -206,9 +187,6 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 		return err
 	}
 	untouched := untouchedPaths(p, nested)
-	if err := Refuse(changes); err != nil {
-		return err
-	}
 	p.Ops = make([]Op, 0, len(changes))
 	at := make(map[string]bool, len(changes))
 	for _, c := range changes {
@@ -311,7 +289,7 @@ func (s *planner) addSkipped(ctx context.Context, p *Plan, at map[string]bool) e
 // holds reports whether a file already is what the target wants. Then it does not matter that no
 // capture holds it.
 func (s *planner) holds(file string, want git.Entry, raw name.OID) bool {
-	if info, err := s.files.Lstat(file); err != nil || info == nil || !info.Mode().IsRegular() || s.modeOf(info, want.Mode) != want.Mode {
+	if info, err := s.files.Lstat(file); err != nil || info == nil || info.Mode()&^fs.ModeSymlink&fs.ModeType != 0 || s.modeOf(info, want.Mode) != want.Mode {
 		return false
 	}
 	got, _, err := s.files.HashWhole(s.repo.Format, file)
@@ -361,7 +339,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 		skipped[strings.TrimSuffix(sk, "/")] = true
 	}
 	return func(q string) bool {
-		for d := q; len(skipped) > 0 && d != "."; d = path.Dir(d) {
+		for d := range worktree.Above(q + "/") {
 			if skipped[d] {
 				return true
 			}
@@ -381,7 +359,7 @@ func (o Op) content() name.OID {
 // permissions sets Perm for each file to write. The target's bits are used if they are known;
 // next the bits that the file has now, if they are usual or nothing is known about the target;
 // and those of a new file otherwise.
-func (s *planner) permissions(p *Plan) error {
+func (s *planner) permissions(_ context.Context, p *Plan, _ []git.Change) error {
 	usual, err := s.usualModes()
 	if err != nil {
 		return err
@@ -410,7 +388,7 @@ func (s *planner) permissions(p *Plan) error {
 
 // findRisks lists the paths that the restore changes and that no checkpoint can bring back
 // exactly.
-func (s *planner) findRisks(ctx context.Context, p *Plan) error {
+func (s *planner) findRisks(ctx context.Context, p *Plan, _ []git.Change) error {
 	atRisk := map[string]string{}
 	outside, err := s.outsideRisks(ctx, p)
 	maps.Copy(atRisk, outside)
@@ -431,7 +409,7 @@ func (s *planner) findRisks(ctx context.Context, p *Plan) error {
 // planIndex computes what will be staged. If HEAD has a different tree from when the target was
 // recorded, it carries the staged entries over (carry.go). If only some paths are restored, it is
 // the current index with the entries of these paths exchanged.
-func (s *planner) planIndex(ctx context.Context, p *Plan) (err error) {
+func (s *planner) planIndex(ctx context.Context, p *Plan, _ []git.Change) (err error) {
 	now, then := &p.Cur.Index, p.Target.Index
 	if p.Scope.SkipIndex {
 		then = nil

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -362,9 +363,7 @@ var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes"
 func (s *converter) attributes(ctx context.Context, tree name.OID, paths map[string]git.Entry) (map[string]git.Entry, error) {
 	out := map[string]git.Entry{}
 	dirs := map[string]bool{}
-	for p := range paths {
-		worktree.AddAbove(dirs, p)
-	}
+	worktree.AddAbove(dirs, slices.Collect(maps.Keys(paths))...)
 	for dir := range dirs {
 		file := path.Join(dir, ".gitattributes")
 		e, ok, err := s.repo.Trees.Lookup(ctx, tree, file)

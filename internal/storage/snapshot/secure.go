@@ -74,9 +74,7 @@ func (s *preserver) Secure(ctx context.Context, p *Plan) (map[string]fs.FileMode
 // emptied returns the directories that deletions may leave empty, with their permission bits.
 func (s *checkout) emptied(ops []Op) map[string]fs.FileMode {
 	dirs, out := map[string]bool{}, map[string]fs.FileMode{}
-	for _, p := range pathsTo(ops, OpDelete) {
-		worktree.AddAbove(dirs, p)
-	}
+	worktree.AddAbove(dirs, pathsTo(ops, OpDelete)...)
 	delete(dirs, ".")
 	for d := range dirs {
 		if info, err := s.files.Lstat(d); err == nil && info != nil && info.IsDir() {

@@ -45,6 +45,7 @@ const (
 	ReasonFormat     = "nested repository with object ids of another kind"
 	ReasonSubmodule  = "submodule with changes of its own"
 	ReasonName       = "git refuses this name"
+	ReasonLong       = "its name is too long for this disk"
 	ReasonSpecial    = "neither file, directory nor symbolic link"
 	ReasonFilter     = "its required filter fails"
 	ReasonExcluded   = "excluded"
@@ -101,6 +102,7 @@ type Capture struct {
 	Touched map[string]bool // paths that differ from the index, including deleted files
 
 	Ignored   []string // captured although the ignore rules match them
+	forced    []string // Rules.Force
 	Unignored []string // captured although the rules of the last checkpoint matched them
 	Outside   *string  // the ignore rules outside of any tree, in git's syntax; nil: nobody asked
 	// Untracked are the captured files that the index does not have, ignored ones included.

@@ -9,7 +9,6 @@ package snapshot
 import (
 	"context"
 	"maps"
-	"path"
 	"slices"
 
 	"git-checkpoint/internal/format/name"
@@ -26,7 +25,7 @@ const reasonRules = "ignored by the rules of one side"
 func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.rules.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
-	forced := setOf(p.Cur.Ignored)
+	forced := setOf(slices.Concat(p.Cur.Ignored, p.Cur.forced))
 	var now, then []string // paths to look up in the rules of each side
 	for _, o := range p.Ops {
 		if o.kind() != OpDelete || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
@@ -73,7 +72,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 		}
 	}
 	inTheWay := func(q string) bool {
-		for d := path.Dir(q); d != "."; d = path.Dir(d) {
+		for d := range worktree.Above(q) {
 			if written[d] {
 				return true
 			}

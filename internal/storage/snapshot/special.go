@@ -195,7 +195,7 @@ func (f *specialFinder) ignored(dir string) bool {
 	if !f.ignores[path.Base(dir)] {
 		return false
 	}
-	for d := path.Dir(dir); d != "."; d = path.Dir(d) {
+	for d := range worktree.Above(dir) {
 		if info, err := f.git.files.Lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
 			return false
 		}

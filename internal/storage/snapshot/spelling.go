@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -44,7 +44,7 @@ func (e *TwinsError) Error() string {
 
 // refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
 // file system does not distinguish.
-func (s *planner) refuseTwins(ctx context.Context, p *Plan) error {
+func (s *planner) refuseTwins(ctx context.Context, p *Plan, _ []git.Change) error {
 	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
 		return nil
 	}
@@ -76,7 +76,7 @@ func twins(paths []string, written map[string]bool) (a, b string) {
 	}
 	by := map[string]place{}
 	for _, p := range paths {
-		for d := p; d != "."; d = path.Dir(d) {
+		for d := range worktree.Above(p + "/") {
 			key, now := strings.ToLower(d), place{d, written[p]}
 			was, known := by[key]
 			if known && was.path != d && (was.new || now.new) {

@@ -101,7 +101,7 @@ func (s *chooser) chooseUnignored(ctx context.Context, rules Rules, untracked []
 	for lost := map[name.OID]bool{}; ; {
 		before := rules.Before(lost)
 		left, err := s.ignoredBefore(ctx, before, now, untracked)
-		if !git.Damaged(err) || len(before.Trees) == 0 {
+		if !Damaged(err) || len(before.Trees) == 0 {
 			return c.chosen(rules, untracked, left), err
 		}
 		for _, tree := range before.Trees {

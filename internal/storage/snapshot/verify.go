@@ -27,7 +27,7 @@ const keptContents = 64 << 20
 
 // verifyObjects reads every blob that is to be written and compares it with its id, before
 // anything is touched: git itself trusts the content of a loose object. It also fills p.large and p.contents.
-func (s *planner) verifyObjects(ctx context.Context, p *Plan) error {
+func (s *planner) verifyObjects(ctx context.Context, p *Plan, _ []git.Change) error {
 	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == OpWrite {
@@ -54,7 +54,7 @@ func (s *planner) verifyObjects(ctx context.Context, p *Plan) error {
 // verifyStaged checks that the blobs exist that the index is to name and does not name now. Their
 // content is not read. In a partial clone blobs may be missing; git fetches them when they are
 // needed.
-func (s *planner) verifyStaged(ctx context.Context, p *Plan) error {
+func (s *planner) verifyStaged(ctx context.Context, p *Plan, _ []git.Change) error {
 	if _, partial := s.repo.Config.Get("extensions.partialClone"); partial || p.Index == nil {
 		return nil
 	}
@@ -110,6 +110,11 @@ func (v *verification) result(err error) error {
 		return err
 	}
 	return missing
+}
+
+// Damaged reports whether an error says that an object is missing or cannot be read.
+func Damaged(err error) bool {
+	return errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrUnreadable) || errors.Is(err, git.ErrGarbled)
 }
 
 // stopped reports whether an error says that the work was given up, which says nothing about an

@@ -25,11 +25,11 @@ func TestVerifyGivenUp(t *testing.T) {
 	plan := func(oid name.OID) *Plan {
 		return &Plan{Ops: []Op{{Path: "file", New: git.Entry{Mode: git.ModeFile, OID: oid}}}}
 	}
-	if err := shot.verifyObjects(t.Context(), plan(oid)); err != nil {
+	if err := shot.verifyObjects(t.Context(), plan(oid), nil); err != nil {
 		t.Error(err)
 	}
 	var missing *MissingError
-	if err := shot.verifyObjects(t.Context(), plan("1"+oid[1:])); !errors.As(err, &missing) {
+	if err := shot.verifyObjects(t.Context(), plan("1"+oid[1:]), nil); !errors.As(err, &missing) {
 		t.Errorf("an object that is not there: %v", err)
 	}
 	for _, gone := range []error{context.Canceled, context.DeadlineExceeded} {
@@ -39,7 +39,7 @@ func TestVerifyGivenUp(t *testing.T) {
 			cancel()
 		}
 		defer cancel()
-		if err := shot.verifyObjects(ctx, plan("1"+oid[1:])); !errors.Is(err, gone) {
+		if err := shot.verifyObjects(ctx, plan("1"+oid[1:]), nil); !errors.Is(err, gone) {
 			t.Errorf("%v: %v", gone, err)
 		}
 	}

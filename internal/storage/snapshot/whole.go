@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // longestStaged is how long the path of a staged file may be. The path in the worktree may be longer than
@@ -63,7 +65,10 @@ func (r *Restore) stageDirs() error {
 // topMissing returns the topmost directory that is made for a new file, "" if there is none.
 func (in *Intent) topMissing(o Op) (top string) {
 	if o.kind() == OpWrite {
-		for dir := path.Dir(o.Path); dir != "." && !in.Parents[dir]; dir = path.Dir(dir) {
+		for dir := range worktree.Above(o.Path) {
+			if in.Parents[dir] {
+				break
+			}
 			top = dir
 		}
 	}
@@ -72,7 +77,7 @@ func (in *Intent) topMissing(o Op) (top string) {
 
 // stagedDir returns where a directory of the worktree is staged, "" if it is not.
 func (in *Intent) stagedDir(dir string) string {
-	for top := dir; len(in.Missing) > 0 && top != "."; top = path.Dir(top) {
+	for top := range worktree.Above(dir + "/") {
 		if n, whole := in.Missing[top]; whole {
 			return filepath.Join(in.Stage, "dirs", strconv.Itoa(n), filepath.FromSlash(dir[len(top):]))
 		}

@@ -367,7 +367,7 @@ func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
 		if oid == "" {
 			continue
 		}
-		if _, err := d.store.Repo.Commits.Read(ctx, string(oid)); !git.Damaged(err) {
+		if _, err := d.store.Repo.Commits.Read(ctx, string(oid)); err == nil || ctx.Err() != nil {
 			return oid, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -171,10 +172,10 @@ func (w *Files) NestedAt(dir string) (bool, error) {
 	return info != nil && !w.Own.Has(info), err
 }
 
-// Absent reports whether err says that nothing is at a path. ENOTDIR means that a parent of the
-// path is a file.
+// Absent reports whether err says that nothing is at a path: no disk has a longer name, and a parent of the
+// path may be a file or a link.
 func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.ELOOP)
 }
 
 // Open opens something for reading that lstat has just found to be a file.
@@ -323,10 +324,21 @@ func (w *Files) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// AddAbove adds the directories above p to dirs, the top (".") included.
-func AddAbove(dirs map[string]bool, p string) {
-	for d := path.Dir(p); !dirs[d]; d = path.Dir(d) {
-		dirs[d] = true
+// Above yields the directories above p below the top, the nearest first. A p that ends in a slash is the
+// first of them.
+func Above(p string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := strings.LastIndexByte(p, '/'); at > 0 && yield(p[:at]); at = strings.LastIndexByte(p[:at], '/') {
+		}
+	}
+}
+
+// AddAbove adds the directories above paths to dirs, the top (".") included.
+func AddAbove(dirs map[string]bool, paths ...string) {
+	for _, p := range paths {
+		for d := path.Dir(p); !dirs[d]; d = path.Dir(d) {
+			dirs[d] = true
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 type DiffCmd struct {
 	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from, or a commit; default: the current checkpoint."`
 	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; default: the worktree as it is now."`
-	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Compare only these files."`
+	Paths []string `arg:"" optional:"" name:"path" dashed:"" whole:"" complete:"file" help:"Compare only these files."`
 	whereFlag
 	sessionFlag
 	ExitCode   bool `help:"Exit with code 2 if there are differences."`

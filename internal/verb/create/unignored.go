@@ -37,7 +37,7 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			continue
 		}
 		rec, err := s.ReadRecord(ctx, st.At(i))
-		if ctx.Err() != nil || len(lost) > mostLost {
+		if ctx.Err() != nil || len(lost) > 20 {
 			return before
 		}
 		if err != nil || lost[rec.Snapshot.Tree] {
@@ -55,9 +55,6 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	return before
 }
-
-// mostLost is how many trees without readable rules are passed over: with more, all have the same damage.
-const mostLost = 20
 
 // outsideRules are the ignore rules outside of any tree at the last checkpoint of each session that was
 // made in this worktree. They stay on this machine, because they may name what is private.

@@ -63,10 +63,14 @@ func ExcludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpo
 func fromTop(s *checkpoint.Service, key string) []string {
 	var out []string
 	for _, spec := range s.Repo.Config.All(key) {
-		if !strings.HasPrefix(spec, ":") {
-			spec = ":(top)" + spec
+		switch {
+		case spec == "": // it resets the list, as in git's own settings
+			out = nil
+		case strings.HasPrefix(spec, ":"):
+			out = append(out, spec)
+		default:
+			out = append(out, ":(top)"+spec)
 		}
-		out = append(out, spec)
 	}
 	return out
 }

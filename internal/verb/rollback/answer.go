@@ -46,7 +46,7 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 		}
 	}
 	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s)
-	a.Warnings = append(a.Warnings, r.conflictsLeft()...)
+	a.Warnings = append(a.Warnings, r.operationOver()...)
 	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
 	if r.cur != nil && r.cur.TrackedOnly {
 		a.Warnings = append(a.Warnings, snapshot.OnlyTracked)
@@ -140,18 +140,25 @@ func (r *target) otherSession(ctx context.Context) []string {
 	return []string{fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session)}
 }
 
-// conflictsLeft warns if unmerged index entries are restored without the merge they belong to.
-// MERGE_HEAD is not restored, so a commit now would not become a merge commit.
-func (r *fileMoves) conflictsLeft() []string {
-	// Nothing to warn about if the same operation is still in progress, or if the index stays as it
-	// is.
+// operationOver warns if an operation of git was in progress then and is not now. MERGE_HEAD, for example,
+// is not restored, so a commit now would not become a merge commit.
+func (r *fileMoves) operationOver() []string {
 	g := r.record.Git
-	if len(g.Unmerged) == 0 || r.plan == nil || r.plan.Scope.SkipIndex || r.plan.Index == nil || r.s.Repo.Checkout.Operation() == g.Operation {
+	if r.plan == nil || r.stays || g.Operation == "" || r.s.Repo.Checkout.Operation() == g.Operation {
 		return nil
 	}
-	text := fmt.Sprintf("unmerged paths (%d) are restored, but the %s that made them is no longer in progress: a commit now would have only one parent", len(g.Unmerged), g.Operation)
-	if other, _ := record.OperationHead.Of(g.Extra); other != "" {
-		text += "; the other parent was " + string(other)
+	text := fmt.Sprintf("the %s that was in progress then is not now", g.Operation)
+	if n := len(g.Unmerged); n > 0 && r.plan.Index != nil {
+		text = fmt.Sprintf("unmerged paths (%d) are restored, but %s", n, text)
+	}
+	other, _ := record.OperationHead.Of(g.Extra)
+	switch {
+	case g.Operation == "merge" && other != "":
+		text += ": a commit now would have only one parent; the other parent was " + string(other)
+	case g.Operation == "merge":
+		text += ": a commit now would have only one parent"
+	case other != "":
+		text += "; it was at " + string(other)
 	}
 	return []string{text}
 }

@@ -115,7 +115,7 @@ func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got c
 // unplanned returns the error for files that cannot be planned. If the target lacks some of them, it
 // is damaged.
 func (r *target) unplanned(ctx context.Context, err error) error {
-	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || git.Damaged(err) {
+	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || snapshot.Damaged(err) {
 		return r.damaged(ctx, r.files, err)
 	}
 	return err

@@ -27,7 +27,8 @@ import (
 // store them as they are:
 //
 //   - dashed: what follows "--". In "diff 3 -- src" it ends the checkpoints, not only the flags. With
-//     the tag more as well, words before it are stored, too, and the "--" between them.
+//     the tag more as well, words before it are stored, too, and the "--" between them. Paths may be
+//     missing after it only with the tag whole: nothing is changed then.
 //   - verbatim: everything from the first word that is not a flag of ours, as in "log --format=%s".
 //   - command: a command line of another program, as in "run --step 4 make -j2".
 //
@@ -61,7 +62,7 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if extra.Len() > 0 && !last.Tag.Has("more") {
 		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
 	}
-	if last.Name == "path" && slices.Contains(rest, "") { // not the current directory, see unnamed
+	if last.Name == "path" && rest != nil && (len(rest) == 0 && !last.Tag.Has("whole") || slices.Contains(rest, "")) { // not everything, and not the current directory: see unnamed
 		return nil, Error("<path> is empty", callOf(parsed.Selected())+" -h shows its usage")
 	}
 	if last.Tag.Has("more") {
