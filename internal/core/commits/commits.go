@@ -97,6 +97,17 @@ func PreCommit(ctx context.Context, s *checkpoint.Service, tree name.OID) (name.
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }
 
+// Message returns the text of a commit with a trailer Checkpoint-Id for each checkpoint that it holds, the last
+// one at the end.
+func Message(ctx context.Context, s *checkpoint.Service, text string, held ...name.ID) (string, error) {
+	args := []string{"interpret-trailers"}
+	for _, id := range held {
+		args = append(args, "--trailer", "Checkpoint-Id: "+string(id))
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(strings.TrimSpace(text) + "\n")})
+	return string(res.Stdout), err
+}
+
 // Edit passes the message through the hooks that may change or refuse it.
 func (d *Draft) Edit(ctx context.Context, s *checkpoint.Service) error {
 	dir, err := s.Repo.Dir()

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/expr-lang/expr/types"
@@ -11,7 +12,7 @@ func messageVariables() []string {
 	return []string{
 		"label", "id", "step", "step_name", "session", "workflow", "topic", "status", "trigger", "branch",
 		"files", "commit", "error", "from", "to", "reason", "reverted", "discarded", "left_behind",
-		"next_step", "next_name", "last_valid", "key", "state", "message", "metrics", "iteration",
+		"next_step", "next_name", "last_valid", "key", "state", "message", "metrics", "metric", "paths", "iteration",
 	}
 }
 
@@ -23,8 +24,12 @@ func messageScope() scope {
 	return scope{"message", vars}
 }
 
+// Verbatim is a text that a message shows whole, with every space in it. Other texts are cut when they are
+// long.
+type Verbatim string
+
 // Message fills the workflow's template for key, or the default definition's if the workflow has
-// none. Values may be texts, numbers, booleans, nil, and lists of texts or integers. A variable
+// none. Values may be texts, numbers, booleans, nil, JSON, and lists of texts or integers. A variable
 // without a value becomes the empty text.
 func (d *Definition) Message(key string, values map[string]any) string {
 	source, ok := d.Messages[key]
@@ -32,10 +37,15 @@ func (d *Definition) Message(key string, values map[string]any) string {
 		source = Default().Messages[key]
 	}
 	vars := make(map[string]any, len(values)+1)
+	var whole []string // pairs of a mark and what it stands for
 	for _, name := range messageVariables() {
 		vars[name] = plain(values[name])
+		if text, is := values[name].(Verbatim); is && text != "" {
+			mark := "\x00" + name + "\x00"
+			vars[name], whole = mark, append(whole, mark, string(text))
+		}
 	}
-	return tidy(d.over(messageScope(), vars).fill(source))
+	return strings.NewReplacer(whole...).Replace(tidy(d.over(messageScope(), vars).fill(source)))
 }
 
 // tidy removes the double spaces that empty variables leave. Indentation is kept.
@@ -55,6 +65,10 @@ func plain(v any) any {
 		return listOf(v)
 	case []int:
 		return listOf(v)
+	case Verbatim: // an empty one
+		return ""
+	case json.RawMessage:
+		return value(v)
 	case *int:
 		if v == nil {
 			return nil

@@ -22,8 +22,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/commits"
@@ -36,17 +34,18 @@ import (
 
 // stepCommit is the commit that a create makes of its step.
 type stepCommit struct {
-	branch name.Ref
-	from   name.OID // where the branch is before
-	draft  commits.Draft
-	id     name.ID  // the checkpoint that the message names
-	oid    name.OID // the commit
-	tries  int      // of the transaction
-	raw    []byte   // its content
-	staged bool     // tries of the transaction so far
-	was    snapshot.IndexState
-	before []byte // the index file before it was changed; nil: there was none
-	after  []byte
+	branch  name.Ref
+	from    name.OID // where the branch is before
+	draft   commits.Draft
+	changes []git.Change // of the commit
+	id      name.ID      // the checkpoint that the message names
+	oid     name.OID     // the commit
+	tries   int          // of the transaction
+	raw     []byte       // its content
+	staged  bool         // tries of the transaction so far
+	was     snapshot.IndexState
+	before  []byte // the index file before it was changed; nil: there was none
+	after   []byte
 }
 
 // planCommit writes the commit of the step as an object, if the create is to make one.
@@ -106,6 +105,9 @@ func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definitio
 			return nil
 		}
 	}
+	if k.changes, err = c.s.Repo.Trees.Diff(ctx, base, k.draft.Tree); err != nil {
+		return err
+	}
 	if err := k.write(ctx, c); err != nil {
 		return err
 	}
@@ -119,31 +121,14 @@ func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definitio
 }
 
 // write writes the commit with the id of the checkpoint in its message.
-func (k *stepCommit) write(ctx context.Context, c *draft) error {
+func (k *stepCommit) write(ctx context.Context, c *draft) (err error) {
 	if k.id == c.record.ID {
 		return nil
 	}
 	k.draft.Label = c.record.Label
-	said := about(c.s, c.def, c.session, c.record)
-	said["files"], said["message"], said["iteration"] = c.record.Files.Total(), c.record.Message, c.record.Iteration
-	var metrics []string
-	gjson.ParseBytes(MetricsOf(c.def, c.record.State)).ForEach(func(key, value gjson.Result) bool {
-		metrics = append(metrics, key.String()+": "+value.String())
-		return true
-	})
-	said["metrics"] = strings.Join(metrics, ", ")
-	words := c.def.Message("commit", said)
-	for strings.Contains(words, "\n\n\n") { // a part of it is empty
-		words = strings.ReplaceAll(words, "\n\n\n", "\n\n")
-	}
-	text, err := c.s.Repo.Run(ctx, git.Cmd{
-		Args:  []string{"interpret-trailers", "--trailer", "Checkpoint-Id: " + string(c.record.ID)},
-		Stdin: strings.NewReader(strings.TrimSpace(words) + "\n"),
-	})
-	if err != nil {
+	if k.draft.Message, err = commits.Message(ctx, c.s, StepMessage(c.s, c.def, c.record, k.changes), c.record.ID); err != nil {
 		return err
 	}
-	k.draft.Message = string(text.Stdout)
 	if err := k.draft.Edit(ctx, c.s); err != nil {
 		return err
 	}

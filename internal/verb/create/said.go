@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 )
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
@@ -21,6 +25,32 @@ func (c *draft) confirmation() string {
 		return c.def.Message("created", said)
 	}
 	return strings.Join(checkpoint.OwnWords(c.def, "created", said), "\n")
+}
+
+// StepMessage returns the message of the commit of a step in the format of its workflow, for a create and for
+// a landing. changes are what the commit changes.
+func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Record, changes []git.Change) string {
+	const longest = 100
+	said := about(s, def, r.Session, r)
+	said["files"], said["message"], said["iteration"] = len(changes), workflow.Verbatim(r.Message), r.Iteration
+	metrics := MetricsOf(def, r.State)
+	var measured, paths []string
+	gjson.ParseBytes(metrics).ForEach(func(key, value gjson.Result) bool {
+		measured = append(measured, key.String()+": "+value.String())
+		return true
+	})
+	for _, c := range changes[:min(len(changes), longest)] {
+		paths = append(paths, "- "+render.Escape(c.Path))
+	}
+	if more := len(changes) - longest; more > 0 {
+		paths = append(paths, fmt.Sprintf("and %d more", more))
+	}
+	said["metrics"], said["metric"], said["paths"] = strings.Join(measured, ", "), metrics, workflow.Verbatim(strings.Join(paths, "\n"))
+	words := def.Message("commit", said)
+	for strings.Contains(words, "\n\n\n") { // a part of it is empty
+		words = strings.ReplaceAll(words, "\n\n\n", "\n\n")
+	}
+	return words
 }
 
 // triggerOff returns the message that the trigger is switched off by a key or the workflow, in the

@@ -274,7 +274,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 			held = nil
 			continue
 		}
-		message, err := p.message(ctx, cmp.Or(p.req.Message, described(st, changes)), held)
+		message, err := p.message(ctx, cmp.Or(p.req.Message, p.described(ctx, st, changes)), held)
 		if err != nil {
 			return err
 		}

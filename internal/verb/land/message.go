@@ -5,13 +5,15 @@ package land
 import (
 	"context"
 	"strings"
-	"unicode"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/commits"
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -56,8 +58,13 @@ func words(r *record.Record) string {
 	return strings.TrimSpace(text)
 }
 
-// described returns the message of a step or, where nobody said anything, its name and the files.
-func described(st step, changes []git.Change) string {
+// described returns the message of a commit: where the workflow has a commit for each step, the one that the
+// create would have given it, else what was said of the step or, where nobody said anything, its name and the
+// files.
+func (p *Plan) described(ctx context.Context, st step, changes []git.Change) string {
+	if def, err := p.s.DefinitionFor(ctx, p.at.State); err == nil && def.CommitsSteps() && st.record.Milestone {
+		return create.StepMessage(p.s, def, st.record, changes)
+	}
 	if said := words(st.record); said != "" {
 		return said
 	}
@@ -66,29 +73,19 @@ func described(st step, changes []git.Change) string {
 		files = append(files, record.Path(c.Path))
 	}
 	said := checkpoint.MentionOf(&record.Record{Files: record.NewFiles(files, nil, nil)}).Files
-	if said = strings.Map(oneLine, said); st.record.StepName != "" {
+	if said = render.Escape(said); st.record.StepName != "" { // names of files may break the subject
 		return st.record.StepName + ": " + said
 	}
 	return said
 }
 
-// oneLine replaces what would break the subject, as in the name of a file.
-func oneLine(r rune) rune {
-	if unicode.IsControl(r) {
-		return ' '
-	}
-	return r
-}
-
-// message adds to the message of a commit a trailer Checkpoint-Id for each step that it holds, the last
-// one at the end.
+// message adds the trailers to the message of a commit of some steps.
 func (p *Plan) message(ctx context.Context, text string, held []step) (string, error) {
-	args := []string{"interpret-trailers"}
+	var ids []name.ID
 	for _, st := range held {
-		args = append(args, "--trailer", "Checkpoint-Id: "+string(st.entry.Checkpoint))
+		ids = append(ids, st.entry.Checkpoint)
 	}
-	res, err := p.s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: strings.NewReader(strings.TrimSpace(text) + "\n")})
-	return string(res.Stdout), err
+	return commits.Message(ctx, p.s, text, ids...)
 }
 
 // Messages returns what was said of the steps, oldest first, if the plan is one commit of several steps and
