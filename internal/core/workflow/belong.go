@@ -40,12 +40,15 @@ func (d *Definition) SessionOf(a Accepted) string { return d.told(d.Session.Name
 // workflow makes none.
 func (d *Definition) MadeFor(a Accepted, now time.Time) string { return d.told(d.Session.Made, a, now) }
 
-// SameJob reports whether two states agree in all members of session.job that both have.
-func (d *Definition) SameJob(a, b json.RawMessage) bool {
-	return !slices.ContainsFunc(d.Session.Job, func(path string) bool {
+// OtherJob returns the first member of session.job in which two states differ, of those that both have, or "".
+func (d *Definition) OtherJob(a, b json.RawMessage) string {
+	for _, path := range d.Session.Job {
 		x, y := value(rawAt(a, path)), value(rawAt(b, path))
-		return x != nil && y != nil && identity(x) != identity(y)
-	})
+		if x != nil && y != nil && identity(x) != identity(y) {
+			return path
+		}
+	}
+	return ""
 }
 
 // CheckpointOf returns the name that the document's own system uses for the checkpoint, or "" if

@@ -92,7 +92,8 @@ func (c *draft) composeState() error {
 		r.State = c.req.edited
 	}
 	before := r.State
-	if err := c.edit(); err != nil {
+	var err error
+	if r.State, err = edited(c.req, c.def, before); err != nil {
 		return err
 	}
 	// Compare with the state before the edits: a document may change its owner, an edit may not.
@@ -162,17 +163,21 @@ func (c *draft) placeSaid() error {
 }
 
 // keepOwner returns an error if an edit changes the owner that the document names, such as the
-// number of its issue: each session holds the documents of one owner.
+// number of its issue, or what all documents of its job share: each session holds the documents of one
+// owner. A document that names no owner went to the session of what it is after the edit.
 func (c *draft) keepOwner(before json.RawMessage) error {
 	if len(c.req.Set)+len(c.req.Patch)+len(c.req.edited) == 0 {
 		return nil
 	}
 	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})
+	const hint = "give the document with --state: then it goes to its own session"
 	if was == "" || now == "" || was == now {
+		if path := c.def.OtherJob(before, c.record.State); path != "" && (was != "" || !c.handed()) {
+			return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit changes %s, which makes this a document of another job than session %q holds", path, c.session)
+		}
 		return nil
 	}
-	return checkpoint.Failure(checkpoint.KindRejected, "give the document with --state: then it goes to its own session",
-		"the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said))
+	return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said))
 }
 
 // put returns the state with the member set to value, or nil if the state cannot have that member.
@@ -202,32 +207,29 @@ func errorValue(text string) json.RawMessage {
 	return quote(text)
 }
 
-// edit applies --patch, --set, --unset and --metric, in this order.
-func (c *draft) edit() error {
-	var err error
-	state := c.record.State
-	if len(c.req.Patch) > 0 {
-		if state, err = record.MergePatch(state, c.req.Patch); err != nil {
-			return checkpoint.Usage("--patch must be one JSON object (RFC 7396)", "the patch is invalid: %v", err)
+// edited returns the state after --patch, --set, --unset and --metric, in this order.
+func edited(req Request, def *workflow.Definition, state json.RawMessage) (_ json.RawMessage, err error) {
+	if len(req.Patch) > 0 {
+		if state, err = record.MergePatch(state, req.Patch); err != nil {
+			return nil, checkpoint.Usage("--patch must be one JSON object (RFC 7396)", "the patch is invalid: %v", err)
 		}
 	}
-	for _, a := range c.req.Set {
+	for _, a := range req.Set {
 		if state, err = record.Set(state, a.Path, a.Value); err != nil {
-			return checkpoint.Usage("--set PATH=VALUE needs a path such as tasks.0.status", "%v", err)
+			return nil, checkpoint.Usage("--set PATH=VALUE needs a path such as tasks.0.status", "%v", err)
 		}
 	}
-	for _, p := range c.req.Unset {
+	for _, p := range req.Unset {
 		if state, err = record.Unset(state, p); err != nil {
-			return checkpoint.Usage("", "%v", err)
+			return nil, checkpoint.Usage("", "%v", err)
 		}
 	}
-	for _, m := range c.req.Metrics {
-		if state, err = record.SetMetric(state, metricsPath(c.def), m.Path, m.Value); err != nil {
-			return checkpoint.Usage("--metric NAME=VALUE", "%v", err)
+	for _, m := range req.Metrics {
+		if state, err = record.SetMetric(state, metricsPath(def), m.Path, m.Value); err != nil {
+			return nil, checkpoint.Usage("--metric NAME=VALUE", "%v", err)
 		}
 	}
-	c.record.State = state
-	return nil
+	return state, nil
 }
 
 // number decides step, name, iteration and label. The workflow's Place decides the step; this

@@ -8,7 +8,6 @@ package create
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -104,10 +103,10 @@ func workflowOf(st *journal.State) string {
 // foundDocument is a document that a workflow recognised.
 type foundDocument struct {
 	def   *workflow.Definition
-	text  json.RawMessage
-	owner string // the document's name for its session; empty: it has none
-	// For a document without an owner: what it says, and the name of the session that is made for
-	// it.
+	req   Request // has the document
+	owner string  // the document's name for its session; empty: it has none
+	// What the document says; without an owner after the edits, and then also the name of the session that
+	// is made for it.
 	accepted workflow.Accepted
 	made     string
 }
@@ -126,10 +125,10 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	if len(req.State) == 0 {
 		return nil, nil
 	}
-	d := &foundDocument{text: req.State}
-	if err == nil && asked.Knows(req.State) {
+	d := &foundDocument{req: req}
+	if err == nil && d.knownBy(asked) {
 		d.def = asked
-	} else if d.def = builtinFor(req.State); d.def == nil {
+	} else if d.def = d.builtin(); d.def == nil {
 		return nil, nil
 	}
 	// --workflow asks for one workflow and the document is of another. If the requested workflow
@@ -141,13 +140,29 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 		return nil, checkpoint.Usage("leave out --workflow, or make them agree", "the document belongs to workflow %s, but --workflow is %s", d.def.Name, asked.Name)
 	}
 	// accept reports what is wrong with the document.
-	if a, err := d.def.Accept(d.text); err == nil {
-		d.accepted, d.owner = a, d.def.SessionOf(a)
-		if d.owner == "" {
+	if a, err := d.def.Accept(req.State); err == nil {
+		if d.owner = d.def.SessionOf(a); d.owner == "" {
+			if state, err := edited(req, d.def, a.State); err == nil {
+				a.State = state
+			}
 			d.made = d.def.MadeFor(a, s.Now())
 		}
+		d.accepted = a
 	}
 	return d, nil
+}
+
+// knownBy reports whether a workflow recognises the document as it is or after the edits of the request.
+func (d *foundDocument) knownBy(def *workflow.Definition) bool {
+	if def.Knows(d.req.State) || len(d.req.Set)+len(d.req.Patch) == 0 {
+		return def.Knows(d.req.State)
+	}
+	a, err := def.Accept(d.req.State)
+	if err != nil || a.Record != nil {
+		return false
+	}
+	state, err := edited(d.req, def, a.State)
+	return err == nil && def.Knows(state)
 }
 
 // activate makes the session active if none is active, or if the document belongs to a session
@@ -183,10 +198,10 @@ func (c *draft) against() string {
 	return checkpoint.MentionOf(c.prev.record).String() + " of " + made.Short()
 }
 
-// builtinFor returns the built-in workflow that recognises a document, or nil.
-func builtinFor(document json.RawMessage) *workflow.Definition {
+// builtin returns the built-in workflow that recognises the document, or nil.
+func (d *foundDocument) builtin() *workflow.Definition {
 	for _, n := range workflow.Names() {
-		if def, ok := workflow.Builtin(n); ok && def.Knows(document) {
+		if def, ok := workflow.Builtin(n); ok && d.knownBy(def) {
 			return def
 		}
 	}
@@ -256,11 +271,11 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 	if err != nil || !def.KnowsDocuments() {
 		return nil //nolint:nilerr // the create says what is wrong with the workflow
 	}
-	if !def.Knows(d.text) {
+	if !d.knownBy(def) {
 		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name)
 	}
 	if d.owner == "" {
-		if !def.SameJob(d.accepted.State, stateOf(ctx, s, st)) {
+		if def.OtherJob(d.accepted.State, stateOf(ctx, s, st)) != "" {
 			return d.stranger(string(st.Session), string(st.Session))
 		}
 		return nil
@@ -287,6 +302,9 @@ func (d *foundDocument) stranger(session, owner string) error {
 	of := ""
 	if owner != session {
 		of = fmt.Sprintf(" (%s)", name.Clip(owner, name.Said))
+	}
+	if d.owner+d.made == "" {
+		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document does not say which job it belongs to, and session %q%s holds another one", session, of)
 	}
 	return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to %q, but session %q%s holds another one", name.Clip(cmp.Or(d.owner, d.made), name.Said), session, of)
 }

@@ -23,7 +23,7 @@ func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service,
 	}
 	var newest *journal.State
 	for _, st := range states {
-		if st.Workflow != d.def.Name || st.Session != made && checkpoint.IsOver(ctx, s, st) || !d.def.SameJob(d.accepted.State, stateOf(ctx, s, st)) {
+		if st.Workflow != d.def.Name || st.Session != made && checkpoint.IsOver(ctx, s, st) || d.def.OtherJob(d.accepted.State, stateOf(ctx, s, st)) != "" {
 			continue
 		}
 		if st.Session == active {
