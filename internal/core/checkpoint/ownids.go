@@ -72,10 +72,30 @@ func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref str
 	if got != nil || err != nil {
 		return got, err
 	}
-	if e := byWrittenID(found.State, ref); e != nil {
+	rule := func(st *journal.State, ref string) *journal.Entry {
+		if s.isDocument(ctx, st, ref) {
+			return st.CurrentEntry()
+		}
+		return byWrittenID(st, ref)
+	}
+	if e := rule(found.State, ref); e != nil {
 		return found.only(ref, []*journal.Entry{e})
 	}
-	return ownElsewhere(ctx, s, session, ref, byWrittenID)
+	return ownElsewhere(ctx, s, session, ref, rule)
+}
+
+// documentTime matches the end of an id that an export makes for the one document of a session.
+var documentTime = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_\d{8}_\d{6}$`) })
+
+// isDocument reports whether ref names the document of a session, which an export makes of the current
+// checkpoint: by the session's name, or by an id that ends in the time of the first checkpoint.
+func (s *Service) isDocument(ctx context.Context, st *journal.State, ref string) bool {
+	def, err := s.DefinitionFor(ctx, st)
+	if err != nil || !def.NamesDocument(ref) {
+		return false
+	}
+	return ref == string(st.Session) || documentTime().MatchString(ref) && len(st.Checkpoints()) > 0 &&
+		strings.HasSuffix(ref, st.Checkpoints()[0].Event().Time.UTC().Format("_20060102_150405"))
 }
 
 // ownElsewhere finds such an id by a rule in other sessions, if the user did not choose one. An id that
