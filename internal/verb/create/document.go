@@ -8,6 +8,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -69,17 +72,42 @@ func (c *captured) restatedOutputs() map[string]func(was gjson.Result) (json.Raw
 			case kept.drop:
 				return json.RawMessage("null"), was.Exists()
 			}
-			return OutputJSON(kept.data, was.IsArray())
+			path := ""
+			if HoldsPaths(o.Name) || c.areFiles(was) {
+				path = string(kept.Source)
+			}
+			return OutputJSON(kept.data, was.IsArray(), path)
 		}
 	}
 	return out
 }
 
+// HoldsPaths reports whether documents have the paths of files under this name, as in code_files.
+func HoldsPaths(output string) bool { return strings.HasSuffix(output, "_files") }
+
+// areFiles reports whether a member of a document is the path of a file in the worktree, or a list of such.
+func (c *captured) areFiles(was gjson.Result) bool {
+	return len(was.Array()) > 0 && !slices.ContainsFunc(was.Array(), func(v gjson.Result) bool {
+		if v.Type != gjson.String || !filepath.IsLocal(v.Str) {
+			return true
+		}
+		_, err := os.Lstat(filepath.Join(c.s.Repo.WorkTree, filepath.FromSlash(v.Str)))
+		return err != nil
+	})
+}
+
 // OutputJSON returns an output as a member of a document, the inverse of OutputContent: a JSON list
-// as it is, other text as a string, or as a list of lines. ok is false for content that is not text.
-func OutputJSON(content []byte, isList bool) (json.RawMessage, bool) {
+// as it is, other text as a string, or as a list of lines. Where the document has paths, path is given, and
+// stands for the content unless that is a list of names. ok is false for content that is not text.
+func OutputJSON(content []byte, isList bool, path string) (json.RawMessage, bool) {
 	if raw, err := record.ParseJSON(content, record.Limits{}); err == nil && gjson.ParseBytes(raw).IsArray() {
 		return raw, true
+	}
+	names := strings.Fields(string(content))
+	if path != "" && (!isList || len(names) == 0 || !slices.Equal(names, strings.Split(strings.TrimRight(string(content), "\n"), "\n"))) {
+		if content = []byte(path); isList {
+			return json.RawMessage("[" + string(quote(path)) + "]"), true
+		}
 	}
 	if !utf8.Valid(content) {
 		return nil, false

@@ -153,7 +153,11 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 	}
 	for _, name := range create.SortedKeys(c.Outputs) {
 		content := c.Outputs[name]
-		if raw, ok := create.OutputJSON(content, string(o.values[name]) == "[]"); ok {
+		source := ""
+		if create.HoldsPaths(name) {
+			source = string(c.Record.Outputs[name].Source)
+		}
+		if raw, ok := create.OutputJSON(content, string(o.values[name]) == "[]", source); ok {
 			o.raw(name, raw)
 		} else {
 			w.leave(a, c, "output %s, which is not text", name)
