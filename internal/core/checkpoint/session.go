@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -237,6 +238,31 @@ func CommitsSteps(st *journal.State) bool {
 
 // ModeLand is the mode of the event of a landing, which turns checkpoints into commits on the branch.
 const ModeLand = "land"
+
+// Landings returns the checkpoints that landings made, and for each the one that was current before. What such
+// a checkpoint holds beyond the landed steps was left uncommitted on purpose, and is not a step until somebody
+// saves it.
+func Landings(events []*journal.Event) map[name.ID]name.ID {
+	made, landed := map[name.ID]name.ID{}, (*journal.Event)(nil)
+	for _, e := range events {
+		if landed != nil && e.Kind == journal.KindCreate {
+			made[e.Checkpoint] = cmp.Or(made[landed.To], landed.To)
+		}
+		if landed = nil; e.Kind == journal.KindRollback && e.Mode == ModeLand {
+			landed = e
+		}
+	}
+	return made
+}
+
+// ReasonResume is the reason of the rollback in which a `resume` brings the files of its checkpoint.
+const ReasonResume = "resume"
+
+// IsReturn reports whether a rollback or an undo is one for people: neither a landing, nor the way of a `resume`
+// to the files of the current checkpoint, nor what an import made to have its layout's checkpoint current.
+func IsReturn(e *journal.Event) bool {
+	return e.Mode != ModeLand && (e.Reason != ReasonResume || e.From != e.To) && Trailer(e, TrailerDerived) == ""
+}
 
 // Choose makes session the active one of this worktree at the user's request. This is remembered,
 // so that an agent that works here uses this session and does not adopt another one by itself.

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -52,8 +54,15 @@ func newRendering(format string, exists func(string) bool) *rendering {
 	return &rendering{format: format, exists: exists, taken: map[string]string{}, kept: map[string]bool{}}
 }
 
-// render adds a session to the rendering.
-func (w *rendering) render(a *transfer.Archive) {
+// render adds a session to the rendering, without the checkpoints that landings made.
+func (w *rendering) render(whole *transfer.Archive) {
+	a := new(*whole)
+	a.Checkpoints = slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool {
+		if c.Landed != "" && c.Record.ID == a.Current {
+			a.Current = c.Landed
+		}
+		return c.Landed != ""
+	})
 	for _, p := range a.Problems {
 		w.leave(a, nil, "%s", p)
 	}
@@ -99,11 +108,20 @@ func (w *rendering) addDocument(a *transfer.Archive, c *transfer.Archived, f fil
 }
 
 // newest returns the checkpoints without those that a newer one was imported over, from the same
-// document, and without discarded ones whose id a pruned one had, and reports those as left out. Layouts that add checkpoints from oldest to newest
+// document, and without discarded ones whose id a pruned one had or that are more than the workflow
+// keeps, and reports those as left out. Layouts that add checkpoints from oldest to newest
 // need it: place alone would keep the oldest.
 func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
-	older, by := map[*transfer.Archived]bool{}, map[string]string{}
+	older, by, kept, keep := map[*transfer.Archived]bool{}, map[string]string{}, 0, math.MaxInt
+	if def, ok := workflow.Builtin(w.format); ok && def.Retention.Keep != nil {
+		keep = *def.Retention.Keep
+	}
 	for _, c := range newestFirst(a) {
+		if kept++; c.Discarded && kept > keep {
+			older[c] = true
+			w.leave(a, c, "it is discarded, and %s keeps %d checkpoints", w.format, keep)
+			continue
+		}
 		if id := idOf(c); c.Discarded && id != "" && slices.Contains(a.Gone, id) {
 			older[c] = true
 			w.leave(a, c, "%s was made again and then pruned", id)

@@ -188,7 +188,7 @@ func renew(a *transfer.Archive, c *transfer.Archived, doc *object, time string) 
 // rest of the state changed. Then nobody has set it for this checkpoint.
 func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 	for _, was := range a.Checkpoints {
-		if was.Record.ID != c.Record.Previous {
+		if was.Record.ID != c.Before {
 			continue
 		}
 		old := gjson.GetBytes(was.Record.State, gjson.Escape(member))

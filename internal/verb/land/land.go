@@ -163,10 +163,11 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	landings, err := p.landings(ctx, last.Session)
+	log, err := p.s.Store.Log(ctx, last.Session)
 	if err != nil {
 		return nil, err
 	}
+	landings := checkpoint.Landings(log.Events())
 	var steps []step
 	reached, continued := first == nil, last.State.Continued(0)
 	for e := range last.State.LineTo(last.Entry) {
@@ -182,7 +183,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			if !onTip {
 				break
 			}
-			if !landings[e.Checkpoint] {
+			if _, made := landings[e.Checkpoint]; !made {
 				steps = append(steps, step{e, rec})
 			}
 		}
@@ -218,23 +219,6 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 		first, err = p.s.Resolve(ctx, string(last.Session), from)
 	}
 	return first, last, err
-}
-
-// landings returns the checkpoints that landings made. What such a checkpoint holds beyond the
-// landed steps was left uncommitted on purpose, and is not a step until somebody saves it.
-func (p *Plan) landings(ctx context.Context, session name.Session) (map[name.ID]bool, error) {
-	log, err := p.s.Store.Log(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	made, landed := map[name.ID]bool{}, false
-	for _, e := range log.Events() {
-		if landed && e.Kind == journal.KindCreate {
-			made[e.Checkpoint] = true
-		}
-		landed = e.Kind == journal.KindRollback && e.Mode == string(rollback.ModeLand)
-	}
-	return made, nil
 }
 
 // noStep is the error for a checkpoint that a rollback made.

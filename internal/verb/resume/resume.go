@@ -274,7 +274,7 @@ func (r *resumption) accept(ctx context.Context, req Request) error {
 	}
 	if bring {
 		// As a rollback, so that it makes a safety checkpoint and can be undone.
-		roll, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(f.Session), Ref: string(f.Entry.Checkpoint), Reason: "resume"})
+		roll, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(f.Session), Ref: string(f.Entry.Checkpoint), Reason: checkpoint.ReasonResume})
 		if err != nil {
 			return err
 		}

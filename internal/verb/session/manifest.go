@@ -81,6 +81,9 @@ func ManifestOf(st *journal.State) *Manifest {
 	}
 	// A rollback records the checkpoint that was current before it.
 	for _, r := range st.Rollbacks {
+		if !checkpoint.IsReturn(r) {
+			continue
+		}
 		m.RollbackHistory = append(m.RollbackHistory, RollbackRecord{inspect.OriginOf(r), r.To, checkpoint.Time{Time: r.Time}, r.Reason})
 	}
 	return m

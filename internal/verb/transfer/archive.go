@@ -4,6 +4,7 @@ package transfer
 // package interop and for mirrors.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,8 @@ type Archived struct {
 	Live      bool
 	Discarded bool
 	Pinned    bool
+	Landed    name.ID // current before the landing that made this one; empty: none did
+	Before    name.ID // the one before, which no landing made
 	Outputs   map[string][]byte
 	Import    *ImportSource // nil: it was not imported
 	// The id in the document that the checkpoint was made from; empty if it has none.
@@ -157,12 +160,17 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		a.Checkpoints = append(a.Checkpoints, &c)
 	}
 	for _, e := range st.Rollbacks {
-		if checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" && e.Mode != checkpoint.ModeLand {
+		if checkpoint.IsReturn(e) {
 			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
 				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
 				Imported: checkpoint.Trailer(e, checkpoint.TrailerFormat) != "",
 			})
 		}
+	}
+	landings := checkpoint.Landings(st.Events())
+	for _, c := range a.Checkpoints {
+		c.Landed = landings[c.Record.ID]
+		c.Before = cmp.Or(landings[c.Record.Previous], c.Record.Previous)
 	}
 	for _, e := range st.Events() {
 		a.Events = append(a.Events, inspect.LineOf(e))
