@@ -53,6 +53,9 @@ func (a Pruned) text(p *page) {
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
 	}
 	p.judged("", r.Pruned)
+	if r.Others > 0 {
+		p.line(dim("Only session " + string(r.Only) + "; --all also looks at " + render.Count(r.Others, "other session", "other sessions")))
+	}
 	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, each(r.Levels, func(l retain.LostLevel) []render.Cell {
 		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(l.What)}
 	}))

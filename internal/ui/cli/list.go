@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/retain"
 )
 
 // ListCmd is "git checkpoint list". Its flags are filters.
@@ -49,6 +50,11 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		found, err := inspect.List(ctx, s, req)
 		if err != nil {
 			return err
+		}
+		if c.All || c.Type != "" || !retain.NoneDue(ctx, s) {
+			if _, err := retain.WarnDue(ctx, s); err != nil {
+				return err
+			}
 		}
 		if !app.json { // the session that is worked on comes first
 			here, err := s.ChooseSession(ctx, "")

@@ -74,12 +74,9 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	if err != nil {
 		return nil, err
 	}
-	due, err := retain.FindDue(ctx, s)
+	due, err := retain.WarnDue(ctx, s)
 	if err != nil {
 		return nil, err
-	}
-	if said := retain.SayDue(due); said != "" {
-		s.Warn(said)
 	}
 	var best *candidate
 	for _, st := range all {

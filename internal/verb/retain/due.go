@@ -180,20 +180,34 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	return gone, err
 }
 
-// SayDue says what is due, or "".
-func SayDue(due []Due) string {
-	if len(due) == 0 {
-		return ""
+// NoneDue reports whether the last create found that nothing is due yet. It reads no journal.
+func NoneDue(ctx context.Context, s *checkpoint.Service) bool {
+	key, err := dueKey(ctx, s)
+	return err == nil && notYet(s, key)
+}
+
+// WarnDue is FindDue and a warning that names what it found.
+func WarnDue(ctx context.Context, s *checkpoint.Service) (due []Due, err error) {
+	if due, err = FindDue(ctx, s); err != nil || len(due) == 0 {
+		return nil, err
 	}
-	var ages []string
-	for _, d := range due {
+	const most = 5
+	var ages, names []string
+	for i, d := range due {
 		if !slices.Contains(ages, d.Age) {
 			ages = append(ages, d.Age)
 		}
+		if i < most {
+			names = append(names, string(d.Session))
+		}
+	}
+	if more := len(due) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	are, them := "is", "it"
 	if len(due) > 1 {
 		are, them = "are", "them"
 	}
-	return fmt.Sprintf("%s %s due (%s); the next create removes %s, pin keeps", render.Count(len(due), "job", "jobs"), are, strings.Join(ages, ", "), them)
+	s.Warn(fmt.Sprintf("%s %s due (%s): %s; the next create removes %s, pin keeps", render.Count(len(due), "job", "jobs"), are, strings.Join(ages, ", "), strings.Join(names, ", "), them))
+	return due, nil
 }

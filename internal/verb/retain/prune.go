@@ -95,6 +95,9 @@ type PruneAnswer struct {
 	Freed   *int64 `json:"freed,omitempty"`   // how much smaller the object store became
 	Waiting *int64 `json:"waiting,omitempty"` // how much will be freed when the grace period has passed
 	Grace   string `json:"grace,omitempty"`   // git's grace period
+
+	Only   name.Session `json:"-"` // the one session that was looked at
+	Others int          `json:"-"` // sessions that were not
 }
 
 // Judged is a checkpoint and the reason why it goes or stays.
@@ -213,6 +216,9 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 		session, err := s.ChooseSession(ctx, p.req.Session)
 		if err != nil {
 			return err
+		}
+		if all, err := checkpoint.SessionNames(ctx, s); err == nil && p.req.Session == "" {
+			p.answer.Only, p.answer.Others = session, len(all)-1
 		}
 		return p.session(ctx, session)
 	}

@@ -149,12 +149,9 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 // Present leaves out of a list the finished sessions that have no checkpoints, and says what is due to
 // be removed and leaves that out, too. The active session stays.
 func Present(ctx context.Context, s *checkpoint.Service, all []Manifest) ([]Manifest, error) {
-	due, err := retain.FindDue(ctx, s)
+	due, err := retain.WarnDue(ctx, s)
 	if err != nil {
 		return nil, err
-	}
-	if said := retain.SayDue(due); said != "" {
-		s.Warn(said)
 	}
 	return slices.DeleteFunc(all, func(m Manifest) bool {
 		isDue := slices.ContainsFunc(due, func(d retain.Due) bool { return d.Session == m.Session })
