@@ -99,12 +99,9 @@ func (c *draft) hold(v store.View) error {
 	if v.State != nil && v.State.Status == checkpoint.StatusPaused && !c.endsPause(v.State) {
 		return c.holding("*continue or `git checkpoint resume "+string(c.session)+" --accept` continues it", "session %q is paused", c.session)
 	}
-	failed, err := failureOf(c.s, c.session)
-	if failed == nil || !failed.Blocks || c.req.retry {
+	failed, err := WaitingFor(c.s, v.State, c.session)
+	if failed == nil || c.req.retry {
 		return err
-	}
-	if v.State != nil && failed.Time.Before(v.State.CreatedAt) {
-		return nil // it was of an earlier session of this name
 	}
 	named := c.req.Step != nil || c.req.Name != "" || c.handed() && c.document.Step != nil
 	if named && c.spot.Step == *failed.Step {
@@ -178,6 +175,17 @@ func failureOf(s *checkpoint.Service, session name.Session) (*Failed, error) {
 		return nil, err
 	}
 	return &failed, nil
+}
+
+// WaitingFor returns the failed create that a session waits for an answer to, or nil. st is nil for a session
+// that does not exist yet.
+func WaitingFor(s *checkpoint.Service, st *journal.State, session name.Session) (*Failed, error) {
+	failed, err := failureOf(s, session)
+	// It may be of an earlier session of this name.
+	if failed == nil || !failed.Blocks || failed.Step == nil || st != nil && failed.Time.Before(st.CreatedAt) {
+		return nil, err
+	}
+	return failed, nil
 }
 
 // ForgetFailure forgets the create that failed in a session.

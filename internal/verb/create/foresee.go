@@ -19,6 +19,7 @@ type Foreseen struct {
 	Record     *record.Record // without files and id
 	State      *journal.State // the fold of the session; nil for a new session
 	Current    *journal.Entry // the checkpoint that it will follow; nil for the first
+	Held       error          // why it cannot be made now although nothing is wrong with it: the session waits
 }
 
 // Foresee composes a checkpoint as far as possible before its step has run. It lets `run` refuse a
@@ -38,14 +39,14 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 			return nil, err
 		}
 	}
-	d, v, err := c.foresee(ctx, def)
-	if err != nil {
-		return nil, err
+	d, v, held := c.foresee(ctx, def)
+	if held != nil && !d.isHeld() {
+		return nil, held
 	}
 	if err := rejected(def, def.CheckOrder(d.forRules(v))); err != nil {
 		return nil, err
 	}
-	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: d.prev.entry}, nil
+	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: d.prev.entry, Held: held}, nil
 }
 
 // foresee composes the record as far as that needs no capture. With an error it returns the draft as

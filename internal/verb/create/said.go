@@ -75,7 +75,8 @@ func about(s *checkpoint.Service, def *workflow.Definition, session name.Session
 	return said
 }
 
-// failed adds the workflow's own words about a failed create to the hints of the error. The message
+// failed adds the workflow's own words about a failed create to the hints of the error. They say that the
+// workflow stops, so they are for a failure after which it does. The message
 // also contains the error itself; its line is left out, because the error is printed anyway. A NUL
 // marks that line. The last draft is nil if there was none.
 func (c *request) failed(def *workflow.Definition, last *draft, err error) error {

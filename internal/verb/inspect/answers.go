@@ -176,8 +176,17 @@ type StatusAnswer struct {
 	// megabyte.
 	Bytes int64 `json:"bytes,omitempty"`
 
+	// WaitsFor is the create that failed and without which the session does not go on.
+	WaitsFor *Waiting `json:"waits_for,omitempty"`
+
 	// Watching is set while `git checkpoint watch` runs in this worktree.
 	Watching bool `json:"watching,omitempty"`
+}
+
+// Waiting is a create that failed.
+type Waiting struct {
+	Step    int    `json:"step"`
+	Problem string `json:"problem"`
 }
 
 // Worker is an agent of another session in this worktree.

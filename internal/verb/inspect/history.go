@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -181,13 +182,17 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	}
 	a.Session = session
 	warnRewritten(ctx, s, st)
-	if look == LookAway {
-		return a, statusOf(ctx, s, st, a)
+	if look != LookAway {
+		if bytes := spaceOf(ctx, s); bytes >= 1e6 {
+			a.Bytes = bytes
+		}
 	}
-	if bytes := spaceOf(ctx, s); bytes >= 1e6 {
-		a.Bytes = bytes
+	err = statusOf(ctx, s, st, a)
+	if failed, unknown := create.WaitingFor(s, st, session); unknown == nil && failed != nil && !checkpoint.IsClosed(st.Status) {
+		a.WaitsFor = &Waiting{Step: *failed.Step, Problem: failed.Problem}
+		a.NextAction = fmt.Sprintf("`git checkpoint create --step %d` makes the checkpoint that failed, and the session waits for it: %s", a.WaitsFor.Step, a.WaitsFor.Problem)
 	}
-	return a, statusOf(ctx, s, st, a)
+	return a, err
 }
 
 // warnRewritten says if a tool rewrote checkpoints of the session with the history. Only the current one

@@ -176,6 +176,15 @@ func (r *running) precheck(ctx context.Context) error {
 		r.answer.Problem, r.state = err.Error(), []byte("{}")
 		return nil
 	}
+	if err == nil && f.Held != nil {
+		// The step of this number has to wait. A command that names none runs: what it leaves when it is
+		// interrupted is kept in any session.
+		if asked := r.req.Create; asked.DryRun || asked.Step != nil || asked.Name != "" || len(asked.State) > 0 {
+			err = f.Held
+		} else {
+			r.s.Warn(checkpoint.MessageOf(f.Held) + "; until then the command's result is in no checkpoint")
+		}
+	}
 	if err != nil {
 		return err
 	}
