@@ -68,7 +68,7 @@ func (crunch) number(a *transfer.Archive) string {
 		return strconv.FormatUint(n, 10)
 	}
 	for _, c := range a.Checkpoints {
-		if n := text(gjson.ParseBytes(c.Record.State), "issue_number"); a.Workflow == Crunch && safeName(n) {
+		if n := text(gjson.ParseBytes(c.Record.State), "issue_number"); safeName(n) {
 			return n
 		}
 	}
@@ -95,14 +95,11 @@ func (crunch) phase(c *transfer.Archived) string {
 	return crunchPhases[min(max(c.Record.Step, 1), len(crunchPhases))-1]
 }
 
-// compose returns the id and document of a checkpoint that has no original. In a session of crunch
-// the state is the document itself. A state that was carried over from the previous checkpoint
+// compose returns the id and document of a checkpoint that has no original. The
+// state is the document itself. A state that was carried over from the previous checkpoint
 // still has the id of that one; then the document gets a new id and time.
 func (l crunch) compose(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
 	r := c.Record
-	if a.Workflow != Crunch {
-		return l.foreign(a, c, issue, used, w)
-	}
 	doc := members(r.State)
 	id := text(gjson.ParseBytes(r.State), "checkpoint_id")
 	if !safeName(id) || used[id] {
@@ -138,89 +135,6 @@ func (l crunch) newID(c *transfer.Archived, used map[string]bool) string {
 	tail := string(r.ID)
 	id := "CP-" + l.phase(c) + "-" + r.CreatedAt.UTC().Format("20060102") + "-" + tail[max(0, len(tail)-4):]
 	return unused(id, "-", used)
-}
-
-// foreign returns the id and document for a checkpoint of another workflow. It has every member
-// that crunch's tools expect, and empty lists for what the other workflow does not have.
-func (l crunch) foreign(a *transfer.Archive, c *transfer.Archived, issue string, used map[string]bool, w *rendering) (string, json.RawMessage) {
-	r, f := c.Record, factsOf(a, c)
-	id := l.newID(c, used)
-	none := []string{}
-	doc := objectOf(
-		"checkpoint_id", id,
-		"version", "1.0",
-		"created_at", seconds(r.CreatedAt),
-		"issue_number", json.RawMessage(issueNumber(issue)),
-		"session_id", string(a.Session),
-		"trigger", crunchTrigger(r.Trigger),
-		"workflow_state", objectOf(
-			"current_phase", l.phase(c), "current_state_label", "state:"+l.phase(c),
-			"phase_started_at", seconds(r.CreatedAt), "phase_attempt", max(1, f.iteration),
-		),
-		"issue_snapshot", objectOf(
-			"title", cmp.Or(f.topic, string(a.Session)), "body", "", "labels", none, "assignees", none, "branch", f.branch,
-		),
-		"team_state", objectOf("members", none),
-		"execution_graph", objectOf("completed_batches", none, "node_states", crunchNodes(f)),
-		"agent_outputs", &object{},
-		"acp_state", objectOf("pending_messages", none, "awaiting_response", none, "conflicts_in_progress", none),
-		"knowledge_context", objectOf("injected_entries", none, "captured_entries", none, "pending_captures", none),
-		"files_modified", crunchFiles(f),
-		"recovery_info", objectOf(
-			"can_resume", f.canResume, "resume_from", first(taskIDs(slices.Concat(f.underWay, f.pending)), l.phase(c)),
-			"prerequisites_met", true, "warnings", f.warnings,
-		),
-	)
-	if r.StepName != l.phase(c) {
-		w.leave(a, c, "the step %s, which is not a phase of crunch; it is written as %s", cmp.Or(r.StepName, strconv.Itoa(r.Step)), l.phase(c))
-	}
-	w.leaveOutputs(a, c)
-	f.leave(a, c, w, "tasks", "branch", "files", "recovery")
-	return id, doc.json()
-}
-
-// crunchTrigger returns the trigger if crunch has it, else "manual".
-func crunchTrigger(trigger string) string {
-	switch trigger {
-	case "phase_transition", "batch_complete", "agent_complete", "conflict_start", "conflict_resolved", "user_interrupt", "session_end":
-		return trigger
-	}
-	return "manual"
-}
-
-// crunchNodes returns the execution graph: each task as a node with its status.
-func crunchNodes(f *facts) *object {
-	nodes := &object{}
-	for _, group := range []struct {
-		tasks  []json.RawMessage
-		status string
-	}{{f.completed, "complete"}, {f.underWay, "in_progress"}, {f.pending, "pending"}, {f.lost, "failed"}} {
-		for _, t := range group.tasks {
-			id := text(gjson.ParseBytes(t), "id")
-			if id == "" {
-				continue
-			}
-			o := members(t)
-			o.drop("id")
-			o.set("status", group.status)
-			nodes.set(id, o)
-		}
-	}
-	return nodes
-}
-
-// crunchFiles returns the list of changed files.
-func crunchFiles(f *facts) []json.RawMessage {
-	out := []json.RawMessage{}
-	for _, group := range []struct {
-		paths  []string
-		status string
-	}{{f.created, "added"}, {f.modified, "modified"}, {f.deleted, "deleted"}} {
-		for _, p := range group.paths {
-			out = append(out, objectOf("path", p, "status", group.status, "staged", slices.Contains(f.staged, p)).json())
-		}
-	}
-	return out
 }
 
 // front sets a member and makes it the first.

@@ -49,8 +49,10 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	}
 	answer := &ExportAnswer{Format: req.Format, To: req.To, Sessions: []string{}, Files: []string{}, LeftOut: []LeftOut{}}
 	// A database can represent sessions of every workflow, so nothing is left out of it.
-	if len(req.Sessions) == 0 && req.Format != SQLite {
-		archives = answer.own(archives)
+	if req.Format != SQLite {
+		if archives, err = answer.own(archives, len(req.Sessions) > 0); err != nil {
+			return nil, err
+		}
 	}
 	for _, a := range archives {
 		answer.Sessions = append(answer.Sessions, string(a.Session))
@@ -83,23 +85,24 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	return answer, nil
 }
 
-// own restricts an export of all sessions to those of the layout's own workflow, if there are any,
-// and lists the others as left out. Sessions of the other systems in this layout's directory would
-// surprise users who did not ask for them by name.
-func (a *ExportAnswer) own(all []*transfer.Archive) []*transfer.Archive {
-	isOwn := func(s *transfer.Archive) bool { return s.Workflow == a.Format }
-	if !slices.ContainsFunc(all, isOwn) {
-		return all
-	}
-	var own []*transfer.Archive
+// own returns the sessions of the layout's own workflow, and lists the others as left out: a layout has no place
+// for the job of another system. One that was asked for by name is refused.
+func (a *ExportAnswer) own(all []*transfer.Archive, named bool) (own []*transfer.Archive, err error) {
+	const hint = "`git checkpoint export FILE.bundle` and `--format sqlite` take sessions of every workflow"
 	for _, s := range all {
-		if isOwn(s) {
+		switch {
+		case s.Workflow == a.Format:
 			own = append(own, s)
-			continue
+		case named:
+			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "session %q follows %s, and the layout of %s has only sessions of %s", s.Session, cmp.Or(s.Workflow, "no workflow"), a.Format, a.Format)
+		default:
+			a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow")})
 		}
-		a.LeftOut = append(a.LeftOut, LeftOut{Session: string(s.Session), What: "a session of " + cmp.Or(s.Workflow, "no workflow") + "; --session exports it"})
 	}
-	return own
+	if len(own) == 0 {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "no session here follows %s", a.Format)
+	}
+	return own, nil
 }
 
 // archives reads the given sessions, or all if there are none.

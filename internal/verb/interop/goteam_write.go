@@ -43,10 +43,7 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 	keys, ids, used := map[string]*transfer.Archived{}, map[*transfer.Archived]string{}, map[string]bool{}
 	for _, c := range a.Checkpoints {
 		id := "cp-" + strconv.Itoa(c.Record.Step) + "-" + c.Record.CreatedAt.UTC().Format("20060102T150405Z")
-		if a.Workflow == GoTeam {
-			id = cmp.Or(c.Document, id)
-		}
-		ids[c] = unused(id, "-", used)
+		ids[c] = unused(cmp.Or(c.Document, id), "-", used)
 	}
 	lost := map[string]bool{} // a discarded checkpoint does not pass for a damaged one
 	for _, d := range a.Damaged {
@@ -112,15 +109,12 @@ func newestFirst(a *transfer.Archive) []*transfer.Archived {
 func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir string, w *rendering) json.RawMessage {
 	r := c.Record
 	f := factsOf(a, c)
-	state := &object{}
-	if a.Workflow == GoTeam {
-		state = members(r.State)
-	}
+	state := members(r.State)
 	state.missing("topic", f.topic)
 	state.missing("phase", r.StepName)
 	state.missing("current_step", r.Step)
 	state.missing("iteration_count", f.iteration)
-	state.missing("metrics", f.metrics)
+	state.missing("metrics", &object{})
 	o := objectOf(
 		"id", id,
 		"session_id", dir,
@@ -139,7 +133,6 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir strin
 		o.set("checksum", digest)
 	}
 	o.set("valid", true)
-	f.leave(a, c, w, "topic", "metrics", "files", "branch")
 	return objectOf("checkpoint", o).json()
 }
 

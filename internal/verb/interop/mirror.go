@@ -87,8 +87,8 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if err != nil {
 			return err
 		}
-		if Known(a.Workflow) && a.Workflow != m.Format && m.Format != SQLite {
-			return nil // it belongs in the layout of its own workflow
+		if a.Workflow != m.Format && m.Format != SQLite {
+			return nil // the layout has no place for it
 		}
 		// The mirror may have the last copy of a checkpoint that cannot be read any more. An update
 		// would remove it, or replace it with an older one.

@@ -258,7 +258,9 @@ func base(im *transfer.ImportSource) (string, bool) {
 // checkpoints, by key. See know.
 func knownDocuments(format string, a *transfer.Archive) map[string]transfer.KnownDocument {
 	w := newRendering(format, func(string) bool { return false })
-	w.render(a)
+	if a.Workflow == format {
+		w.render(a)
+	}
 	known := map[string]transfer.KnownDocument{}
 	for _, f := range w.files {
 		if f.made == nil || f.key == "" {

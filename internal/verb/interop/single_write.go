@@ -102,10 +102,10 @@ func (o orchestrate) id(a *transfer.Archive) string {
 	}
 	for i, c := range a.Checkpoints {
 		state := gjson.ParseBytes(c.Record.State)
-		if id := text(state, "checkpoint_id"); a.Workflow == Orchestrate && safeName(id) {
+		if id := text(state, "checkpoint_id"); safeName(id) {
 			return id
 		}
-		if said := text(state, "workflow_type"); a.Workflow == Orchestrate && i == 0 && safeName(said) {
+		if said := text(state, "workflow_type"); i == 0 && safeName(said) {
 			kind, project = said, cmp.Or(text(state, "workflow_state.project_name"), project)
 		}
 	}
@@ -122,35 +122,28 @@ func (orchestrate) began(a *transfer.Archive) time.Time {
 	return a.CreatedAt
 }
 
-// compose returns the document of a checkpoint that has no original. In a session of orchestrate it
-// is the state, with missing members added. For other workflows it is composed from facts: steps
-// become phases.
+// compose returns the document of a checkpoint that has no original. It
+// is the state, with missing members added.
 func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
 	f := factsOf(a, c)
-	doc := &object{}
-	if a.Workflow == Orchestrate {
-		doc = members(c.Record.State)
-		renew(a, c, doc, "updated_at")
-	}
+	doc := members(c.Record.State)
+	renew(a, c, doc, "updated_at")
 	kind, project, _ := strings.Cut(id, "_")
 	doc.missing("checkpoint_id", id)
 	doc.missing("workflow_type", kind)
 	doc.missing("workflow_description", f.topic)
 	for _, c := range a.Checkpoints {
-		if at := text(gjson.ParseBytes(c.Record.State), "created_at"); a.Workflow == Orchestrate && at != "" {
+		if at := text(gjson.ParseBytes(c.Record.State), "created_at"); at != "" {
 			doc.missing("created_at", at)
 		}
 	}
 	doc.missing("created_at", seconds(o.began(a)))
 	doc.missing("updated_at", seconds(c.Record.CreatedAt))
-	doc.missing("status", orchestrateStatus(f.status))
-	steps := milestones(a)
-	if f.total > 0 || len(f.phases) > 0 {
-		steps = f.phases
-	}
+	doc.missing("status", cmp.Or(c.Record.Status, "in_progress"))
 	doc.missing("current_phase", c.Record.Step)
-	if f.total > 0 || a.Workflow != Orchestrate {
-		doc.missing("total_phases", max(f.total, c.Record.Step, len(steps)))
+	steps := none
+	if gjson.GetBytes(c.Record.State, "total_phases").Int() == 0 {
+		steps = milestones(a)
 	}
 	doc.missing("completed_phases", steps)
 	// The id ends in "_" and a time of 15 characters.
@@ -168,8 +161,7 @@ func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id strin
 		}
 	}
 	doc.missing("workflow_state", objectOf("project_name", project, "artifact_registry", artifacts))
-	doc.missing("last_error", f.problem)
-	f.leave(a, c, w, "error", "topic")
+	doc.missing("last_error", c.Record.Error)
 	return doc.json()
 }
 
@@ -197,17 +189,6 @@ func carried(a *transfer.Archive, c *transfer.Archived, member string) bool {
 	return false
 }
 
-// orchestrateStatus returns the status in orchestrate's words.
-func orchestrateStatus(status string) string {
-	switch status {
-	case "complete", "completed":
-		return "completed"
-	case "failed", "abandoned":
-		return status
-	}
-	return "in_progress"
-}
-
 // milestones returns the numbers of the steps with a live milestone, ascending and each once.
 func milestones(a *transfer.Archive) []json.RawMessage {
 	var steps []int
@@ -228,7 +209,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 func (l pipeline) write(a *transfer.Archive, w *rendering) {
 	if c := current(a); c != nil {
 		prd := l.id(a)
-		w.single(a, c, pipelineHome, prd, "prd", "", func() json.RawMessage { return l.compose(a, c, prd, w) })
+		w.single(a, c, pipelineHome, prd, "prd", "", func() json.RawMessage { return l.compose(a, c, prd) })
 	}
 }
 
@@ -242,7 +223,7 @@ func (pipeline) id(a *transfer.Archive) string {
 		return string(a.Session)
 	}
 	for _, c := range slices.Backward(a.Checkpoints) {
-		if prd := text(gjson.ParseBytes(c.Record.State), "prd"); a.Workflow == Pipeline && pipelineID().MatchString(prd) {
+		if prd := text(gjson.ParseBytes(c.Record.State), "prd"); pipelineID().MatchString(prd) {
 			return prd
 		}
 	}
@@ -250,81 +231,13 @@ func (pipeline) id(a *transfer.Archive) string {
 	return "PRD-" + digits[len(digits)-3:]
 }
 
-// compose returns the document of a checkpoint that has no original. In a session of pipeline it is
-// the state, with time and status brought up to date. For other workflows it is composed from
-// facts: tasks become workstreams.
-func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string, w *rendering) json.RawMessage {
-	f := factsOf(a, c)
-	if a.Workflow == Pipeline {
-		doc := members(c.Record.State)
-		renew(a, c, doc, "timestamp")
-		doc.missing("prd", prd)
-		doc.missing("status", "initialized")
-		doc.missing("timestamp", seconds(c.Record.CreatedAt))
-		return doc.json()
-	}
-	status, underWay, pending := pipelineStatus(f)
-	doc := objectOf(
-		"prd", prd,
-		"prd_title", cmp.Or(f.topic, string(a.Session)),
-		"current_phase", c.Record.Step,
-		"status", status,
-		"completed_workstreams", taskIDs(f.completed),
-		"in_progress_workstreams", underWay,
-		"pending_workstreams", pending,
-		"artifacts", &object{},
-		"gates_passed", f.gatesPassed,
-		"gates_pending", f.gatesPending,
-	)
-	if status == "failed" {
-		doc.set("error", objectOf("workstream", first(pending, "unknown"), "message", messageOf(f.problem)))
-	}
-	doc.set("timestamp", seconds(c.Record.CreatedAt))
-	w.leaveOutputs(a, c)
-	f.leave(a, c, w, "tasks", "gates", "error", "topic")
+// compose returns the document of a checkpoint that has no original: the state, with time and status brought up
+// to date.
+func (l pipeline) compose(a *transfer.Archive, c *transfer.Archived, prd string) json.RawMessage {
+	doc := members(c.Record.State)
+	renew(a, c, doc, "timestamp")
+	doc.missing("prd", prd)
+	doc.missing("status", "initialized")
+	doc.missing("timestamp", seconds(c.Record.CreatedAt))
 	return doc.json()
-}
-
-// pipelineStatus returns status and workstreams such that they obey the rules of workflow pipeline:
-// a workstream is in only one list, only in_progress has workstreams under way, and a complete
-// requirement has nothing pending. A job without such a match is "paused".
-func pipelineStatus(f *facts) (status string, underWay, pending []string) {
-	done := taskIDs(f.completed)
-	open := func(tasks ...[]json.RawMessage) []string {
-		return slices.DeleteFunc(taskIDs(slices.Concat(tasks...)), func(id string) bool { return slices.Contains(done, id) })
-	}
-	underWay = open(f.underWay)
-	all := open(f.underWay, f.lost, f.pending)
-	switch f.status {
-	case "failed":
-		return "failed", nil, all
-	case "complete", "completed":
-		if len(all) == 0 && len(f.gatesPending) == 0 {
-			return "complete", nil, nil
-		}
-		return "paused", nil, all
-	// Only with a workstream under way; otherwise the status becomes "paused" below.
-	case "in_progress":
-		if len(underWay) > 0 {
-			return "in_progress", underWay, open(f.lost, f.pending)
-		}
-	}
-	return "paused", nil, all
-}
-
-// first returns the first item of a list, or otherwise if it is empty.
-func first(list []string, otherwise string) string {
-	if len(list) > 0 {
-		return list[0]
-	}
-	return otherwise
-}
-
-// messageOf returns the text of an error, which may be a string or an object with a message.
-func messageOf(problem json.RawMessage) string {
-	v := gjson.ParseBytes(problem)
-	if v.Type == gjson.String {
-		return v.Str
-	}
-	return cmp.Or(text(v, "message", "error", "reason"), v.Raw, "unknown")
 }

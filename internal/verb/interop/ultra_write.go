@@ -31,7 +31,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 			continue
 		}
 		id := c.Document
-		if a.Workflow != UltraCreate || !safeName(id) || used[id] {
+		if !safeName(id) || used[id] {
 			id = u.newID(c, used)
 		}
 		used[id] = true
@@ -127,78 +127,34 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 }
 
 // compose returns the document of a checkpoint that has no original, and the state in it, which is
-// also what its row has. In a session of ultra-create the state is written as it is, except that
-// its metrics are moved to the document, where ultra-create has them.
+// also what its row has. The state is written as it is, except that its metrics are moved to the
+// document, where ultra-create has them.
 func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
 	r, f := c.Record, factsOf(a, c)
 	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
 	if r.Message != "" {
 		o.set("description", r.Message)
 	}
-	s := &object{}
-	metrics := f.metrics
-	if a.Workflow == UltraCreate {
-		s = members(r.State)
-		if m, there := s.values["metrics"]; there {
-			metrics = m
-			s.drop("metrics")
-		}
+	s := members(r.State)
+	metrics, there := s.values["metrics"]
+	if s.drop("metrics"); !there {
+		metrics = json.RawMessage("{}")
 	}
-	s.missing("completed_tasks", tasksOf(f.completed, "success"))
-	s.missing("pending_tasks", tasksOf(append(append([]json.RawMessage{}, f.underWay...), f.pending...), ""))
-	s.missing("failed_tasks", tasksOf(f.lost, ""))
-	s.missing("files_created", u.files(f))
-	s.missing("decisions", f.decisions)
+	for _, list := range []string{"completed_tasks", "pending_tasks", "failed_tasks"} {
+		s.missing(list, none)
+	}
+	files := []json.RawMessage{} // the created ones, which are the only ones that the layout lists
+	for _, p := range f.created {
+		files = append(files, objectOf("path", p).json())
+	}
+	s.missing("files_created", files)
+	s.missing("decisions", none)
 	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))
 	state = create.Compact(s.json())
 	o.raw("state", state)
-	if a.Workflow != UltraCreate {
-		metrics = u.metrics(f)
-	}
-	f.leave(a, c, w, "tasks", "decisions", "branch", "files", "metrics")
 	o.raw("metrics", metrics)
 	w.leaveOutputs(a, c)
 	return o.json(), state
-}
-
-// tasksOf returns tasks as objects, with a status unless they have one. A task that is only an id
-// becomes an object.
-func tasksOf(tasks []json.RawMessage, status string) []json.RawMessage {
-	out := []json.RawMessage{}
-	for _, t := range tasks {
-		o := members(t)
-		if !gjson.ParseBytes(t).IsObject() {
-			o.set("id", gjson.ParseBytes(t).String())
-		}
-		if status != "" {
-			o.missing("status", status)
-		}
-		out = append(out, o.json())
-	}
-	return out
-}
-
-// files returns the created files, the only ones that the layout lists.
-func (ultraCreate) files(f *facts) []json.RawMessage {
-	out := []json.RawMessage{}
-	for _, p := range f.created {
-		out = append(out, objectOf("path", p).json())
-	}
-	return out
-}
-
-// metrics returns the metrics with ultra-create's own counters added, computed from the tasks.
-func (ultraCreate) metrics(f *facts) json.RawMessage {
-	o := members(f.metrics)
-	done := len(f.completed)
-	all := done + len(f.underWay) + len(f.pending) + len(f.lost)
-	o.missing("tasks_completed", done)
-	o.missing("tasks_total", all)
-	if all > 0 {
-		// Rounded to the nearest percent.
-		o.missing("progress_percent", (100*done+all/2)/all)
-	}
-	return o.json()
 }
 
 // drop removes a member.
