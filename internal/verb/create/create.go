@@ -125,9 +125,7 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	case wrong != nil: // no definition was loaded, so it has no custom message
 		err = wrong
 	case err != nil && !last.isHeld() && !req.DryRun:
-		if _, blocks := c.failedStep(ctx, definition, last); blocks || !def.Blocks() {
-			err = c.failed(def, last, err)
-		}
+		err = c.failed(ctx, definition, def, last, err)
 	case err == nil && !req.DryRun:
 		background.StartPush(s, c.session)
 		background.StartPack(s, c.session)

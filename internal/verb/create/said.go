@@ -3,6 +3,7 @@ package create
 // This file adds a workflow's own words to what the program says about a create.
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -79,8 +80,8 @@ func about(s *checkpoint.Service, def *workflow.Definition, session name.Session
 // workflow stops, so they are for a failure after which it does. The message
 // also contains the error itself; its line is left out, because the error is printed anyway. A NUL
 // marks that line. The last draft is nil if there was none.
-func (c *request) failed(def *workflow.Definition, last *draft, err error) error {
-	if !checkpoint.IsFailure(checkpoint.KindOf(err)) {
+func (c *request) failed(ctx context.Context, definition definition, def *workflow.Definition, last *draft, err error) error {
+	if _, blocks := c.failedStep(ctx, definition, last); def.Blocks() && !blocks || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
 		return err
 	}
 	var r *record.Record
