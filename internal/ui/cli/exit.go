@@ -18,6 +18,10 @@ const differs exitCode = 2
 // damaged. It is the code of checkpoint.KindInvalid.
 const invalid exitCode = 5
 
+// rejectedSaid is the exit code of report --check when a condition does not hold. It is the code of
+// checkpoint.KindRejected.
+const rejectedSaid exitCode = 6
+
 // invalidIf is the error for an answer that reported damage, or nil.
 func invalidIf(damaged bool) error {
 	if damaged {

@@ -48,16 +48,29 @@ type Counts struct {
 	None    int `json:"none"`    // no checkpoint has it
 }
 
+// Answer returns the answer to a line in a word: named, held, outside or none.
+func (l Line) Answer() string {
+	switch by := l.Claim().By; {
+	case by == author.Agent || by == author.During:
+		return "named"
+	case by == author.Outside:
+		return "outside"
+	case len(l.Claims) > 0:
+		return "held"
+	}
+	return "none"
+}
+
 // Add counts the answer to a line.
 func (n *Counts) Add(l Line) {
 	n.Lines++
-	switch by := l.Claim().By; {
-	case by == author.Agent || by == author.During:
+	switch l.Answer() {
+	case "named":
 		n.Named++
-	case by == author.Outside:
-		n.Outside++
-	case len(l.Claims) > 0:
+	case "held":
 		n.Held++
+	case "outside":
+		n.Outside++
 	default:
 		n.None++
 	}
