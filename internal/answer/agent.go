@@ -128,7 +128,7 @@ func (a Connected) text(p *page) {
 		}
 		for _, c := range planned.Files {
 			if len(c.Left) > 0 {
-				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left: " + strings.Join(c.Left, "; ")))
 			}
 			if !c.Changes() {
 				continue
@@ -150,14 +150,14 @@ func (a Connected) text(p *page) {
 func (a Connected) done(p *page, planned connect.Planned) {
 	for _, c := range planned.Files {
 		if len(c.Left) > 0 {
-			p.line(dim(a.Name(c.Path) + ": left alone: " + strings.Join(c.Left, "; ")))
+			p.line(dim(a.Name(c.Path) + ": left: " + strings.Join(c.Left, "; ")))
 		}
 	}
 	success := render.Span{Role: render.Success, Text: "✓"}
 	if !a.Plan.Adds {
 		left := func(c agent.Change) bool { return len(c.Left) > 0 }
 		if file := planned.Agent.Hooks.Files[a.Plan.Scope]; !planned.Changes() && slices.ContainsFunc(planned.Files, left) {
-			p.line(plain("The hooks of " + planned.Agent.Title + " that somebody changed stay in " + file + " and do nothing any more; take them out by hand"))
+			p.line(plain("The hooks of " + planned.Agent.Title + " that somebody changed stay in " + file + "; take them out by hand"))
 		} else if !planned.Changes() && file != "" {
 			p.line(plain(planned.Agent.Title + " has no hooks to remove in " + file))
 		} else {
@@ -174,6 +174,8 @@ func (a Connected) done(p *page, planned connect.Planned) {
 	ignored := func(c agent.Change) bool { return c.Ignored }
 	if i := slices.IndexFunc(planned.Files, ignored); i >= 0 {
 		p.line(plain(planned.Agent.Title + " makes no checkpoints here until you take the comments and trailing commas out of " + a.Name(planned.Files[i].Path) + ": it ignores all of a file with them"))
+	} else if left := slices.ContainsFunc(planned.Files, func(c agent.Change) bool { return len(c.Left) > 0 }); left && planned.Agent.Hooks.Plugin != "" {
+		p.line(plain(planned.Agent.Title + " runs the file that somebody changed; delete it and run the command again to have git-checkpoint's own"))
 	} else if planned.Updates {
 		p.line(success, plain(" The hooks of "+planned.Agent.Title+", which an older version added, are updated; they work from its next session on"))
 	} else {

@@ -40,8 +40,8 @@ func (d *Definition) Bundled(version string) (map[string][]byte, error) {
 		hooks = bytes.Replace(hooks, []byte(`"`+d.Name+`", event]`), []byte(`"`+d.Name+`", event, "plugin"]`), 1)
 	}
 	for _, h := range d.Hooks.Events {
-		at := "git-checkpoint hook " + d.Name + " " + h.Event
-		hooks = bytes.ReplaceAll(hooks, []byte(at+" 2>"), []byte(at+" plugin 2>"))
+		at := " hook " + d.Name + " " + h.Event
+		hooks = bytes.ReplaceAll(hooks, []byte(at+"; "), []byte(at+" plugin; "))
 	}
 	all := map[string][]byte{d.Bundle.Hooks: hooks}
 	if d.Bundle.Server != "" {

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -290,53 +289,4 @@ func load(name string) (*Definition, error) {
 		return nil, fmt.Errorf("definition of agent %s: %w", name, err)
 	}
 	return d, nil
-}
-
-// Command returns the shell command of a hook. Codex trusts a hook by its text, so a change of it makes
-// people trust the hooks again. It succeeds where this program is missing, is too old or crashes, so
-// that a hook never disturbs the agent. also is one more directory in which to look, absolute; empty:
-// none.
-func (d *Definition) Command(event, also string) string {
-	before, after := d.around(event)
-	return before + quoted(also) + after
-}
-
-// around returns what is before and after the directory in a hook's command. A window manager gives
-// an agent a short PATH, so the command also looks in the usual places; directories of the user's
-// choice come first. The agent may run it in any shell, such as fish, which is why sh reads it. If
-// the program is not found, the first hook of a conversation says so to a person who agreed to it,
-// where the agent shows such a line.
-func (d *Definition) around(event string) (before, after string) {
-	before = `sh -c 'PATH="$PATH:/usr/local/bin:$HOME/.local/bin:/opt/homebrew/bin${1:+:$1}"; ` +
-		fmt.Sprintf("if command -v git-checkpoint >/dev/null 2>&1; then git-checkpoint hook %s %s 2>/dev/null; ", d.Name, event)
-	after = "; exit 0"
-	if d.Events[event].Kind == KindSessionStart && d.Answers.Tell.Fits(event) {
-		before += fmt.Sprintf(`elif test "$(git config --bool checkpoint.agent.%s.enabled 2>/dev/null)" = true; then printf %%s "$2"; `, d.Name)
-		after = " " + quoted(strings.Replace(compact(d.Answers.Tell.JSON), "$text", `git-checkpoint is not on this program\u0027s PATH: no checkpoints`, 1)) + after
-	}
-	return before + "fi' sh ", after
-}
-
-// quoted returns a text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// compact returns JSON on one line.
-func compact(text []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, text) != nil {
-		return ""
-	}
-	return b.String()
-}
-
-// former reports whether a hook's command is one that another version or another place of this program
-// wrote.
-func (d *Definition) former(event, command string) bool {
-	if command == fmt.Sprintf("command -v git-checkpoint >/dev/null 2>&1 && git-checkpoint hook %s %s 2>/dev/null; exit 0", d.Name, event) {
-		return true
-	}
-	before, after := d.around(event)
-	rest, ours := strings.CutPrefix(command, before)
-	also, whole := strings.CutSuffix(rest, after)
-	return ours && whole && len(also) > 1 && also[0] == '\'' && also[len(also)-1] == '\''
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // hookEdits returns our hooks as entries of a settings file. In a new file the root members come
-// first. The commands of the hooks also look for the program in the directory also.
-func (d *Definition) hookEdits(isNew bool, also string) (edits []edit) {
+// first. The commands of the hooks look for the program in the directory known.
+func (d *Definition) hookEdits(isNew bool, known string) (edits []edit) {
 	if isNew {
 		for _, key := range slices.Sorted(maps.Keys(d.Hooks.Root)) {
 			edits = append(edits, edit{path: []string{key}, value: d.Hooks.Root[key], says: key})
@@ -23,8 +23,8 @@ func (d *Definition) hookEdits(isNew bool, also string) (edits []edit) {
 	}
 	for _, h := range d.Hooks.Events {
 		edits = append(edits, edit{
-			path: []string{"hooks", h.Event}, value: d.entry(h, also), element: true, command: d.Command(h.Event, also), says: h.says(), agent: d.Name,
-			former: func(command string) bool { return d.former(h.Event, command) },
+			path: []string{"hooks", h.Event}, value: d.entry(h, known), element: true, command: d.Command(h.Event, known), says: h.says(), agent: d.Name,
+			ours: func(command string) bool { return d.ours(h.Event, command) },
 		})
 	}
 	return edits
@@ -39,8 +39,8 @@ func (h Added) says() string {
 }
 
 // entry returns the hook in the agent's own format.
-func (d *Definition) entry(h Added, also string) map[string]any {
-	e := map[string]any{"command": d.Command(h.Event, also)}
+func (d *Definition) entry(h Added, known string) map[string]any {
+	e := map[string]any{"command": d.Command(h.Event, known)}
 	maps.Copy(e, d.Hooks.Entry)
 	if d.Hooks.Limit != "" && h.Seconds > 0 {
 		e[d.Hooks.Limit] = h.Seconds * d.Hooks.Second
@@ -69,14 +69,16 @@ func (d *Definition) ownHooks() ([]byte, error) {
 	return []byte(snippet(d.hookEdits(true, ""))), nil
 }
 
-// also returns the directory in which hooks look for the program as well. A committed file must not
-// name one person's directory, and PATH cannot contain a directory with a colon.
-func (p Place) also() string {
-	if p.Scope == ScopeProject || strings.ContainsAny(p.Program, ":\n\x00") {
+// known returns the directory that hooks name. A committed file must not name one person's.
+func (p Place) known() string {
+	if p.Scope == ScopeProject || strings.ContainsAny(p.Program, "\n\x00") {
 		return ""
 	}
 	return p.Program
 }
+
+// Command returns the shell command of a hook as it is written here.
+func (p Place) Command(d *Definition, event string) string { return d.Command(event, p.known()) }
 
 // File returns the path of the file for the place's scope, or an ErrScope error.
 func (p Place) File(files map[Scope]string) (string, error) {

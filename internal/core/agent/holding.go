@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// Holds reports whether a file contains our hooks.
-func Holds(file string) bool {
-	data, err := readRegular(file)
-	return err == nil && (strings.Contains(string(data), "git-checkpoint hook ") || strings.Contains(string(data), `"git-checkpoint", ["hook"`))
-}
-
 // Registered reports whether a file has the entry of the MCP server that the agent reads.
 func (d *Definition) Registered(file string) bool {
 	data, err := readRegular(file)
@@ -21,14 +15,6 @@ func (d *Definition) Registered(file string) bool {
 	s, err := ParseSettings(data)
 	e := edit{path: d.Server.At, value: d.Server.Entry, earlier: d.Server.Former}
 	return err == nil && d.Server.Entry != nil && s.Has(e.path, e.asThere(s).value)
-}
-
-// Foresees reports whether our hooks in a file include the one before a tool. It is also true for
-// an agent that has no such hook.
-func (d *Definition) Foresees(file string) bool {
-	event := d.Before()
-	data, err := readRegular(file)
-	return event == "" || err != nil || strings.Contains(string(data), "git-checkpoint hook "+d.Name+" "+event+" ") || d.Hooks.Plugin != "" && strings.Contains(string(data), `"`+event+`"`)
 }
 
 // Commanding has the places of files from which agents, editors or shells run commands. A rollback
@@ -63,12 +49,12 @@ func (c Commanding) Has(file string) bool {
 		slices.ContainsFunc(c.files, func(name string) bool { return strings.HasSuffix(file, "/"+name) })
 }
 
-// Holding returns the files of a worktree that contain our hooks, relative to its top and
+// Holding returns the files of a worktree with hooks that call this program, relative to its top and
 // with slashes.
 func Holding(worktree string) (files []string) {
 	for _, d := range All() {
 		for _, scope := range []Scope{ScopeProject, ScopeLocal} {
-			if file := d.Hooks.Files[scope]; file != "" && Holds(filepath.Join(worktree, filepath.FromSlash(file))) {
+			if file := d.Hooks.Files[scope]; file != "" && d.Calls(filepath.Join(worktree, filepath.FromSlash(file))).Any() {
 				files = append(files, file)
 			}
 		}

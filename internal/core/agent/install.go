@@ -25,7 +25,7 @@ import (
 // Place says where an agent's settings are.
 type Place struct {
 	Worktree string // top directory, absolute
-	Program  string // directory of this program, for hooks that are not committed; empty: PATH has it
+	Program  string // directory of this program, for hooks that are not committed; empty: unknown
 	Home     string // absolute; empty: unknown
 	Scope    Scope
 	// Planned has the content that files get from changes that are planned but not applied yet, by
@@ -113,8 +113,8 @@ type edit struct {
 	// command is a text by which an entry is recognised as ours even if it was changed. If
 	// it is empty, only an equal value is ours.
 	command string
-	// former reports whether a command is an earlier form of this one; nil: there is none.
-	former func(command string) bool
+	// ours reports whether a command is this one or an earlier form of it; nil: there is none.
+	ours func(command string) bool
 	// earlier has values that earlier versions set in place of value.
 	earlier []any
 	// says names the entry in messages.
@@ -149,10 +149,10 @@ func (e edit) put(s *Settings) error {
 // renew puts the command of this program into an entry that another version, or the program at
 // another place, has added.
 func (e edit) renew(s *Settings) (bool, error) {
-	if e.former == nil {
+	if e.ours == nil {
 		return false, nil
 	}
-	return s.renew(e.path, e.former, e.command)
+	return s.renew(e.path, e.ours, e.command)
 }
 
 // Add plans to add our entries to the files of a scope. Entries that are there already stay
@@ -219,7 +219,7 @@ func (adding) file(c *Change, t target) {
 	case t.former(c.Before):
 		c.After, c.Added, c.updated = t.own, []string{"git-checkpoint's own file, which an older version wrote"}, true
 	case !bytes.Equal(c.Before, t.own):
-		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
+		c.Left = []string{"git-checkpoint's own file, with a hook that somebody changed"}
 	}
 }
 
@@ -282,7 +282,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	}
 	for _, e := range edits {
 		if e.command != "" && s.Mentions(e.path, e.command) {
-			c.Left = append(c.Left, e.says+", which somebody changed")
+			c.Left = append(c.Left, "a hook that somebody changed ("+e.says+")")
 		}
 	}
 	if len(c.Added) == 0 {
@@ -301,7 +301,7 @@ func (removing) file(c *Change, t target) {
 	case bytes.Equal(c.Before, t.own) || t.former(c.Before):
 		c.After, c.Added = nil, []string{"git-checkpoint's own file"}
 	default:
-		c.Left = []string{"git-checkpoint's own file, which somebody changed"}
+		c.Left = []string{"git-checkpoint's own file, with a hook that somebody changed"}
 	}
 }
 
@@ -371,6 +371,11 @@ func (d *Definition) changes(place Place, want Wanted, e editor) ([]Change, erro
 			if err != nil {
 				return nil, &UnreadableError{Path: t.name, Snippet: snippet(t.edits), Err: err}
 			}
+			if hooks, _ := place.File(d.Hooks.Files); hooks == t.name {
+				for _, event := range d.calls(s).Changed {
+					c.Left = append(c.Left, "a hook that somebody changed ("+event+")")
+				}
+			}
 			if c.After = s.Text(); s.text == nil {
 				c.After = nil
 			}
@@ -403,7 +408,7 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 	} else {
 		// The root members, such as a version, go only into a file that we create.
 		_, err := os.Stat(hooks)
-		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist), place.also())})
+		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist), place.known())})
 	}
 	// An agent may have no file for the server, or no page, in this scope.
 	server, noServer := place.File(d.Server.Files)

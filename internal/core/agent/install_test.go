@@ -129,7 +129,7 @@ func checkKept(t *testing.T, before, after string, d *Definition) {
 		}
 	}
 	for _, h := range d.Hooks.Events {
-		if strings.Count(after, " "+d.Name+" "+h.Event+" ") != 1 {
+		if strings.Count(after, " "+d.Name+" "+h.Event+"; ") != 1 {
 			t.Errorf("%s is not there once:\n%s", h.Event, after)
 		}
 	}
@@ -183,7 +183,7 @@ func TestRemoveLeavesChanged(t *testing.T) {
 	write(t, file, strings.Replace(readFile(t, file), "\"timeout\": 30", "\"timeout\": 99", 1), 0o644)
 	left := removeAll(t, d, place, receipt)
 	got := readFile(t, file)
-	if strings.Count(got, "git-checkpoint hook") != 1 || !strings.Contains(got, "99") {
+	if strings.Count(got, " hook codex ") != 1 || !strings.Contains(got, "99") {
 		t.Errorf("after the removal:\n%s", got)
 	}
 	if len(left) != 1 || !strings.Contains(left[0], "Stop") {
@@ -217,7 +217,7 @@ func TestAddRefuses(t *testing.T) {
 		write(t, file, content, 0o644)
 		_, err := d.Add(place, Wanted{})
 		var unreadable *UnreadableError
-		if !errors.As(err, &unreadable) || !strings.Contains(unreadable.Snippet, "git-checkpoint hook claude Stop") {
+		if !errors.As(err, &unreadable) || !strings.Contains(unreadable.Snippet, " hook claude Stop; ") {
 			t.Errorf("%q: %v", content, err)
 		}
 		if got := readFile(t, file); got != content {

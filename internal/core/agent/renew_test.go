@@ -68,13 +68,13 @@ func TestFormerCommands(t *testing.T) {
 	}
 }
 
-// A committed file carries nobody's directory along, and a directory that PATH cannot have is left out.
+// A committed file carries nobody's directory along, and neither does a command that it would cut in two.
 func TestAlso(t *testing.T) {
 	for _, c := range []struct {
 		scope Scope
 		dir   string
 		want  bool
-	}{{ScopeProject, "/home/me/bin", false}, {ScopeLocal, "/home/me/bin", true}, {ScopeUser, "/home/m'e/b in", true}, {ScopeUser, "/a:b", false}} {
+	}{{ScopeProject, "/home/me/bin", false}, {ScopeLocal, "/home/me/bin", true}, {ScopeUser, "/home/m'e/b in", true}, {ScopeUser, "/a:b", true}, {ScopeUser, "/a\nb", false}} {
 		d, place := worktree(t, "claude")
 		place.Scope, place.Program = c.scope, c.dir
 		changes, err := d.Add(place, Wanted{})

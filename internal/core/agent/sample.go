@@ -3,8 +3,6 @@ package agent
 import (
 	"regexp"
 
-	"github.com/tailscale/hujson"
-	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -13,31 +11,6 @@ func (d *Definition) HookFor(kind Kind) string {
 	for _, h := range d.Hooks.Events {
 		if d.Events[h.Event].Kind == kind {
 			return h.Event
-		}
-	}
-	return ""
-}
-
-// Written returns the command line of our hook for an event as it is in a settings file; empty: it
-// has none. A plugin runs the program without a command line, so for it the result is the line that
-// a settings file would have.
-func (d *Definition) Written(file, event string) string {
-	if d.Hooks.Plugin != "" {
-		return d.Command(event, "")
-	}
-	data, err := readRegular(file)
-	if err == nil {
-		data, err = hujson.Standardize(data)
-	}
-	if err != nil {
-		return ""
-	}
-	ours := regexp.MustCompile(`git-checkpoint hook ` + d.Name + ` `)
-	for _, entry := range gjson.GetBytes(data, "hooks."+event).Array() {
-		for _, command := range append(entry.Get("hooks.#.command").Array(), entry.Get("command")) {
-			if ours.MatchString(command.String()) {
-				return command.String()
-			}
 		}
 	}
 	return ""

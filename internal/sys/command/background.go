@@ -5,21 +5,31 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 )
 
-// Directory returns the absolute path of this program's directory: the one in PATH in which the
-// program is found, which stays the same when a package manager puts a new version there, or else
-// that of the file. It is empty if it is not known.
-func Directory() string {
+// Directory returns the absolute path of this program's directory: the first one in PATH in which the
+// program is found, which stays the same when a package manager puts a new version there, or else that
+// of the file. It is empty if it is not known. A directory in the worktree does not count, because its
+// content comes with a clone.
+func Directory(worktree string) string {
 	self, err := os.Executable()
 	if err != nil {
 		return ""
 	}
-	if found, err := exec.LookPath("git-checkpoint"); err == nil && filepath.IsAbs(found) {
-		a, errA := os.Stat(found)
-		b, errB := os.Stat(self)
-		if errA == nil && errB == nil && os.SameFile(a, b) {
-			return filepath.Dir(found)
+	name := "git-checkpoint"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	file, err := os.Stat(self)
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		found, missing := os.Stat(filepath.Join(dir, name))
+		real, gone := filepath.EvalSymlinks(dir)
+		if !filepath.IsAbs(dir) || err != nil || missing != nil || gone != nil || !os.SameFile(found, file) {
+			continue
+		}
+		if rel, err := filepath.Rel(worktree, real); err != nil || !filepath.IsLocal(rel) {
+			return dir
 		}
 	}
 	return filepath.Dir(self)

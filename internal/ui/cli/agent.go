@@ -156,6 +156,7 @@ func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how confi
 	if shown.Done = true; !req.Adds {
 		return a.confirmed(shown)
 	}
+	connect.LinkProgram(s)
 	shown.Trials = map[string]*connect.Trial{}
 	for _, planned := range p.Agents {
 		t := p.Try(ctx, planned.Agent)

@@ -120,7 +120,7 @@ func (p *place) linkAgents() error {
 	for _, d := range agent.All() {
 		main := agent.Place{Worktree: filepath.Dir(common), Scope: agent.ScopeProject}
 		file, err := main.File(d.Hooks.Files)
-		if d.Hooks.Linked == "" || err != nil || !agent.Holds(file) {
+		if d.Hooks.Linked == "" || err != nil || !d.Calls(file).Any() {
 			continue
 		}
 		if err := os.Mkdir(filepath.Join(p.s.Repo.WorkTree, d.Hooks.Linked), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -167,7 +167,7 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 			place.Planned[c.Path] = c.After
 		}
 		file, _ := place.File(d.Hooks.Files) //nolint:errcheck // such an agent has no hooks there
-		updates := req.Adds && agent.Holds(file) && slices.ContainsFunc(changes, func(c agent.Change) bool { return c.Path == resolved(file) && c.Changes() })
+		updates := req.Adds && len(d.Calls(file).Ours) > 0 && slices.ContainsFunc(changes, func(c agent.Change) bool { return c.Path == resolved(file) && c.Changes() })
 		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
 		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere, Updates: updates, Shares: shares})
 	}
@@ -215,7 +215,7 @@ func explain(d *agent.Definition, err error) error {
 }
 
 func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
-	return agent.Place{Worktree: s.Repo.WorkTree, Program: command.Directory(), Home: home(s), Scope: scope}
+	return agent.Place{Worktree: s.Repo.WorkTree, Program: command.Directory(s.Repo.WorkTree), Home: home(s), Scope: scope}
 }
 
 func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
@@ -271,6 +271,19 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 		return nil
 	}
 	return p.configure(ctx, TranscriptsKey, true)
+}
+
+// LinkProgram makes the link through which hooks find this program before they look in PATH. Where it
+// cannot be made, they only have PATH.
+func LinkProgram(s *checkpoint.Service) {
+	dir, link := command.Directory(s.Repo.WorkTree), filepath.Join(UserState(s.Getenv), "bin")
+	if to, err := os.Readlink(link); err == nil && to == dir || dir == "" || !filepath.IsAbs(link) {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(link), 0o700) == nil {
+		os.Remove(link)       //nolint:errcheck // there is none, or the next line fails
+		os.Symlink(dir, link) //nolint:errcheck // see above
+	}
 }
 
 // configure sets or unsets a key in the repository's or the user's configuration, which

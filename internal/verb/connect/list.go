@@ -78,7 +78,7 @@ func (st Standing) Trouble() (problem, remedy string) {
 
 // Foresees reports whether hooks of ours that the agent has include the one before a tool.
 func Foresees(s *checkpoint.Service, d *agent.Definition) bool {
-	return d.Before() != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Foresees(h.File) })
+	return d.Before() != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Calls(h.File).Has(d.Before()) })
 }
 
 // Troubled returns the agents with consent whose hooks do not work.
@@ -128,7 +128,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	st.lastEvent(s)
 	st.unheard(s, d)
 	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
-	st.older = len(st.Hooks) > 0 && !slices.ContainsFunc(st.Hooks, func(h Hooked) bool { return d.Foresees(h.File) })
+	st.older = len(st.Hooks) > 0 && d.Before() != "" && !Foresees(s, d)
 	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, *d.Hooks.Trust, st.Hooks)
 	}
@@ -195,7 +195,7 @@ func Doubled(s *checkpoint.Service) (found []*agent.Definition) {
 func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 	found := []Hooked{}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal, agent.ScopeUser} {
-		if file, err := placeOf(s, scope).File(d.Hooks.Files); err == nil && agent.Holds(file) {
+		if file, err := placeOf(s, scope).File(d.Hooks.Files); err == nil && d.Calls(file).Any() {
 			found = append(found, Hooked{scope, file})
 		}
 	}
@@ -215,7 +215,7 @@ func mainHas(s *checkpoint.Service, d *agent.Definition) bool {
 	}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
 		place := agent.Place{Worktree: filepath.Dir(s.Repo.CommonDir), Home: home(s), Scope: scope}
-		if file, err := place.File(d.Hooks.Files); err == nil && agent.Holds(file) {
+		if file, err := place.File(d.Hooks.Files); err == nil && d.Calls(file).Any() {
 			return true
 		}
 	}
@@ -234,7 +234,7 @@ func News(s *checkpoint.Service) (news []string, err error) {
 	}
 	for _, d := range agent.All() {
 		file, err := placeOf(s, agent.ScopeProject).File(d.Hooks.Files)
-		if err == nil && !Consented(s, d.Name) && !slices.Contains(told, d.Name) && agent.Holds(file) {
+		if err == nil && !Consented(s, d.Name) && !slices.Contains(told, d.Name) && d.Calls(file).Any() {
 			news = append(news, d.Name)
 		}
 	}

@@ -17,7 +17,7 @@ func Offers(s *checkpoint.Service, scope agent.Scope) (found []Offer) {
 	for _, d := range agent.All() {
 		file, err := placeOf(s, scope).File(d.Hooks.Files)
 		if err == nil && installed(d) {
-			found = append(found, Offer{Agent: d, File: file, Connected: Consented(s, d.Name) && agent.Holds(file)})
+			found = append(found, Offer{Agent: d, File: file, Connected: Consented(s, d.Name) && d.Calls(file).Any()})
 		}
 	}
 	return found

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
@@ -20,14 +21,20 @@ type Trial struct {
 // trialPrompt is the prompt that a trial sends, and the message of its step.
 const trialPrompt = "a trial of the hooks"
 
-// Try sends a prompt that changes a file to the hooks of an agent as they are in its settings, in a
-// scratch repository. nil means that it has no settings with hooks of ours.
+// Try sends a prompt that changes a file to the hooks that this program writes for an agent, in a scratch
+// repository. Nothing that stands in its settings is run. nil means that these have no hooks.
 func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
-	file, err := placeOf(p.s, p.Scope).File(d.Hooks.Files)
-	if err != nil || !agent.Holds(file) {
+	place := placeOf(p.s, p.Scope)
+	file, err := place.File(d.Hooks.Files)
+	calls := d.Calls(file)
+	if err != nil || !calls.Any() {
 		return nil
 	}
-	step, err := tryIn(ctx, p.s, d, file)
+	prompt, end := d.HookFor(agent.KindPrompt), d.HookFor(agent.KindTurnEnd)
+	if !slices.Contains(calls.Ours, prompt) || !slices.Contains(calls.Ours, end) {
+		return &Trial{Problem: "its settings have no hook of git-checkpoint's own for a prompt or for the end of its turn"}
+	}
+	step, err := tryIn(ctx, p.s, d, place.Command(d, prompt), place.Command(d, end))
 	if err != nil {
 		return &Trial{Problem: err.Error()}
 	}
@@ -38,15 +45,12 @@ func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
 // variables with which the person's shell may name another repository, and gives the hooks a state
 // directory of their own.
 const sends = `unset $(git rev-parse --local-env-vars) GIT_CHECKPOINT_SESSION && cd "$1" && git init -q . &&
-git config "$2" true && export XDG_STATE_HOME="$1/.git/state" &&
+git config "$2" true && export XDG_STATE_HOME="$1/.git/state" && mkdir -p "$1/.git/state/git-checkpoint" &&
+{ test -z "$6" || ln -s "$6" "$1/.git/state/git-checkpoint/bin"; } &&
 printf %s "$3" | sh -c "$4" && echo tried >file && printf %s "$3" | sh -c "$5"`
 
 // tryIn returns the label of the step.
-func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, file string) (label string, err error) {
-	prompt, end := d.Written(file, d.HookFor(agent.KindPrompt)), d.Written(file, d.HookFor(agent.KindTurnEnd))
-	if prompt == "" || end == "" {
-		return "", errors.New("its settings have no hook for a prompt or for the end of its turn")
-	}
+func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, prompt, end string) (label string, err error) {
 	dir, err := os.MkdirTemp("", "git-checkpoint-trial-")
 	if err == nil {
 		defer os.RemoveAll(dir) //nolint:errcheck // a directory for temporary files
@@ -55,7 +59,7 @@ func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, file
 	if err != nil {
 		return "", err
 	}
-	said, err := command.Beginning(ctx, 4<<10, s.Env, "sh", "-c", sends, "sh", dir, consentKey(d.Name), string(d.Sample("trial", dir, trialPrompt)), prompt, end)
+	said, err := command.Beginning(ctx, 4<<10, s.Env, "sh", "-c", sends, "sh", dir, consentKey(d.Name), string(d.Sample("trial", dir, trialPrompt)), prompt, end, command.Directory(s.Repo.WorkTree))
 	if err != nil {
 		return "", err
 	}

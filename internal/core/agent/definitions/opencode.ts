@@ -1,20 +1,35 @@
 // Written by `git checkpoint agent add {agent}`; `git checkpoint agent remove {agent}` deletes it.
 // It hands {agent}'s events to `git checkpoint hook` and does nothing where that program is missing.
 import { spawnSync } from "node:child_process"
+import { existsSync, realpathSync } from "node:fs"
+import { delimiter, dirname, isAbsolute, join, relative } from "node:path"
 
 // The tools that may write files; of the others there is nothing to keep before they run.
 const writers = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
 
-// A window manager gives {agent} a short PATH, without the places where the program may be.
-const places = ["/usr/local/bin", process.env.HOME + "/.local/bin", "/opt/homebrew/bin"]
-const environment =
-  process.platform === "win32" ? process.env : { ...process.env, PATH: [process.env.PATH, ...places].join(":") }
+// The program is where the link leads that `agent add` makes. If that is gone, it is looked for in PATH and,
+// because a window manager gives {agent} a short PATH, in the usual places, but in no relative directory and
+// in none of the worktree, such as node_modules/.bin, whose content comes with a clone.
+const home = process.env.HOME ?? ""
+const known = join(process.env.XDG_STATE_HOME || join(home, ".local", "state"), "git-checkpoint", "bin")
+const places = ["/usr/local/bin", join(home, ".local", "bin"), "/opt/homebrew/bin"]
+const program = process.platform === "win32" ? "git-checkpoint.exe" : "git-checkpoint"
+
+function find(directory: string): string {
+  let top = ""
+  for (let at = realpathSync(directory); dirname(at) !== at; at = dirname(at))
+    if (at !== home && existsSync(join(at, ".git"))) top = at
+  const outside = (dir: string) => !top || relative(top, dir).startsWith("..") || isAbsolute(relative(top, dir))
+  for (const dir of [known, ...(process.env.PATH ?? "").split(delimiter), ...places])
+    if (isAbsolute(dir) && existsSync(join(dir, program)) && (dir === known || outside(realpathSync(dir))))
+      return join(dir, program)
+  return ""
+}
 
 function hook(event: string, payload: any, directory: string, timeout = 30000): any {
   try {
-    const run = spawnSync("git-checkpoint", ["hook", "{agent}", event], {
+    const run = spawnSync(find(directory), ["hook", "{agent}", event], {
       cwd: directory,
-      env: environment,
       input: JSON.stringify({ ...payload, directory }),
       encoding: "utf8",
       timeout,
