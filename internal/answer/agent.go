@@ -44,10 +44,9 @@ func (a Agents) text(p *page) {
 // notes returns what the user should know about an agent's hooks: a problem with its remedy, or
 // that the agent has not sent any event.
 func notes(st connect.Standing) string {
-	problem, remedy := st.Trouble()
 	switch {
-	case problem != "":
-		return problem + " (" + remedy + ")"
+	case len(st.Warnings) > 0:
+		return strings.Join(each(st.Warnings, func(w connect.Warning) string { return w.Problem + " (" + w.Remedy + ")" }), "; ")
 	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
 		return "connected, no prompt seen yet"
 	}

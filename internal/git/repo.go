@@ -206,7 +206,7 @@ func (l *Location) locate(ctx context.Context, o Options) error {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(res.Stdout), "\n"), "\n")
 	if len(lines) > 0 && lines[0] == "true" {
-		return fmt.Errorf("%w: this is a bare repository, but a checkpoint needs a worktree", ErrUnusable)
+		return fmt.Errorf("%w: %q is a bare repository (core.bare), but a checkpoint needs a worktree", ErrUnusable, strings.Join(lines[1:min(2, len(lines))], ""))
 	}
 	if len(lines) < len(places) {
 		if err == nil {

@@ -26,22 +26,8 @@ type conversation struct {
 	Seen time.Time `json:"seen"`
 	// Children are the ids of the conversations of its subagents.
 	Children []string  `json:"children,omitempty"`
-	Last     time.Time `json:"last"` // time of the last event
-	Event    string    `json:"event"`
-	Failures int       `json:"failures,omitempty"` // failed hooks in a row
-	Told     bool      `json:"told,omitempty"`     // the person was told about them
-	Ended    bool      `json:"ended,omitempty"`    // the last event was its end
-	Problem  string    `json:"problem,omitempty"`
-	// Large says that the files were too many or too large for a checkpoint. Tools do not try
-	// again, because finding that out takes seconds; prompts and ends of turns do.
-	Large bool `json:"large,omitempty"`
-
-	// LeftOut says that the person was told what checkpoints leave out here.
-	LeftOut bool `json:"left_out,omitempty"`
-	// Slow says that the person was told which files make captures slow.
-	Slow bool `json:"slow,omitempty"`
-	// Unignored says that the person was told of captured files that had been ignored until then.
-	Unignored bool `json:"unignored,omitempty"`
+	Last     time.Time `json:"last"`            // time of the last event
+	Ended    bool      `json:"ended,omitempty"` // the last event was its end
 
 	Transcript progress `json:"transcript"`
 	Spending   spending `json:"spending,omitzero"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/verb/connect"
 )
 
@@ -41,7 +43,7 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
 	h := &handler{
 		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now}, places: placesOf(s.Getenv),
-		s: s, run: run, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
+		health: connect.HealthOf(s.Repo.GitDir, def.Name), s: s, run: run, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
 	}
 	said, err := h.handle(ctx)
 	if err != nil {
@@ -56,35 +58,69 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	return out, true
 }
 
-// Refused returns what to print if no repository handled an event: the reason, if a person typed
-// one of our commands where git opens no repository because it belongs to somebody else.
-func Refused(def *agent.Definition, event string, happened agent.Event, problem error) []byte {
-	belongs := problem != nil && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
-	if !belongs || happened.Kind != agent.KindPrompt {
+// Refused returns what to print if no repository handled an event, and one could not be opened: the reason,
+// in place of a command of ours and otherwise once in a conversation.
+func Refused(def *agent.Definition, event string, happened agent.Event, problem error, getenv func(string) string) []byte {
+	if problem == nil {
 		return nil
 	}
-	if !chat.IsCommand(happened.Prompt) {
-		return nil
+	h := &handler{memory: memory{agent: def.Name}, def: def, event: event, e: happened, places: placesOf(getenv)}
+	var answer agent.Answer
+	if h.isCommand() {
+		answer.Block = strings.Join(checkpoint.Lines(problem), "\n")
+	} else {
+		words := shorten(strings.Join(checkpoint.Lines(problem), "; "), 500)
+		h.say(&answer, words, noneWords+words)
 	}
-	out, _ := def.Write(event, agent.Answer{Block: strings.Join(checkpoint.Lines(problem), "\n")}) //nolint:errcheck // as in Handle
+	out, _ := def.Write(event, answer) //nolint:errcheck // as in Handle
 	return out
+}
+
+// Concerns reports whether a repository that cannot be opened is one in which the person agreed to the hooks:
+// the configuration in its git directory says so, or that of the user, or a conversation began there. A
+// command of ours concerns every repository that belongs to somebody else.
+func Concerns(def *agent.Definition, happened agent.Event, dir string, problem error, environ []string) bool {
+	getenv := func(key string) string { return gitconfig.Getenv(environ, key) }
+	top, _ := filepath.Abs(dir)
+	in := func(p place) bool {
+		return p.Dir != "" && strings.HasPrefix(top+string(filepath.Separator), p.Dir+string(filepath.Separator))
+	}
+	if _, known := placesOf(getenv).find("", in); known {
+		return true
+	}
+	git := filepath.Join(top, ".git")
+	for ; ; git = filepath.Join(filepath.Dir(filepath.Dir(git)), ".git") {
+		if _, err := os.Lstat(git); err == nil {
+			break
+		} else if filepath.Dir(git) == filepath.Dir(filepath.Dir(git)) {
+			return false // it is in no repository
+		}
+	}
+	for _, local := range []string{filepath.Join(git, "config"), os.DevNull} {
+		if c, err := gitconfig.ReadFiles(environ, local); err == nil {
+			if on, err := c.Bool(connect.ConsentKey(def.Name), false); err == nil && on {
+				return true
+			}
+		}
+	}
+	return chat.IsCommand(happened.Prompt) && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
 }
 
 // deadline is how long the hook may take: checkpoint.agent.deadline (default 10s), at most 5s for a
 // prompt, because the user waits for it, and less than the time after which the agent kills the
 // hook.
 func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind agent.Kind) time.Duration {
-	limit := 10 * time.Second
-	if value, set := s.Settings.Get("checkpoint.agent.deadline"); set {
+	key, limit := "checkpoint.agent.deadline", 10*time.Second
+	if kind == agent.KindBeforeTool {
+		key, limit = "checkpoint.agent.beforeDeadline", longestBefore
+	}
+	if value, set := s.Settings.Get(key); set {
 		if d, err := time.ParseDuration(value); err == nil && d > 0 {
 			limit = d
 		}
 	}
-	switch kind {
-	case agent.KindPrompt:
+	if kind == agent.KindPrompt {
 		limit = min(limit, 5*time.Second)
-	case agent.KindBeforeTool:
-		limit = min(limit, longestBefore)
 	}
 	for _, h := range def.Hooks.Events {
 		if h.Event == event && h.Seconds > 0 {

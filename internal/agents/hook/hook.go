@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/agents/chat"
@@ -27,7 +26,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -62,9 +61,10 @@ type handler struct {
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
 	keepsUsage   bool             // and the tokens that it used
 
-	work   *author.Work  // what is remembered of all agents in the worktree
-	moment author.Moment // of the next capture
-	saw    bool          // the session's current checkpoint has the files as they are
+	health connect.Health // what fails of the agent's hooks in the worktree
+	work   *author.Work   // what is remembered of all agents in the worktree
+	moment author.Moment  // of the next capture
+	saw    bool           // the session's current checkpoint has the files as they are
 
 	// For the last draft of a checkpoint: what changed since the one before, and who made it.
 	previous name.ID
@@ -108,7 +108,11 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	}
 	release, err := h.lock(ctx)
 	if err != nil {
-		return h.unkept(agent.Answer{}, err), err
+		answer := agent.Answer{}
+		if !errors.Is(err, errBusy) {
+			h.say(&answer, "no checkpoints", noneWords+shorten(h.redact(checkpoint.MessageOf(err)), 300)+" (git checkpoint agent list)")
+		}
+		return answer, err
 	}
 	defer release()
 	h.c = h.open(e)
@@ -122,45 +126,28 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 		// The person's turn goes on while a subagent works.
 		return agent.Answer{}, nil
 	}
-	if c.Large && e.Kind == agent.KindTool {
+	if h.tooLarge() && e.Kind == agent.KindTool {
 		return agent.Answer{}, h.saveConversation(c)
 	}
 	if c.Session, err = h.session(ctx); errors.Is(err, errOff) && !h.isCommand() {
 		return agent.Answer{}, nil
 	} else if err != nil {
-		return h.failed(agent.Answer{}, err)
+		return h.ended(agent.Answer{}, err)
 	}
 	h.begin()
 	h.heard()
 	answer, err := h.do(ctx)
-	err = errors.Join(err, h.work.Save(h.s.Repo.GitDir))
-	if err != nil {
-		return h.failed(answer, err)
-	}
-	// These two make no checkpoint, so they do not show that hooks work again.
-	if e.Kind != agent.KindSessionStart && answer.Block == "" {
-		c.Failures, c.Told, c.Large = 0, false, false
-	}
-	h.tellLeftOut(&answer)
-	h.tellSlow(&answer)
-	err = h.saveConversation(c)
-	return h.unkept(answer, err), err
+	return h.ended(answer, errors.Join(err, h.work.Save(h.s.Repo.GitDir)))
 }
 
 // maxLeftOut is how many paths are named to the person.
 const maxLeftOut = 5
 
-// tellLeftOut tells the person, once in a conversation, what the checkpoints do not contain.
-func (h *handler) tellLeftOut(answer *agent.Answer) {
-	told := func(sk record.Skipped) bool {
-		return h.c.Unignored || h.c.LeftOut && sk.Reason != snapshot.ReasonUnignored
+// leftOutWords says what the checkpoints do not contain.
+func (h *handler) leftOutWords() string {
+	if len(h.leftOut) == 0 {
+		return ""
 	}
-	h.leftOut = slices.DeleteFunc(h.leftOut, told)
-	if len(h.leftOut) == 0 || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
-		return
-	}
-	h.c.LeftOut = true
-	h.c.Unignored = slices.ContainsFunc(h.leftOut, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonUnignored })
 	var paths []string
 	for i, sk := range h.leftOut {
 		if i == maxLeftOut {
@@ -169,7 +156,7 @@ func (h *handler) tellLeftOut(answer *agent.Answer) {
 		}
 		paths = append(paths, oneLine(string(sk.Path))+" ("+inspect.ReasonOf(h.s, sk)+")")
 	}
-	answer.Tell = "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
+	return "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
 }
 
 // do handles the event by its kind.
@@ -193,6 +180,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 		h.moment = h.betweenTurns()
 		err = h.note(ctx, triggerEnd, "the agent's session ended")
 		h.endedTurn()
+		h.work.Workers[h.worker()].Ended = true
 	}
 	return answer, err
 }

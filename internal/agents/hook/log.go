@@ -1,74 +1,101 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/connect"
 )
 
-// tellAfter is the number of failures in a row after which the person is told.
-const tellAfter = 3
+// The subjects of say, besides the kinds of hooks that fail.
+const (
+	saidLeftOut   = "left out"
+	saidUnignored = "not ignored any more"
+	saidSlow      = "slow"
+)
 
-// failed counts and logs a failure. After tellAfter failures in a row the person is told once, with
-// an event for which the agent can show a text. Files that are too large are reported at once,
-// since that does not pass by itself.
-func (h *handler) failed(answer agent.Answer, problem error) (agent.Answer, error) {
-	var large *snapshot.TooLargeError
-	c := h.c
-	c.Failures++
-	c.Large = errors.As(problem, &large)
-	c.Problem, c.Event = h.redact(wordsOf(problem, c.Large)), h.event
-	if (c.Failures >= tellAfter || c.Large) && !c.Told && h.def.Answers.Tell.Fits(h.event) {
-		c.Told = true
-		answer.Tell = "git checkpoint: the last " + plural(c.Failures) + " made no checkpoint: " + shorten(c.Problem, 300) + " (git checkpoint agent list)"
+const noneWords = "git checkpoint: no checkpoints are made in this conversation: "
+
+// say tells the person something, once in a conversation for each subject, with an event for which the
+// agent can show a text. If that cannot be remembered, it is said with each prompt.
+func (h *handler) say(answer *agent.Answer, subject, text string) {
+	if id := hashed(h.agent, h.e); text != "" && h.def.Answers.Tell.Fits(h.event) && h.places.first(id, subject, h.e.Kind) {
+		answer.Tell = strings.TrimPrefix(answer.Tell+"\n"+text, "\n")
 	}
-	if err := h.saveConversation(c); err != nil {
-		return h.unkept(answer, problem), errors.Join(problem, err)
+}
+
+// ended notes how the event went, and says to the person what fails, also of hooks that cannot say it
+// themselves.
+func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error) {
+	problem = errors.Join(problem, h.saveConversation(h.c))
+	problem = errors.Join(problem, h.judge(problem, answer))
+	for _, kind := range h.health.Kinds() {
+		if f := h.health[kind]; f.Conversation == hashed(h.agent, h.e) {
+			h.say(&answer, string(kind), "git checkpoint: the "+connect.HookAt(kind)+" made no checkpoint: "+shorten(f.Problem, 300)+" (git checkpoint agent list)")
+		}
 	}
+	subject := saidLeftOut
+	if slices.ContainsFunc(h.leftOut, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonUnignored }) {
+		subject = saidUnignored
+	}
+	h.say(&answer, subject, h.leftOutWords())
+	h.say(&answer, saidSlow, h.slow)
 	return answer, problem
 }
 
-// unkept tells the person of a failure that cannot be counted, because nothing can be written in
-// the git directory: at once, and once in a conversation. Where the user's own file cannot be
-// written either, it is reported with each prompt. A hook that waited for another one in vain does
-// not count as such a failure.
-func (h *handler) unkept(answer agent.Answer, problem error) agent.Answer {
-	id := hashed(h.agent, h.e)
-	if problem == nil || errors.Is(problem, errBusy) || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) || h.places.told(id) {
-		return answer
+// judge notes whether hooks of this kind work. A prompt that was a command makes no checkpoint, and
+// neither does the start of a conversation, so that they show nothing. A whole capture shows that files
+// are not too large any more.
+func (h *handler) judge(problem error, answer agent.Answer) error {
+	large, isLarge := errors.AsType[*snapshot.TooLargeError](problem)
+	before := maps.Clone(h.health)
+	switch {
+	case problem != nil:
+		words := checkpoint.MessageOf(problem)
+		if isLarge {
+			words = strings.Join(append([]string{words}, checkpoint.HintsOf(problem)...), "; ") // they name the directories to ignore
+		} else if errors.Is(problem, context.DeadlineExceeded) {
+			words = h.lateWords(problem)
+		}
+		h.health[h.e.Kind] = connect.Failing{
+			Conversation: hashed(h.agent, h.e), Problem: h.redact(words), Failures: h.health[h.e.Kind].Failures + 1, Large: large != nil,
+		}
+	case h.e.Kind == agent.KindSessionStart || answer.Block != "":
+	default:
+		delete(h.health, h.e.Kind)
+		if h.e.Kind != agent.KindBeforeTool {
+			maps.DeleteFunc(h.health, func(_ agent.Kind, f connect.Failing) bool { return f.Large })
+		}
 	}
-	if h.places.add(place{ID: id, Told: true}) != nil && h.e.Kind != agent.KindPrompt && h.e.Kind != agent.KindSessionStart {
-		return answer
+	if maps.Equal(before, h.health) {
+		return nil
 	}
-	answer.Tell = "git checkpoint: no checkpoints are made in this conversation: " + shorten(h.redact(checkpoint.MessageOf(problem)), 300) + " (git checkpoint agent list)"
-	return answer
+	return h.health.Save(h.s.Repo.GitDir, h.agent)
 }
 
-// wordsOf returns the message of an error. If files are too large, it includes the hints, which
-// name the directories to ignore.
-func wordsOf(problem error, large bool) string {
-	words := []string{checkpoint.MessageOf(problem)}
-	if large {
-		words = append(words, checkpoint.HintsOf(problem)...)
+// lateWords says which file a hook was at when its time was over.
+func (h *handler) lateWords(problem error) string {
+	key, limit := "checkpoint.agent.deadline", deadline(h.s, h.def, h.event, h.e.Kind)
+	if h.e.Kind == agent.KindBeforeTool {
+		key = "checkpoint.agent.beforeDeadline"
 	}
-	return strings.Join(words, "; ")
-}
-
-func plural(n int) string {
-	switch n {
-	case 1:
-		return "hook"
-	case tellAfter:
-		return "three hooks"
+	words := fmt.Sprintf("it took longer than %s", limit)
+	if late, is := errors.AsType[*snapshot.LateError](problem); is {
+		words += ", for " + oneLine(late.Path)
 	}
-	return "hooks"
+	return words + "; `git config " + key + " 4s` gives it more time"
 }
 
 // largestLog is the size in bytes at which the log is rotated.

@@ -77,15 +77,15 @@ func hashed(name string, e agent.Event) string {
 	return agent.HashedID(name, id)
 }
 
-// places is a file of the user's with a JSON line for each conversation: the directory where it
-// began, or that the person was told of a repository that cannot be written. It may be deleted at
-// any time.
+// places is a file of the user's with JSON lines for each conversation: the directory where it began, and
+// of what the person was told. It is not in the repository, which may be one that cannot be written. It
+// may be deleted at any time.
 type places string
 
 type place struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir,omitempty"`
-	Told bool   `json:"told,omitempty"`
+	Said string `json:"said,omitempty"` // the subject
 }
 
 // mostPlaces bounds the file, in bytes. When it is full, the older half of the lines is dropped.
@@ -99,7 +99,7 @@ func placesOf(getenv func(string) string) places {
 	return places(filepath.Join(dir, "conversations"))
 }
 
-// find returns the first line of a conversation that fits.
+// find returns the first line that fits, of a conversation or of any.
 func (f places) find(id string, fits func(place) bool) (p place, found bool) {
 	data, err := os.ReadFile(string(f))
 	if err != nil {
@@ -107,7 +107,7 @@ func (f places) find(id string, fits func(place) bool) (p place, found bool) {
 	}
 	for line := range bytes.Lines(data) {
 		var p place
-		if bytes.Contains(line, []byte(id)) && json.Unmarshal(line, &p) == nil && p.ID == id && fits(p) {
+		if bytes.Contains(line, []byte(id)) && json.Unmarshal(line, &p) == nil && (id == "" || p.ID == id) && fits(p) {
 			return p, true
 		}
 	}
@@ -120,10 +120,11 @@ func (f places) began(id string) string {
 	return p.Dir
 }
 
-// told reports whether the person was told in this conversation.
-func (f places) told(id string) bool {
-	_, told := f.find(id, func(p place) bool { return p.Told })
-	return told
+// first reports whether the person was not told of a subject in this conversation, and remembers that they
+// are now. If it cannot, each prompt is the first time.
+func (f places) first(id, subject string, kind agent.Kind) bool {
+	_, told := f.find(id, func(p place) bool { return p.Said == subject })
+	return !told && (f.add(place{ID: id, Said: subject}) == nil || kind == agent.KindPrompt || kind == agent.KindSessionStart)
 }
 
 // add appends a line. Only its owner may read the file.

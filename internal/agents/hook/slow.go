@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -48,12 +47,4 @@ func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) st
 	}
 	return fmt.Sprintf("git checkpoint: this checkpoint took %.0f s, for %s; `git config --add checkpoint.exclude %s` leaves a file out",
 		took.Seconds(), strings.Join(named, ", "), name.Quoted(oneLine(files[0].path)))
-}
-
-// tellSlow tells the person of a slow capture, once in a conversation.
-func (h *handler) tellSlow(answer *agent.Answer) {
-	if h.slow == "" || h.c.Slow || answer.Tell != "" || !h.def.Answers.Tell.Fits(h.event) {
-		return
-	}
-	h.c.Slow, answer.Tell = true, h.slow
 }

@@ -68,15 +68,26 @@ func (h *handler) foreseeing(ctx context.Context) error {
 	defer release()
 	h.c = h.open(h.e)
 	known := h.c.Session
-	if h.c.Session, err = h.session(ctx); err != nil {
+	if h.c.Session, err = h.session(ctx); errors.Is(err, errOff) {
+		return nil
+	} else if err != nil {
 		h.miss()
-		return err
+		return errors.Join(err, h.judge(err, agent.Answer{}))
 	}
 	err = h.beforeTool(ctx)
 	if h.c.Session != known {
 		err = errors.Join(err, h.saveConversation(h.c))
 	}
-	return err
+	if h.tooLarge() && err == nil { // it was not tried
+		return nil
+	}
+	return errors.Join(err, h.judge(err, agent.Answer{}))
+}
+
+// tooLarge reports whether the files are too many or too large for a checkpoint. Tools do not try again,
+// because finding that out takes seconds; prompts and ends of turns do.
+func (h *handler) tooLarge() bool {
+	return h.health[agent.KindTool].Large || h.health[agent.KindBeforeTool].Large
 }
 
 // beforeTool keeps what is there the moment before a tool works, if the session's current checkpoint
@@ -86,18 +97,19 @@ func (h *handler) beforeTool(ctx context.Context) error {
 	by.Busy = true
 	h.work.See(h.worker())
 	window := author.Window{Worker: h.worker(), Call: h.e.Call}
-	err := errors.New(h.c.Problem)
-	if !h.c.Large {
+	var err error
+	if !h.tooLarge() {
 		h.moment = author.BeforeTool
 		err = h.note(ctx, triggerBefore, "before "+h.e.Use)
 		window.Known = err == nil && h.saw
+		for _, sk := range h.leftOut {
+			if sk.Reason == snapshot.ReasonUnread {
+				window.Unread = append(window.Unread, string(sk.Path))
+			}
+		}
 	}
 	window.Edits = h.edits(ctx, author.BeforeTool)
 	h.work.Open(window)
-	var large *snapshot.TooLargeError
-	if h.c.Large = h.c.Large || errors.As(err, &large); h.c.Large {
-		return h.work.Save(h.s.Repo.GitDir)
-	}
 	return errors.Join(err, h.work.Save(h.s.Repo.GitDir))
 }
 

@@ -226,16 +226,6 @@ type Template struct {
 	JSON   json.RawMessage `json:"json"`
 }
 
-// Before returns the event that the agent sends before a tool, or "" if it sends none.
-func (d *Definition) Before() string {
-	for _, h := range d.Hooks.Events {
-		if d.Events[h.Event].Kind == KindBeforeTool {
-			return h.Event
-		}
-	}
-	return ""
-}
-
 // Fits reports whether the agent takes this part of an answer to the event.
 func (t Template) Fits(event string) bool { return slices.Contains(t.Events, event) }
 

@@ -147,10 +147,10 @@ func (e edit) put(s *Settings) error {
 }
 
 // renew puts the command of this program into an entry that another version, or the program at
-// another place, has added.
-func (e edit) renew(s *Settings) (bool, error) {
+// another place, has added. It reports whether the settings have the command.
+func (e edit) renew(s *Settings) (there, renewed bool, err error) {
 	if e.ours == nil {
-		return false, nil
+		return false, false, nil
 	}
 	return s.renew(e.path, e.ours, e.command)
 }
@@ -190,13 +190,14 @@ func (adding) reaches(top, file string) error {
 
 func (adding) settings(c *Change, s *Settings, edits []edit) error {
 	for _, e := range edits {
-		switch renewed, err := e.renew(s); {
-		case err != nil:
+		there, renewed, err := e.renew(s)
+		if err != nil {
 			return err
-		case renewed:
+		}
+		if renewed {
 			c.Added = append(c.Added, e.says+" (new command line)")
 		}
-		if e.command != "" && s.Mentions(e.path, e.command) || s.Has(e.path, e.asThere(s).value) {
+		if there || s.Has(e.path, e.asThere(s).value) {
 			continue
 		}
 		if !e.element && s.find(e.path) != nil {
@@ -256,7 +257,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 	known, untouched := r.receipt[c.Path], *s
 	for i, e := range edits {
 		edits[i] = e.asThere(s)
-		if _, err := e.renew(s); err != nil {
+		if _, _, err := e.renew(s); err != nil {
 			return err
 		}
 	}
@@ -281,7 +282,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 		}
 	}
 	for _, e := range edits {
-		if e.command != "" && s.Mentions(e.path, e.command) {
+		if there, _, _ := e.renew(s); there { //nolint:errcheck // nothing is renewed twice
 			c.Left = append(c.Left, "a hook that somebody changed ("+e.says+")")
 		}
 	}

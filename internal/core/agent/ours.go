@@ -116,7 +116,8 @@ func (d *Definition) forms(event string) []form {
 		fmt.Sprintf("if command -v git-checkpoint >/dev/null 2>&1; then git-checkpoint hook %s %s 2>/dev/null; ", d.Name, event), "; exit 0"}
 	if d.Events[event].Kind == KindSessionStart && d.Answers.Tell.Fits(event) {
 		agreed := fmt.Sprintf(`test "$(git config --bool checkpoint.agent.%s.enabled 2>/dev/null)" = true`, d.Name)
-		said := strings.Replace(compact(d.Answers.Tell.JSON), "$text", `git-checkpoint is not on this program\u0027s PATH: no checkpoints`, 1)
+		tell, _ := json.Marshal(d.Answers.Tell.JSON) //nolint:errcheck // it is valid JSON, which this puts on one line
+		said := strings.Replace(string(tell), "$text", `git-checkpoint is not on this program\u0027s PATH: no checkpoints`, 1)
 		now = form{now.before + agreed + ` && printf %s "$2"; `, " " + quoted(said) + now.after}
 		was = form{was.before + "elif " + agreed + `; then printf %s "$2"; `, " " + quoted(said) + was.after}
 	}
@@ -142,12 +143,3 @@ func (d *Definition) ours(event, command string) bool {
 
 // quoted returns a text as one word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// compact returns JSON on one line.
-func compact(text []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, text) != nil {
-		return ""
-	}
-	return b.String()
-}

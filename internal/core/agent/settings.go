@@ -204,27 +204,16 @@ func nearest(in, text []byte, offset int) int {
 	return best
 }
 
-// Mentions reports whether the value at path contains the text as a whole string, at any
-// depth.
-func (s *Settings) Mentions(path []string, text string) bool {
-	at := s.find(path)
-	if at == nil {
-		return false
-	}
-	for v := range at.All() {
-		if literal, is := v.Value.(hujson.Literal); is && literal.Kind() == '"' && literal.String() == text {
-			return true
-		}
-	}
-	return false
-}
-
-// renew replaces a string below path, in each place where it fits, and changes nothing else.
-func (s *Settings) renew(path []string, fits func(string) bool, with string) (changed bool, err error) {
+// renew replaces a string below path, in each place where it fits, and changes nothing else. It reports
+// whether there is one afterwards.
+func (s *Settings) renew(path []string, fits func(string) bool, with string) (there, changed bool, err error) {
 	for at := s.find(path); at != nil; at = s.find(path) {
 		var old *hujson.Value
 		for v := range at.All() {
-			if literal, is := v.Value.(hujson.Literal); is && literal.Kind() == '"' && literal.String() != with && fits(literal.String()) {
+			literal, is := v.Value.(hujson.Literal)
+			if is = is && literal.Kind() == '"'; is && literal.String() == with {
+				there = true
+			} else if is && fits(literal.String()) {
 				old = v
 				break
 			}
@@ -236,10 +225,10 @@ func (s *Settings) renew(path []string, fits func(string) bool, with string) (ch
 		s.text = slices.Concat(s.text[:old.StartOffset], []byte(r.to), s.text[old.EndOffset:])
 		s.renewed, changed = append(s.renewed, r), true
 		if err := s.parse(); err != nil {
-			return changed, err
+			return there, changed, err
 		}
 	}
-	return changed, nil
+	return there, changed, nil
 }
 
 // renewedIn returns insertions as they are in the file after strings in it were replaced.

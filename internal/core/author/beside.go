@@ -28,7 +28,7 @@ func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
 	}
 	for id, by := range w.Workers {
 		away := now.Sub(by.At)
-		if by.Session == session || by.Session == "" || away > windowLasts || !by.Busy && away > liveFor {
+		if by.Session == session || by.Session == "" || by.Ended || away > windowLasts || !by.Busy && away > liveFor {
 			continue
 		}
 		all = append(all, Beside{by.Session, by.Agent, by.Prompt, by.At, w.changed(began, func(c Change) bool { return c.Worker == id })})

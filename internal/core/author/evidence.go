@@ -103,7 +103,7 @@ func (j *evidence) claim(c Change) string {
 		return record.Named
 	case passed != "":
 		return passed
-	case j.since >= 0 && j.during():
+	case j.since >= 0 && j.during(c):
 		return record.During
 	case j.since >= 0 && j.outside(c):
 		return record.OutsideAgents
@@ -192,10 +192,13 @@ func Claim(session name.Session) string {
 func (j *evidence) named(c Change) bool {
 	for _, v := range j.own {
 		e, names := v.Edits[c.Path]
-		if !names || !v.Known || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
+		if !names || !v.Known || slices.Contains(v.Unread, c.Path) || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
 			continue
 		}
 		clean := !slices.ContainsFunc(j.others, func(o Window) bool {
+			if o.Call == blind && !o.Used && e.To != Any {
+				return false // it has only been prompted, and would have to write exactly this
+			}
 			_, same := o.Edits[c.Path]
 			return (len(o.Edits) == 0 || same) && (o.Closed == 0 || o.Closed > v.Opened)
 		})
@@ -208,12 +211,12 @@ func (j *evidence) named(c Change) bool {
 
 // during reports whether the capture follows a command of the worker, and no other tool was at work
 // while it ran.
-func (j *evidence) during() bool {
+func (j *evidence) during(c Change) bool {
 	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
 		return false
 	}
 	return slices.ContainsFunc(j.own, func(v Window) bool {
-		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since
+		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since && !slices.Contains(v.Unread, c.Path)
 	})
 }
 

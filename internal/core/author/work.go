@@ -50,6 +50,7 @@ type Worker struct {
 	Last    int          `json:"last"`             // its last event
 	At      time.Time    `json:"at"`               // time of that
 	Busy    bool         `json:"busy,omitempty"`   // with a prompt
+	Ended   bool         `json:"ended,omitempty"`  // its conversation, with no event since
 	Sees    bool         `json:"sees,omitempty"`   // it has sent an event before a tool
 	// Told is the event at which the agent last heard what others changed.
 	Told int `json:"told,omitempty"`
@@ -73,6 +74,8 @@ type Window struct {
 	// everything, as a command does.
 	Edits map[string]Edit `json:"edits,omitempty"`
 	Used  bool            `json:"used,omitempty"` // see Blind
+	// Unread has the files that the capture at its opening did not look at.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // Edit is what a tool makes of one file: contents as in Change. To may also be Any, if the agent
@@ -154,7 +157,7 @@ func (w *Work) Begin(worker string, as Worker) *Worker {
 		}
 		w.Workers[worker] = known
 	}
-	known.Agent, known.Session, known.At, known.Last = as.Agent, as.Session, as.At, w.Now
+	known.Agent, known.Session, known.At, known.Last, known.Ended = as.Agent, as.Session, as.At, w.Now, false
 	if w.Sessions == nil {
 		w.Sessions = map[name.Session]*Sight{}
 	}

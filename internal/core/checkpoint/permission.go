@@ -69,6 +69,8 @@ func unusableHints(err error) []string {
 		return hints
 	}
 	switch {
+	case strings.Contains(said, `/.git" is a bare repository`): // worktree tools leave it like this
+		return []string{"`git config core.bare false` there, if it has a worktree"}
 	case strings.Contains(said, "not a git repository (or any"):
 		return []string{"`git init` makes a repository here"}
 	// The link in .git of a linked worktree leads nowhere.

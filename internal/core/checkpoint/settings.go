@@ -24,6 +24,7 @@ type Settings struct {
 // Default limits. The sizes are in bytes.
 const (
 	DefaultMaxFileSize   = 100 << 20
+	DefaultHookFileSize  = 8 << 20
 	DefaultMaxRecordSize = 50 << 20
 	DefaultMaxNewSize    = 1 << 30
 	DefaultMaxNewFiles   = 100_000

@@ -110,8 +110,10 @@ func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
-	return d, err
+	if _, err := os.Stat(userKey(s)); errors.Is(err, fs.ErrPermission) {
+		s.Warn(s.Getenv("HOME") + " is a home directory that this account cannot read: what is allowed there is not allowed here")
+	}
+	return open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
 }
 
 // open opens a Scanner. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may
@@ -165,7 +167,8 @@ func readKey(path string) ([]byte, error) {
 		return nil, nil
 	}
 	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	// The home directory may be another account's. What that account allowed is then not allowed here.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}
 	if err != nil {

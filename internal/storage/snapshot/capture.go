@@ -70,9 +70,10 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 	} else {
 		err = keep()
 	}
-	if err == nil {
-		c.hashes.save()
+	if err != nil {
+		c.hashes.carry() // the next one has less to read
 	}
+	c.hashes.save()
 	return c, err
 }
 

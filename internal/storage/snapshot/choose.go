@@ -89,6 +89,9 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 			}
 		}
 	}
+	if err == nil {
+		err = s.keepUnread(ctx, rules, c)
+	}
 	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
 }
 
@@ -215,6 +218,39 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 	return files, open, nil
 }
 
+// takesLong reports whether a file changed and is larger than Rules.MaxUnread. What a database keeps beside
+// its file belongs to it.
+func (s *chooser) takesLong(look looker, p string, rules Rules, c *Capture) bool {
+	base := strings.TrimSuffix(strings.TrimSuffix(p, "-wal"), "-journal")
+	return rules.MaxUnread > 0 && slices.ContainsFunc([]string{base, base + "-wal", base + "-journal"}, func(p string) bool {
+		info, err := look.Lstat(p)
+		if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() <= rules.MaxUnread {
+			return false
+		}
+		_, known := c.hashes.find(p, info)
+		return !known
+	})
+}
+
+// keepUnread gives what was not looked at the entries of the previous checkpoint.
+func (s *chooser) keepUnread(ctx context.Context, rules Rules, c *Capture) error {
+	if rules.MaxUnread == 0 || rules.Known == nil {
+		return nil
+	}
+	known := rules.Known()
+	for _, sk := range c.Skipped {
+		if sk.Reason != ReasonUnread || known == "" {
+			continue
+		}
+		e, _, err := s.repo.Trees.Lookup(ctx, known, sk.Path)
+		if err != nil {
+			return err
+		}
+		c.edits[sk.Path] = e
+	}
+	return nil
+}
+
 // skip lists a path that was left out.
 func (c *Capture) skip(left Skip) {
 	c.mu.Lock()
@@ -257,6 +293,9 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
 		return candidate{path: p, size: info.Size(), large: true}, nil
+	}
+	if !symlink && s.takesLong(look, p, rules, c) {
+		return skip(ReasonUnread, info.Size())
 	}
 	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
 	if seen, known := c.hashes.find(p, info); known {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -111,6 +113,9 @@ func (s *hasher) hashOne(ctx context.Context, f candidate, c *Capture) error {
 // After `cp -r` or `chown -R`, no stat data match the index, although all content is the same. It is
 // not compared with the stored blob then, just as when the stat data match.
 func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedFile, error) {
+	if err := ctx.Err(); err != nil {
+		return hashedFile{}, &LateError{f.path, err}
+	}
 	if s.knows(f) {
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
@@ -133,7 +138,9 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 		}
 		return after, err
 	})
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
+		return hashedFile{}, &LateError{f.path, ctx.Err()}
+	} else if err != nil {
 		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
 	}
 	if info == nil || !content(info) {
@@ -221,16 +228,51 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 	if err != nil {
 		return err
 	}
-	convert = append(convert, crlf...)
-	if entries, err = s.clean(ctx, index, convert, c); err != nil {
-		return err
+	for some := range portions(ctx, append(convert, crlf...)) {
+		if entries, err = s.clean(ctx, index, some, c); err == nil {
+			err = s.keepRawOf(ctx, index, slices.Clone(affected), entries, c)
+		}
+		if err != nil && ctx.Err() != nil {
+			return &LateError{some[0].path, ctx.Err()}
+		} else if err != nil {
+			return err
+		}
+		memory.remember(some, entries)
 	}
-	if err := s.keepRawOf(ctx, index, affected, entries, c); err != nil {
-		return err
-	}
-	memory.remember(convert, entries)
 	return s.renewAttributes(ctx, private, c)
 }
+
+// portions returns files all at once, or, if the time is limited, as many as are done in a moment, so
+// that what a capture converts before it has to give up is remembered.
+func portions(ctx context.Context, files []candidate) iter.Seq[[]candidate] {
+	return func(yield func([]candidate) bool) {
+		n := len(files)
+		if _, limited := ctx.Deadline(); limited {
+			n = 1
+		}
+		for len(files) > 0 {
+			n = min(n, len(files))
+			began := time.Now()
+			if !yield(files[:n:n]) {
+				return
+			}
+			if files = files[n:]; time.Since(began) < 100*time.Millisecond {
+				n *= 2
+			}
+		}
+	}
+}
+
+// LateError means that the time was over while a file was read.
+type LateError struct {
+	Path string
+	Err  error
+}
+
+func (e *LateError) Error() string { return fmt.Sprintf("read %q: %v", e.Path, e.Err) }
+
+// Unwrap returns the cause.
+func (e *LateError) Unwrap() error { return e.Err }
 
 // conversionIndex makes an index for conversions and returns its path; the caller must remove it. It
 // has what git looks up there: the attributes files, without deleted ones, and the entries of files,

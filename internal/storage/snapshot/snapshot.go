@@ -51,6 +51,7 @@ const (
 	ReasonExcluded   = "excluded"
 	ReasonMirror     = "a mirror of checkpoints"
 	ReasonUnignored  = "ignored until now"
+	ReasonUnread     = "not looked at: larger than checkpoint.hookFileSize"
 )
 
 // Stage is one unmerged index entry. A conflicted path has up to three of them.
@@ -154,6 +155,7 @@ const OnlyTracked = "only tracked files are looked at: the git directory is insi
 // Rules tell Take what to capture. Paths are relative to the top of the worktree.
 type Rules struct {
 	MaxFileSize    int64    // bytes; a larger file is skipped
+	MaxUnread      int64    // bytes; a larger file that changed is not looked at, and counts as unchanged; 0: no limit
 	MaxNewSize     int64    // bytes that no checkpoint has yet; more is a TooLargeError; 0: no limit
 	MaxNewFiles    int      // files that no checkpoint has yet; more is a TooLargeError; 0: no limit
 	IncludeIgnored []string // pathspecs of ignored files to capture, relative to the working directory

@@ -96,6 +96,7 @@ func classify(stderr []byte) (unreadable []string, err error) {
 	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
+		case strings.HasPrefix(line, "warning: unable to access '/"): // the user's rules, in another account's home
 		case strings.HasSuffix(line, ": Too many levels of symbolic links"), strings.HasSuffix(line, ": File name too long"): // nothing is there
 		case encodingError().MatchString(line): // the file counts as changed, and is hashed
 		case strings.HasPrefix(line, "warning: could not open directory '"):

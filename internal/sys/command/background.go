@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 )
 
 // Directory returns the absolute path of this program's directory: the first one in PATH in which the
@@ -17,18 +16,15 @@ func Directory(worktree string) string {
 	if err != nil {
 		return ""
 	}
-	name := "git-checkpoint"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	file, err := os.Stat(self)
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		found, missing := os.Stat(filepath.Join(dir, name))
-		real, gone := filepath.EvalSymlinks(dir)
-		if !filepath.IsAbs(dir) || err != nil || missing != nil || gone != nil || !os.SameFile(found, file) {
+		found, _ := exec.LookPath(filepath.Join(dir, "git-checkpoint"))
+		a, errA := os.Stat(found)
+		b, errB := os.Stat(self)
+		if !filepath.IsAbs(dir) || errA != nil || errB != nil || !os.SameFile(a, b) {
 			continue
 		}
-		if rel, err := filepath.Rel(worktree, real); err != nil || !filepath.IsLocal(rel) {
+		real, err := filepath.EvalSymlinks(dir)
+		if rel, elsewhere := filepath.Rel(worktree, real); err == nil && (elsewhere != nil || !filepath.IsLocal(rel)) {
 			return dir
 		}
 	}

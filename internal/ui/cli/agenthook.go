@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,7 +87,9 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 			}
 			return said
 		}
-		closed = cmp.Or(closed, err)
+		if err != nil && closed == nil && hook.Concerns(def, happened, dir, err, app.Terminal.Environ) {
+			closed = err
+		}
 	}
-	return hook.Refused(def, event, happened, closed)
+	return hook.Refused(def, event, happened, closed, getenv)
 }

@@ -54,8 +54,9 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	}
 	if !app.json {
 		for _, st := range connect.Troubled(s) {
-			problem, remedy := st.Trouble()
-			app.warn(st.Title + ": " + problem + " (" + remedy + ")")
+			for _, w := range st.Warnings {
+				app.warn(st.Title + ": " + w.Problem + " (" + w.Remedy + ")")
+			}
 		}
 	}
 	if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {

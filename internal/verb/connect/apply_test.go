@@ -71,7 +71,7 @@ func TestAddRemove(t *testing.T) {
 			}
 			add(t, s, name)
 			s = reopened(t, s)
-			if on, err := s.Settings.Bool(consentKey(name), false); err != nil || !on {
+			if on, err := s.Settings.Bool(ConsentKey(name), false); err != nil || !on {
 				t.Errorf("consent is %v, %v", on, err)
 			}
 			if len(files(t, home)) == len(before) {
@@ -92,7 +92,7 @@ func TestAddRemove(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = reopened(t, s)
-			if _, set := s.Settings.Get(consentKey(name)); set {
+			if _, set := s.Settings.Get(ConsentKey(name)); set {
 				t.Error("the consent is left")
 			}
 			if _, err := os.Lstat(receipt); !os.IsNotExist(err) {
@@ -164,7 +164,7 @@ func TestAddRefuses(t *testing.T) {
 	if _, err := Prepare(s, Request{Adds: true, Names: []string{"nobody"}, Scope: agent.ScopeProject}); checkpoint.KindOf(err) != checkpoint.KindUsage {
 		t.Errorf("nobody's agent: %v", err)
 	}
-	if _, set := reopened(t, s).Settings.Get(consentKey("claude")); set {
+	if _, set := reopened(t, s).Settings.Get(ConsentKey("claude")); set {
 		t.Error("consent was given")
 	}
 }

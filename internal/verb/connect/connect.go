@@ -234,13 +234,13 @@ func (p *Plan) Changes() bool {
 // TranscriptsKey is the configuration key that says whether transcripts are kept.
 const TranscriptsKey = "checkpoint.agent.transcripts"
 
-// consentKey is the configuration key without which the hooks of an agent do nothing.
-func consentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
+// ConsentKey returns the configuration key without which the hooks of an agent do nothing.
+func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enabled" }
 
 // Consented reports whether somebody agreed to the hooks of an agent. A bad value is none; List
 // reports it.
 func Consented(s *checkpoint.Service, name string) bool {
-	on, err := s.Settings.Bool(consentKey(name), false)
+	on, err := s.Settings.Bool(ConsentKey(name), false)
 	return err == nil && on
 }
 
@@ -263,7 +263,7 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 				return err
 			}
 		}
-		if err := p.configure(ctx, consentKey(a.Agent.Name), p.Adds); err != nil {
+		if err := p.configure(ctx, ConsentKey(a.Agent.Name), p.Adds); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -26,9 +27,10 @@ type Standing struct {
 	// Whether the agent trusts the hooks; null: unknown.
 	Trusted   *bool            `json:"trusted"`
 	LastEvent *checkpoint.Time `json:"last_event"`
-	// Error of the last event; empty: it went well.
-	Problem  string `json:"problem"`
-	Failures int    `json:"failures"`
+	// What fails of its hooks, since the last one of its kind that worked; empty: nothing.
+	Problem  string    `json:"problem"`
+	Failures int       `json:"failures"`
+	Warnings []Warning `json:"warnings"` // what keeps its hooks from working
 	// A prompt is open, and no event came for a long time.
 	Silent bool `json:"silent"`
 	// When the agent last answered here in a conversation whose hooks did not run; null: none is known.
@@ -50,35 +52,42 @@ type Standing struct {
 // silent.
 const silence = time.Hour
 
-// Trouble returns what keeps the hooks of an agent from working, and the remedy. Both are
-// empty if nothing is known.
-func (st Standing) Trouble() (problem, remedy string) {
-	switch {
-	case st.lacking:
-		return "the main worktree has its hooks, and this one has none", "git checkpoint agent add " + st.Name
-	case len(st.Hooks) == 0 && !(st.anywhere && st.Enabled):
-		return "", ""
-	case !st.Enabled:
-		return "its hooks are not enabled here", "git checkpoint agent add " + st.Name
-	case st.Trusted != nil && !*st.Trusted:
-		return "it does not trust its hooks yet, and skips them", "type /hooks in " + st.Title
-	case st.Unwritable != "":
-		return "its hooks cannot write here: " + st.Unwritable, "make room, or make the git directory writable for this user"
-	case st.Problem != "":
-		return "its last hook failed: " + st.Problem, "<git dir>/checkpoint/agent.log lists all failures"
-	case st.Unheard != nil:
-		return "it worked here, and its hooks did not run: no checkpoints", "start it anew, at the top of the worktree, with git-checkpoint in its PATH"
-	case st.older:
-		return "hooks before tools missing: who did what is unknown", Addition(st.Name, st.Hooks[0].Scope)
-	case st.Silent:
-		return "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it"
+// Warning is something that keeps the hooks of an agent from working, and what helps.
+type Warning struct {
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}
+
+// warn fills in all that is known to keep the hooks from working.
+func (st *Standing) warn(health Health) {
+	st.Warnings = []Warning{}
+	add := func(is bool, problem, remedy string) {
+		if is {
+			st.Warnings = append(st.Warnings, Warning{problem, remedy})
+		}
 	}
-	return "", ""
+	has := len(st.Hooks) > 0 || st.anywhere && st.Enabled
+	add(st.lacking, "the main worktree has its hooks, and this one has none", "git checkpoint agent add "+st.Name)
+	add(has && !st.Enabled, "its hooks are not enabled here", "git checkpoint agent add "+st.Name)
+	if !has || !st.Enabled {
+		return
+	}
+	add(st.Trusted != nil && !*st.Trusted, "it does not trust its hooks yet, and skips them", "type /hooks in "+st.Title)
+	add(st.Unwritable != "", "its hooks cannot write here: "+st.Unwritable, "make room, or make the git directory writable for this user")
+	for _, kind := range health.Kinds() {
+		add(true, "its last "+HookAt(kind)+" failed: "+health[kind].Problem, "<git dir>/checkpoint/agent.log lists all failures")
+	}
+	add(st.Unheard != nil, "it worked here, and its hooks did not run: no checkpoints", "start it anew, at the top of the worktree, with git-checkpoint in its PATH")
+	if st.older {
+		add(true, "hooks before tools missing: who did what is unknown", Addition(st.Name, st.Hooks[0].Scope))
+	}
+	add(st.Silent, "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it")
 }
 
 // Foresees reports whether hooks of ours that the agent has include the one before a tool.
 func Foresees(s *checkpoint.Service, d *agent.Definition) bool {
-	return d.Before() != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Calls(h.File).Has(d.Before()) })
+	event := d.HookFor(agent.KindBeforeTool)
+	return event != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Calls(h.File).Has(event) })
 }
 
 // Troubled returns the agents with consent whose hooks do not work.
@@ -88,7 +97,7 @@ func Troubled(s *checkpoint.Service) (found []Standing) {
 			continue
 		}
 		st, _ := standing(s, d) //nolint:errcheck // only that setting can be wrong
-		if problem, _ := st.Trouble(); problem != "" {
+		if len(st.Warnings) > 0 {
 			found = append(found, st)
 		}
 	}
@@ -117,7 +126,7 @@ func List(s *checkpoint.Service) ([]Standing, error) {
 // standing returns the state of one agent.
 func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err error) {
 	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none", Installed: installed(d)}
-	if st.Enabled, err = s.Settings.Bool(consentKey(d.Name), false); err != nil {
+	if st.Enabled, err = s.Settings.Bool(ConsentKey(d.Name), false); err != nil {
 		return st, err
 	}
 	if st.Enabled {
@@ -128,10 +137,20 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	st.lastEvent(s)
 	st.unheard(s, d)
 	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
-	st.older = len(st.Hooks) > 0 && d.Before() != "" && !Foresees(s, d)
+	st.older = len(st.Hooks) > 0 && d.HookFor(agent.KindBeforeTool) != "" && !Foresees(s, d)
 	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, *d.Hooks.Trust, st.Hooks)
+		if since := st.written(); st.LastEvent != nil && st.LastEvent.After(since) {
+			runs := true
+			st.Trusted = &runs
+		}
 	}
+	health := HealthOf(s.Repo.GitDir, st.Name)
+	for _, kind := range health.Kinds() {
+		st.Failures += health[kind].Failures
+		st.Problem = cmp.Or(st.Problem, health[kind].Problem)
+	}
+	st.warn(health)
 	return st, nil
 }
 
@@ -251,10 +270,8 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
 	names, _ := fs.Glob(dir, st.Name+"-*.json") //nolint:errcheck // the pattern is right
 	type heard struct {
-		Last     time.Time `json:"last"`
-		Failures int       `json:"failures"`
-		Problem  string    `json:"problem"`
-		Turn     struct {
+		Last time.Time `json:"last"`
+		Turn struct {
 			Open bool `json:"open"`
 		} `json:"turn"`
 	}
@@ -267,9 +284,6 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 	}
 	st.open = newest.Turn.Open
 	st.Silent = st.open && s.Now().Sub(newest.Last) > silence
-	if st.Failures = newest.Failures; st.Failures > 0 {
-		st.Problem = newest.Problem
-	}
 }
 
 // trusted reports whether the person trusts all of the hooks, or nil if the file that says so cannot be

@@ -59,7 +59,7 @@ func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, prom
 	if err != nil {
 		return "", err
 	}
-	said, err := command.Beginning(ctx, 4<<10, s.Env, "sh", "-c", sends, "sh", dir, consentKey(d.Name), string(d.Sample("trial", dir, trialPrompt)), prompt, end, command.Directory(s.Repo.WorkTree))
+	said, err := command.Beginning(ctx, 4<<10, s.Env, "sh", "-c", sends, "sh", dir, ConsentKey(d.Name), string(d.Sample("trial", dir, trialPrompt)), prompt, end, command.Directory(s.Repo.WorkTree))
 	if err != nil {
 		return "", err
 	}

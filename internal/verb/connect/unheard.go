@@ -19,12 +19,7 @@ func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
 	if on, err := s.Settings.Bool("checkpoint.enabled", true); !st.Enabled || st.open || err != nil || !on {
 		return
 	}
-	var since time.Time
-	for _, h := range st.Hooks {
-		if info, err := os.Stat(h.File); err == nil && info.ModTime().After(since) {
-			since = info.ModTime()
-		}
-	}
+	since := st.written()
 	if since.IsZero() {
 		return
 	}
@@ -41,6 +36,16 @@ func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
 			st.Unheard = &checkpoint.Time{Time: replied}
 		}
 	}
+}
+
+// written returns when the newest file with its hooks was written.
+func (st *Standing) written() (newest time.Time) {
+	for _, h := range st.Hooks {
+		if info, err := os.Stat(h.File); err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return newest
 }
 
 // worksIn reports whether a directory is in this worktree, and not in another repository within it.

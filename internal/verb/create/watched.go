@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -19,6 +20,11 @@ func (c *request) captureWatched(ctx context.Context, definition definition) (go
 		_, err := definition()
 		return err
 	}}
+	if c.req.Trigger == journal.TriggerBefore { // an agent waits for it
+		if rules.MaxUnread, err = c.s.Settings.Size("checkpoint.hookFileSize", checkpoint.DefaultHookFileSize); err != nil {
+			return nil, nil, err
+		}
+	}
 	if !c.req.DryRun {
 		if watch, err = clearance.WatchSave(ctx, c.s); err != nil {
 			return nil, nil, err

@@ -141,7 +141,7 @@ func wrongSettings(s *checkpoint.Service) []Problem {
 		_, err := s.Settings.Bool(key, true)
 		wrong(key, err)
 	}
-	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize", "checkpoint.maxSizeRecords", "checkpoint.maxToolSize"} {
+	for _, key := range []string{"checkpoint.maxFileSize", "checkpoint.hookFileSize", "checkpoint.maxNew", "checkpoint.maxRecordSize", "checkpoint.maxSize", "checkpoint.maxSizeRecords", "checkpoint.maxToolSize"} {
 		_, err := s.Settings.Size(key, 0)
 		wrong(key, err)
 	}

@@ -113,8 +113,9 @@ const maxFailure = 1 << 10
 func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
 	for _, st := range connect.Troubled(s) {
-		problem, remedy := st.Trouble()
-		out = append(out, Problem{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: problem, Hint: remedy})
+		for _, w := range st.Warnings {
+			out = append(out, Problem{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: w.Problem, Hint: w.Remedy})
+		}
 	}
 	for _, d := range connect.Doubled(s) {
 		out = append(out, Problem{

@@ -72,7 +72,7 @@ var ours = [...][2]string{{"log.excludeDecoration", name.CheckpointRoot + "*"}, 
 // branch decides, or if there is none.
 var knownKeys = [...][2]string{
 	{"checkpoint.enabled", "true"}, {"checkpoint.auto", "true"}, {"checkpoint.session", ""}, {"checkpoint.workflow", "default"},
-	{"checkpoint.tag", "true"}, {"checkpoint.tagPrivate", "false"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.maxNew", "1g"}, {"checkpoint.maxRecordSize", "50m"},
+	{"checkpoint.tag", "true"}, {"checkpoint.tagPrivate", "false"}, {"checkpoint.sign", "false"}, {"checkpoint.maxFileSize", "100m"}, {"checkpoint.hookFileSize", "8m"}, {"checkpoint.maxNew", "1g"}, {"checkpoint.maxRecordSize", "50m"},
 	{"checkpoint.undoLevels", "10"}, {"checkpoint.maxSize", ""}, {"checkpoint.maxSizeRecords", ""}, {"checkpoint.maxToolSize", "1g"}, {"checkpoint.expire", ""}, {"checkpoint.failedExpire", ""}, {"checkpoint.autoPrune", ""},
 	{"checkpoint.remote", ""}, {"checkpoint.refPrefix", ""}, {"checkpoint.autoPush", "false"}, {"checkpoint.autoPack", "true"},
 }
