@@ -82,17 +82,35 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// The last event counts, in whichever conversation it was.
+// The last event counts, in whichever conversation it was. What fails is known by the kind of hook, whatever
+// others do, and one warning hides no other.
 func TestLastEvent(t *testing.T) {
 	s, _ := open(t)
-	add(t, s, "claude")
+	add(t, s, "codex")
+	s = reopened(t, s)
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
-	write(t, filepath.Join(dir, "claude-1.json"), `{"last":"2026-11-20T10:00:00Z"}`)
-	write(t, filepath.Join(dir, "claude-2.json"), `{"last":"2026-11-20T11:00:00Z","failures":2,"problem":"no space"}`)
-	write(t, filepath.Join(dir, "claude-3.json"), `{"last":"2026-11-20T12:00`)
-	write(t, filepath.Join(dir, "codex-1.json"), `{"last":"2026-11-20T13:00:00Z"}`)
-	st, err := standing(s, definition(t, "claude"))
-	if err != nil || st.LastEvent == nil || st.LastEvent.Hour() != 11 || st.Failures != 2 || st.Problem != "no space" {
+	write(t, filepath.Join(dir, "codex-1.json"), `{"last":"2026-11-20T10:00:00Z"}`)
+	write(t, filepath.Join(dir, "codex-2.json"), `{"last":"2026-11-20T11:00:00Z"}`)
+	write(t, filepath.Join(dir, "codex-3.json"), `{"last":"2026-11-20T12:00`)
+	write(t, filepath.Join(dir, "claude-1.json"), `{"last":"2026-11-20T13:00:00Z"}`)
+	health := Health{agent.KindBeforeTool: {Problem: "slow", Failures: 2}, agent.KindPrompt: {Problem: "no space", Failures: 1}}
+	if err := health.Save(s.Repo.GitDir, "codex"); err != nil {
+		t.Fatal(err)
+	}
+	st, err := standing(s, definition(t, "codex"))
+	if err != nil || st.LastEvent == nil || st.LastEvent.Hour() != 11 || st.Failures != 3 || st.Problem != "slow" || len(st.Warnings) != 3 {
+		t.Fatalf("%+v %v", st, err)
+	}
+
+	// An event after the hooks were written shows that they are trusted, wherever that is written down.
+	write(t, filepath.Join(dir, "codex-4.json"), `{"last":"2126-11-20T10:00:00Z"}`)
+	for kind := range health {
+		delete(health, kind)
+	}
+	if err := health.Save(s.Repo.GitDir, "codex"); err != nil {
+		t.Fatal(err)
+	}
+	if st, err = standing(s, definition(t, "codex")); err != nil || len(st.Warnings) != 0 {
 		t.Fatalf("%+v %v", st, err)
 	}
 }
