@@ -205,7 +205,7 @@ type Prompt struct {
 	// A prompt with this prefix was made by the agent itself.
 	Ignore []string `json:"ignore"`
 	// XML elements that precede the words.
-	Tags []string `json:"tags"`
+	Tags   []string `json:"tags"`
 	Quotes bool     `json:"quotes"` // the words may be in quotation marks
 	Silent []string `json:"silent"` // replies that mean "no reply"
 	Kept   bool     `json:"kept"`   // one that a hook blocks is put back into the input line
