@@ -1,6 +1,9 @@
 package checkpoint
 
 import (
+	"context"
+
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 )
@@ -31,4 +34,18 @@ func OriginOf(st *journal.State) (Origin, bool) {
 		Checkpoint: name.ID(Trailer(st.Started, TrailerForkCheckpoint)),
 	}
 	return o, o.Session != "" && o.Checkpoint != ""
+}
+
+// continued returns the session of the conversation that an agent's session goes on from; nil if there is
+// none. Its numbers go on from those there.
+func (s *Service) continued(ctx context.Context, st *journal.State) *Found {
+	from, forked := OriginOf(st)
+	if !forked || from.Name != "" || st.Workflow != workflow.AgentName {
+		return nil
+	}
+	before, err := s.State(ctx, from.Session)
+	if err != nil {
+		return nil
+	}
+	return &Found{Session: from.Session, State: before}
 }

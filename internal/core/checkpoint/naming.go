@@ -100,6 +100,9 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	if len(entries) > 0 {
 		return found.only(ref, entries)
 	}
+	if before := s.continued(ctx, state); before != nil && numberPattern().MatchString(ref) {
+		return s.resolveIn(ctx, before, session, ref)
+	}
 	return nil, UnknownCheckpointError(found.Session, state, ref)
 }
 

@@ -162,7 +162,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", checkpoint.MentionOf(f.record))
 	}
 	if f.req.Chat {
-		if f.chat, err = continuation.Find(f.s, e, f.record, continuation.NewWorktree); err != nil {
+		if f.chat, err = continuation.Find(ctx, f.s, e, f.record, continuation.NewWorktree); err != nil {
 			return err
 		}
 	}

@@ -58,8 +58,9 @@ const (
 	NewWorktree  Place = "another worktree"
 )
 
-// Find returns the conversation of a checkpoint, or an error that says why it cannot go on from there.
-func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place) (*Conversation, error) {
+// Find returns the conversation of a checkpoint, or an error that says why it cannot go on from there. The
+// copy with which the session of a continuation begins stands for the step that was copied.
+func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place) (*Conversation, error) {
 	refuse := func(hint, format string, args ...any) (*Conversation, error) {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, format, args...)
 	}
@@ -67,6 +68,12 @@ func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place)
 	turn, made := rec.Agent()
 	said := checkpoint.MentionOf(rec)
 	if !made || turn.Position == nil {
+		if source, copied, err := original(ctx, s, e, rec); source != nil || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return Find(ctx, s, source, copied, to)
+		}
 		if made && rec.Trigger != journal.TriggerTurn {
 			return refuse("the steps of its prompts can: `git checkpoint list --where 'trigger == \"turn\"'`", "%s is not the end of a prompt, so no conversation can go on from there", said)
 		}
@@ -101,6 +108,28 @@ func Find(s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place)
 		}
 	}
 	return c, nil
+}
+
+// original returns the checkpoint that the first one of a session copies, and its record. Both are nil if it
+// copies none that is still here.
+func original(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record, error) {
+	st, err := s.State(ctx, rec.Session)
+	if err != nil || len(st.Checkpoints()) == 0 || st.Checkpoints()[0].Checkpoint != e.Checkpoint {
+		return nil, nil, err
+	}
+	from, forked := checkpoint.OriginOf(st)
+	if !forked {
+		return nil, nil, nil
+	}
+	if st, err = s.State(ctx, from.Session); err != nil {
+		return nil, nil, nil //nolint:nilerr // it is gone
+	}
+	source := st.Entry(from.Checkpoint)
+	if source == nil || source.Dead {
+		return nil, nil, nil
+	}
+	copied, err := s.ReadRecord(ctx, source)
+	return source, copied, err
 }
 
 // remembered reports whether hooks of this repository saw the conversation, and finds its transcript. What a

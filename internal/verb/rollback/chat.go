@@ -15,11 +15,11 @@ type chat struct {
 }
 
 // converse plans how the conversation goes on, or notes that it could.
-func (r *Plan) converse() error {
+func (r *Plan) converse(ctx context.Context) error {
 	if r.promote != nil || r.isUndo() || r.stays || r.plan == nil {
 		return nil
 	}
-	found, err := continuation.Find(r.s, r.files, r.record, continuation.SameWorktree)
+	found, err := continuation.Find(ctx, r.s, r.files, r.record, continuation.SameWorktree)
 	switch {
 	case r.req.Chat && err != nil:
 		return err

@@ -184,7 +184,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
 	}
 	r.answer = a
-	if err := r.converse(); err != nil {
+	if err := r.converse(ctx); err != nil {
 		return nil, err
 	}
 	a.Said, a.Empty = r.customMessage("rollback_plan"), r.changesNothing()
