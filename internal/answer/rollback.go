@@ -69,7 +69,7 @@ func (p *page) goOn(chat *continuation.Answer) {
 // chatPlan says what happens to the conversation with an agent, or offers it.
 func chatPlan(r *rollback.Answer) string {
 	switch {
-	case r.Chat != nil:
+	case r.Chat != nil && len(r.Levels) == 0:
 		return "a new conversation with " + r.Chat.Title + " goes on from there; the old one stays"
 	case r.ChatOf != "":
 		return "--chat also takes the conversation with " + r.ChatOf + " back"
@@ -105,6 +105,7 @@ func (a Undone) text(p *page) {
 	}
 	p.wentTo(verb, a.Done)
 	p.nextUndoRedo(a.Done)
+	p.goOn(a.Done.Chat)
 	p.notBroughtBack(a.Done)
 }
 

@@ -68,10 +68,9 @@ func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *rec
 	turn, made := rec.Agent()
 	said := checkpoint.MentionOf(rec)
 	if !made || turn.Position == nil {
-		if source, copied, err := original(ctx, s, e, rec); source != nil || err != nil {
-			if err != nil {
-				return nil, err
-			}
+		if source, copied, err := original(ctx, s, e, rec); err != nil {
+			return nil, err
+		} else if source != nil {
 			return Find(ctx, s, source, copied, to)
 		}
 		if made && rec.Trigger != journal.TriggerTurn {
@@ -114,22 +113,19 @@ func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *rec
 // copies none that is still here.
 func original(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record, error) {
 	st, err := s.State(ctx, rec.Session)
-	if err != nil || len(st.Checkpoints()) == 0 || st.Checkpoints()[0].Checkpoint != e.Checkpoint {
+	if err != nil {
 		return nil, nil, err
 	}
 	from, forked := checkpoint.OriginOf(st)
-	if !forked {
+	if made := st.Checkpoints(); !forked || len(made) == 0 || made[0].Checkpoint != e.Checkpoint {
 		return nil, nil, nil
 	}
-	if st, err = s.State(ctx, from.Session); err != nil {
+	source, err := s.Resolve(ctx, string(from.Session), string(from.Checkpoint))
+	if err != nil {
 		return nil, nil, nil //nolint:nilerr // it is gone
 	}
-	source := st.Entry(from.Checkpoint)
-	if source == nil || source.Dead {
-		return nil, nil, nil
-	}
-	copied, err := s.ReadRecord(ctx, source)
-	return source, copied, err
+	copied, err := s.ReadRecord(ctx, source.Entry)
+	return source.Entry, copied, err
 }
 
 // remembered reports whether hooks of this repository saw the conversation, and finds its transcript. What a
@@ -144,7 +140,7 @@ func (c *Conversation) remembered(s *checkpoint.Service) bool {
 		if err != nil || json.Unmarshal(data, &memory) != nil {
 			continue
 		}
-		if c.transcript = memory.Talk; c.transcript != "" || c.turn.Position.Offset == 0 && c.def.Chat.Turn {
+		if c.transcript = memory.Talk; c.transcript != "" || c.def.Chat.Turn && (c.turn.Position == nil || c.turn.Position.Offset == 0) {
 			return true
 		}
 	}

@@ -9,11 +9,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/wholefile"
 )
@@ -108,12 +112,38 @@ func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := agent.Filled(def.Chat.Go, map[string]string{"file": p.File, "id": p.ID})
+	return going(s, def, p.File, p.ID), errors.Join(p.remember(s), os.Remove(p.note))
+}
+
+// going returns how a conversation goes on in the worktree of s.
+func going(s *checkpoint.Service, def *agent.Definition, file, id string) *Answer {
+	words := agent.Filled(def.Chat.Go, map[string]string{"file": file, "id": id})
 	for i, word := range words {
 		words[i] = name.Quoted(word)
 	}
-	a := &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: strings.Join(words, " "), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
-	return a, errors.Join(p.remember(s), os.Remove(p.note))
+	return &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: strings.Join(words, " "), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
+}
+
+// Stayed returns how the conversation of a step goes on if another one was made that goes on from it; nil if
+// none was, or if that is not known.
+func Stayed(s *checkpoint.Service, rec *record.Record) *Answer {
+	turn, made := rec.Agent()
+	def, err := agent.Find(turn.Name)
+	if !made || err != nil || !def.Chat.Can() {
+		return nil
+	}
+	c := &Conversation{def: def, turn: turn}
+	needs := slices.ContainsFunc(def.Chat.Go, func(word string) bool { return strings.Contains(word, "{file}") })
+	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
+	files, _ := os.ReadDir(dir) //nolint:errcheck // no agent was here
+	went := slices.ContainsFunc(files, func(file fs.DirEntry) bool {
+		data, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		return err == nil && gjson.GetBytes(data, "origin").String() == string(rec.Session)
+	})
+	if !went || !c.remembered(s) || needs && c.transcript == "" {
+		return nil
+	}
+	return going(s, def, c.transcript, turn.Session)
 }
 
 // remember notes for the hooks of the new conversation from which session it goes on.

@@ -65,6 +65,12 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	}
 	if r.isUndo() {
 		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
+		// The conversation that stayed goes on in its session, unless a person has chosen another one.
+		if active, err := r.s.Store.ActiveSession(); done.Chat != nil && err == nil && !checkpoint.IsChosen(r.s, active) {
+			if err := checkpoint.Adopt(r.s, r.to.Session); err != nil {
+				return &done, err
+			}
+		}
 	}
 	done.Said = r.customMessageOf("rolled_back", &done)
 	return &done, nil

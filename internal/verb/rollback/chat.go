@@ -14,8 +14,14 @@ type chat struct {
 	prepared     *continuation.Prepared // from Apply on
 }
 
-// converse plans how the conversation goes on, or notes that it could.
+// converse plans how the conversation goes on, or notes that it could. An undo of that comes back to the
+// conversation that stayed.
 func (r *Plan) converse(ctx context.Context) error {
+	if levels := r.answer.Levels; len(levels) > 0 && levels[0].List == "undo" && r.to.Entry != nil {
+		if rec, err := r.s.ReadRecord(ctx, r.to.Entry); err == nil {
+			r.answer.Chat = continuation.Stayed(r.s, rec)
+		}
+	}
 	if r.promote != nil || r.isUndo() || r.stays || r.plan == nil {
 		return nil
 	}
