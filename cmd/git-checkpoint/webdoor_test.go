@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,8 +49,7 @@ ls -l "$file" >"$0.mode"; cp "$file" "$0.door"; printf %s "$1" >"$0.url"
 		t.Fatalf("it printed %q", lines.Text())
 	}
 	enter := func(address string) (int, string) {
-		jar, _ := cookiejar.New(nil)
-		answer, err := (&http.Client{Jar: jar}).Get(address)
+		answer, err := http.Get(address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os/exec"
 	"regexp"
@@ -35,13 +34,14 @@ func (w *world) browse(flags ...string) *reader {
 	w.t.Cleanup(func() { _ = cmd.Wait() }) // the end of the test's context ends it
 	lines := bufio.NewScanner(out)
 	lines.Scan()
-	address := regexp.MustCompile(`(http://[^/]*)/\?t=\w+`).FindStringSubmatch(lines.Text())
-	if address == nil {
+	address := regexp.MustCompile(`http://[^/]*/\?t=\w+`).FindString(lines.Text())
+	if address == "" {
 		w.t.Fatalf("it printed %q", lines.Text())
 	}
-	jar, _ := cookiejar.New(nil)
-	r := &reader{t: w.t, client: &http.Client{Jar: jar}, server: address[1]}
-	r.get(strings.TrimPrefix(address[0], r.server))
+	r := &reader{t: w.t, client: &http.Client{}}
+	answer, err := r.client.Get(address)
+	r.read(answer, err, http.StatusOK)
+	r.server = strings.TrimSuffix(answer.Request.URL.String(), "/") // with the secret in its path
 	return r
 }
 

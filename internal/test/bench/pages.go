@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,29 +55,27 @@ func viewed(ctx context.Context, b *bench, path string, n int) (found samples, e
 	// Deferred calls run in reverse order: first end the server, then wait for it.
 	defer server.Wait() //nolint:errcheck // it was ended
 	defer cancel()
-	// The server prints its address, with a key that the first request exchanges for a
-	// cookie.
+	// The server prints its address, with a key that the first request exchanges for the path of the
+	// pages.
 	line, err := bufio.NewReader(out).ReadString('\n')
 	_, address, said := strings.Cut(line, "http://")
 	if err != nil || !said {
 		return found, fmt.Errorf("the page said %q: %w", line, err)
 	}
-	host, _, _ := strings.Cut(address, "/")
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return found, err
-	}
-	browser := &http.Client{Jar: jar}
+	pages := ""
 	get := func(address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
 		if err != nil {
 			return err
 		}
-		answer, err := browser.Do(request)
+		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return err
 		}
 		defer answer.Body.Close() //nolint:errcheck // it was read
+		if pages == "" {
+			pages = strings.TrimSuffix(strings.TrimPrefix(answer.Request.URL.String(), "http://"), "/")
+		}
 		if _, err = io.Copy(io.Discard, answer.Body); err == nil && answer.StatusCode != http.StatusOK {
 			err = fmt.Errorf("%s: %s", address, answer.Status)
 		}
@@ -87,5 +84,5 @@ func viewed(ctx context.Context, b *bench, path string, n int) (found samples, e
 	if err := get(strings.TrimSpace(address)); err != nil {
 		return found, err
 	}
-	return alone(ctx, b.Effort.Rounds, step{run: func(context.Context) error { return get(host + path) }})
+	return alone(ctx, b.Effort.Rounds, step{run: func(context.Context) error { return get(pages + path) }})
 }

@@ -29,7 +29,7 @@ func TestNotByThisAgent(t *testing.T) {
 	s := serverIn(w)
 	code, page := s.shown(query("/step", "session", "s", "ref", made))
 	for _, want := range []string{
-		"Not by this agent <small>3</small>", "<li>mine&lt;i&gt;: outside</li>", "<li>who: unknown</li>", `<li>theirs: <a href="/?session=other">other</a></li>`,
+		"Not by this agent <small>3</small>", "<li>mine&lt;i&gt;: outside</li>", "<li>who: unknown</li>", `<li>theirs: <a href="./?session=other">other</a></li>`,
 		html.EscapeString(query("/lines", "session", "s", "what", "a<b>", "as", "file")),
 	} {
 		if code != 200 || !strings.Contains(page, want) {

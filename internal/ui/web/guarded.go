@@ -24,10 +24,11 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 //   - The Host must be ours. Otherwise a hostile site could point its own name at 127.0.0.1 (DNS
 //     rebinding) and read the answers.
 //   - Requests that the browser marks as coming from another site are refused.
-//   - A cookie that other sites cannot send (SameSite=Strict) proves that the browser was let in.
-//   - Forms carry a token besides the cookie, and CrossOriginProtection checks their origin.
+//   - The path begins with the secret of this run, which proves that the browser was let in. A cookie would
+//     go to every server on 127.0.0.1, also one of another account, because cookies know no ports.
+//   - Forms carry a token besides, and CrossOriginProtection checks their origin.
 func (s *Server) guarded(inner http.Handler) http.Handler {
-	checked := http.NewCrossOriginProtection().Handler(inner)
+	checked := http.StripPrefix("/"+s.secret, http.NewCrossOriginProtection().Handler(inner))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.idle.enter()()
 		header := w.Header()
@@ -55,7 +56,7 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 			http.Error(w, "another page sent this request", http.StatusForbidden)
 			return
 		}
-		if cookie, err := r.Cookie(s.cookieName()); err != nil || !same(cookie.Value, s.secret) {
+		if secret, _, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); !below || !same(secret, s.secret) {
 			http.Error(w, "Open the address that git checkpoint web printed. It works once, within a minute; press Enter in the terminal for another one.", http.StatusForbidden)
 			return
 		}
@@ -70,23 +71,20 @@ func (s *Server) guarded(inner http.Handler) http.Handler {
 	})
 }
 
-// letIn exchanges the ticket in an address for the cookie and redirects to the address without it.
+// letIn exchanges the ticket in an address for the secret, and redirects to the address with that.
 // A ticket works once, so the one in the browser's history is worthless.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != "/" || !s.tickets.take(r.URL.Query().Get("t"), s.Now()) {
 		http.Error(w, "This address was used already, or is more than a minute old. Press Enter in the terminal for another one.", http.StatusForbidden)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: s.cookieName(), Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-	})
 	if fromElsewhere(r) {
-		// After a redirect this would still count as a request of the file, without the cookie.
+		// After a redirect this would still count as a request of the file.
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, onward("/")) // the browser may have gone
+		_, _ = io.WriteString(w, onward("/"+s.secret+"/")) // the browser may have gone
 		return
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, "/"+s.secret+"/", http.StatusSeeOther)
 }
 
 // fromElsewhere reports whether the browser says that another page sent the request.
@@ -122,12 +120,6 @@ func (s *Server) Door(dir string) (file string, err error) {
 
 // DoorLife is how long the file of Door is of use.
 const DoorLife = ticketLife
-
-// cookieName contains the port, because cookies do not distinguish ports: two servers on this
-// machine would overwrite each other's cookie.
-func (s *Server) cookieName() string {
-	return "checkpoint-" + s.host[strings.LastIndexByte(s.host, ':')+1:]
-}
 
 // same compares secrets in constant time, so that the time tells nothing about them.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

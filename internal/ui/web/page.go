@@ -117,8 +117,9 @@ func (s *Server) functions(file bool) template.FuncMap {
 }
 
 // query builds an address: a path, then pairs of name and value, which are escaped. Pairs with an
-// empty value are left out.
+// empty value are left out. Addresses are relative, because the path of every page begins with the secret.
 func query(path string, pairs ...any) string {
+	path = "." + path
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if value := fmt.Sprint(pairs[i+1]); value != "" {

@@ -57,9 +57,9 @@ type Server struct {
 
 	// host is the listener's address, 127.0.0.1:port. Requests must use it as their Host.
 	host string
-	// secret is the value of the cookie that lets a browser in.
+	// secret begins the path of every page.
 	secret string
-	// form is a token that each form sends along, in addition to the cookie.
+	// form is a token that each form sends along.
 	form string
 	// tickets are the addresses that were printed and may still be opened.
 	tickets tickets
@@ -148,8 +148,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // tickets are the one-time tokens in printed addresses, with the time at which each expires. The
-// cookie itself is never in an address, because addresses end up in the browser's history and in
-// process lists.
+// secret itself is in none of these, because they end up in terminals and process lists.
 type tickets struct{ until sync.Map }
 
 // issue returns a new ticket.

@@ -24,7 +24,7 @@
       case "k": choose(-1); break;
       case "/": document.getElementById("search").focus(); break;
       case "?": document.getElementById("keys").showModal(); break;
-      case "d": if (chosen) location.href = "/compare?" + new URLSearchParams({ session: new URL(chosen.href).searchParams.get("session"), a: chosen.dataset.ref }); break;
+      case "d": if (chosen) location.href = "./compare?" + new URLSearchParams({ session: new URL(chosen.href).searchParams.get("session"), a: chosen.dataset.ref }); break;
       default: return;
     }
     event.preventDefault();
@@ -70,7 +70,7 @@
   };
   dress();
 
-  if (location.protocol !== "file:" && main.querySelector(".drawing, h1") && !location.search.includes("before=") && ["/", "/sessions", "/metrics"].includes(location.pathname)) {
+  if (location.protocol !== "file:" && main.querySelector(".drawing, h1") && !location.search.includes("before=") && ["", "sessions", "metrics"].includes(location.pathname.split("/").pop())) {
     // refresh takes the new page's content, and leaves the reader where they are.
     const refresh = async () => {
       const answer = await fetch(location.href);
@@ -83,6 +83,6 @@
       if (chosen) main.querySelector(`a.step[data-ref="${CSS.escape(chosen)}"]`)?.classList.add("chosen");
       dress();
     };
-    new EventSource("/events").onmessage = () => refresh().catch(() => {});
+    new EventSource("./events").onmessage = () => refresh().catch(() => {});
   }
 })();
