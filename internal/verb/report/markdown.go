@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/format/render"
 )
 
 // most is how many characters GitHub takes in a comment, with room for the last line.
@@ -42,7 +44,7 @@ func (a *Answer) Markdown() string {
 		}
 		b.WriteString(block)
 	}
-	return cut(b.String() + tail)
+	return cut(render.EscapeLines(b.String() + tail)) // a prompt may have what acts on a terminal
 }
 
 // cut shortens a text to what a comment can have.
@@ -227,5 +229,5 @@ func (a *Answer) HTML() string {
 			b.WriteString("</ul>\n")
 		}
 	}
-	return b.String() + "</html>\n"
+	return render.EscapeLines(b.String() + "</html>\n")
 }
