@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // deniedPath finds the path in git's words for an error of the system, and dubiousPath the repository
@@ -41,26 +43,30 @@ func permissionHints(err error) []string {
 	if !known {
 		return nil
 	}
-	if uid == os.Geteuid() {
-		return []string{fmt.Sprintf("%s is yours, and cannot be written: `chmod u+rwX %s` changes that", at, at)}
+	inside := strings.Contains(at+"/", "/.git/") // of what is not in a git directory, nothing is known that would be better
+	switch {
+	case uid == os.Geteuid() && inside:
+		return []string{fmt.Sprintf("%s is yours, and cannot be written: `chmod u+rwX %s` changes that", at, name.Quoted(at))}
+	case !inside:
+		return []string{whose(at, uid)}
 	}
 	// Name the topmost directory that belongs to the same account: everything in it was made by a
 	// run as that account.
-	for parent := filepath.Dir(at); filepath.Base(at) != ".git" && parent != at; parent = filepath.Dir(at) {
+	for parent := filepath.Dir(at); filepath.Base(at) != ".git"; parent = filepath.Dir(at) {
 		above, err := os.Lstat(parent)
 		if of, _ := ownerOf(above); err != nil || of != uid {
 			break
 		}
 		at = parent
 	}
-	return []string{whose(at, uid) + fmt.Sprintf("; `sudo chown -R %s %s` makes it yours, and several accounts need a clone each", account(os.Geteuid()), at)}
+	return []string{whose(at, uid) + fmt.Sprintf("; `sudo chown -R %s %s` makes it yours, and several accounts need a clone each", account(os.Geteuid()), name.Quoted(at))}
 }
 
 // unusableHints says what to do about a repository that git does not open.
 func unusableHints(err error) []string {
 	said := err.Error()
 	if found := dubiousPath.FindStringSubmatch(said); found != nil {
-		hints := []string{fmt.Sprintf("`git config --global --add safe.directory %s` trusts it", found[1])}
+		hints := []string{fmt.Sprintf("`git config --global --add safe.directory %s` trusts it", name.Quoted(found[1]))}
 		if info, err := os.Lstat(found[1]); err == nil {
 			if uid, known := ownerOf(info); known {
 				hints[0] = whose(found[1], uid) + "; " + hints[0]

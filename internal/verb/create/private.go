@@ -2,19 +2,34 @@ package create
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 )
+
+// openToOthers reports whether another account can enter a directory: it, and each directory above it, lets
+// the same others in.
+func openToOthers(dir string) bool {
+	who := fs.FileMode(0o011)
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		who &= info.Mode()
+	}
+	return who != 0
+}
 
 // sayPrivate warns once in a worktree that a file which only its owner can read was captured into a
 // repository that others can read: git's objects have no permissions of their own, so the directory of
 // objects decides.
 func (c *captured) sayPrivate() {
-	info, err := os.Stat(filepath.Join(c.s.Repo.CommonDir, "objects"))
-	if err != nil || info.Mode().Perm()&0o055 == 0 {
+	if !openToOthers(filepath.Join(c.s.Repo.CommonDir, "objects")) {
 		return
 	}
 	var said bool
@@ -25,8 +40,8 @@ func (c *captured) sayPrivate() {
 		if _, err := c.s.Recall(checkpoint.PrivateFile, &said); err != nil || said {
 			return
 		}
-		c.s.Warn(fmt.Sprintf("only you can read %q, but others can read this repository, and so the checkpoint with it; `chmod go-rwx %s` closes the repository, `git config --add checkpoint.exclude` leaves the file out",
-			strings.ReplaceAll(file, "\n", `\n`), c.s.Repo.CommonDir))
+		c.s.Warn(fmt.Sprintf("only you can read %q, but others can read this repository, and so the checkpoint with it; `chmod go-rwx %s` closes the repository, `git config --add checkpoint.exclude %s` leaves the file out",
+			strings.ReplaceAll(file, "\n", `\n`), name.Quoted(c.s.Repo.CommonDir), name.Quoted(file)))
 		if err := c.s.Remember(checkpoint.PrivateFile, true); err != nil {
 			c.s.Warn(err.Error())
 		}
