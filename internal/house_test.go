@@ -329,16 +329,16 @@ func startsGit(call *ast.CallExpr) bool {
 func TestGuarded(t *testing.T) {
 	gates := map[string]string{ // the function: what it has to call
 		"verb/travel/transfer.pushOnce": "mayBeSent", "verb/travel/pushRound.mayBeSent": "MayLeave", // push, sync and the push in the background
-		"verb/transfer/packOnce": "mayLeave", "verb/transfer/exportBundle.mayLeave": "MayLeave", // bundle, tar, JSON lines
-		"verb/transfer/ArchiveToWrite": "MayLeave", "verb/interop/mirror": "ArchiveToWrite", "verb/interop/archives": "ArchiveToWrite", // layouts, mirrors
-		"verb/land/Plan.Apply": "MayLeave", "ui/cli/WebCmd.write": "MayLeave", "ui/cli/WebCmd.writeBare": "PageMayLeave", // land, web --output
+		"verb/transfer/packOnce": "mayLeave", "verb/transfer/exportBundle.mayLeave": "ToFile", // bundle, tar, JSON lines
+		"verb/transfer/ArchiveToWrite": "MayLeave", "verb/interop/mirror": "ArchiveToWrite", "verb/interop/archives": "ArchiveToWrite", "verb/interop/Export": "ToFile", // layouts, mirrors
+		"verb/land/Plan.Apply": "MayLeave", "ui/cli/WebCmd.write": "ToFile", // land, web --output
 	}
 	means := map[string][]string{ // the means: who may use it
 		"remote.Push":      {"verb/travel/pushRound.sendTogether", "verb/travel/pushRound.sendEach"},
 		"remote.PushLFS":   {"verb/travel/pushRound.sendOutside"},
 		"ReadArchive":      {"verb/transfer/ArchiveToWrite", "verb/interop/know"},
 		`"pack-objects"`:   {"verb/transfer/exportBundle.write"},
-		"server.WriteFile": {"ui/cli/WebCmd.write", "ui/cli/WebCmd.writeBare"},
+		"server.WriteFile": {"ui/cli/WebCmd.write"},
 	}
 	calls := sourceCalls(t)
 	for function, gate := range gates {

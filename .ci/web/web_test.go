@@ -399,7 +399,7 @@ func TestNarrowDarkPlain(t *testing.T) {
 func TestFile(t *testing.T) {
 	j := newJob(t)
 	file := filepath.Join(t.TempDir(), "job.html")
-	j.git("web", "--output", file)
+	j.git("web", "--output", file, "-y")
 	ctx := browse(t, 1100, 900)
 	must(t, ctx, chromedp.Navigate("file://"+file), chromedp.WaitVisible(".drawing svg", chromedp.ByQuery), chromedp.Click(`//a[contains(., "VAT rate of each country")]`))
 	holds(t, ctx, `decodeURIComponent(location.hash).startsWith('#cp-') && !!document.querySelector(location.hash.replace(/[^#\w-]/g, '\\$&'))`)

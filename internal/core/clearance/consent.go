@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -11,90 +12,55 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// These keys hold the addresses to which untracked files, ignored files, or prompts to coding
-// agents, may go. Only the repository's own configuration counts. A global value would apply to
-// repositories that the user did not think of, and a committed one would apply to other people.
+// These keys hold the addresses to which untracked files, ignored files, what a filter or a flag withholds,
+// or prompts to coding agents, may go. Only the repository's own configuration counts. A global value would
+// apply to repositories that the user did not think of, and a committed one would apply to other people.
 const (
-	keyFiles   = "checkpoint.pushConsent"
-	keyPrompts = "checkpoint.promptConsent"
-	keyIgnored = "checkpoint.ignoredConsent"
+	keyFiles    = "checkpoint.pushConsent"
+	keyPrompts  = "checkpoint.promptConsent"
+	keyIgnored  = "checkpoint.ignoredConsent"
+	keyWithheld = "checkpoint.withheldConsent"
 )
+
+// keyOf has the key for each Kind.
+var keyOf = [len(kinds)]string{Untracked: keyFiles, Ignored: keyIgnored, Filtered: keyWithheld, Hidden: keyWithheld}
+
+// keys returns the keys under which consent to this content is stored.
+func (p *Private) keys() (keys []string) {
+	for k, key := range keyOf {
+		if len(p.files[k]) > 0 && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	if p.Prompts+p.Transcripts > 0 {
+		keys = append(keys, keyPrompts)
+	}
+	return keys
+}
+
+// without leaves out what somebody agreed to.
+func (p *Private) without(agreed map[string]bool) {
+	for k, key := range keyOf {
+		if agreed[key] {
+			p.files[k] = nil
+		}
+	}
+	if agreed[keyPrompts] {
+		p.Conversations = Conversations{}
+	}
+}
 
 // Destination is a remote's address together with the private content that would go there.
 // Private content goes to a new address only after somebody agreed.
 type Destination struct {
-	URL           string                                       // without credentials
-	Untracked     func(context.Context) ([]string, error)      // paths of the files, sorted
-	Ignored       func(context.Context) ([]string, error)      // of those that git ignores, which are not in Untracked
-	Conversations func(context.Context) (Conversations, error) // how much of conversations
-	Agree         Agree
+	URL     string                                  // without credentials
+	Private func(context.Context) (*Private, error) // computed only where nobody has agreed
+	Agree   Agree
 }
 
-// Conversations counts what checkpoints keep of conversations with coding agents.
-type Conversations struct {
-	// Messages with the words of a prompt.
-	Prompts     int
-	Transcripts int
-}
-
-// Agree asks whether private content may go to a new address. An error means no. A nil
-// Agree means that nobody can be asked.
+// Agree asks whether private content may leave. An error means no. A nil Agree means that nobody can be
+// asked.
 type Agree func(ctx context.Context, first FirstTime) error
-
-// FirstTime describes what would go to an address for the first time.
-type FirstTime struct {
-	// The remote for messages, with its address.
-	To      string
-	Files   []string // untracked
-	Ignored []string
-	Conversations
-}
-
-// String returns the first half of the question. At least one of the counts must not be
-// zero.
-func (f FirstTime) String() string {
-	var parts []string
-	for _, part := range []struct {
-		n         int
-		one, many string
-	}{
-		{len(f.Files), "1 untracked file", "%d untracked files"},
-		{len(f.Ignored), "1 ignored file", "%d ignored files"},
-		{f.Prompts, "1 prompt to a coding agent", "%d messages with prompts to coding agents"},
-		{f.Transcripts, "1 transcript", "%d transcripts"},
-	} {
-		switch {
-		case part.n == 1:
-			parts = append(parts, part.one)
-		case part.n > 1:
-			parts = append(parts, fmt.Sprintf(part.many, part.n))
-		}
-	}
-	what := parts[len(parts)-1]
-	if len(parts) > 1 {
-		what = strings.Join(parts[:len(parts)-1], ", ") + " and " + what
-	}
-	return what + " would go to " + f.To + " for the first time"
-}
-
-// maxNamed bounds how many files a refusal or a question lists.
-const maxNamed = 20
-
-// Named returns lines that name the first files and say how many more there are, first the untracked
-// and then the ignored ones.
-func (f FirstTime) Named() (lines []string) {
-	add := func(files []string, mark string) {
-		for _, file := range files[:min(len(files), maxNamed)] {
-			lines = append(lines, file+mark)
-		}
-		if more := len(files) - maxNamed; more > 0 {
-			lines = append(lines, fmt.Sprintf("… and %d more", more)+mark)
-		}
-	}
-	add(f.Files, "")
-	add(f.Ignored, " (ignored)")
-	return lines
-}
 
 // consent makes sure that somebody agreed to send private content to this address. A yes is
 // stored in the repository's configuration.
@@ -124,7 +90,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 
 // Foresee returns the private content that would go to an address for the first time. remote is
 // the name of the remote for messages. If somebody agreed to it, or there is none,
-// FirstTime.Asks is false.
+// FirstTime.Any is false.
 func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Destination) (FirstTime, error) {
 	first := FirstTime{To: remote}
 	if to.URL != remote {
@@ -132,36 +98,41 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 	}
 	// Addresses are stored without credentials, so a new password does not need a new consent.
 	agreed, err := agreedTo(ctx, s, addressOf(s, to.URL))
-	// Computing the content reads every checkpoint, so do it only where nobody has agreed
-	// yet.
-	if err == nil && !agreed[keyFiles] {
-		first.Files, err = to.Untracked(ctx)
+	first.Private = &Private{}
+	if err != nil || len(agreed) == allKeys {
+		return first, err
 	}
-	if err == nil && !agreed[keyIgnored] {
-		first.Ignored, err = to.Ignored(ctx)
-	}
-	if err == nil && !agreed[keyPrompts] {
-		first.Conversations, err = to.Conversations(ctx)
+	if first.Private, err = to.Private(ctx); err == nil {
+		first.without(agreed)
 	}
 	return first, err
 }
 
-// keys returns the keys under which consent to this content is stored.
-func (f FirstTime) keys() (keys []string) {
-	if len(f.Files) > 0 {
-		keys = append(keys, keyFiles)
-	}
-	if len(f.Ignored) > 0 {
-		keys = append(keys, keyIgnored)
-	}
-	if f.Prompts+f.Transcripts > 0 {
-		keys = append(keys, keyPrompts)
-	}
-	return keys
-}
+// allKeys is the number of different keys.
+const allKeys = 4
 
-// Asks reports whether there is private content to ask about.
-func (f FirstTime) Asks() bool { return len(f.keys()) > 0 }
+// ToFile is the gate for checkpoints that leave as a file: it may go to anybody. It passes what is sent through
+// the scan, and returns whether something private is in it, so that the file must be readable by its owner
+// alone. Somebody has to agree to that each time. Without Tips no file of the worktree leaves, but only words.
+func ToFile(ctx context.Context, s *checkpoint.Service, what Sending, commits []name.OID, agree Agree) (private bool, err error) {
+	if err := MayLeave(ctx, s, what); err != nil {
+		return false, err
+	}
+	holds, err := PrivateOf(ctx, s, commits...)
+	if err == nil && what.Tips == nil {
+		holds = &Private{Conversations: holds.Conversations}
+	}
+	if err != nil || !holds.Any() {
+		return false, err
+	}
+	first := FirstTime{To: what.To, File: true, Private: holds}
+	if agree == nil {
+		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s; nothing was written", first)
+		refused.Hints = append(first.Named(), "--yes (-y) writes it, and only you can read the file then")
+		return true, refused
+	}
+	return true, agree(ctx, first)
+}
 
 // refusal returns the error for the case that nobody can be asked.
 func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
@@ -177,14 +148,14 @@ func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
 
 // agreedTo returns the keys under which somebody agreed to the address.
 func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[string]bool, error) {
-	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt|ignored)consent$`)
+	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt|ignored|withheld)consent$`)
 	if git.ExitCode(err) == 1 { // git's exit code for no match
 		return nil, nil
 	}
 	agreed := map[string]bool{}
 	for _, setting := range strings.Split(out, "\x00") {
 		key, value, _ := strings.Cut(setting, "\n")
-		for _, known := range []string{keyFiles, keyIgnored, keyPrompts} {
+		for _, known := range []string{keyFiles, keyIgnored, keyWithheld, keyPrompts} {
 			if value == url && strings.EqualFold(key, known) { // git prints keys in lower case
 				agreed[known] = true
 			}

@@ -96,9 +96,6 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 		report.Gaps = slices.DeleteFunc(report.Gaps, func(g Gap) bool { return g.Path != "" && !what.Within(g.Path) })
 	}
 	if stopped := report.Stopped(); len(stopped) > 0 {
-		if err := retract(ctx, s, what.Held); err != nil {
-			s.Warn(err.Error())
-		}
 		return stop(ctx, s, what, stopped)
 	}
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {

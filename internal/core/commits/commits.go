@@ -47,9 +47,9 @@ func Refuse(ctx context.Context, s *checkpoint.Service) error {
 	return nil
 }
 
-// Landable returns a tree without what is not part of the project: the ignored files in it, and
-// nested repositories that are not submodules of base, the tree of the branch.
-func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, ignored []string) (name.OID, error) {
+// Landable returns a tree without what is not part of the project: the ignored files in it, changes
+// hidden from git, and nested repositories that are not submodules of base, the tree of the branch.
+func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, ignored, hidden []string) (name.OID, error) {
 	out := map[string]git.Entry{}
 	// A file that the branch tracks is part of the project even if a rule ignores it.
 	for _, path := range ignored {
@@ -58,6 +58,13 @@ func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, i
 		} else if !tracked {
 			out[path] = git.Entry{}
 		}
+	}
+	for _, path := range hidden {
+		e, _, err := s.Repo.Trees.Lookup(ctx, base, path)
+		if err != nil {
+			return "", err
+		}
+		out[path] = e
 	}
 	changes, err := s.Repo.Trees.Diff(ctx, base, tree)
 	if err = errors.Join(err, snapshot.Refuse(changes)); err != nil {

@@ -49,6 +49,8 @@ const (
 	// BroughtBack lists the paths whose content this program brought back from another checkpoint since the one before:
 	// it is nobody's change, and the lines have the makers that they had.
 	BroughtBack Member[[]Path] = "brought_back"
+	// Tagged is false if a milestone is not meant to have a tag. Without it, it may have one.
+	Tagged Member[bool] = "tagged"
 )
 
 // BaseHead is the only value of Base.

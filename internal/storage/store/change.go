@@ -105,8 +105,6 @@ type TagPolicy int
 const (
 	// TagsDerived updates the tags whose newest checkpoint the change replaces.
 	TagsDerived TagPolicy = iota
-	// TagsNone gives no tag to what the change creates. A tag that it would have had is deleted.
-	TagsNone
 	// TagsRebuilt computes every tag of the session anew.
 	TagsRebuilt
 )

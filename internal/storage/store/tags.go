@@ -281,8 +281,7 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		return err
 	}
 	have := d.held[ref]
-	isNew := func(c NewCheckpoint) bool { return c.Commit == want }
-	if want != have && (d.store.Tagless || d.change.Tags == TagsNone && slices.ContainsFunc(d.change.Create, isNew)) {
+	if want != have && d.store.Tagless {
 		want = ""
 	}
 	if want == have {

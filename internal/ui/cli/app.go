@@ -144,14 +144,10 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 }
 
 // close closes what open returned after a command that ended with err. Mirrors of the sessions that
-// it wrote to are brought up to date first, and tags that are not public any more removed, even
-// when it failed or was interrupted.
+// it wrote to are brought up to date first, even when it failed or was interrupted.
 func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	a.warnAll(interop.MirrorAll(ctx, s))
-	if len(s.Store.Written()) > 0 {
-		clearance.ReviewTags(ctx, s)
-	}
 	return errors.Join(s.OrFetch(ctx, err), s.Close())
 }
 

@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -48,7 +48,8 @@ type createFlags struct {
 	Error          *string         `group:"workflow" placeholder:"<json|text>" help:"What went wrong in the job; an empty value clears it."`
 	IncludeIgnored []string        `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Capture these ignored files as well."`
 	Exclude        []string        `sep:"none" placeholder:"<pathspec>" complete:"file" help:"Leave these files out of the checkpoint."`
-	NoTag          bool            `help:"Do not tag the milestone."`
+	Tag            bool            `help:"Tag the step, as create does; a step with a name, a number or a workflow has a tag anyway."`
+	NoTag          bool            `help:"Do not tag the step."`
 	Pin            bool            `help:"Pin the checkpoint, so that it is not pruned."`
 	SkipUnchanged  bool            `group:"program" help:"If nothing has changed, make no checkpoint and exit with code 8."`
 	Large          bool            `help:"Go on even if the checkpoint adds unusually much (checkpoint.maxNew)."`
@@ -76,6 +77,10 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 	if bare {
 		request.SkipUnchanged = true
 	}
+	// "create" is the word for a step that is meant to be one, "save" for anything in between.
+	if at := slices.IndexFunc(app.args, func(word string) bool { return word == "create" || word == "save" }); at >= 0 && app.args[at] == "create" {
+		request.Tag = true
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		made, err := create.Checkpoint(ctx, s, request)
 		var same *create.UnchangedError
@@ -89,9 +94,8 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}
-		untagged := !app.json && !app.quiet && made.Private != "" && clearance.TellOnce(ctx, s, made.Record.Session)
 		app.measure(ctx, s, made)
-		return app.confirmed(answer.Created{Detail: made, Untagged: untagged})
+		return app.confirmed(answer.Created{Detail: made})
 	})
 }
 
@@ -128,7 +132,7 @@ func (c *createFlags) request(ctx context.Context, app *App) (create.Request, er
 		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
 		Trigger: c.Trigger, Status: c.Status, Set: c.Set, Unset: c.Unset, Metrics: c.Metric,
 		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
-		NoTag: c.NoTag, Pinned: c.Pin, SkipUnchanged: c.SkipUnchanged, Large: c.Large,
+		Tag: c.Tag, NoTag: c.NoTag, Pinned: c.Pin, SkipUnchanged: c.SkipUnchanged, Large: c.Large,
 	}
 	for _, o := range c.Output {
 		r.Outputs = append(r.Outputs, create.Output{Name: o.Path, File: o.Value})

@@ -20,7 +20,7 @@ type ExportCmd struct {
 	Session []string `group:"common" sep:"none" placeholder:"<name>" complete:"session" help:"Export only this session; can be repeated."`
 	Format  string   `placeholder:"<name>" complete:"export format" help:"Format; default: by the ending of the file name, else bundle."`
 	Since   string   `placeholder:"<bundle>" help:"Leave out what this earlier bundle contains."`
-	Yes     bool     `short:"y" help:"Also write what the guard could not scan for secrets."`
+	Yes     bool     `short:"y" help:"Write without asking, even what is private and what the guard could not scan for secrets."`
 	Force   bool     `help:"Replace files or rows of a database that have other contents. A bundle, tar or jsonl file that an earlier export wrote needs no --force."`
 	resultFlags
 }
@@ -44,7 +44,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := chosen.export(ctx, s, transfer.ExportRequest{
 			Destination: transfer.Destination{Path: c.File, Out: app.Terminal.Out, Force: c.Force},
-			Sessions:    c.Session, Since: c.Since, Unscanned: unscanned(c.Yes),
+			Sessions:    c.Session, Since: c.Since, Unscanned: unscanned(c.Yes), Agree: app.agreeing(c.Yes, "Write it?"),
 		})
 		if err != nil || c.File == "-" {
 			return err
@@ -63,7 +63,7 @@ func (c *ExportCmd) layout(ctx context.Context, app *App) error {
 		return usage.Error("no directory to export to", "git checkpoint export DIR --format "+c.Format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: unscanned(c.Yes)})
+		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: unscanned(c.Yes), Agree: app.agreeing(c.Yes, "Write them?")})
 		if err != nil {
 			return err
 		}

@@ -45,18 +45,11 @@ type sendFlags struct {
 	Yes  bool `short:"y" help:"Send without asking, even what the guard could not scan for secrets."`
 }
 
-// request adds to the request how the user agrees to send untracked files to an address for the
-// first time: by --yes, by an answer on the terminal, or not at all (Agree is nil, and travel
-// refuses).
+// request adds to the request how the user agrees to send something private.
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
 	req.Unscanned, req.Tags = unscanned(f.Yes), f.Tags
-	switch {
-	case f.Yes:
-		req.Agree = func(context.Context, clearance.FirstTime) error { return nil }
-	case app.Terminal.Interactive():
-		req.Agree = func(ctx context.Context, first clearance.FirstTime) error { return agree(ctx, app, first) }
-	}
+	req.Agree = app.agreeing(f.Yes, "Send them?")
 	return req
 }
 
@@ -135,20 +128,28 @@ func (c *RemoteStatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Servi
 	return wouldTravel(ctx, app, s, c.request(app))
 }
 
-// agree asks whether untracked files may go to an address that has not received any before. It
-// lists them first. A no is an error.
-func agree(ctx context.Context, a *App, first clearance.FirstTime) error {
-	if err := listFirst(a, first); err != nil {
+// agreeing returns how the user agrees that something private leaves: by --yes, by an answer on the
+// terminal to a question that lists the files first, or not at all (nil).
+func (a *App) agreeing(yes bool, question string) clearance.Agree {
+	switch {
+	case yes:
+		return func(context.Context, clearance.FirstTime) error { return nil }
+	case !a.Terminal.Interactive():
+		return nil
+	}
+	return func(ctx context.Context, first clearance.FirstTime) error {
+		if err := listFirst(a, first); err != nil {
+			return err
+		}
+		yes, err := a.Terminal.Confirm(ctx, question)
+		if err == nil && !yes {
+			err = refused("not confirmed, nothing was " + map[bool]string{true: "written", false: "sent"}[first.File])
+		}
 		return err
 	}
-	yes, err := a.Terminal.Confirm(ctx, "Send them?")
-	if err == nil && !yes {
-		err = refused("not confirmed, nothing was sent")
-	}
-	return err
 }
 
-// listFirst warns of what would go to an address for the first time, and lists the first files.
+// listFirst warns of what would leave, and lists the first files.
 func listFirst(a *App, first clearance.FirstTime) error {
 	a.warn(first.String())
 	for _, file := range first.Named() {

@@ -33,6 +33,7 @@ type WebCmd struct {
 	Write      bool   `help:"Let the page save, pin, roll back, revert, undo, redo and promote; it shows each plan first."`
 	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
 	Force      bool   `help:"With --output: replace a file that is not such a page."`
+	Yes        bool   `short:"y" help:"With --output: write without asking, even what is private."`
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
 }
 
@@ -43,8 +44,8 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 		return usage.Error("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
 		return usage.Error("--no-contents needs --output")
-	case c.Output == "" && c.Force:
-		return usage.Error("--force needs --output")
+	case c.Output == "" && (c.Force || c.Yes):
+		return usage.Error("--force and --yes need --output")
 	case c.Port < 0 || c.Port > 65535:
 		return usage.Error("--port must be a number from 1 to 65535")
 	}
@@ -150,41 +151,44 @@ func hasBrowser(s *checkpoint.Service) error {
 // half of a file and keeps an older one.
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
+	if err == nil {
+		err = c.to(app).Check(web.IsFile)
+	}
 	if err != nil {
 		return err
 	}
-	if c.NoContents {
-		return c.writeBare(ctx, app, s, server, t)
-	}
-	// The file leaves the repository like a push does, so it passes the same gate.
-	sending := clearance.Sending{To: c.Output, Tips: web.Tips(t)}
+	sending := clearance.Sending{To: c.Output}
 	for _, step := range t.Steps {
 		sending.Labels = append(sending.Labels, clearance.Holder{Commit: step.Commit, Label: step.Label})
 	}
-	if err := clearance.MayLeave(ctx, s, sending); err != nil {
+	contents := web.WithoutContents
+	if !c.NoContents { // the file leaves the repository like a push does, so it passes the same gate
+		contents, sending.Tips = web.WithContents, web.Tips(t)
+	}
+	private, err := clearance.ToFile(ctx, s, sending, web.Tips(t), app.agreeing(c.Yes, "Write it?"))
+	if err != nil {
 		return err
 	}
-	return c.put(ctx, app, func(w io.Writer) error { return server.WriteFile(ctx, s, t, web.WithContents, w) })
-}
-
-// writeBare writes the file without contents, and looks for secrets only in what it writes.
-func (c *WebCmd) writeBare(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server, t *inspect.Timeline) error {
-	var page bytes.Buffer
-	if err := server.WriteFile(ctx, s, t, web.WithoutContents, &page); err != nil {
-		return err
+	write := func(w io.Writer) error { return server.WriteFile(ctx, s, t, contents, w) }
+	if c.NoContents { // only what is written is looked through
+		var page bytes.Buffer
+		if err := write(&page); err != nil {
+			return err
+		}
+		if err := clearance.PageMayLeave(ctx, s, c.Output, page.String(), web.Tips(t)); err != nil {
+			return err
+		}
+		write = func(w io.Writer) error { _, err := page.WriteTo(w); return err }
 	}
-	if err := clearance.PageMayLeave(ctx, s, c.Output, page.String(), web.Tips(t)); err != nil {
-		return err
-	}
-	return c.put(ctx, app, func(w io.Writer) error { _, err := page.WriteTo(w); return err })
-}
-
-// put writes the file.
-func (c *WebCmd) put(ctx context.Context, app *App, page func(io.Writer) error) error {
-	to := transfer.Destination{Path: c.Output, Out: app.Terminal.Out, Force: c.Force}
-	_, err := to.Write(ctx, web.IsFile, page)
-	if err != nil || c.Output == "-" {
+	to := c.to(app)
+	to.Private = private
+	if _, err = to.Write(ctx, web.IsFile, write); err != nil || c.Output == "-" {
 		return err
 	}
 	return app.say("Written: %s", c.Output)
+}
+
+// to returns where the file goes.
+func (c *WebCmd) to(app *App) transfer.Destination {
+	return transfer.Destination{Path: c.Output, Out: app.Terminal.Out, Force: c.Force}
 }

@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,9 @@ func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definitio
 		return errors.New("the commit of HEAD cannot be read")
 	}
 	base := c.headTree
-	tree, err := commits.Landable(ctx, c.s, base, c.capture.Tree, c.capture.Ignored)
+	ix := c.capture.Index
+	hidden := clearance.HiddenPaths(ix.AssumeUnchanged, ix.SkipWorktree, ix.SparsePresent)
+	tree, err := commits.Landable(ctx, c.s, base, c.capture.Tree, c.capture.Ignored, slices.Collect(maps.Keys(hidden)))
 	if err != nil || tree == base {
 		return err
 	}

@@ -109,6 +109,9 @@ func (c *draft) compose(ctx context.Context, v store.View) error {
 	if err := c.keepDocument(ctx); err != nil {
 		return err
 	}
+	if err := c.noteTag(); err != nil {
+		return err
+	}
 	c.composeOutputs()
 	c.composeGit()
 	if err := c.composeFiles(ctx, v); err != nil {

@@ -73,7 +73,6 @@ type draft struct {
 	written store.Written
 	event   journal.Event         // the members that all events of this create share
 	opened  string                // the status of the closed session that this create reopens
-	private string                // what keeps a milestone from having a tag; empty: nothing
 	pruned  []checkpoint.Labelled // what the workflow's rules prune
 }
 
@@ -117,9 +116,6 @@ func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkp
 	}
 	definition := c.loadDefinition(ctx)
 	sweep(s)
-	if !req.DryRun {
-		clearance.ReviewTags(ctx, s)
-	}
 	made, last, err := c.make(ctx, definition)
 	switch def, wrong := definition(); {
 	case wrong != nil: // no definition was loaded, so it has no custom message
@@ -216,7 +212,9 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	}
 	d.Against, d.Before = c.against(), c.prev.tree
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
-	d.Private, d.Pruned = cmp.Or(c.private, res.Private), slices.Concat(c.pruned, over)
+	if d.Pruned = slices.Concat(c.pruned, over); res.Private != clearance.NotMeant {
+		d.Private = res.Private
+	}
 	for _, t := range res.Tags {
 		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
 			d.Tag = t.Ref
@@ -396,12 +394,6 @@ func (c *draft) change(ctx context.Context, v store.View) (change store.Change, 
 		change.Verify = append(change.Verify, c.landing.oid, c.landing.draft.Tree)
 	}
 	change.Mends = true // on missing objects repair, as another process may have read the journal
-	if c.private, err = c.judgeTag(ctx); err != nil {
-		return change, err
-	}
-	if c.req.NoTag || c.private != "" {
-		change.Tags = store.TagsNone
-	}
 	return change, nil
 }
 
@@ -474,7 +466,7 @@ func metricsPath(def *workflow.Definition) string {
 
 // detail describes the draft. recorded adds what is known after it was written.
 func (c *draft) detail() *checkpoint.Detail {
-	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Private: c.private, Created: new(bool), Pruned: c.pruned}
+	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Created: new(bool), Pruned: c.pruned}
 	if c.unknown != "" {
 		d.Warnings = append(d.Warnings, c.unknown)
 	}

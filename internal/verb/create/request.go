@@ -69,7 +69,8 @@ type Request struct {
 	Error          *string  // the job's error, JSON or text; "" clears it
 	IncludeIgnored []string // pathspecs of ignored files to capture
 	Exclude        []string // pathspecs of files to leave out
-	NoTag          bool     // a milestone gets no tag, whatever checkpoint.tag says
+	Tag            bool     // a milestone is meant to have a tag
+	NoTag          bool     // it gets none, whatever else says so
 	Pinned         bool
 	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
 	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it

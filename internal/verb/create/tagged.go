@@ -1,29 +1,25 @@
 package create
 
 import (
-	"context"
-
-	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/record"
 )
 
-// judgeTag returns what makes a milestone private if that needs no object to be read, else "".
-// The Store judges the others. It also refuses invalid settings, which the Store does not.
-func (c *draft) judgeTag(ctx context.Context) (string, error) {
-	tags, err := c.s.Settings.Bool("checkpoint.tag", true)
+// noteTag writes into the record of a milestone that nobody meant it to have a tag. A step is meant to have
+// one if somebody says so, or gives it a number or a name, and each step of a workflow is.
+func (c *draft) noteTag() error {
+	_, err := c.s.Settings.Bool("checkpoint.tag", true)
 	if err == nil {
 		_, err = c.s.Settings.Bool("checkpoint.tagPrivate", false)
 	}
-	if err != nil || !tags || c.req.NoTag || !c.record.Milestone || c.s.Store.Private == nil {
-		return "", err
+	r := c.record
+	meant := c.req.Tag || c.req.Name != "" || c.req.Step != nil || c.def.Name != workflow.DefaultName && c.def.Name != workflow.AgentName
+	if c.req.fork != nil {
+		was, said := record.Tagged.Of(c.prev.record.Extra)
+		meant = was || !said
 	}
-	if private := clearance.Talks(c.record); private != "" || len(c.capture.Untracked) == 0 {
-		return private, nil
+	if r.Milestone && (c.req.NoTag || !meant) {
+		record.Tagged.Set(&r.Extra, false)
 	}
-	_, tracked := c.committed()
-	for _, p := range c.capture.Untracked {
-		if _, in, err := c.s.Repo.Trees.Lookup(ctx, tracked, p); err != nil || !in {
-			return clearance.HoldsUntracked, err
-		}
-	}
-	return "", nil
+	return err
 }

@@ -23,6 +23,8 @@ type ExportRequest struct {
 
 	// Unscanned decides what happens to content that was not scanned for secrets.
 	Unscanned clearance.Unscanned
+	Agree     clearance.Agree // asks whether something private may be in the files; nil: nobody can be asked
+	private   bool            // something is, so only the owner may read them
 }
 
 // ExportAnswer is the result of `export`. Its JSON is part of the program's output.
@@ -61,6 +63,15 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 			answer.Damaged = true
 		}
 	}
+	var commits []name.OID
+	for _, a := range archives {
+		for _, c := range a.Checkpoints {
+			commits = append(commits, c.Commit)
+		}
+	}
+	if req.private, err = clearance.ToFile(ctx, s, clearance.Sending{To: req.To}, commits, req.Agree); err != nil {
+		return nil, err
+	}
 	if req.Format == SQLite {
 		return answer, exportDatabase(ctx, archives, req, answer)
 	}
@@ -69,6 +80,9 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 		return nil, err
 	}
 	defer t.root.Close() //nolint:errcheck // everything is written by then
+	if req.private {
+		t.mode = 0o600
+	}
 	w := newRendering(req.Format, t.isDirectory)
 	for _, a := range archives {
 		w.render(a)

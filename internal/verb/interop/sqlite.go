@@ -89,6 +89,13 @@ func exportDatabase(ctx context.Context, archives []*transfer.Archive, req Expor
 		}
 	}
 	answer.Files = []string{req.To}
+	if req.private { // SQLite takes an empty file for an empty database
+		made, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
+		if err = errors.Join(err, os.Chmod(file, 0o600)); err != nil {
+			return fmt.Errorf("export to %q: %w", req.To, plain(err))
+		}
+		made.Close() //nolint:errcheck // nothing was written
+	}
 	return inDatabase(ctx, file, func(tx querier) error {
 		if err := dropGone(tx, archives); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 type target struct {
 	root *os.Root
 	dir  string
+	mode fs.FileMode // of new files
 }
 
 // openTarget opens a directory and creates it if it is missing.
@@ -31,7 +32,7 @@ func openTarget(dir string) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", dir, plain(err))
 	}
-	return &target{root: root, dir: dir}, nil
+	return &target{root: root, dir: dir, mode: 0o666}, nil
 }
 
 // isDirectory reports whether a directory exists at p.
@@ -106,7 +107,7 @@ func (t *target) put(f file) error {
 	if f.to != "" {
 		err = t.root.Symlink(f.to, temp)
 	} else {
-		err = t.root.WriteFile(temp, f.content, 0o666)
+		err = t.root.WriteFile(temp, f.content, t.mode)
 	}
 	if err == nil {
 		err = t.root.Rename(temp, p)

@@ -24,7 +24,6 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
-	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -245,7 +244,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		if len(st.record.Git.Unmerged) > 0 {
 			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", checkpoint.MentionOf(st.record))
 		}
-		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
+		tree, err := p.landable(ctx, st)
 		if err != nil {
 			return err
 		}
@@ -271,6 +270,16 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		before, held = tree, nil
 	}
 	return nil
+}
+
+// landable returns the tree of a step without what a commit of its files would not hold. Untracked files
+// stay: the plan names them.
+func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
+	private, err := clearance.PrivateOf(ctx, p.s, st.entry.Event().Commit)
+	if err != nil {
+		return "", err
+	}
+	return commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, private.Files(clearance.Ignored), private.Files(clearance.Hidden))
 }
 
 // untracked lists the landed files that git did not track before, which the user may not

@@ -14,14 +14,13 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
-	"git-checkpoint/internal/verb/inspect"
 )
 
 // apart counts the commits that --each would make: one for each step that changes something.
 func (p *Plan) apart(ctx context.Context, steps []step) (n int, err error) {
 	before := p.base
 	for _, st := range steps {
-		tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, inspect.IgnoredOf(st.record))
+		tree, err := p.landable(ctx, st)
 		if err != nil {
 			return 0, err
 		}

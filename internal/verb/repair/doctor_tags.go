@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,10 +18,11 @@ import (
 // lookAtTags finds tags here that hold something private. --fix deletes those of checkpoints that were
 // made here. Another one may have come with a fetch, and would come again with the next.
 func lookAtTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	if s.Store.Private == nil { // every step may have a tag
-		return nil, nil
+	refs, err := s.Repo.Refs.List(ctx, strings.TrimSuffix(name.TagRoot, "/"))
+	if err != nil {
+		return nil, err
 	}
-	tags, err := clearance.PrivateTags(ctx, s)
+	tags, _, err := clearance.WrongTags(ctx, s, refs)
 	var out []Problem
 	for _, t := range tags {
 		a := Problem{Kind: "private_tag", Level: LevelProblem, Object: string(t.Ref), Message: "it holds " + t.Why + ", and `git push --tags` sends it", Hint: "--fix deletes it"}
@@ -57,9 +59,6 @@ func remotesOf(s *checkpoint.Service) []string {
 
 // lookAtRemoteTags asks each remote for tags of steps, and finds those that hold something private.
 func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	if s.Store.Private == nil {
-		return nil, nil
-	}
 	var out []Problem
 	for _, named := range remotesOf(s) {
 		listing, err := (&remote.Remote{Repo: s.Repo, Name: named, Now: s.Now, Random: s.Store.Random}).List(ctx)
@@ -70,7 +69,11 @@ func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, er
 			out = append(out, Problem{Kind: "remote_unreachable", Level: LevelAdvice, Object: named, Message: err.Error(), Hint: "`git remote -v` lists the remotes"})
 			continue
 		}
-		tags, unknown, err := clearance.PrivateAmong(ctx, s, listing.Tags)
+		var refs []git.RefValue
+		for _, ref := range slices.Sorted(maps.Keys(listing.Tags)) {
+			refs = append(refs, git.RefValue{Ref: ref, OID: listing.Tags[ref]})
+		}
+		tags, unknown, err := clearance.WrongTags(ctx, s, refs)
 		if err != nil {
 			return out, err
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -70,7 +69,6 @@ type rebuilding struct {
 // Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
 // repaired or could not repair.
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
-	clearance.Thorough(s) // it makes missing tags, and nobody waits for a save
 	if err := removeBrokenRefs(ctx, s); err != nil {
 		return err
 	}

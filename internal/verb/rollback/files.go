@@ -168,6 +168,9 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 				return nil, err
 			}
 		}
+		if !r.isUndo() && target.Index != nil {
+			target.Index = stillHidden(*target.Index, moves.cur.Index)
+		}
 		out, err := excluded(ctx, r.s, moves.cur.Tree, target.Tree)
 		if err != nil {
 			return nil, err
@@ -189,6 +192,18 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 		return nil, err
 	}
 	return moves, moves.refuseCollisions()
+}
+
+// stillHidden returns the index with the flags of the index now that hide local changes from git: dropped by
+// a rollback, they would let the next commit take what they keep back.
+func stillHidden(then, now snapshot.IndexState) *snapshot.IndexState {
+	hidden := slices.DeleteFunc(slices.Clone(now.SparsePresent), func(path string) bool { return !slices.Contains(now.SkipWorktree, path) })
+	with := func(list, more []string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(list, more))))
+	}
+	then.AssumeUnchanged = with(then.AssumeUnchanged, now.AssumeUnchanged)
+	then.SkipWorktree, then.SparsePresent = with(then.SkipWorktree, hidden), with(then.SparsePresent, hidden)
+	return &then
 }
 
 // refuseUnknownPaths returns an error for a path that neither side has, as git restore does.

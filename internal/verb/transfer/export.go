@@ -42,6 +42,7 @@ type ExportRequest struct {
 	Since string
 
 	Unscanned clearance.Unscanned
+	Agree     clearance.Agree // asks whether something private may be in the file; nil: nobody can be asked
 }
 
 // Exported is the answer of `export`.
@@ -133,6 +134,9 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*e
 	if err := p.needs(ctx); err != nil {
 		return nil, err
 	}
+	if err := req.Check(archive.IsExport); err != nil {
+		return nil, err
+	}
 	if err := p.mayLeave(ctx, req); err != nil {
 		return nil, err
 	}
@@ -179,7 +183,24 @@ func (p *exportBundle) mayLeave(ctx context.Context, req ExportRequest) error {
 			what.Labels = append(what.Labels, clearance.Holders(log)...)
 		}
 	}
-	return clearance.MayLeave(ctx, p.s, what)
+	private, err := clearance.ToFile(ctx, p.s, what, p.commits(), req.Agree)
+	p.private = p.private || private
+	return err
+}
+
+// commits returns the checkpoints in the bundle.
+func (p *exportBundle) commits() (out []name.OID) {
+	for _, r := range p.header.Refs {
+		session, _, is := name.SplitCheckpointRef(r.Name)
+		switch {
+		case !is:
+		case r.Name == name.ArchiveRef(session):
+			out = slices.AppendSeq(out, maps.Values(p.listing.Sessions[session].Archived))
+		default:
+			out = append(out, r.OID)
+		}
+	}
+	return out
 }
 
 // sayOutside warns about files of git-lfs, because an export does not contain their content.

@@ -25,15 +25,15 @@ type Destination struct {
 	Out  io.Writer
 	// Replace a file even if it is not an earlier export.
 	Force bool
-	// Only the owner may read the file, because it holds something that only the owner could read.
-	private bool
+	// Only the owner may read the file, because it holds something private.
+	Private bool
 }
 
 // save writes the export to its destination.
 func (p *exportBundle) save(ctx context.Context, req ExportRequest, format string, write func(io.Writer) error) (*Exported, error) {
 	out := &Exported{File: req.Path, Format: format, Sessions: p.sessions, Checkpoints: p.count, Needs: p.elsewhere}
 	var err error
-	req.private = p.private
+	req.Private = p.private
 	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
 	if err == nil && len(out.Needs) > 0 {
 		needs := make([]string, len(out.Needs))
@@ -50,6 +50,14 @@ func (p *exportBundle) save(ctx context.Context, req ExportRequest, format strin
 // that it is an earlier export. A pipe or device is written to directly. The content is compressed
 // if the name of the file says so.
 func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, write func(io.Writer) error) (int64, error) {
+	n, err := d.write(ctx, ours, write)
+	if said := (*checkpoint.Error)(nil); errors.Is(err, fs.ErrPermission) && !errors.As(err, &said) {
+		err = &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err, Hints: []string{"write it elsewhere"}}
+	}
+	return n, err
+}
+
+func (d Destination) write(ctx context.Context, ours func(*bufio.Reader) bool, write func(io.Writer) error) (int64, error) {
 	to := &sized{w: d.Out}
 	if strings.HasSuffix(d.Path, ".gz") || strings.HasSuffix(d.Path, ".tgz") {
 		plain := write
@@ -58,21 +66,20 @@ func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, w
 			return errors.Join(plain(z), z.Close())
 		}
 	}
+	if err := d.Check(ours); err != nil {
+		return 0, err
+	}
 	file, info, err := destination(d.Path)
 	switch {
 	case err != nil:
 		return 0, err
 	case d.Path == "-":
 		err = write(to)
-	case info != nil && info.IsDir():
-		return 0, checkpoint.Usage("name a file in it", "%q is a directory", d.Path)
-	case info != nil && info.Mode().IsRegular() && info.Size() > 0 && !d.Force && !holds(file, ours):
-		return 0, checkpoint.Failure(checkpoint.KindRefused, "nothing was written; --force replaces it", "%q already exists and is no earlier export", d.Path)
 	case info != nil && !info.Mode().IsRegular():
 		err = into(ctx, file, to, write)
 	default:
 		perm := fs.FileMode(0o666)
-		if d.private {
+		if d.Private {
 			perm = 0o600
 			if info != nil { // the permissions of the old file stay
 				err = os.Chmod(file, info.Mode().Perm()&perm)
@@ -87,6 +94,19 @@ func (d Destination) Write(ctx context.Context, ours func(*bufio.Reader) bool, w
 		})
 	}
 	return to.n, err
+}
+
+// Check refuses a destination that must not be written to, as Write does.
+func (d Destination) Check(ours func(*bufio.Reader) bool) error {
+	file, info, err := destination(d.Path)
+	switch {
+	case err != nil || info == nil:
+	case info.IsDir():
+		err = checkpoint.Usage("name a file in it", "%q is a directory", d.Path)
+	case info.Mode().IsRegular() && info.Size() > 0 && !d.Force && !holds(file, ours):
+		err = checkpoint.Failure(checkpoint.KindRefused, "nothing was written; --force replaces it", "%q already exists and is no earlier export", d.Path)
+	}
+	return err
 }
 
 // holds reports whether a file, compressed or not, has what is looked for. It is false if the file

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
@@ -31,7 +32,11 @@ func TestTarKeepsPrivateModes(t *testing.T) {
 	w.Create(create.Request{Session: "shop"})
 	file := filepath.Join(w.Root, "x.tar")
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := transfer.ExportTar(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}})
+		if _, err := transfer.ExportTar(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}}); err == nil {
+			t.Error("untracked files leave without a yes")
+		}
+		yes := func(context.Context, clearance.FirstTime) error { return nil }
+		_, err := transfer.ExportTar(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Agree: yes})
 		return err
 	})
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

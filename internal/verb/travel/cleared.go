@@ -11,8 +11,6 @@ import (
 
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/remote"
 )
@@ -80,98 +78,28 @@ func (c *pushRound) unknownBranches(ctx context.Context) ([]string, error) {
 	return []string{"branches there are not here yet; if one of them has it already: git fetch " + name.Quoted(remote.Redact(from))}, nil
 }
 
-// destination describes to the gate where this push goes and what private content it has: untracked
-// files and conversations with a coding agent. Both are computed only when the gate asks, because
-// that reads every checkpoint that is to be sent.
+// destination describes to the gate where this push goes and what private content it has. That is
+// computed only when the gate asks, because it reads every checkpoint that is to be sent.
 func (c *pushRound) destination(ctx context.Context) (*clearance.Destination, error) {
 	url, err := c.remote.PushURL(ctx)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	files := func(add func(context.Context, name.OID, map[string]bool) error) func(context.Context) ([]string, error) {
-		return func(ctx context.Context) ([]string, error) {
-			paths := map[string]bool{}
-			err := c.each(ctx, func(commit name.OID) error { return add(ctx, commit, paths) })
-			return slices.Sorted(maps.Keys(paths)), err
-		}
+	private := func(ctx context.Context) (*clearance.Private, error) {
+		return clearance.PrivateOf(ctx, c.s, c.unsentCommits()...)
 	}
-	talk := func(ctx context.Context) (found clearance.Conversations, err error) {
-		err = c.each(ctx, func(commit name.OID) error { return c.addTalk(ctx, commit, &found) })
-		return found, err
-	}
-	return &clearance.Destination{URL: remote.Redact(url), Untracked: files(c.addUntracked), Ignored: files(c.addIgnored), Conversations: talk, Agree: c.req.Agree}, nil
+	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: c.req.Agree}, nil
 }
 
-// each calls look for every checkpoint that the push may send. Errors of look are ignored, because
-// a damaged checkpoint cannot be sent anyway, unless the context has ended.
-func (c *pushRound) each(ctx context.Context, look func(name.OID) error) error {
+// unsentCommits returns every checkpoint that the push may send.
+func (c *pushRound) unsentCommits() (out []name.OID) {
 	for _, p := range c.plans {
 		there := c.there.Session(p.Session).Held()
 		for id, commit := range c.here.Session(p.Session).Held() {
-			if there[id] == commit {
-				continue
-			}
-			if err := look(commit); err != nil && ctx.Err() != nil {
-				return err
+			if there[id] != commit {
+				out = append(out, commit)
 			}
 		}
 	}
-	return nil
-}
-
-// addTalk counts the prompt and the transcript of a coding agent that a checkpoint keeps.
-func (c *pushRound) addTalk(ctx context.Context, commit name.OID, found *clearance.Conversations) error {
-	rec, err := c.s.Store.Record(ctx, commit)
-	if err != nil {
-		return err
-	}
-	if rec.HasPrompt() {
-		found.Prompts++
-	}
-	if a, ok := rec.Agent(); ok && a.Transcript != nil {
-		found.Transcripts++
-	}
-	return nil
-}
-
-// addUntracked adds to paths the files of a checkpoint that were not in the index when it was made:
-// the additions between the staged tree in the record commit and the tree of the checkpoint.
-// Gitlinks, and files that were captured although they were ignored, are left out.
-func (c *pushRound) addUntracked(ctx context.Context, commit name.OID, paths map[string]bool) error {
-	m, err := c.s.Store.RecordCommit(ctx, commit)
-	if err != nil {
-		return err
-	}
-	index, err := c.s.Store.IndexTree(ctx, m)
-	if err != nil {
-		return err
-	}
-	made, err := c.s.Repo.Commits.Read(ctx, string(commit))
-	if err != nil {
-		return err
-	}
-	ignored := map[string]bool{}
-	if err := c.addIgnored(ctx, commit, ignored); err != nil {
-		return err
-	}
-	changes, err := c.s.Repo.Trees.Diff(ctx, index, made.Tree)
-	for _, d := range changes {
-		if d.Old.Mode == 0 && d.New.Mode != git.ModeGitlink && !ignored[d.Path] {
-			paths[d.Path] = true
-		}
-	}
-	return err
-}
-
-// addIgnored adds to paths the files that a checkpoint has although they were ignored.
-func (c *pushRound) addIgnored(ctx context.Context, commit name.OID, paths map[string]bool) error {
-	rec, err := c.s.Store.Record(ctx, commit)
-	if err != nil {
-		return err
-	}
-	ignored, _ := record.Ignored.Of(rec.Snapshot.Extra)
-	for _, p := range ignored {
-		paths[string(p)] = true
-	}
-	return nil
+	return out
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
@@ -22,7 +21,6 @@ import (
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
 // also returned with an error.
 func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	clearance.ReviewTags(ctx, s)
 	return run(s, req, func(t *transfer) error { return t.push(ctx, nil) })
 }
 

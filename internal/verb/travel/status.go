@@ -82,7 +82,7 @@ func (c *pushRound) foresee(ctx context.Context) error {
 		return err
 	}
 	first, err := clearance.Foresee(ctx, c.s, c.answer.Remote, to)
-	if err != nil || !first.Asks() {
+	if err != nil || !first.Any() {
 		return err
 	}
 	return c.req.First(first)

@@ -1,0 +1,283 @@
+package clearance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+)
+
+// Kind says why a file of a checkpoint is private.
+type Kind int
+
+// Git shows none of these to anybody: a commit of the same worktree would not hold them.
+const (
+	Untracked Kind = iota // in neither the index nor HEAD
+	Ignored               // captured although git ignores it
+	Filtered              // a filter withholds a part of it, and the exact bytes are in the checkpoint
+	Hidden                // changed, but skip-worktree or assume-unchanged keeps the change from commits
+)
+
+// kinds has the words for each Kind: for one file, for several, and for a tag that would hold some.
+var kinds = [...]struct{ one, many, held, mark string }{
+	Untracked: {"1 untracked file", "%d untracked files", "untracked files", ""},
+	Ignored:   {"1 ignored file", "%d ignored files", "ignored files", " (ignored)"},
+	Filtered:  {"1 file with content that a filter withholds", "%d files with content that a filter withholds", "content that a filter withholds", " (a filter withholds a part)"},
+	Hidden:    {"1 file with changes hidden from git", "%d files with changes hidden from git", "changes hidden from git", " (skip-worktree or assume-unchanged)"},
+}
+
+// Private is what checkpoints hold that a commit of the same worktree would not: files, and what was
+// said to a coding agent. It is the only definition of that. Tags, pushes, commits that the program makes,
+// and files that leave ask it. An output is not private: somebody named it for the job.
+type Private struct {
+	files [len(kinds)]map[string]bool
+	Conversations
+}
+
+// Conversations counts what checkpoints keep of conversations with coding agents.
+type Conversations struct {
+	Prompts     int // messages with the words of a prompt
+	Transcripts int
+}
+
+// PrivateOf returns what some checkpoints hold that is private. Nothing of one that is damaged is known,
+// and it is left out.
+func PrivateOf(ctx context.Context, s *checkpoint.Service, commits ...name.OID) (*Private, error) {
+	p := &Private{}
+	for _, commit := range commits {
+		if err := p.add(ctx, s, commit); err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return p, nil
+}
+
+// Files returns the paths of one kind, sorted.
+func (p *Private) Files(k Kind) []string { return slices.Sorted(maps.Keys(p.files[k])) }
+
+func (p *Private) mark(k Kind, path string) {
+	if p.files[k] == nil {
+		p.files[k] = map[string]bool{}
+	}
+	p.files[k][path] = true
+}
+
+func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
+	got, err := s.Store.Stored(ctx, commit)
+	if err != nil {
+		return err
+	}
+	p.addTalk(got.Record)
+	c, head, err := commitOf(ctx, s, commit)
+	if err != nil {
+		return err
+	}
+	index, err := s.Store.IndexTree(ctx, got.Commit)
+	if err != nil {
+		return err
+	}
+	if index == "" { // what was staged is not known
+		index = head
+	}
+	flags, err := s.Store.Flags(ctx, got.Commit)
+	if err != nil {
+		return err
+	}
+	here := map[string]bool{}
+	ignored, _ := record.Ignored.Of(got.Record.Snapshot.Extra)
+	for _, path := range ignored {
+		here[string(path)] = true
+		p.mark(Ignored, string(path))
+	}
+	changes, err := s.Repo.Trees.Diff(ctx, index, c.Tree)
+	if err != nil {
+		return err
+	}
+	hidden := HiddenPaths(plain(got.Record.Git.AssumeUnchanged), skipped(flags), plain(got.Record.Git.SparsePresent))
+	known := append(plain(got.Record.Git.Unmerged), plain(got.Record.Git.IntentToAdd)...)
+	for _, ch := range changes {
+		switch {
+		case ch.New.Mode == 0 || ch.New.Mode == git.ModeGitlink || here[ch.Path]:
+		case hidden[ch.Path]:
+			p.mark(Hidden, ch.Path)
+		case ch.Old.Mode == 0 && !slices.Contains(known, ch.Path):
+			if e, in, err := s.Repo.Trees.Lookup(ctx, head, ch.Path); err != nil || !in || e.OID != ch.New.OID {
+				here[ch.Path] = true
+				p.mark(Untracked, ch.Path)
+			}
+		}
+	}
+	return p.addFiltered(ctx, s, got.Commit, c.Tree, here)
+}
+
+// addTalk counts what a record has of a conversation.
+func (p *Private) addTalk(r *record.Record) {
+	if r.HasPrompt() {
+		p.Prompts++
+	}
+	a, _ := r.Agent()
+	if _, lines := r.Outputs[record.TranscriptOutput]; lines || a.Transcript != nil {
+		p.Transcripts++
+	}
+}
+
+// addFiltered marks the files whose exact bytes the record commit m keeps, if they differ by more than
+// line ends from what a commit holds. Those that are private as a whole are left out.
+func (p *Private) addFiltered(ctx context.Context, s *checkpoint.Service, m, tree name.OID, whole map[string]bool) error {
+	raw, err := s.Store.Raw(ctx, m)
+	for path, oid := range raw {
+		if whole[path] {
+			continue
+		}
+		e, in, err := s.Repo.Trees.Lookup(ctx, tree, path)
+		if err != nil {
+			return err
+		}
+		same := in
+		if in {
+			exact, err := s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
+			if err != nil {
+				return err
+			}
+			kept, err := s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
+			if err != nil {
+				return err
+			}
+			same = bytes.Equal(asCommitted(exact.Data), asCommitted(kept.Data))
+		}
+		if !same {
+			p.mark(Filtered, path)
+		}
+	}
+	return err
+}
+
+var ident = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$Id:[^$\n]*\$`) })
+
+// asCommitted undoes the conversions with which git itself withholds nothing: line ends and $Id$.
+func asCommitted(text []byte) []byte {
+	return ident().ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("$$Id$$"))
+}
+
+// commitOf returns a checkpoint's commit, and the tree of the commit that it was made on, or "".
+func commitOf(ctx context.Context, s *checkpoint.Service, commit name.OID) (c git.Commit, head name.OID, err error) {
+	if c, err = s.Repo.Commits.Read(ctx, string(commit)); err != nil || len(c.Parents) < 2 {
+		return c, "", err
+	}
+	on, err := s.Repo.Commits.Read(ctx, string(c.Parents[0]))
+	return c, on.Tree, err
+}
+
+// HiddenPaths returns the files on the disk whose changes git was told not to look at: those that are
+// assume-unchanged, and of those that are skip-worktree the ones that are present. A sparse checkout in
+// force leaves the bit only where the file is absent.
+func HiddenPaths(assumed, skipped, present []string) map[string]bool {
+	out := map[string]bool{}
+	for _, path := range assumed {
+		out[path] = true
+	}
+	for _, path := range present {
+		if slices.Contains(skipped, path) {
+			out[path] = true
+		}
+	}
+	return out
+}
+
+// skipped returns the skip-worktree paths in a list of index flags ("index-flags" in docs/format.md).
+func skipped(flags []byte) (paths []string) {
+	for one := range strings.SplitSeq(string(flags), "\x00") {
+		if path, is := strings.CutPrefix(one, "S "); is {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func plain(paths []record.Path) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = string(path)
+	}
+	return out
+}
+
+// Among returns only the files that in chooses.
+func (p *Private) Among(in func(path string) bool) *Private {
+	out := &Private{}
+	for k, files := range p.files {
+		for path := range files {
+			if in(path) {
+				out.mark(Kind(k), path)
+			}
+		}
+	}
+	return out
+}
+
+// Any reports whether there is something private.
+func (p *Private) Any() bool { return len(p.keys()) > 0 }
+
+// count returns in words how much there is.
+func (p *Private) count() string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf(many, n))
+		}
+	}
+	for k, said := range kinds {
+		add(len(p.files[k]), said.one, said.many)
+	}
+	add(p.Prompts, "1 prompt to a coding agent", "%d messages with prompts to coding agents")
+	add(p.Transcripts, "1 transcript", "%d transcripts")
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
+// maxNamed bounds how many files of a kind a refusal or a question lists.
+const maxNamed = 20
+
+// Named returns lines that name the first files of each kind and say how many more there are.
+func (p *Private) Named() (lines []string) {
+	for k, said := range kinds {
+		files := p.Files(Kind(k))
+		for _, file := range files[:min(len(files), maxNamed)] {
+			lines = append(lines, inOneLine(file)+said.mark)
+		}
+		if more := len(files) - maxNamed; more > 0 {
+			lines = append(lines, fmt.Sprintf("… and %d more", more)+said.mark)
+		}
+	}
+	return lines
+}
+
+// FirstTime describes what would go to an address for the first time, or into a file.
+type FirstTime struct {
+	To   string // the remote for messages, with its address, or the file
+	File bool
+	*Private
+}
+
+// String returns the first half of the question. There must be something private.
+func (f FirstTime) String() string {
+	if f.File {
+		return f.count() + " would be in " + f.To
+	}
+	return f.count() + " would go to " + f.To + " for the first time"
+}
