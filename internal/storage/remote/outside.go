@@ -13,15 +13,72 @@ import (
 // maxIDs is how many ids one command line has.
 const maxIDs = 400
 
-// PushLFS has git-lfs upload content by its ids, which are SHA-256. git-lfs finds the endpoint that
-// belongs to the address, and sends nothing that is there already.
-func (r *Remote) PushLFS(ctx context.Context, ids []string) error {
+// Endpoint is where git-lfs sends content. If no key names one, it is that of the push address.
+type Endpoint struct {
+	URL       string
+	Key       string // of the configuration that names it; empty: none
+	Committed bool   // only .lfsconfig has the key: a file that anybody may have written who can commit
+}
+
+// LFSEndpoint returns the endpoint that git-lfs would take for a push. The first of these keys names it,
+// in git's configuration or else in .lfsconfig.
+func (r *Remote) LFSEndpoint(ctx context.Context) (e Endpoint, err error) {
+	if e.URL, err = r.PushURL(ctx); err != nil {
+		return e, err
+	}
+	committed := r.lfsConfig(ctx)
+	for _, key := range []string{"lfs.pushurl", "lfs.url", "remote." + r.Name + ".lfspushurl", "remote." + r.Name + ".lfsurl"} {
+		url, set := r.Repo.Config.Get(key)
+		if !set {
+			url = committed[key]
+		}
+		if url == "" {
+			continue
+		}
+		if to, err := r.Repo.Output(ctx, "ls-remote", "--get-url", "--", url); err == nil {
+			url = to // url.<base>.insteadOf
+		}
+		// The address that git-lfs makes of the one for git is no other place.
+		at := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(url, "/"), "/info/lfs"), ".git")
+		if at == strings.TrimSuffix(strings.TrimSuffix(e.URL, "/"), ".git") {
+			url, set = e.URL, true
+		}
+		return Endpoint{URL: url, Key: key, Committed: !set}, nil
+	}
+	return e, nil
+}
+
+// lfsConfig returns what .lfsconfig says: in the worktree, else in the index, else in HEAD. The names of keys
+// are in the lower case of git, but for the name of the remote.
+func (r *Remote) lfsConfig(ctx context.Context) map[string]string {
+	out := map[string]string{}
+	for _, from := range [][]string{{"--file", filepath.Join(r.Repo.WorkTree, ".lfsconfig")}, {"--blob", ":.lfsconfig"}, {"--blob", "HEAD:.lfsconfig"}} {
+		res, err := r.Repo.Run(ctx, git.Cmd{Args: append(append([]string{"config"}, from...), "-z", "--list")})
+		if err != nil {
+			continue // it is not there
+		}
+		for one := range strings.SplitSeq(string(res.Stdout), "\x00") {
+			key, value, _ := strings.Cut(one, "\n")
+			out[key] = value
+		}
+		break
+	}
+	return out
+}
+
+// PushLFS has git-lfs upload content by its ids, which are SHA-256, to the endpoint of LFSEndpoint. It sends
+// nothing that is there already.
+func (r *Remote) PushLFS(ctx context.Context, to Endpoint, ids []string) error {
 	at, err := r.lfsAddress(ctx)
 	if err != nil {
 		return err
 	}
+	var config []string
+	if to.Key != "" { // .lfsconfig may change meanwhile
+		config = []string{"lfs.pushurl=" + to.URL}
+	}
 	for some := range slices.Chunk(ids, maxIDs) {
-		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", at}, some...)})
+		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", at}, some...), Config: config})
 		if err != nil {
 			return err
 		}

@@ -45,6 +45,9 @@ func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 	if what.Outside, err = c.outside(ctx, what.Tips); err != nil {
 		return nil, err
 	}
+	if err := c.endpoint(ctx, what.Outside); err != nil {
+		return nil, err
+	}
 	// A push that only deletes refs needs no clearance.
 	if len(what.Tips)+len(what.Outside) == 0 {
 		return nil, nil

@@ -53,6 +53,40 @@ func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, 
 	}), nil
 }
 
+// endpoint decides whether files may go where git-lfs would send them. Only the user's own configuration may
+// name a place for them, and what is private goes there after somebody agreed, as to any other address.
+func (c *pushRound) endpoint(ctx context.Context, named []lfs.Named) (err error) {
+	if len(named) == 0 {
+		return nil
+	}
+	if c.lfs, err = c.remote.LFSEndpoint(ctx); err != nil {
+		return unreachable(err)
+	}
+	url := remote.Redact(c.lfs.URL)
+	if c.lfs.Committed {
+		hint := "if it is the right place: git config " + name.Quoted(c.lfs.Key) + " " + name.Quoted(c.lfs.URL)
+		return checkpoint.Failure(checkpoint.KindRefused, hint, "the content of %s of git-lfs would go to %s, which only the file .lfsconfig names; nothing was sent", lfs.Count(named), url)
+	}
+	if at, err := c.remote.PushURL(ctx); err != nil || c.lfs.URL == at {
+		return err
+	}
+	private := func(ctx context.Context) (*clearance.Private, error) {
+		var commits []name.OID
+		for _, session := range c.here.Names() {
+			commits = slices.AppendSeq(commits, maps.Values(c.here.Session(session).Held()))
+		}
+		all, err := clearance.PrivateOf(ctx, c.s, commits...)
+		if err != nil {
+			return nil, err
+		}
+		return all.Among(func(path string) bool {
+			return slices.ContainsFunc(named, func(n lfs.Named) bool { return n.Path == path })
+		}), nil
+	}
+	to := &clearance.Destination{URL: url, Private: private, Agree: c.req.Agree}
+	return clearance.MayLeave(ctx, c.s, clearance.Sending{To: "git-lfs", Destination: to})
+}
+
 // sendOutside hands files to git-lfs. A failure is reported at the end of the transfer; the refs
 // are still sent.
 func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
@@ -73,7 +107,7 @@ func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs is not here, so it was not sent to %s: %s", lfs.Count(gone), c.answer.Remote, lfs.Paths(gone)))
 	}
 	left := []lfs.Named{}
-	if err := c.remote.PushLFS(ctx, ids); err != nil {
+	if err := c.remote.PushLFS(ctx, c.lfs, ids); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

@@ -119,6 +119,7 @@ type pushRound struct {
 	there  *remote.Listing
 	here   *remote.Listing
 	landed map[name.Session]bool // sessions whose journal the remote has taken
+	lfs    remote.Endpoint       // where git-lfs sends the files that go with this push
 
 	// archives are the archive refs to send, see archiveToSend.
 	archives []remote.Update
