@@ -52,6 +52,7 @@ func (a Listed) text(p *page) {
 		} else if more > 0 {
 			p.line(plain(strconv.Itoa(len(l.Items)) + " of " + strconv.Itoa(l.Total) + " shown"))
 		}
+		p.heads(l.Heads)
 		p.leftOut(l)
 	}
 	// Also for a single session that was just started.
@@ -60,6 +61,17 @@ func (a Listed) text(p *page) {
 	}
 	if p.view.Layout == render.Aligned {
 		p.beside(a.Others, a.MayFetch)
+	}
+}
+
+// heads writes a row for each line of the session other than the one here. A program sees the checkpoints
+// themselves.
+func (p *page) heads(heads []checkpoint.Head) {
+	if p.view.Layout != render.Aligned {
+		return
+	}
+	for _, h := range heads {
+		p.line(append(mention(h.Mention), dim(" · "+render.Count(h.Steps, "step", "steps")+" · "+h.Whose()+" · "+p.view.Time(h.Time.Time)))...)
 	}
 }
 
@@ -145,6 +157,9 @@ func words(item inspect.Item) render.Cell {
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
 // step that was repeated is 6.1, because 6 means the newest.
 func Number(item inspect.Item) string {
+	if item.Twin != "" {
+		return item.Twin
+	}
 	iteration := item.Iteration
 	if item.Redone {
 		iteration = cmp.Or(iteration, checkpoint.FirstIteration)

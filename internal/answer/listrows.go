@@ -50,7 +50,7 @@ func newestFirst(items []inspect.Item) []inspect.Item {
 }
 
 // typed returns what a person types for a row.
-func typed(item inspect.Item) string { return cmp.Or(item.Row.Name, Number(item)) }
+func typed(item inspect.Item) string { return cmp.Or(item.Twin, item.Row.Name, Number(item)) }
 
 // optionalColumn is a column that may be left out.
 type optionalColumn struct {

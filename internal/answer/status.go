@@ -107,6 +107,23 @@ func (p *page) besideLine(some []checkpoint.OtherSession, all, title int) string
 // statusFiles is how many files a person sees in the answer of status, so that it fits on a small screen.
 const statusFiles = 5
 
+// elsewhere names the heads of other lines: at most three.
+func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
+	const most = 3
+	var named []string
+	for _, h := range heads {
+		if h.Here {
+			continue
+		}
+		if len(named) == most {
+			named = append(named, "…")
+			break
+		}
+		named = append(named, h.Mention.String()+" ("+render.Count(h.Steps, "step", "steps")+", "+h.Whose()+")")
+	}
+	return say(strings.Join(named, ", "))
+}
+
 // titleLength bounds the title of another session.
 const titleLength = 30
 
@@ -130,6 +147,7 @@ func (a Stands) here(p *page) {
 		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
 		field{"Topic", say(s.Topic)},
 		field{"Current", p.current(s)},
+		field{"Elsewhere", p.elsewhere(s.Heads)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
 		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d "+when(p.view.Layout == render.Aligned, "left behind")+when(p.view.Layout != render.Aligned, "discarded"), s.Discarded)))},
 		field{"Branch", say(branchName(s.Branch))},

@@ -46,7 +46,8 @@ func (s *Service) workBranch() name.Ref {
 func (s *Service) BranchSession(ctx context.Context) (session name.Session, exists bool, err error) {
 	branch := s.workBranch()
 	if branch == "" {
-		return name.Session("detached-" + s.Repo.Head.OID.Short()), false, nil
+		session, err = s.newDefault(ctx, name.Session("detached-"+s.Repo.Head.OID.Short()))
+		return session, false, err
 	}
 	base := name.SessionFromBranch(branch.Short())
 	st, err := s.lastUsed(ctx, func(session name.Session) bool { return hasNumber(session, base) }, func(st *journal.State) bool { return st.Branch == string(branch) })

@@ -1,7 +1,7 @@
 package checkpoint
 
 // A default session that is begun in a clone which has a remote is named after the branch and the clone,
-// main-4821: two clones that both began "main" would otherwise mix two jobs in one session when they sync.
+// main-482117395: two clones that both began "main" would otherwise mix two jobs in one session when they sync.
 
 import (
 	"context"
@@ -14,17 +14,18 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// cloneDigits is how many digits of the clone the name of a session ends in.
-const cloneDigits = 4
+// The name of a session ends in this many digits of the clone; earlier versions took fewer.
+const cloneDigits, formerCloneDigits = 9, 4
 
 // newDefault returns the name of a default session that is begun here: base, with the digits of the clone
 // where another clone may have begun one of that name, too.
 func (s *Service) newDefault(ctx context.Context, base name.Session) (name.Session, error) {
 	clone, err := s.isClone(ctx)
-	if clone {
-		base += "-" + name.Session(s.Store.CloneDigits())
+	if err != nil || !clone {
+		return base, err
 	}
-	return base, err
+	number, err := s.Store.CloneNumber()
+	return base + "-" + name.Session(number), err
 }
 
 // isClone reports whether the repository has a remote, and got something from there. A repository
@@ -71,11 +72,11 @@ func (s *Service) isClone(ctx context.Context) (bool, error) {
 // IsOfClone reports whether a session has the name base and the digits of a clone after it.
 func IsOfClone(session, base name.Session) bool {
 	rest, ok := strings.CutPrefix(string(session), string(base)+"-")
-	return ok && len(rest) == cloneDigits && strings.Trim(rest, "0123456789") == ""
+	return ok && (len(rest) == cloneDigits || len(rest) == formerCloneDigits) && strings.Trim(rest, "0123456789") == ""
 }
 
 // SessionCalled returns the session that a person calls so: by its name, or a default one of a clone by its
-// branch alone, main for main-4821. It is "" if there is none, and KindUsage if several fit.
+// branch alone, main for main-482117395. It is "" if there is none, and KindUsage if several fit.
 func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session, error) {
 	called, err := name.ParseSession(text)
 	if err != nil {

@@ -107,8 +107,8 @@ func CalledBy(e *journal.Entry) string {
 }
 
 // NameTo returns a name that leads to a checkpoint of a session and to no other one: the result of
-// CalledBy, else its number with an iteration, its label, the beginning of its commit's id, or its
-// id. A discarded checkpoint has a number only at a terminal, and only if no live one has that
+// CalledBy, else its number with an iteration, its label, its number with the end of its id, the beginning
+// of its commit's id, or its id. A discarded checkpoint has a number only at a terminal, and only if no live one has that
 // number.
 func NameTo(st *journal.State, e *journal.Entry) string {
 	step := strconv.Itoa(e.Step)
@@ -120,6 +120,9 @@ func NameTo(st *journal.State, e *journal.Entry) string {
 		if err == nil && len(found) == 1 && found[0].Checkpoint == e.Checkpoint {
 			return ref
 		}
+	}
+	if twin := twinName(st, e); twin != "" {
+		return twin
 	}
 	const enough = 8 // digits that are unique within a session
 	if commit := string(e.Event().Commit); len(commit) > enough && len(byCommit(st, commit[:enough])) == 1 {

@@ -130,7 +130,7 @@ func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if e, err := byKeyword(st, ref); e != nil || err != nil {
 		return []*journal.Entry{e}, err
 	}
-	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, byID, (*journal.State).Labelled, byOwnID} {
+	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, byTwin, byID, (*journal.State).Labelled, byOwnID} {
 		if e := rule(st, ref); e != nil {
 			return both(st, e, ref), nil
 		}
@@ -143,14 +143,14 @@ func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 func both(st *journal.State, e *journal.Entry, ref string) []*journal.Entry {
 	all := []*journal.Entry{e}
 	switch {
-	case !e.Live:
+	case !e.Live || byNumber(st, ref) == nil && byTwin(st, ref) == e:
 	case ref == e.Label:
 		all = labelled(st, e)
 	case numberPattern().MatchString(ref):
 		all = numbered(st, e)
 	}
 	if len(all) > 1 {
-		return all
+		return preferHere(st, all)
 	}
 	return []*journal.Entry{e} // e itself, even if another checkpoint was rebuilt from it
 }
@@ -198,38 +198,12 @@ func NoCheckpointError(st *journal.State) error {
 	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoints", st.Session)
 }
 
-// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is not a
-// milestone by "3+1".
-func byNumber(st *journal.State, ref string) *journal.Entry {
-	m := numberPattern().FindStringSubmatch(ref)
-	if m == nil {
-		return nil
-	}
-	step, err := strconv.Atoi(m[1])
-	if err != nil {
-		return nil // it may still be a prefix
-	}
-	if m[3] == "" {
-		if e := st.Milestone(step, m[2]); e != nil {
-			return e
-		}
-	}
-	// If "6.1" was asked for and no milestone of step 6 has iteration 1, the first one was made
-	// without an iteration.
-	for i, c := range st.Backward() {
-		if (c.Live || m[3] != "" && c.Safety && !c.Dead) && c.Step == step && isNumbered(st.At(i), m) {
-			return st.At(i)
-		}
-	}
-	return nil
-}
-
 // FirstIteration is the iteration that a milestone without one counts as. The first time a step is
 // done, nobody knows that it will be repeated, so that milestone gets no iteration.
 const FirstIteration = "1"
 
 // TypedName returns the shortest name that means e: its number, such as 3 or 6.2, if that resolves
-// to e alone; else its label, if only another one's name differs; and else its id.
+// to e alone; else its label, if only another one's name differs; its twin's name; and else its id.
 func TypedName(st *journal.State, e *journal.Entry) string {
 	number := fmt.Sprint(e.Step)
 	if iteration := e.Event().Iteration; iteration != "" {
@@ -238,11 +212,14 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
-		if got := byNumber(st, number); got != nil && got.Checkpoint == e.Checkpoint && len(numbered(st, e)) <= 1 {
+		if got, err := byName(st, number); err == nil && len(got) == 1 && got[0] == e {
 			return number
 		}
 		if len(numbered(st, e)) > 1 && len(labelled(st, e)) == 1 {
 			return e.Label
+		}
+		if twin := twinName(st, e); twin != "" {
+			return twin
 		}
 	}
 	return string(e.Checkpoint)

@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 
 	"git-checkpoint/internal/format/journal"
 )
@@ -42,4 +44,42 @@ func iteration(e *journal.Entry) string {
 		return own
 	}
 	return FirstIteration
+}
+
+// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is not a
+// milestone by "3+1". One on the line here comes before those of other lines.
+func byNumber(st *journal.State, ref string) *journal.Entry {
+	m := numberPattern().FindStringSubmatch(ref)
+	if m == nil {
+		return nil
+	}
+	step, err := strconv.Atoi(m[1])
+	if err != nil {
+		return nil // it may still be a prefix
+	}
+	var here []bool // nil: there is one line only
+	if st.Place != "" && len(st.Heads()) > 1 {
+		here = st.Here()
+	}
+	// If "6.1" was asked for and no milestone of step 6 has iteration 1, the first one was made
+	// without an iteration.
+	var first, elsewhere *journal.Entry
+	for i, c := range st.Backward() {
+		if c.Step != step || !(c.Live || m[3] != "" && c.Safety && !c.Dead) || !isNumbered(st.At(i), m) {
+			continue
+		}
+		e := st.At(i)
+		exact := m[3] != "" || m[2] == "" || e.Event().Iteration == m[2]
+		switch {
+		case here != nil && !here[i]:
+			if elsewhere == nil {
+				elsewhere = e
+			}
+		case exact:
+			return e
+		case first == nil:
+			first = e
+		}
+	}
+	return cmp.Or(first, elsewhere)
 }

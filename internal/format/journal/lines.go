@@ -6,11 +6,30 @@ package journal
 
 import "git-checkpoint/internal/format/name"
 
-// FoldAt is Fold for a worktree: the State also says where that stands. An empty id stands nowhere.
-func (l *Log) FoldAt(worktreeID string) *State {
+// Former is an id that a worktree had before, and the tip that the journal had when it got another one.
+type Former struct {
+	ID  string
+	Tip name.OID
+}
+
+// FoldAt is Fold for a worktree: the State also says where that stands. An empty id stands nowhere. Until the
+// worktree moves, it stands where the newest of its former ids that moved stood by then.
+func (l *Log) FoldAt(worktreeID string, former ...Former) *State {
 	s := l.Fold()
-	s.worktree = worktreeID
-	s.fold.standing = s.fold.lastMove(worktreeID)
+	s.worktree, s.former = worktreeID, former
+	moved := false
+	s.fold.standing, moved = s.fold.lastMove(worktreeID, int32(len(s.fold.named)), nil)
+	for i := 0; i < len(former) && !moved; i++ {
+		tip := none
+		for at := range s.fold.named {
+			if l.oid(l.position(at)) == former[i].Tip {
+				tip = int32(at)
+			}
+		}
+		if tip >= 0 {
+			s.fold.standing, moved = s.fold.lastMove(former[i].ID, tip+1, s.fold.graph().ancestors(tip))
+		}
+	}
 	if x := s.fold.alive(s.fold.standing); x != none {
 		s.Place = s.fold.id(x)
 		s.Current = s.Place
@@ -19,24 +38,38 @@ func (l *Log) FoldAt(worktreeID string) *State {
 }
 
 // lastMove returns the entry that the worktree's last moving event made or went to, dead or not: a
-// create, but for those of safety checkpoints, or a rollback or undo that did not stay.
-func (f *fold) lastMove(worktreeID string) int32 {
-	for i := len(f.named) - 1; i >= 0 && worktreeID != ""; i-- {
-		at := f.log.position(i)
+// create, but for those of safety checkpoints, or a rollback or undo that did not stay. Only events before
+// the position end count, and if knew is not nil those that it knows, and the last one.
+func (f *fold) lastMove(worktreeID string, end int32, knew func(int32) bool) (x int32, moved bool) {
+	for i := end - 1; i >= 0 && worktreeID != ""; i-- {
+		if knew != nil && i != end-1 && !knew(i) {
+			continue
+		}
+		at := f.log.position(int(i))
 		n := &f.log.nodes[at]
 		switch e := n.special(); {
-		case n.class == classCreate && !n.safety && f.first[f.named[i]] == int32(i) && f.log.text(at, textWorktreeID) == worktreeID:
-			return f.named[i]
+		case n.class == classCreate && !n.safety && f.first[f.named[i]] == i && f.log.text(at, textWorktreeID) == worktreeID:
+			return f.named[i], true
 		case e == nil || !e.moves() || e.Stays() || e.WorktreeID != worktreeID:
 		case e.To == "":
-			return none
+			return none, true
 		default:
 			if x := f.entry(e.To); x >= 0 && !f.node(int(x)).safety {
-				return x
+				return x, true
 			}
 		}
 	}
-	return none
+	return none, false
+}
+
+// HasOwn reports whether the journal has an event of a worktree that other, which may be nil, lacks.
+func (l *Log) HasOwn(worktreeID string, other *Log) bool {
+	for at := range l.events() {
+		if l.text(at, textWorktreeID) == worktreeID && (other == nil || !other.Contains(l.oid(at))) {
+			return true
+		}
+	}
+	return false
 }
 
 // alive returns what stands for an entry now: its replacement if it was rebuilt or expunged, and the
@@ -153,6 +186,9 @@ func (s *State) GoOn(at *Entry) *Event {
 	}
 	return e
 }
+
+// Here returns, by place, which checkpoints are on the line on which the worktree stands.
+func (s *State) Here() []bool { return s.fold.here() }
 
 // OnLine returns, by place, which checkpoints are on the line of one, itself included.
 func (s *State) OnLine(e *Entry) []bool {

@@ -69,6 +69,14 @@ func (l *Log) Contains(oid name.OID) bool {
 	return ok
 }
 
+// Session returns the session that the journal's events name.
+func (l *Log) Session() name.Session {
+	for _, n := range l.events() {
+		return n.session
+	}
+	return ""
+}
+
 // Len returns the number of nodes, including merges. AppendTo counts by it.
 func (l *Log) Len() int { return len(l.nodes) }
 

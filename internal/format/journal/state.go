@@ -38,6 +38,7 @@ type State struct {
 
 	fold     *fold  // nil in a zero State, which has no journal
 	worktree string // the id of the worktree that asks, or empty
+	former   []Former
 }
 
 // Standing is the state of a checkpoint. At most one of Live, Discarded and Dead is true. A safety
@@ -353,14 +354,19 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 	return nil
 }
 
-// Superseded returns the places, not before from, of the live milestones whose step has a newer one.
+// Superseded returns the places, not before from, of the live milestones whose step has a newer one. Those of
+// other lines than the one here do not count, if the worktree stands on one.
 func (s *State) Superseded(from int) map[int]bool {
+	var here []bool
+	if s.Place != "" && len(s.Heads()) > 1 {
+		here = s.Here()
+	}
 	superseded, newer := map[int]bool{}, map[int]bool{} // newer: by step
 	for i, c := range s.Backward() {
 		if i < from {
 			break
 		}
-		if c.Live && c.Milestone {
+		if c.Live && c.Milestone && (here == nil || here[i]) {
 			if newer[c.Step] {
 				superseded[i] = true
 			}

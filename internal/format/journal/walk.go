@@ -169,7 +169,7 @@ func (s *State) after(p Plan, number int) *State {
 		e.Mode = ModePaths
 	}
 	l.append([]Node{{OID: e.OID, Parents: e.Parents, Event: e, CommitterTime: s.UpdatedAt.Truncate(time.Second)}})
-	return l.FoldAt(s.worktree)
+	return l.FoldAt(s.worktree, s.former...)
 }
 
 // OthersAfter returns the checkpoints, rollbacks and undos of other worktrees that come after e in

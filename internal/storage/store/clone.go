@@ -2,16 +2,44 @@ package store
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
 )
 
-// CloneDigits returns four digits that are the same in all worktrees of this clone as long as it
-// exists, even after it was moved on its disk, and usually different in another clone. Nothing is
-// written for them.
-func (s *localFiles) CloneDigits() string {
-	host, _ := os.Hostname() //nolint:errcheck // the directory tells most clones apart
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%s %s", host, identity(s.repo.CommonDir)) //nolint:errcheck // a hash takes everything
-	return fmt.Sprintf("%04d", h.Sum32()%10000)
+// cloneNumber matches a valid number of a clone.
+var cloneNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{9}$`) })
+
+// CloneNumber returns nine random digits that all worktrees of this clone have, as long as it exists. They are
+// written on first use. A copy of the clone gets others, when its main worktree gets another id.
+func (s *localFiles) CloneNumber() (string, error) {
+	if s.repo.GitDir == s.repo.CommonDir {
+		if _, err := s.WorktreeID(); err != nil {
+			return "", err
+		}
+	}
+	path := s.clonePath()
+	for range 3 {
+		data, err := readSmall(path)
+		if number := strings.TrimSuffix(data, "\n"); err == nil && cloneNumber().MatchString(number) {
+			return number, nil
+		}
+		if err == nil {
+			os.Remove(path) //nolint:errcheck // createFile says so if it is still there
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return "", fmt.Errorf("make %q: %w", filepath.Dir(path), err)
+		}
+		number := fmt.Sprintf("%09d\n", s.random()%1_000_000_000)
+		if err := createFile(path, []byte(number)); err != nil && !os.IsExist(err) {
+			return "", fmt.Errorf("write the number of this clone: %w", err)
+		}
+	}
+	return "", brokenFile(path, fmt.Errorf("it is not a number of nine digits"))
+}
+
+func (s *localFiles) clonePath() string {
+	return filepath.Join(s.repo.CommonDir, "checkpoint", "clone")
 }

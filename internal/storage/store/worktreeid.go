@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/lockfile"
 )
@@ -42,6 +44,9 @@ func (s *localFiles) WorktreeID() (string, error) {
 		// The id was copied or is broken. No event refers to it from this worktree. It is removed
 		// before its note, because an id without a note is accepted as it is.
 		if err == nil {
+			if id != "" {
+				s.leaveID(id)
+			}
 			err = os.Remove(w.id)
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +72,85 @@ func (s *localFiles) fold(l *journal.Log) *journal.State {
 			id, _ = s.WorktreeID() //nolint:errcheck // without it, the worktree stands nowhere
 		}
 	}
-	return l.FoldAt(id)
+	return l.FoldAt(id, s.former(l)...)
+}
+
+// formerFile has the ids that this worktree had before, the newest first, in lines of an id, a tip of a journal
+// at the moment when the worktree got another one, and the session.
+const formerFile = "worktree-former"
+
+// maxFormer bounds that file.
+const maxFormer = 1 << 16
+
+// leaveID notes an id that is about to be replaced, with the tips that the journals have now. All files are here,
+// so the new id goes on where the old one stood; see journal.FoldAt.
+func (s *localFiles) leaveID(id string) {
+	var note strings.Builder
+	refs, _ := s.repo.Refs.List(context.Background(), name.CheckpointRoot) //nolint:errcheck // without them, the worktree stands nowhere
+	for _, r := range refs {
+		if session, leaf, ok := SplitRef(r.Ref); ok && leaf == leafJournal {
+			fmt.Fprintf(&note, "%s %s %s\n", id, r.OID, session) //nolint:errcheck // a Builder takes everything
+		}
+	}
+	if path, err := s.file(formerFile); err == nil {
+		before, _ := os.ReadFile(path)                                                          //nolint:errcheck // then there is none
+		writeFile(path, append([]byte(note.String()), before[:min(len(before), maxFormer)]...)) //nolint:errcheck // as above
+	}
+	if s.repo.GitDir == s.repo.CommonDir {
+		os.Remove(s.clonePath()) //nolint:errcheck // a copy that keeps the number is told apart by its sessions
+	}
+}
+
+// former returns the former ids of this worktree in a session.
+func (s *localFiles) former(l *journal.Log) (all []journal.Former) {
+	path, err := s.file(formerFile)
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if f := strings.Fields(line); len(f) == 3 && f[2] == string(l.Session()) {
+			all = append(all, journal.Former{ID: f[0], Tip: name.OID(f[1])})
+		}
+	}
+	return all
+}
+
+// Renew gives the worktree another id if theirs, which a fetch brings, has an event with its id that mine lacks:
+// a machine of the same image, or the original of a copy, made that. It reports whether it did.
+func (s *Store) Renew(theirs, mine *journal.Log, session name.Session) (bool, error) {
+	path, err := s.file("worktree-id")
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return false, nil //nolint:nilerr // it has none
+	}
+	id, err := s.WorktreeID()
+	if err != nil || !theirs.HasOwn(id, mine) {
+		return false, err
+	}
+	seen := s.takeCache(session)
+	defer s.giveCache(seen)
+	if seen.log != nil && !theirs.HasOwn(id, seen.log) {
+		return false, nil // the journal here was lost, and comes back
+	}
+	release := lockfile.Hold(filepath.Dir(path))
+	defer release()
+	s.localFiles.leaveID(id)
+	if err := os.Remove(path); err != nil {
+		return false, fmt.Errorf("renew the worktree's id: %w", err)
+	}
+	s.journals.mu.Lock()
+	defer s.journals.mu.Unlock()
+	for _, c := range s.kept {
+		c.state = nil // it was folded for the old id
+	}
+	seen.state = nil
+	return true, nil
 }
 
 // worktreeFiles are the paths of a worktree's id and of the note that says where it was made. The

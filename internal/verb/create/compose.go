@@ -33,6 +33,7 @@ type base struct {
 	record *record.Record
 	tree   name.OID // what the new files are compared with
 	commit name.OID // the record commit M
+	heads  int      // how many the session had, if it went on elsewhere meanwhile
 	onHead bool     // the files begin at HEAD, because those of record were never here; see stand
 }
 

@@ -203,6 +203,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if c.opened != "" {
 		c.s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
 	}
+	c.tellHeads(ctx, res.State)
 	c.activate()
 	over := slices.Concat(c.pruneOver(ctx), c.thin(ctx))
 	d := c.detail()

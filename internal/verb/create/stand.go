@@ -73,6 +73,14 @@ func (c *draft) goOn(st *journal.State) []journal.Event {
 	if on == nil {
 		return nil
 	}
+	c.prev.heads = len(st.Heads())
 	on.Session, on.Time, on.Actor = c.session, c.at, c.event.Actor
 	return []journal.Event{*on}
+}
+
+// tellHeads says that the session went on in several places, if the new checkpoint made a head.
+func (c *draft) tellHeads(ctx context.Context, st *journal.State) {
+	if c.prev.heads > 0 && len(st.Heads()) > c.prev.heads {
+		c.s.Warn(c.s.WentOn(ctx, st))
+	}
 }

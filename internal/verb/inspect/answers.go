@@ -38,6 +38,8 @@ type Item struct {
 	Incomplete bool                 `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
 	Usage      *checkpoint.Spending `json:"usage,omitempty"`      // what the turn took, if the list is to say it
 	Others     []string             `json:"others,omitempty"`     // who else made what is in an agent's checkpoint: outside, unknown or sessions; known like Incomplete
+	Line       string               `json:"line,omitempty"`       // of a live checkpoint of another line than the one here: the id of its head
+	Twin       string               `json:"-"`                    // what is typed for one of another line
 	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 	Row        Row                  `json:"-"`                    // what the request asks for with Detail
 }
@@ -58,6 +60,10 @@ type Listing struct {
 	Total   int // number of fitting checkpoints, before Limit
 
 	Safety, Discarded, Tools int // how many of these were hidden
+
+	Heads []checkpoint.Head // of other lines than the one here, for people
+
+	here []bool // by place, the line here: those of other lines are hidden, as rows of their heads; nil: none is
 }
 
 // StateChange is one value of the state that differs.
@@ -155,6 +161,8 @@ type StatusAnswer struct {
 	Changed            []checkpoint.FileChange   `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished               `json:"unfinished_rollback"`
 	Remote             *travel.RemoteStatus      `json:"remote"`
+	// Heads are those of a session that went on in several places, younger than 30 days.
+	Heads []checkpoint.Head `json:"heads,omitempty"`
 	// Workers are the agents of other sessions that are at work in this worktree, the last one first.
 	Workers []Worker `json:"workers"`
 

@@ -224,7 +224,7 @@ func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 
 // statusOf fills in what depends on the session.
 func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *StatusAnswer) error {
-	a.Workflow, a.Topic, a.Status = st.Workflow, st.Topic, st.Status
+	a.Workflow, a.Topic, a.Status, a.Heads = st.Workflow, st.Topic, st.Status, s.RecentHeads(ctx, st)
 	// Count live and discarded checkpoints. Safety and pruned ones are neither.
 	last := -1
 	for i, c := range st.Standings() {

@@ -92,6 +92,11 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
+	heads := s.HeadsOf(ctx, st)
+	if len(heads) > 0 && st.Place != "" && req.Detail == DetailRows && req.Hidden == HiddenCounted && !req.All {
+		l.here = st.Here()
+	}
+	l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
 	shown := l.choose(st, req, where)
 	// The messages and times of all shown checkpoints are read at once.
 	byID, problems, err := Problems(ctx, s, st, shown)
@@ -103,11 +108,15 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	for _, e := range shown {
 		oldest = min(oldest, e.Place)
 	}
+	lines := linesOf(st, heads)
 	newer := st.Superseded(oldest)
 	continued := st.Continued(oldest)
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = newer[e.Place]
+		if lines != nil && e.Live && lines[e.Place] != "" {
+			item.Line, item.Twin = string(lines[e.Place]), checkpoint.NameTo(st, e)
+		}
 		item.Milestone = item.Milestone && !continued[e.Place]
 		l.Items = append(l.Items, item)
 	}
@@ -139,6 +148,23 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return l, nil
 }
 
+// linesOf returns, by place, the head of each checkpoint that is on another line than the one here; nil if
+// there is one line only.
+func linesOf(st *journal.State, heads []checkpoint.Head) []name.ID {
+	if len(heads) == 0 {
+		return nil
+	}
+	lines, here := make([]name.ID, st.Len()), st.Here()
+	for _, h := range heads {
+		for i, on := range st.OnLine(st.Entry(h.ID)) {
+			if on && !here[i] && lines[i] == "" {
+				lines[i] = h.ID
+			}
+		}
+	}
+	return lines
+}
+
 // choose returns the checkpoints that the request lists, and counts them and those that it hides.
 // Where no later filter drops any of them, it returns no more than the request's limit.
 func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
@@ -148,7 +174,7 @@ func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Con
 	}
 	for i, c := range st.Backward() {
 		switch {
-		case c.Dead || !req.mayShow(st, i, c):
+		case c.Dead || c.Live && l.here != nil && !l.here[i] || !req.mayShow(st, i, c):
 		case req.Hidden == HiddenCounted && req.Trigger == "" && !c.Discarded && st.At(i).BesideSteps() && st.At(i).Checkpoint != st.Current:
 			l.Tools++
 		case !req.leavesOut(where, c):

@@ -28,6 +28,7 @@ type union struct {
 	// The results of the last build: the tip of the journal here before the change, the checkpoints
 	// that get an adopt event, and the lines of the answer.
 	before  name.OID
+	heads   []*journal.Entry // of the session, before
 	adopted []arrival
 	lines   []Line
 }
@@ -62,6 +63,7 @@ func (u *union) run(ctx context.Context) error {
 		u.t.s.Warn(w)
 	}
 	if res.Tip != u.before {
+		u.tellHeads(ctx, res.State)
 		outcome := OutcomeUpdated
 		if u.before == "" {
 			outcome = OutcomeCreated
@@ -74,6 +76,19 @@ func (u *union) run(ctx context.Context) error {
 	return nil
 }
 
+// tellHeads says that the session went on in several places, if the fetch brought a head.
+func (u *union) tellHeads(ctx context.Context, st *journal.State) {
+	for _, head := range st.Heads() {
+		had := func(e *journal.Entry) bool { return e.Checkpoint == head.Checkpoint }
+		if u.before != "" && !slices.ContainsFunc(u.heads, had) {
+			if said := u.t.s.WentOn(ctx, st); said != "" {
+				u.t.s.Warn(said)
+			}
+			return
+		}
+	}
+}
+
 // line returns the line about a checkpoint.
 func (u *union) line(id name.ID, outcome Outcome, message string) Line {
 	return Line{Ref: name.CheckpointRef(u.session, id), Outcome: outcome, Message: message}
@@ -82,7 +97,10 @@ func (u *union) line(id name.ID, outcome Outcome, message string) Line {
 // build computes the change for the journal as it is now (v). See union.
 func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	change := store.Change{Archive: map[name.ID]name.OID{}}
-	u.before, u.adopted, u.lines = v.Tip, nil, nil
+	u.before, u.heads, u.adopted, u.lines = v.Tip, nil, nil, nil
+	if v.State != nil {
+		u.heads = v.State.Heads()
+	}
 	st, err := u.join(ctx, v, &change)
 	if err != nil {
 		return change, err
@@ -134,6 +152,11 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	theirs, err := u.t.s.Store.LogAt(ctx, u.tip, v.Log)
 	if err != nil {
 		return nil, err
+	}
+	if renewed, err := u.t.s.Store.Renew(theirs, v.Log, u.session); err != nil {
+		return nil, err
+	} else if renewed {
+		u.t.s.Warn("another machine works with the id of this worktree, as copies of one disk image do; this one has a new id, and stays where it was; its undo begins anew")
 	}
 	if v.State != nil && v.State.ReadOnly == "" {
 		if err := unforged(u.session, u.tip, theirs.Fold()); err != nil {

@@ -1,0 +1,153 @@
+package checkpoint
+
+// This file names the checkpoints of several lines of a session, and says that there are several: worktrees
+// that do not know of each other each go on from their own last checkpoint.
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+)
+
+// twinPattern matches 2.4b0d, 2.1.4b0d and 3+1.4b0d: a number, and the last four characters of an id.
+var twinPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{1,9}(?:[.+][A-Za-z0-9_-]+)?)\.([0-9a-f]{4})$`)
+})
+
+// byTwin finds a checkpoint by its number and the end of its id. That name means the same everywhere and for
+// good, so it also finds one that was left behind.
+func byTwin(st *journal.State, ref string) *journal.Entry {
+	m := twinPattern().FindStringSubmatch(ref)
+	if m == nil {
+		return nil
+	}
+	found := matching(st, func(e *journal.Entry) bool {
+		return !e.Safety && strings.HasSuffix(string(e.Checkpoint), "-"+m[2]) && (numberOf(e) == m[1] || e.Milestone && iteration(e) == FirstIteration && numberOf(e)+"."+FirstIteration == m[1])
+	})
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
+}
+
+// numberOf returns the number of a checkpoint, whether its step has a name or not.
+func numberOf(e *journal.Entry) string {
+	return record.Number(e.Step, e.Milestone, e.Event().Iteration, e.Label)
+}
+
+// twinName returns the number of a checkpoint with the end of its id, or "" if that does not lead to it alone.
+func twinName(st *journal.State, e *journal.Entry) string {
+	id := string(e.Checkpoint)
+	twin := numberOf(e) + "." + id[strings.LastIndexByte(id, '-')+1:]
+	if found, err := byName(st, twin); err != nil || len(found) != 1 || found[0] != e {
+		return ""
+	}
+	return twin
+}
+
+// preferHere returns the one of several on the line here, or all of them.
+func preferHere(st *journal.State, all []*journal.Entry) []*journal.Entry {
+	here := st.Here()
+	on := slices.DeleteFunc(slices.Clone(all), func(e *journal.Entry) bool { return !here[e.Place] })
+	if len(on) == 1 {
+		return on
+	}
+	return all
+}
+
+// Head is the newest checkpoint of a line of a session.
+type Head struct {
+	ID       name.ID `json:"id"`
+	Number   string  `json:"number"`
+	Steps    int     `json:"steps"` // that it has beside the line here; of that line all
+	By       string  `json:"by"`
+	Worktree string  `json:"worktree"`
+	Time     Time    `json:"time"`
+	Here     bool    `json:"here"`
+
+	Mention Mention `json:"-"`
+}
+
+// HeadsOf returns the heads of a session that has several, that of the line here first and then the newest.
+// It is nil for a session with one line.
+func (s *Service) HeadsOf(ctx context.Context, st *journal.State) (heads []Head) {
+	found := st.Heads()
+	if len(found) < 2 {
+		return nil
+	}
+	here := st.Here()
+	for _, e := range slices.Backward(found) {
+		h := Head{
+			ID: e.Checkpoint, Number: NameTo(st, e), By: e.Event().By(), Worktree: e.Event().Worktree, Time: Time{Time: e.Event().Time},
+			Here: here[e.Place], Mention: s.Mentioned(ctx, st, e),
+		}
+		for i, on := range st.OnLine(e) {
+			if c := st.Standing(i); on && c.Live && c.Milestone && (h.Here || !here[i]) {
+				h.Steps++
+			}
+		}
+		if h.Here {
+			heads = slices.Insert(heads, 0, h)
+		} else {
+			heads = append(heads, h)
+		}
+	}
+	return heads
+}
+
+// Whose says who made a head, and where if that is no main worktree.
+func (h Head) Whose() string {
+	if h.Worktree == "" || h.Worktree == "main" {
+		return h.By
+	}
+	return h.By + ", " + h.Worktree
+}
+
+// toldHeads is how many heads a sentence names.
+const toldHeads = 3
+
+// WentOn says that a session went on in several places, or "" if it did not.
+func (s *Service) WentOn(ctx context.Context, st *journal.State) string {
+	heads := s.HeadsOf(ctx, st)
+	if heads == nil {
+		return ""
+	}
+	count := map[int]string{2: "two", 3: "three"}[len(heads)]
+	if count == "" {
+		count = "many"
+	}
+	said := make([]string, 0, toldHeads+1)
+	for i, h := range heads {
+		if i == toldHeads {
+			said = append(said, "…")
+			break
+		}
+		where := " here"
+		if !h.Here {
+			where = " (" + h.Whose() + ", " + h.Time.Format("2006-01-02 15:04") + ")"
+		}
+		said = append(said, h.Mention.String()+where)
+	}
+	return string(st.Session) + " went on in " + count + " places: " + strings.Join(said, ", ")
+}
+
+// RecentHeads returns the heads that a person is told of without asking: those of an open session, and of other
+// lines than the one here those of the last 30 days. It is nil if there is no other line.
+func (s *Service) RecentHeads(ctx context.Context, st *journal.State) []Head {
+	const told = 30 * 24 * time.Hour
+	if IsClosed(st.Status) {
+		return nil
+	}
+	heads := slices.DeleteFunc(s.HeadsOf(ctx, st), func(h Head) bool { return !h.Here && s.Now().Sub(h.Time.Time) > told })
+	if len(heads) < 2 {
+		return nil
+	}
+	return heads
+}
