@@ -24,6 +24,8 @@ type conversation struct {
 	Turn    turn         `json:"turn"`
 	// When the agent was last told what happened to the files.
 	Seen time.Time `json:"seen"`
+	// Removed is what to say of the work of others that the last turn removed.
+	Removed string `json:"removed,omitempty"`
 	// Children are the ids of the conversations of its subagents.
 	Children []string  `json:"children,omitempty"`
 	Last     time.Time `json:"last"`            // time of the last event
@@ -54,6 +56,8 @@ type turn struct {
 	Subject string `json:"subject,omitempty"` // first words of the prompt
 	// The files when the prompt was given.
 	Tree name.OID `json:"tree,omitempty"`
+	// Worked says that a tool changed files since then, or since the milestone of its end.
+	Worked bool `json:"worked,omitempty"`
 
 	// The milestone of its end, after which the agent may go on: its id, its step and its files.
 	// The step is nil where turns are not steps.

@@ -260,6 +260,7 @@ func with(message, subject string) string {
 // tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
 func (h *handler) tool(ctx context.Context) error {
 	label, _, err := h.save(ctx, create.Request{Trigger: triggerTool, Message: name.Clip(h.redact(h.e.Use), longestMessage)})
+	h.c.Turn.Worked = h.c.Turn.Worked || label != ""
 	h.c.Turn.Open = h.c.Turn.Open || label != "" && h.c.Turn.Tree != ""
 	return err
 }
@@ -287,6 +288,9 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	}
 	t := &h.c.Turn
 	request := create.Request{Trigger: triggerTurn, Message: message, Unless: cmp.Or(t.End, t.Tree), Since: t.Tree, Agent: h.by()}
+	if t.Worked {
+		request.Unless = noTree
+	}
 	if t.Made != "" {
 		st, err := h.s.State(ctx, h.c.Session)
 		if err != nil {
@@ -311,10 +315,11 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	if err != nil {
 		return err
 	}
-	t.Open = false
+	t.Open, t.Worked = false, false
 	if made == nil {
 		return nil
 	}
+	h.c.Removed = h.removed(ctx, tree)
 	// Lines of the transcript that were not saved belong to the next milestone.
 	h.c.Transcript, h.c.Spending = now, spent
 	h.work.NewTurn(h.worker(), made.ID)
@@ -324,6 +329,10 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	}
 	return nil
 }
+
+// noTree is the tree of no worktree: a turn whose tools changed files is a step even if the files are as they
+// were before, because what was there in between may be work that somebody wants back.
+const noTree = name.OID("-")
 
 // longestMessage bounds what a message says of a tool's use, in characters.
 const longestMessage = 256

@@ -58,6 +58,8 @@ type Worker struct {
 	// checkpoint Whole.Since to the checkpoint End.
 	Whole record.Whole `json:"whole"`
 	End   name.ID      `json:"end,omitempty"`
+	// Foreign has what others made before its tools and prompts, by path.
+	Foreign map[string]Foreign `json:"foreign,omitempty"`
 }
 
 // Window is the time in which a tool may be at work: from the hook before it to the one after it, or
@@ -290,6 +292,7 @@ func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims 
 	}
 	if by := w.Workers[look.Worker]; by != nil {
 		by.Whole, by.End = by.with(previous, changes, claims), made
+		by.meet(look.Moment, made, changes, claims)
 	}
 }
 

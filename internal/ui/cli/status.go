@@ -53,6 +53,11 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
 	}
 	if !app.json {
+		var removed string
+		if told, err := s.Recall(connect.RemovedFile, &removed); told && err == nil && removed != "" {
+			app.warn(removed)
+			_ = s.Forget(connect.RemovedFile) // it is said again
+		}
 		for _, st := range connect.Troubled(s) {
 			for _, w := range st.Warnings {
 				app.warn(st.Title + ": " + w.Problem + " (" + w.Remedy + ")")

@@ -31,6 +31,9 @@ func healthFile(gitDir, name string) string {
 	return filepath.Join(gitDir, "checkpoint", "agents", "failing-"+name)
 }
 
+// RemovedFile remembers what an agent's last prompt removed of the work of others, until status says it.
+const RemovedFile = "removed.json"
+
 // HealthOf reads it. A file that is missing or damaged means that nothing fails.
 func HealthOf(gitDir, name string) Health {
 	h := Health{}
