@@ -110,12 +110,43 @@ func (s *set) find(ctx context.Context, path string, base Version) (at, why stri
 	return path, "", nil
 }
 
+// refuseEdited makes conflicts of files that the changes rename and edit, if they are not at the new name as the changes
+// expect: what came back at the old name would lack what was done since.
+func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
+	at, made, gone := map[string]Change{}, false, false
+	entries := map[string]git.Entry{}
+	for _, c := range changes {
+		at[c.Path], entries[c.Path] = c, c.To.Entry
+		made, gone = made || !c.From.there(), gone || !c.To.there()
+	}
+	if !made || !gone {
+		return nil
+	}
+	theirs, err := s.repo.Trees.Edit(ctx, s.base, entries)
+	if err != nil {
+		return err
+	}
+	found, err := s.renamedBetween(ctx, s.base, theirs)
+	for from, to := range found {
+		if c, is := at[from]; is && at[to].To.there() && !isEmpty(c.From.Entry.OID) && !s.now(from, c.From).Same(c.From) {
+			s.pairs[from], s.pairs[to] = to, from
+			s.conflict(from, "renamed and changed, and changed or deleted since")
+		}
+	}
+	return err
+}
+
 // mostCompared is how many files git compares with each other to find renames.
 const mostCompared = "-l2000"
 
 // similar returns what git takes for renames in ours since base.
 func (s *set) similar(ctx context.Context) (map[string]string, error) {
-	out, err := s.repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(s.base), string(s.ours.Tree)}})
+	return s.renamedBetween(ctx, s.base, s.ours.Tree)
+}
+
+// renamedBetween returns what git takes for renames from one tree to another.
+func (s *set) renamedBetween(ctx context.Context, from, to name.OID) (map[string]string, error) {
+	out, err := s.repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +174,13 @@ func (s *set) back(ctx context.Context, p pair) error {
 	switch {
 	case why != "":
 	case !ours.there():
-		// Somebody deleted the new name. Where the old one was, the file comes back.
-		if err := s.one(ctx, p.from); err != nil {
-			return err
-		}
-		return s.one(ctx, p.to)
+		why = "deleted since"
 	case at == to: // somebody renamed it back
 		s.note(from, Same, "")
 		s.note(to, Same, "")
 		return nil
+	case at != from: // as for git: one file, two new names
+		why = "renamed to " + at + " since"
 	case s.now(to, p.to.From).there():
 		why = "made again since it was renamed"
 	}
@@ -166,7 +195,7 @@ func (s *set) back(ctx context.Context, p pair) error {
 	} else if ours.Entry.Mode == p.from.From.Entry.Mode {
 		ours.Entry.Mode = p.to.To.Entry.Mode
 	}
-	s.edits[at], s.edits[to] = Version{}, ours
+	s.edits[from], s.edits[to] = Version{}, ours
 	s.note(from, how, "")
 	s.note(to, how, "")
 	return nil

@@ -164,6 +164,9 @@ func (m *Merge) Apply(ctx context.Context, base name.OID, changes []Change) erro
 			return err
 		}
 	}
+	if err := s.refuseEdited(ctx, rest); err != nil {
+		return err
+	}
 	for _, c := range rest {
 		if err := s.one(ctx, c); err != nil {
 			return err
