@@ -115,9 +115,11 @@ func joined(diffs []*difference) [][]threeway.Change {
 	last := map[string]*threeway.Change{}
 	for i, d := range diffs {
 		sets[i] = slices.Clone(d.changes)
+		back := slices.ContainsFunc(sets[i], func(c threeway.Change) bool { return c.From == (threeway.Version{}) })
 		for j := range sets[i] {
 			c := &sets[i][j]
-			if newer := last[c.Path]; newer != nil && newer.To.Same(c.From) {
+			// What may be a rename stays together.
+			if newer := last[c.Path]; newer != nil && newer.To.Same(c.From) && !(back && c.To == (threeway.Version{})) {
 				newer.To, newer.Called.Theirs = c.To, c.Called.Theirs
 				c.To = c.From // nothing is left to do for it
 			} else {
