@@ -190,6 +190,9 @@ type Change struct {
 const (
 	maxTreeDepth = 4096 // an index can name deeper paths than the 2,048 of a new git's core.maxTreeDepth
 	maxTreePaths = 1 << 22
+	// Trees that name each other many times are small to send and huge to unfold: beyond this many paths, there
+	// may be so many for each entry that is stored.
+	freePaths, pathsOfEntry = 100_000, 16
 )
 
 // Diff lists the paths that differ between two trees, sorted. Renames are not detected. An
@@ -231,7 +234,7 @@ func (t *Trees) Beyond(ctx context.Context, base, tree name.OID) ([]name.OID, er
 // a level. each returns how many results it has collected so far, which counts towards
 // maxTreePaths.
 func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair, []Change) int) error {
-	level := []treePair{{"", a, b}}
+	level, stored := []treePair{{"", a, b}}, 0
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > maxTreeDepth {
 			return fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
@@ -240,6 +243,9 @@ func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair
 		if err != nil {
 			return err
 		}
+		for _, entries := range trees {
+			stored += len(entries)
+		}
 		var next []treePair
 		for _, p := range level {
 			if p.a == p.b {
@@ -247,8 +253,8 @@ func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair
 			}
 			changed, deeper := compare(p, trees[p.a], trees[p.b])
 			next = append(next, deeper...)
-			if each(p, changed)+len(next) > maxTreePaths {
-				return fmt.Errorf("compare trees %s and %s: more than %d paths", a, b, maxTreePaths)
+			if most := min(maxTreePaths, freePaths+pathsOfEntry*stored); each(p, changed)+len(next) > most {
+				return fmt.Errorf("compare trees %s and %s: more than %d paths in %d entries", a, b, most, stored)
 			}
 		}
 		level = next

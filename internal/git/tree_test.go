@@ -276,3 +276,41 @@ func TestDiffAgain(t *testing.T) {
 		got[0] = Change{}
 	}
 }
+
+// Trees that name each other are refused before they fill the memory: they have few entries and many paths. As many
+// copies of a directory as a project may have are compared.
+func TestUnfoldedTrees(t *testing.T) {
+	f := newFixture(t)
+	ctx, trees := t.Context(), f.open().Trees
+	file := Entry{Mode: ModeFile, OID: name.OID(f.Blob("x"))}
+	grow := func(e Entry) Entry {
+		var entries []Entry
+		for i := range 10 {
+			e.Name = fmt.Sprint(i)
+			entries = append(entries, e)
+		}
+		oid, err := trees.Write(ctx, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Entry{Mode: ModeTree, OID: oid}
+	}
+	tree := file
+	for range 4 {
+		tree = grow(tree)
+	}
+	if changes, err := trees.Diff(ctx, "", tree.OID); err != nil || len(changes) != 10_000 {
+		t.Errorf("%d paths, %v", len(changes), err)
+	}
+	for range 4 {
+		tree = grow(tree)
+	}
+	for _, pair := range [][2]name.OID{{"", tree.OID}, {tree.OID, ""}} {
+		if _, err := trees.Diff(ctx, pair[0], pair[1]); err == nil || !strings.Contains(err.Error(), "paths in") {
+			t.Errorf("compared %v: %v", pair, err)
+		}
+	}
+	if err := trees.Walk(ctx, tree.OID, func(string, Entry) error { return nil }); err == nil {
+		t.Error("walked")
+	}
+}
