@@ -437,14 +437,10 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 		}
 		d.Flags = oid
 	}
-	limit, err := c.s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
-	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
-		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
-	}
-	if err != nil {
+	var err error
+	if d.Limits.Size, err = c.longest(); err != nil {
 		return store.Written{}, err
 	}
-	d.Limits.Size = limit
 	written, err := c.s.Store.WriteCheckpoint(ctx, d)
 	if size, is := errors.AsType[*record.SizeError](err); is {
 		if c.lighten() {

@@ -5,6 +5,7 @@ package create
 // then.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -65,6 +66,19 @@ func (c *draft) lighten() bool {
 	r.State, r.Error, r.Topic, r.Status = json.RawMessage("{}"), nil, "", checkpoint.StatusOpen
 	maps.DeleteFunc(r.Outputs, func(string, record.Output) bool { return true })
 	return true
+}
+
+// longest returns how large the record may be, in bytes. What is only carried over was made elsewhere, where more
+// may be allowed: checkpoint.maxRecordSize is for what is added here.
+func (c *draft) longest() (int64, error) {
+	limit, err := c.s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
+	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
+		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
+	}
+	if c.prev.record != nil && bytes.Equal(c.record.State, c.prev.record.State) {
+		limit = checkpoint.DefaultMaxRecordSize
+	}
+	return limit, err
 }
 
 func tooLarge(size *record.SizeError) error {
