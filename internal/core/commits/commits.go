@@ -137,7 +137,7 @@ func (d *Draft) Edit(ctx context.Context, s *checkpoint.Service) error {
 		return err
 	}
 	if d.Message = string(data); strings.TrimSpace(d.Message) == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "", "a hook left the message of %s empty; nothing was changed", d.Label)
+		return checkpoint.Failure(checkpoint.KindRefused, "", "a hook left the message of %s empty, so no commit was made", d.Label)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string,
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
 	var failed *git.Error
 	if errors.As(err, &failed) {
-		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed; nothing was changed", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
+		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed, so no commit was made", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
 	}
 	return err
 }
@@ -192,7 +192,7 @@ func (d *Draft) Write(ctx context.Context, s *checkpoint.Service, parent name.OI
 	}
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: args, Env: env, Stdin: strings.NewReader(d.Message)})
 	if err != nil {
-		return "", &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the commit of " + d.Label + " cannot be made; nothing was changed", Err: err}
+		return "", &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the commit of " + d.Label + " cannot be made", Err: err}
 	}
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
 }

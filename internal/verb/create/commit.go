@@ -278,7 +278,7 @@ func (c *captured) withoutCommit(why error) {
 		k.unstage(c)
 		c.landing = nil
 	}
-	c.unlanded = append([]string{"no commit was made: " + strings.ReplaceAll(checkpoint.MessageOf(why), "; nothing was changed", "") + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
+	c.unlanded = append([]string{"no commit was made: " + strings.TrimSuffix(checkpoint.MessageOf(why), ", so no commit was made") + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
 }
 
 // landed is called after the transaction. It completes the commit, or abandons it and reports
