@@ -189,10 +189,9 @@ type Change struct {
 // than any machine can list.
 const (
 	maxTreeDepth = 4096 // an index can name deeper paths than the 2,048 of a new git's core.maxTreeDepth
-	maxTreePaths = 1 << 22
-	// Trees that name each other many times are small to send and huge to unfold: beyond this many paths, there
-	// may be so many for each entry that is stored.
-	freePaths, pathsOfEntry = 100_000, 16
+	// Trees that name each other many times are small to send and huge to unfold: beyond freePaths, there may be
+	// so many paths for each entry that is stored.
+	maxTreePaths, freePaths, pathsOfEntry = 1 << 22, 100_000, 16
 )
 
 // Diff lists the paths that differ between two trees, sorted. Renames are not detected. An
@@ -239,12 +238,9 @@ func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair
 		if depth > maxTreeDepth {
 			return fmt.Errorf("compare trees %s and %s: more than %d directories deep", a, b, maxTreeDepth)
 		}
-		trees, err := t.readPairs(ctx, level)
+		trees, err := t.readPairs(ctx, level, &stored)
 		if err != nil {
 			return err
-		}
-		for _, entries := range trees {
-			stored += len(entries)
 		}
 		var next []treePair
 		for _, p := range level {
@@ -268,8 +264,8 @@ type treePair struct {
 	a, b name.OID // empty: there is no directory on this side
 }
 
-// readPairs reads the trees of all pairs that differ, each tree once.
-func (t *Trees) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][]Entry, error) {
+// readPairs reads the trees of all pairs that differ, each tree once, and adds their entries to stored.
+func (t *Trees) readPairs(ctx context.Context, pairs []treePair, stored *int) (map[name.OID][]Entry, error) {
 	trees := map[name.OID][]Entry{}
 	var want []string
 	for _, p := range pairs {
@@ -294,7 +290,7 @@ func (t *Trees) readPairs(ctx context.Context, pairs []treePair) (map[name.OID][
 		if at := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") }); at >= 0 {
 			return fmt.Errorf("read tree %s: %w: it contains %q, a name that git refuses", want[i], ErrUnreadable, entries[at].Name)
 		}
-		trees[name.OID(want[i])] = entries
+		trees[name.OID(want[i])], *stored = entries, *stored+len(entries)
 		return err
 	})
 	return trees, err
