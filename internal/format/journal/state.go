@@ -426,11 +426,12 @@ func (s *State) IsRedo(e *Event) bool {
 }
 
 // Line iterates over the current checkpoint and its predecessors by Previous, newest first, without
-// those that are not live. It ends where a Previous is empty or not known here.
+// those that are not live. At a place, what another worktree left behind is on the line all the same. It ends
+// where a Previous is empty or not known here.
 func (s *State) Line() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for c := range s.LineTo(s.CurrentEntry()) {
-			if c.Live && !yield(c) {
+			if (c.Live || s.Place != "" && !c.Dead) && !yield(c) {
 				return
 			}
 		}

@@ -1,0 +1,251 @@
+package checkpoint_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/repair"
+	"git-checkpoint/internal/verb/resume"
+	"git-checkpoint/internal/verb/rollback"
+)
+
+// lined is a schedule of worktrees that edit, save, go back and sync in one session.
+type lined struct {
+	*clones
+	random *rand.Rand
+	at     []*spot
+	twins  map[string]name.ID // what each name with the end of an id meant
+	story  []string
+}
+
+// spot is a worktree with what its files were at its last checkpoint or move.
+type spot struct {
+	*clone
+	dir   string
+	saved map[string]string // nil: it has made neither yet
+}
+
+// Whatever worktrees of several clones do in any order, what a checkpoint says changed is what was edited in its
+// worktree since its last checkpoint or move; no rollback and no undo takes what another head is built on; one
+// worktree alone has one head; a name that was shown never means another checkpoint; and where nothing was edited
+// nothing has changed. LINES_OPERATIONS runs more than a few.
+func TestLinesOfWorktrees(t *testing.T) {
+	operations := 120
+	if testing.Short() {
+		operations = 30
+	}
+	if n, err := strconv.Atoi(os.Getenv("LINES_OPERATIONS")); err == nil {
+		operations = n
+	}
+	const each = 60
+	for seed := *firstSeed; operations > 0; seed, operations = seed+1, operations-each {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 7)) // it has to come again
+			l := &lined{clones: newClones(t, 1+random.IntN(4), 1), random: random, twins: map[string]name.ID{}}
+			for _, c := range l.all {
+				l.at = append(l.at, &spot{clone: c, dir: c.dir})
+				if random.IntN(3) == 0 {
+					c.other = c.dir + "-other"
+					l.git(c.dir, "worktree", "add", "-q", "-b", "other", c.other)
+					l.at = append(l.at, &spot{clone: c, dir: c.other})
+				}
+			}
+			defer func() {
+				if t.Failed() {
+					t.Log(strings.Join(l.story, "\n"))
+				}
+			}()
+			for range min(operations, each) {
+				l.step()
+			}
+			for _, c := range l.all {
+				c.at = ""
+				c.must(func(ctx context.Context, s *checkpoint.Service) error {
+					return repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
+						if !v.OK {
+							t.Errorf("%s: %+v", filepath.Base(c.dir), v.Findings)
+						}
+						return nil
+					})
+				})
+			}
+		})
+	}
+}
+
+// step lets one worktree do something. Being refused is a valid result.
+func (l *lined) step() {
+	p := l.at[l.random.IntN(len(l.at))]
+	p.clone.at = p.dir
+	before := p.state()
+	what, moves, err := "", false, error(nil)
+	switch k := l.random.IntN(12); {
+	case k < 4:
+		file := "f" + strconv.Itoa(l.random.IntN(4))
+		if what = "edit " + file; l.random.IntN(4) == 0 {
+			_ = os.Remove(filepath.Join(p.dir, file))
+		} else if err = os.WriteFile(filepath.Join(p.dir, file), []byte(fmt.Sprint(len(l.story))), 0o666); err != nil {
+			l.t.Fatal(err)
+		}
+	case k < 7:
+		what, err = l.save(p)
+	case k < 9:
+		what, err = "sync", p.sync("r0")
+	case k < 10 && before != nil && before.Len() > 0:
+		e := before.At(l.random.IntN(before.Len()))
+		what, moves = "rollback "+string(e.Checkpoint), true
+		err = p.do(func(ctx context.Context, s *checkpoint.Service) error {
+			r, err := rollback.Prepare(ctx, s, rollback.Request{Session: string(demo), Ref: string(e.Checkpoint)})
+			if err == nil {
+				_, err = r.Apply(ctx)
+			}
+			return err
+		})
+	case k < 11:
+		what, moves, err = "undo", true, p.undo()
+	case before != nil:
+		what, moves = "resume", true
+		err = p.do(func(ctx context.Context, s *checkpoint.Service) error {
+			_, err := resume.Do(ctx, s, resume.Request{Target: string(demo), Choice: resume.Accept})
+			return err
+		})
+	}
+	l.story = append(l.story, fmt.Sprintf("%s: %s %v", filepath.Base(p.dir), what, err))
+	after := p.state()
+	if after == nil {
+		return
+	}
+	if moves && err == nil && after.Place != "" && (before == nil || after.Count() > before.Count()) {
+		l.kept(p, before, after, what)
+		p.saved = l.filesOf(p, after) // an undo brings back what was not saved, too
+	}
+	l.names(p, after)
+	if len(l.at) == 1 && len(after.Heads()) > 1 {
+		l.t.Errorf("%s: one worktree alone has %d heads", what, len(after.Heads()))
+	}
+	if p.saved != nil && after.Place != "" && len(l.edited(p)) == 0 {
+		p.must(func(ctx context.Context, s *checkpoint.Service) error {
+			d, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: string(demo), A: "@"})
+			if err == nil && len(d.Files) > 0 {
+				l.t.Errorf("%s in %s: nothing was edited, but changed are %v", what, filepath.Base(p.dir), d.Files)
+			}
+			return err
+		})
+	}
+}
+
+// save makes a checkpoint and compares what it says with what was edited.
+func (l *lined) save(p *spot) (string, error) {
+	var made *record.Record
+	err := p.do(func(ctx context.Context, s *checkpoint.Service) error {
+		d, err := create.Checkpoint(ctx, s, create.Request{Session: string(demo)})
+		if err == nil {
+			made = d.Record
+		}
+		return err
+	})
+	if err != nil {
+		return "save", err
+	}
+	var said []string
+	for _, path := range slices.Concat(made.Files.Created, made.Files.Modified, made.Files.Deleted) {
+		said = append(said, string(path))
+	}
+	slices.Sort(said)
+	if edited := l.edited(p); p.saved != nil && !slices.Equal(said, edited) {
+		l.t.Errorf("%s in %s: it says that %v changed, and %v were edited", made.ID, filepath.Base(p.dir), said, edited)
+	}
+	p.saved = l.files(p)
+	return "save " + string(made.ID), nil
+}
+
+// kept checks that a rollback or an undo left what other heads are built on.
+func (l *lined) kept(p *spot, before, after *journal.State, what string) {
+	if before == nil {
+		return
+	}
+	here := before.Here()
+	for _, head := range before.Heads() {
+		if here[head.Place] {
+			continue
+		}
+		for i, on := range before.OnLine(head) {
+			if e := before.At(i); on && e.Live && !after.Entry(e.Checkpoint).Live {
+				l.t.Errorf("%s in %s took %s, which %s is built on", what, filepath.Base(p.dir), e.Checkpoint, head.Checkpoint)
+			}
+		}
+	}
+}
+
+// names checks that each name with the end of an id means what it meant, in each worktree.
+func (l *lined) names(p *spot, st *journal.State) {
+	for _, e := range st.Checkpoints() {
+		if e.Dead || e.Safety {
+			continue
+		}
+		called := checkpoint.NameTo(st, e)
+		p.must(func(ctx context.Context, s *checkpoint.Service) error {
+			found, err := s.Reach(ctx, string(demo), called)
+			if err == nil && found.Entry.Checkpoint != e.Checkpoint {
+				l.t.Errorf("%q means %s, not %s", called, found.Entry.Checkpoint, e.Checkpoint)
+			}
+			return nil
+		})
+		if strings.Count(called, ".") > 0 && len(called[strings.LastIndexByte(called, '.')+1:]) == 4 {
+			if was := l.twins[called]; was != "" && was != e.Checkpoint {
+				l.t.Errorf("%q meant %s, and means %s", called, was, e.Checkpoint)
+			}
+			l.twins[called] = e.Checkpoint
+		}
+	}
+}
+
+// files are the files of a worktree.
+func (l *lined) files(p *spot) map[string]string {
+	found := map[string]string{}
+	for i := range 4 {
+		file := "f" + strconv.Itoa(i)
+		if data, err := os.ReadFile(filepath.Join(p.dir, file)); err == nil {
+			found[file] = string(data)
+		}
+	}
+	return found
+}
+
+// filesOf are the files of the place of a worktree.
+func (l *lined) filesOf(p *spot, st *journal.State) map[string]string {
+	found, commit := map[string]string{}, string(st.Entry(st.Place).Event().Commit)
+	for _, file := range strings.Fields(l.git(p.dir, "ls-tree", "--name-only", commit)) {
+		if file != "file" {
+			found[file] = l.git(p.dir, "show", commit+":"+file)
+		}
+	}
+	return found
+}
+
+// edited are the files that differ from those at the last checkpoint or move, sorted.
+func (l *lined) edited(p *spot) (edited []string) {
+	now := l.files(p)
+	for i := range 4 {
+		file := "f" + strconv.Itoa(i)
+		was, had := p.saved[file]
+		is, has := now[file]
+		if had != has || was != is {
+			edited = append(edited, file)
+		}
+	}
+	return edited
+}
