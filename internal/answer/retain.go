@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func (a Pruned) text(p *page) {
 		p.done("Pruned: "+count+freed(r), "")
 	default:
 		p.done("Pruned: "+count+", "+size+" to be freed by git gc", "")
+	}
+	if r.Elsewhere > 0 {
+		p.line(plain(strconv.Itoa(r.Elsewhere) + " made elsewhere: " + strings.Join(r.By, ", ")))
 	}
 	p.judged("", r.Pruned)
 	if r.Others > 0 {

@@ -134,6 +134,12 @@ func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, 
 	return best, nil
 }
 
+// OwnWorktrees returns the ids of all worktrees of the repository.
+func (s *Service) OwnWorktrees() []string {
+	_, own := s.worktreeIDs()
+	return own
+}
+
 // worktreeIDs returns the id of this worktree, or "" if nothing was made here, and those of all worktrees
 // of the repository.
 func (s *Service) worktreeIDs() (here string, own []string) {

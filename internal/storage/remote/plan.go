@@ -25,6 +25,8 @@ type Plan struct {
 	// pushed a pin meanwhile; a deletion on its own would remove a checkpoint that is pinned by
 	// then.
 	Delete []Update
+	// Owed are refs of dead checkpoints at a remote whose journal needs no update.
+	Owed []Update
 	// Conflicts are ids that both sides have with different commits.
 	Conflicts []Conflict
 }
@@ -56,8 +58,8 @@ func PlanPush(session name.Session, here, there *Session, tip name.OID, dead fun
 		}
 	}
 	p.archive(here, there, dead)
-	if p.Journal != "" {
-		p.deleteDead(there, dead)
+	if p.deleteDead(there, dead); p.Journal == "" {
+		p.Delete, p.Owed = nil, p.Delete
 	}
 	byRef := func(a, b Update) int { return strings.Compare(string(a.Ref), string(b.Ref)) }
 	slices.SortFunc(p.Create, byRef)

@@ -58,7 +58,7 @@ func TestPlanPush(t *testing.T) {
 		"all is there":                          {&Session{Journal: "j", Checkpoints: here.Checkpoints}, "j", "", Plan{}},
 		"another value":                         {&Session{Journal: "j", Checkpoints: map[name.ID]name.OID{one: "x", two: "b", three: "c"}}, "j", "", Plan{Conflicts: []Conflict{{ref(one), "a", "x"}}}},
 		"a dead one":                            {&Session{Journal: "i", Checkpoints: here.Checkpoints}, "j", two, Plan{Journal: "j", Delete: []Update{{Ref: ref(two)}}}},
-		"a dead one of a journal that is there": {&Session{Journal: "j", Checkpoints: here.Checkpoints}, "j", two, Plan{}},
+		"a dead one of a journal that is there": {&Session{Journal: "j", Checkpoints: here.Checkpoints}, "j", two, Plan{Owed: []Update{{Ref: ref(two)}}}},
 		"a dead one that is not there":          {&Session{Journal: "i", Checkpoints: map[name.ID]name.OID{one: "a", three: "c"}}, "j", two, Plan{Journal: "j"}},
 		"an archive that holds it":              {&Session{Journal: "j", Archived: map[name.ID]name.OID{one: "a", two: "b", three: "c"}}, "j", "", Plan{}},
 	} {

@@ -37,10 +37,11 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	}
 	e := c.eventOf(journal.KindPrune)
 	e.Reason = "pruned"
+	own := retain.Own(c.s)
 	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
 	for i, verdict := range verdicts {
 		entry := v.State.Entry(name.ID(verdict.ID))
-		if verdict.Keep || entry == nil || entry.Safety || !c.prunes(items[i]) {
+		if verdict.Keep || entry == nil || entry.Safety || !own(entry.Event()) || !c.prunes(items[i]) {
 			continue
 		}
 		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})

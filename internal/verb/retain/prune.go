@@ -96,6 +96,9 @@ type PruneAnswer struct {
 	Waiting *int64 `json:"waiting,omitempty"` // how much will be freed when the grace period has passed
 	Grace   string `json:"grace,omitempty"`   // git's grace period
 
+	Elsewhere int      `json:"-"` // how many of the pruned ones somebody else made
+	By        []string `json:"-"` // who, sorted
+
 	Only   name.Session `json:"-"` // the one session that was looked at
 	Others int          `json:"-"` // sessions that were not
 }
@@ -274,16 +277,18 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 			return err
 		}
 	}
-	gone := map[name.ID]bool{}
+	gone, own := map[name.ID]bool{}, Own(p.s)
 	var commits []name.OID
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
 		j := judged(e, v.Reason)
-		if v.Keep || p.req.Automatic && e.Safety {
+		if v.Keep || p.req.Automatic && (e.Safety || !own(e.Event())) {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
 		}
-		p.answer.Pruned = append(p.answer.Pruned, j)
+		if p.answer.Pruned = append(p.answer.Pruned, j); !own(e.Event()) {
+			p.answer.elsewhere(e.Event().By())
+		}
 		gone[e.Checkpoint] = true
 		commits = append(commits, j.Commit)
 	}

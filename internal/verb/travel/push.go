@@ -84,7 +84,11 @@ func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
 		err = t.pushOnce(ctx, here, there)
 		switch {
 		case err == nil:
-			return t.pushed(ctx)
+			if more, err := t.payOwed(ctx); err != nil || !more {
+				return errors.Join(err, t.pushed(ctx))
+			}
+			there, try = nil, 0
+			continue
 		case !errors.Is(err, errStale):
 			return unreachable(err)
 		case try >= pushTries:
@@ -164,6 +168,7 @@ func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) er
 			return err
 		}
 	}
+	c.findOwed()
 	return nil
 }
 

@@ -47,8 +47,8 @@ func unforged(session name.Session, tip name.OID, st *journal.State) error {
 }
 
 // maxDeletes bounds how many refs of dead checkpoints one push deletes. Every reader ignores the
-// rest, and a later push deletes them.
-const maxDeletes = 400
+// rest; see payOwed.
+var maxDeletes = 400
 
 // send carries out the plan. First it sends, in chunks, the checkpoints that do not fit into one
 // push. The rest goes in one atomic push: the last checkpoints with the journals, the deletions and

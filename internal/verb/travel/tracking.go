@@ -63,6 +63,9 @@ type memory struct {
 	// still to be sent. If an address is missing, no push to it has sent any of them yet.
 	Outside map[string][]lfs.Named `json:"outside,omitempty"`
 
+	// Keeps is true while the remote does not let pruned checkpoints be deleted.
+	Keeps bool `json:"keeps,omitempty"`
+
 	file string // its name in the checkpoint directory
 }
 

@@ -129,9 +129,10 @@ type transfer struct {
 	ours map[name.Session]*Joined
 	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
 	tracking map[name.Ref]name.OID
-	said     map[string]bool // warnings that were already printed
-	hasOld   bool            // the remote has a session from before a rewrite, see leaveBegunAnew
-	noNotes  bool            // the host refuses the notes, which is not a failure
+	said     map[string]bool            // warnings that were already printed
+	hasOld   bool                       // the remote has a session from before a rewrite, see leaveBegunAnew
+	owed     map[name.Session][]name.ID // pruned checkpoints that the last round left at the remote, see payOwed
+	noNotes  bool                       // the host refuses the notes, which is not a failure
 	// unsent says what content outside git was not sent, see sendOutside.
 	unsent []string
 }
