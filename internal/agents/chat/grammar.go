@@ -108,6 +108,18 @@ func nextRef(text string) (ref, after string) {
 	return string(session) + ":" + ref, after
 }
 
+// nextRefs returns the checkpoints with which a text begins, and what follows them.
+func nextRefs(text string, most int) (refs []string, after string) {
+	for len(refs) < most {
+		ref, after := nextRef(text)
+		if ref == "" {
+			break
+		}
+		refs, text = append(refs, ref), after
+	}
+	return refs, text
+}
+
 // read reads a line as this form. Free text after a checkpoint counts only where a colon follows the
 // words, because anything else may be prose.
 func (f form) read(line, words string) (c command, ours bool) {
@@ -120,13 +132,7 @@ func (f form) read(line, words string) (c command, ours bool) {
 		return c, false
 	}
 	colon := strings.HasPrefix(rest, ":") || words[0] == '/'
-	for len(c.refs) < f.Most {
-		ref, after := nextRef(rest)
-		if ref == "" {
-			break
-		}
-		c.refs, rest = append(c.refs, ref), after
-	}
+	c.refs, rest = nextRefs(rest, f.Most)
 	for len(f.Flags) > 0 {
 		flag, after, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
 		if !slices.Contains(f.Flags, flag) {
@@ -174,14 +180,11 @@ func (f form) typed(refs, flags []string) string {
 	return strings.Join(append([]string{strings.Join(append([]string{f.Words[0]}, refs...), ":")}, flags...), " ")
 }
 
-// Limits of what is taken for a mistyped command: how many letters may be wrong in a short word and in a
-// long one, and how many words a line may have after one that is right. More are a sentence.
+// Limits of what is taken for a mistyped command: how many letters there are for each that may be wrong, and how
+// many words a line may have after one that is right. More are a sentence.
 const (
-	shortWord       = 5
-	mostWrongShort  = 1
-	mostWrong       = 2
+	lettersPerWrong = 4
 	mostWordsAfter  = 2
-	prefixOfNumbers = ":0123456789@"
 )
 
 // mistyped returns the command for a line whose word is that of one of ours, or nearly so, but which is
@@ -195,30 +198,20 @@ func mistyped(line string) (c command, ours bool) {
 	if line[0] != '*' || len(word) < 2 {
 		return c, false
 	}
-	best := mostWrong + 1
+	best := len(line)
 	for _, f := range forms() {
-		most := mostWrong
-		if len(f.Words[0]) <= shortWord+len("*") {
-			most = mostWrongShort
-		}
 		for _, words := range f.Words {
-			if d := name.Distance(word, words); words[0] == '*' && d <= most && d < best {
+			if d := name.Distance(word, words); words[0] == '*' && d <= len(words)/lettersPerWrong && d < best {
 				best, c.form = d, f
 				c.Words = []string{words}
 			}
 		}
 	}
-	var refs []string
-	after := rest
-	for ref := "-"; ref != ""; {
-		if ref, after = nextRef(after); ref != "" {
-			refs = append(refs, ref)
-		}
-	}
+	refs, after := nextRefs(rest, len(rest))
 	prose := strings.Contains(rest, "*") || strings.HasPrefix(rest, "_") || len(strings.Fields(strings.TrimLeft(rest, ":"))) > mostWordsAfter || best > 0 && strings.Trim(after, separators) != "" && len(refs) == 0
 	// *rollback:1; and so on is no sentence.
-	command := best == 0 && len(rest) > 1 && rest[0] == ':' && strings.Contains(prefixOfNumbers, rest[1:2])
-	if best > mostWrong || prose && !command {
+	command := best == 0 && len(rest) > 1 && rest[0] == ':' && strings.Contains("0123456789@", rest[1:2])
+	if len(c.Words) == 0 || prose && !command {
 		return c, false
 	}
 	for len(refs) < c.Least {

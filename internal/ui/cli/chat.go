@@ -40,18 +40,15 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 		if known, err := s.Recall(checkpoint.ChatFile, &talk.Asked); err != nil || !known {
 			talk.Asked = nil
 		}
-		asked := talk.Asked != nil
 		said := ""
 		if said, ours, err = talk.Answer(ctx, text); said != "" {
 			_, failed := io.WriteString(app.Terminal.Out, said+"\n")
 			err = errors.Join(err, failed)
 		}
-		if talk.Asked != nil {
-			return errors.Join(err, s.Remember(checkpoint.ChatFile, talk.Asked))
-		} else if asked {
+		if talk.Asked == nil {
 			return errors.Join(err, s.Forget(checkpoint.ChatFile))
 		}
-		return err
+		return errors.Join(err, s.Remember(checkpoint.ChatFile, talk.Asked))
 	})
 	// Outside a repository, too, any other text is an ordinary prompt, which must not cause an error.
 	if !ours {
