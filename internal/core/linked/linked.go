@@ -188,6 +188,9 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 			// Files are still written there, as in a rollback.
 			mode |= 0o300
 		}
+		if isDir && !git.RefusedName(at, false) { // it may have held no file
+			root.MkdirAll(filepath.FromSlash(at), 0o777) //nolint:errcheck // Lstat says more
+		}
 		info, err := root.Lstat(filepath.FromSlash(at))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (info.IsDir() != isDir || info.Mode()&fs.ModeSymlink != 0) {
 			continue

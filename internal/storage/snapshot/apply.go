@@ -100,6 +100,8 @@ func (r *Restore) moveFiles(ctx context.Context) error {
 			r.removeEmptied()
 			r.trace("emptied")
 			r.putDirs()
+		} else if step.kind == OpWrite {
+			r.makeDirs()
 		}
 	}
 	return nil
@@ -287,11 +289,11 @@ func (r *Restore) removeEmpty(dir string) error {
 }
 
 // removeEmptied removes the directories that the deletions left empty, as git does, the deepest
-// first. It keeps those that new files go into, and the user's working directory.
+// first. It keeps those that new files go into or that the target had, and the user's working directory.
 func (r *Restore) removeEmptied() {
 	deepest := func(a, b string) int { return len(b) - len(a) }
 	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
-		if !r.intent.Parents[d] && !covers(d, path.Clean(r.worktree.repo.Prefix)) {
+		if _, stood := r.intent.NewModes[d+"/"]; !stood && !r.intent.Parents[d] && !covers(d, path.Clean(r.worktree.repo.Prefix)) {
 			r.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty
 		}
 	}
@@ -307,6 +309,9 @@ func (r *Restore) Back() error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("bring back %q: %w", p, err))
 		}
+	}
+	for _, d := range slices.Backward(r.intent.Dirs) {
+		r.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty, or was not made
 	}
 	// New files are removed first, since a deleted file may have been where one of their
 	// directories is now.

@@ -92,6 +92,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	if err == nil {
 		err = s.keepUnread(ctx, rules, c)
 	}
+	s.noteEmpty(scan.Empty, private, c)
 	return append(files, slices.DeleteFunc(found, func(f candidate) bool { return f.mode == 0 })...), err
 }
 

@@ -36,6 +36,7 @@ type Intent struct {
 	OldModes    map[string]fs.FileMode // permission bits of files of which only these change
 	NewModes    map[string]fs.FileMode // Target.Modes; the names of directories end in "/"
 	Parents     map[string]bool        // directories that new files go into and that exist already
+	Dirs        []string               // Plan.Dirs
 	Missing     map[string]int         // directories that are staged whole, as dirs/<number>
 	HasIndex    bool                   // there was an index, and OldIndex holds it
 	OldIndex    string                 // absolute, in Worktree.dir

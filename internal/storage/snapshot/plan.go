@@ -119,6 +119,7 @@ type Plan struct {
 	Target     Target
 	Scope      Scope
 	Ops        []Op
+	Dirs       []string    // directories to make that hold no captured file, with those above them; sorted
 	Collisions []Collision // a caller must not go on to Stage while there are any
 	Locked     []Skip      // what the system would not let this process replace or remove; as with Collisions
 	Kept       []string    // paths that differ but stay untouched because of a rule
@@ -136,8 +137,16 @@ type Plan struct {
 	contents map[name.OID][]byte
 }
 
-// Paths returns the paths of one kind of operation.
-func (p *Plan) Paths(kind OpKind) []string { return pathsTo(p.Ops, kind) }
+// Paths returns the paths of one kind of operation. Those of directories to make end in "/".
+func (p *Plan) Paths(kind OpKind) []string {
+	out := pathsTo(p.Ops, kind)
+	for _, d := range p.Dirs {
+		if kind == OpWrite {
+			out = append(out, d+"/")
+		}
+	}
+	return out
+}
 
 func pathsTo(ops []Op, kind OpKind) []string {
 	out := []string{}
@@ -164,7 +173,7 @@ func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.keepIgnored, s.refuseTwins, s.verifyObjects, s.findCollisions, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
+	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.addDirs, s.keepIgnored, s.refuseTwins, s.verifyObjects, s.findCollisions, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
 		if err := step(ctx, p, changes); err != nil {
 			return nil, err
 		}

@@ -28,6 +28,7 @@ type Scan struct {
 	Nested     []string // untracked directories that are repositories, without a final "/"
 	Unreadable []string // directories, ending in "/", and tracked files
 	Special    []string // sockets, pipes and devices, which git never lists
+	Empty      []string // directories that are not ignored and hold no file that git lists
 
 	// Modes has the unusual permission bits of tracked files that did not change.
 	Modes map[string]fs.FileMode

@@ -32,7 +32,7 @@ type specialFinder struct {
 	ignores map[string]bool // names that are ignored for sure; see plainIgnores
 
 	mu    sync.Mutex // protects the two below
-	found []string   // special files, ignored ones included
+	found []string   // special files and, ending in "/", directories that hold no file; ignored ones included
 	wide  []string   // directories with glanced names or more, of which nothing else is known
 }
 
@@ -64,7 +64,11 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 	}
 	ignored, err := Ignored(ctx, s.repo, s.config, f.found)
 	for _, p := range f.found {
-		if !ignored[p] {
+		switch dir, is := strings.CutSuffix(p, "/"); {
+		case ignored[p]:
+		case is:
+			scan.Empty = append(scan.Empty, dir)
+		default:
 			scan.Special = append(scan.Special, p)
 		}
 	}
@@ -102,8 +106,8 @@ func (f *specialFinder) search(dir string) {
 	}
 }
 
-// below returns the special files below dir at any depth. It reads at most left names, and
-// returns how many of these remain. If the names run out, it returns nothing and 0.
+// below returns dir, the directories and the special files below it at any depth. It reads at most
+// left names, and returns how many of these remain. If the names run out, it returns nothing and 0.
 func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 	if f.nested[dir] {
 		return nil, left
@@ -112,6 +116,7 @@ func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 	if left -= len(entries); left <= 0 {
 		return nil, 0
 	}
+	found = append(found, dir+"/")
 	for _, e := range entries {
 		if p := path.Join(dir, e.Name()); special(e.Type()) {
 			found = append(found, p)
@@ -146,6 +151,7 @@ func (f *specialFinder) searchWide(ctx context.Context) error {
 		return err
 	}
 	for _, d := range f.wide {
+		f.found = append(f.found, d+"/")
 		for _, e := range in[d] {
 			p := path.Join(d, e.Name())
 			switch {

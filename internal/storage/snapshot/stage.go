@@ -58,7 +58,7 @@ type restorer struct {
 func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, converts: p.reattributed, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
-	in.Ops, in.IndexTree, in.Index = p.Ops, p.IndexTree, p.Index
+	in.Ops, in.Dirs, in.IndexTree, in.Index = p.Ops, p.Dirs, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 		if !known {
 			hint := "a path must be a file or directory, not a pattern"
 			if _, err := os.Lstat(filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(p))); err == nil {
-				hint = "a checkpoint has no empty directories, and ignored files only with --include-ignored"
+				hint = "a checkpoint has ignored files only with --include-ignored"
 			}
 			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", checkpoint.MentionOf(r.record), typed)
 		}
@@ -390,9 +390,9 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 			return known, err
 		}
 	}
-	// Not in any tree, but known: unmerged and intent-to-add entries of the index, and skipped
-	// files.
-	beside := slices.Concat(create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
+	// Not in any tree, but known: unmerged and intent-to-add entries of the index, skipped files, and
+	// directories without files, which are among the modes.
+	beside := slices.Concat(slices.Collect(maps.Keys(r.cur.Modes)), create.FromPaths(slices.Collect(maps.Keys(r.record.Snapshot.Modes))), create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
 	for _, st := range r.cur.Index.Unmerged {
 		beside = append(beside, st.Path)
 	}
