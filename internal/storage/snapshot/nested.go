@@ -6,8 +6,12 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lockfile"
 )
 
 // gone records that a tracked file is gone, and the repository that may stand in its place. The
@@ -25,8 +29,11 @@ func (s *chooser) gone(ctx context.Context, f candidate, c *Capture) error {
 }
 
 // nested records an untracked repository as a gitlink to its HEAD. Its files are not captured;
-// they are the business of that repository.
+// they are the business of that repository. A linked worktree of this one has checkpoints of its own.
 func (s *chooser) nested(ctx context.Context, dir string, c *Capture) error {
+	if s.isLinked(dir) {
+		return nil
+	}
 	if git.RefusedName(dir, false) {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: ReasonName})
 		return nil
@@ -36,6 +43,30 @@ func (s *chooser) nested(ctx context.Context, dir string, c *Capture) error {
 		c.Skipped = append(c.Skipped, Skip{Path: dir + "/", Reason: reason})
 	}
 	return err
+}
+
+// isLinked reports whether dir is a linked worktree of this repository: its .git file and git's note of
+// it name each other.
+func (s *chooser) isLinked(dir string) bool {
+	at := filepath.Join(s.files.Abs(dir), ".git")
+	info, err := os.Lstat(at)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return false
+	}
+	data, err := os.ReadFile(at)
+	admin, named := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if err != nil || !named {
+		return false
+	}
+	if !filepath.IsAbs(admin) { // extensions.relativeWorktrees
+		admin = filepath.Join(filepath.Dir(at), admin)
+	}
+	data, err = os.ReadFile(filepath.Join(s.repo.CommonDir, "worktrees", filepath.Base(admin), "gitdir"))
+	back := strings.TrimSpace(string(data))
+	if !filepath.IsAbs(back) {
+		back = filepath.Join(admin, back)
+	}
+	return err == nil && lockfile.Same(admin, filepath.Join(s.repo.CommonDir, "worktrees", filepath.Base(admin))) && lockfile.Same(back, at)
 }
 
 // link records the commit that a nested repository is at, if a tree here can name it. It returns
