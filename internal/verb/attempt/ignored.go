@@ -6,18 +6,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/rollback"
 )
 
 // copyIgnored copies ignored files, such as installed dependencies, from one worktree to
-// another. Copies share blocks if the file system can do that (copy_file_range). Hard links
+// another, as far as the rules there ignore them too: else the next checkpoint there would have them.
+// Copies share blocks if the file system can do that (copy_file_range). Hard links
 // would not do: a build that writes into such a file would change it in the original
 // worktree too.
 func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []string) error {
@@ -40,28 +46,64 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 		return err
 	}
 	defer target.Close() //nolint:errcheck // what was written in it is closed
-	count := 0
-	for p := range strings.SplitSeq(string(listed.Stdout), "\x00") {
-		if p == "" {
-			continue
+	paths := strings.FieldsFunc(string(listed.Stdout), func(r rune) bool { return r == 0 })
+	if len(paths) == 0 {
+		from.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
+		return nil
+	}
+	// A directory may have its own rule, in a .gitignore that is ignored itself.
+	var rules []string
+	for _, p := range paths {
+		if _, err := target.Lstat(filepath.FromSlash(p)); path.Base(p) == ".gitignore" && errors.Is(err, fs.ErrNotExist) && copyOne(source, target, p) == nil {
+			rules = append(rules, p)
 		}
-		if err := ctx.Err(); err != nil {
+	}
+	ignored, err := snapshot.Ignored(ctx, to.Repo, nil, paths)
+	if err != nil {
+		return err
+	}
+	for _, p := range rules {
+		if !ignored[p] {
+			target.Remove(filepath.FromSlash(p)) //nolint:errcheck // it was made a moment ago
+		}
+	}
+	left := map[string][]string{}
+	for _, p := range paths {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// Git lists a nested repository as a directory.
-		if strings.HasSuffix(p, "/") {
-			from.Warn(fmt.Sprintf("not copied: %s (nested repository)", p))
-			continue
+		reason, err := "not ignored by the rules there", error(nil)
+		switch {
+		case strings.HasSuffix(p, "/"):
+			reason = "nested repositories"
+		case !ignored[p]:
+		case leadsOut(source, p):
+			reason = "links that lead out of the worktree"
+		default:
+			reason, err = "", copyOne(source, target, p)
 		}
-		if err := copyOne(source, target, p); err != nil {
+		if err != nil {
 			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q cannot be copied", p), Err: err}
 		}
-		count++
+		if reason != "" {
+			left[reason] = append(left[reason], p)
+		}
 	}
-	if count == 0 {
-		from.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
+	for _, reason := range slices.Sorted(maps.Keys(left)) {
+		from.Warn(fmt.Sprintf("not copied: %s%s", reason, rollback.Some(create.ToPaths(left[reason]))))
 	}
 	return nil
+}
+
+// leadsOut reports whether p is a link whose target is absolute or lies outside of the worktree.
+func leadsOut(root *os.Root, p string) bool {
+	at := filepath.FromSlash(p)
+	to, err := root.Readlink(at)
+	if err != nil {
+		return false
+	}
+	_, err = root.Stat(at) // it follows further links
+	return filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(filepath.Dir(at), to)) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // copyOne copies a file or symbolic link with its permissions and its modification time,
