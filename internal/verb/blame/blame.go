@@ -62,6 +62,11 @@ type Line struct {
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	var out bytes.Buffer
 	found, links, err := walk(ctx, s, req, inspect.IO{Out: &out})
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" && req.Ref == "@" && len(req.Ignore) == 0 {
+		if lines, err := withoutSession(ctx, s, req); err == nil {
+			return lines, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +83,34 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		return Blame(ctx, s, req)
 	}
 	return lines, tell(ctx, s, found, req, lines)
+}
+
+// withoutSession answers of the file in the worktree from all sessions, where none has a checkpoint to begin with.
+func withoutSession(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
+	if _, err := s.Resolve(ctx, "", "@"); err == nil {
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "the checkpoint lacks the file")
+	}
+	said, err := why.Lines(ctx, s, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Progress: req.Progress})
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]Line, len(said))
+	for i, w := range said {
+		c := w.Claim()
+		lines[i] = Line{Line: w.Line, Content: w.Text, Commit: w.Commit, Message: w.Subject, Time: w.Time, Because: c.Because}
+		lines[i].set(c)
+	}
+	return lines, nil
+}
+
+// set fills in the checkpoint of a claim, if there is one.
+func (l *Line) set(c why.Claim) {
+	if c.Entry == nil {
+		return
+	}
+	l.ID, l.Label, l.Step, l.Time, l.Ref = c.Checkpoint, c.Entry.Label, c.Step, c.Since, c.Ref
+	l.Session, l.By, l.Agent = c.Session, c.By, c.Agent
+	l.Message, _, _ = strings.Cut(c.Message, "\n")
 }
 
 // tell sets who made each line, as why knows it.
@@ -109,14 +142,10 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 		l.Because = c.Because
 		switch {
 		case c.Entry != nil:
-			l.ID, l.Label, l.Step, l.Time = c.Checkpoint, c.Entry.Label, c.Step, c.Since
-			l.Session, l.By, l.Agent = c.Session, c.By, c.Agent
-			l.Message, _, _ = strings.Cut(c.Message, "\n")
-			if l.link != nil {
-				l.Commit = c.Entry.Event().Commit
-			}
-			if c.Session != found.Session || l.link == nil {
-				l.Ref = c.Ref
+			if l.set(c); l.link != nil {
+				if l.Commit = c.Entry.Event().Commit; c.Session == found.Session {
+					l.Ref = ""
+				}
 			}
 		case l.link != nil: // the session has it, but which of its steps made it cannot be told
 			l.ID, l.Label, l.Step, l.Commit, l.Message = "", "", 0, "", ""
