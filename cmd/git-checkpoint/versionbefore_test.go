@@ -178,13 +178,13 @@ func (w *world) highest() (highest int64) {
 	return highest
 }
 
-// facts are what commands that read say of all sessions, without what depends on the clone.
+// facts are what commands that read say of all sessions, without what depends on the clone: each stands on what it made.
 func (w *world) facts() string {
 	w.t.Helper()
 	var b bytes.Buffer
 	for _, session := range w.sessions() {
 		for line := range strings.Lines(w.run("git", "checkpoint", "list", "--json", "--session", session)) {
-			for _, member := range []string{"id", "step", "label", "milestone", "trigger", "current", "discarded", "message", "commit"} {
+			for _, member := range []string{"id", "step", "label", "milestone", "trigger", "discarded", "message", "commit"} {
 				fmt.Fprintf(&b, "%s ", gjson.Get(line, member).Raw)
 			}
 			shown := w.run("git", "checkpoint", "show", session+":"+gjson.Get(line, "id").String(), "--json")
