@@ -40,7 +40,7 @@ func (a Compared) text(p *page) {
 	}
 	p.line(title...)
 	if !d.Differs() && len(d.Repositories) == 0 {
-		p.line(plain("No differences"))
+		p.line(plain("No differences" + when(len(d.LeftOut) > 0, " in what was captured; not compared: "+p.enumeration(d.LeftOut))))
 	}
 	p.stateChanges(d.State)
 	p.outputChanges(d.Outputs)

@@ -43,7 +43,7 @@ func (a Planned) text(p *page) {
 		if r.FilesFrom != nil {
 			at = r.Source.String()
 		}
-		p.line(plain("Everything is already as it was at " + at + "; there is nothing to bring back."))
+		p.line(plain("Everything" + when(len(r.NotBroughtBack) > 0, " else") + " is already as it was at " + at + "; there is nothing to bring back."))
 		p.notBroughtBack(r)
 		return
 	}

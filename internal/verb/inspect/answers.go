@@ -94,6 +94,7 @@ type Difference struct {
 
 	Repositories []Moved `json:"repositories,omitempty"` // repositories inside that changed
 
+	LeftOut          []string              `json:"-"` // paths that a side left out, which are not compared
 	Mentioned        [2]checkpoint.Mention `json:"-"` // From and To for people
 	FromTree, ToTree name.OID              `json:"-"` // for PrintDiff
 	Paths            []string              `json:"-"` // for PrintDiff: only these paths were compared; none: all

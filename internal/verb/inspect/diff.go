@@ -75,6 +75,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		if d.Repositories, err = movedInside(ctx, s, held{a.tree, a.left}, held{b.tree, b.left}); err != nil {
 			return nil, err
 		}
+		d.LeftOut = leftOutOf(s, req.Paths, a.left, b.left)
 	} else {
 		d.FromTree, d.ToTree = "", ""
 		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
@@ -82,6 +83,23 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	d.Checkpoints = between(ctx, s, a, b)
 	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
 	return d, err
+}
+
+// leftOutOf returns what one of the sides left out, other than mirrors of checkpoints, at one of the paths
+// that are compared, or below or above it.
+func leftOutOf(s *checkpoint.Service, only []string, sides ...[]record.Skipped) (out []string) {
+	for _, sk := range slices.Concat(sides...) {
+		at := strings.TrimSuffix(string(sk.Path), "/") + "/"
+		asked := func(typed string) bool {
+			p, err := s.Repo.Below(typed)
+			return err == nil && (p == "." || strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at))
+		}
+		if sk.Reason != snapshot.ReasonMirror && (len(only) == 0 || slices.ContainsFunc(only, asked)) {
+			out = append(out, string(sk.Path))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // sideOf returns the side of a checkpoint.
