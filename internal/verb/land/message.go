@@ -84,7 +84,8 @@ func (p *Plan) message(ctx context.Context, text string, held []step) (string, e
 	for _, st := range held {
 		ids = append(ids, st.entry.Checkpoint)
 	}
-	return commits.Message(ctx, p.s, text, ids...)
+	said, err := commits.Message(ctx, p.s, text, ids...)
+	return withAssisted(said, p.assisted(held)), err
 }
 
 // Messages returns what was said of the steps, oldest first, if the plan is one commit of several steps and
