@@ -156,8 +156,10 @@ func (s *chooser) chooseNew(untracked []string, byName int, excluded map[string]
 				rules.MaxFileSize = math.MaxInt64
 			}
 			var err error
-			if p := untracked[i]; excluded[p] {
+			if p := untracked[i]; excluded[strings.TrimSuffix(p, "/")] {
 				c.skip(Skip{Path: p, Reason: ReasonExcluded})
+			} else if strings.HasSuffix(p, "/") { // a repository that is ignored
+				c.skip(Skip{Path: p, Reason: ReasonNested})
 			} else if found[i], err = s.consider(held, p, 0, rules, c); found[i].large {
 				c.skip(Skip{Path: p, Reason: ReasonLarge, Size: found[i].size})
 			}

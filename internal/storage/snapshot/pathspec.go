@@ -30,8 +30,8 @@ func (s *indexes) matching(ctx context.Context, private *privateIndex, pathspecs
 }
 
 // ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
-// and those that match IncludeIgnored. Files inside nested repositories are left out. other are those
-// that match only Include.
+// and those that match IncludeIgnored. Files inside nested repositories are left out; one that is
+// ignored itself ends in "/". other are those that match only Include.
 func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
 	if asked, err = s.listForced(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
 		return asked, nil, err
@@ -63,9 +63,7 @@ func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules R
 // listIgnored lists the ignored files that match pathspecs.
 func (s *indexes) listIgnored(ctx context.Context, private *privateIndex, pathspecs []string) ([]string, error) {
 	args := []string{"ls-files", "-z", "--full-name", "--others", "--ignored", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, args, pathspecs)
-	// ls-files prints a nested repository as a directory.
-	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") }), err
+	return s.listBelow(ctx, private, args, pathspecs) // it prints a nested repository as a directory
 }
 
 // PathspecError wraps git's error about a pathspec that it does not accept. It is the user's
