@@ -20,7 +20,9 @@ import (
 var (
 	ErrMissing    = errors.New("missing")
 	ErrUnreadable = errors.New("unreadable: the object is damaged")
-	ErrTooLarge   = errors.New("too large to be read into memory")
+	// ErrRefused says that a tree is made to do harm: it has a name that leads elsewhere, or unfolds to millions of paths.
+	ErrRefused  = errors.New("a rollback refuses it")
+	ErrTooLarge = errors.New("too large to be read into memory")
 )
 
 // MaxObject is the size in bytes of the largest object that is read into memory.

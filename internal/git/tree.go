@@ -250,7 +250,7 @@ func (t *Trees) walkPairs(ctx context.Context, a, b name.OID, each func(treePair
 			changed, deeper := compare(p, trees[p.a], trees[p.b])
 			next = append(next, deeper...)
 			if most := min(maxTreePaths, freePaths+pathsOfEntry*stored); each(p, changed)+len(next) > most {
-				return fmt.Errorf("compare trees %s and %s: more than %d paths in %d entries", a, b, most, stored)
+				return fmt.Errorf("compare trees %s and %s: more than %d paths in %d entries: %w", a, b, most, stored, ErrRefused)
 			}
 		}
 		level = next
@@ -288,7 +288,7 @@ func (t *Trees) readPairs(ctx context.Context, pairs []treePair, stored *int) (m
 		entries, err := ParseTree(o.Data, t.at.HashLen())
 		// As a part of a path such a name would lead somewhere else.
 		if at := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") }); at >= 0 {
-			return fmt.Errorf("read tree %s: %w: it contains %q, a name that git refuses", want[i], ErrUnreadable, entries[at].Name)
+			return fmt.Errorf("read tree %s: %w: it contains %q: %w", want[i], ErrUnreadable, entries[at].Name, ErrRefused)
 		}
 		trees[name.OID(want[i])], *stored = entries, *stored+len(entries)
 		return err

@@ -261,7 +261,7 @@ const ReasonResume = "resume"
 // IsReturn reports whether a rollback or an undo is one for people: neither a landing, nor the way of a `resume`
 // to the files of the current checkpoint, nor what an import made to have its layout's checkpoint current.
 func IsReturn(e *journal.Event) bool {
-	return e.Mode != ModeLand && (e.Reason != ReasonResume || e.From != e.To) && Trailer(e, TrailerDerived) == ""
+	return e.Mode != ModeLand && (e.Reason != ReasonResume || e.From != e.To && e.From != "") && Trailer(e, TrailerDerived) == ""
 }
 
 // Choose makes session the active one of this worktree at the user's request. This is remembered,

@@ -160,10 +160,10 @@ func (p *exportBundle) prove(ctx context.Context) error {
 			}
 			for _, tree := range trees {
 				changes, err := p.s.Repo.Trees.Diff(ctx, from, tree)
-				if err != nil {
+				if err != nil && !errors.Is(err, git.ErrRefused) {
 					break
 				}
-				if err := snapshot.Refuse(changes); err != nil {
+				if err := cmp.Or(err, snapshot.Refuse(changes)); err != nil {
 					return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint delete "+string(e.Checkpoint)+"` removes it; `--session` exports others without it",
 						"%s of %s is not exported: %v", e.Label, session, err)
 				}

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/snapshot"
 )
@@ -294,6 +295,9 @@ func (c *pushRound) writable(ctx context.Context, commit name.OID, seen *name.OI
 	from := *seen
 	for _, tree := range trees {
 		changes, err := c.s.Repo.Trees.Diff(ctx, from, tree)
+		if errors.Is(err, git.ErrRefused) {
+			return err
+		}
 		if err != nil {
 			return nil //nolint:nilerr // see above
 		}
