@@ -200,9 +200,20 @@ func (w *world) reads(other *world, saved map[string]string) {
 	w.t.Helper()
 	w.run("git", "checkpoint", "validate", "--all", "--deep")
 	w.run("git", "checkpoint", "history")
-	tags := "git for-each-ref refs/tags"
-	if got, want := w.run(strings.Fields(tags)...), other.run(strings.Fields(tags)...); got != want || got == "" {
-		w.t.Errorf("the tags are\n%s\nnot\n%s", got, want)
+	// Each version has its own rule for which steps get a tag; a tag that both have is the same.
+	tags := func(w *world) map[string]string {
+		of := map[string]string{}
+		for line := range strings.Lines(w.run("git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/tags")) {
+			ref, oid, _ := strings.Cut(strings.TrimSpace(line), " ")
+			of[ref] = oid
+		}
+		return of
+	}
+	theirs := tags(other)
+	for ref, oid := range tags(w) {
+		if was, both := theirs[ref]; both && was != oid {
+			w.t.Errorf("%s is %s, and %s where it was made", ref, oid, was)
+		}
 	}
 	if got, want := w.facts(), other.facts(); got != want {
 		w.t.Errorf("read was:\n%s\nnot\n%s", got, want)
