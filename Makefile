@@ -13,7 +13,7 @@ version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma
 ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-kills test-web torture roundtrip lint demo bench dist install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-kills test-web test-guard torture roundtrip lint demo bench dist install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -68,6 +68,12 @@ SEEDS   ?= 5
 STEPS   ?= 300
 test-why:
 	PATH="$(path)" CGO_ENABLED=0 WHY_SEEDS='$(SEEDS)' WHY_STEPS='$(STEPS)' WHY_WAYS='$(WAYS)' $(GO) test ./internal/verb/why -run TestHistories -v -timeout 4h
+
+# What the guard finds in files that are generated from SEED, and in how many files of TREES it finds something. gitleaks is
+# measured beside it where it is installed.
+TREES ?= $(shell $(GO) env GOMODCACHE):/usr/share:/usr/lib/python3:$(firstword $(wildcard /usr/lib/python3.*))
+test-guard:
+	GUARD_SEED='$(SEED)' GUARD_CORPUS='$(TREES)' $(GO) test ./internal/core/guard -run 'TestMeasure|TestCorpus' -count 1 -v -timeout 1h
 
 # A rollback that brings 200 files back, killed KILLS times, spread over all its system calls. It needs strace.
 KILLS   ?= 1000

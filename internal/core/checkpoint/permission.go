@@ -77,13 +77,18 @@ func unusableHints(err error) []string {
 	switch {
 	case strings.Contains(said, `/.git" is a bare repository`): // worktree tools leave it like this
 		return []string{"`git config core.bare false` there, if it has a worktree"}
-	case strings.Contains(said, "not a git repository (or any"):
+	case IsOutside(err):
 		return []string{"`git init` makes a repository here"}
 	// The link in .git of a linked worktree leads nowhere.
 	case strings.Contains(said, "not a git repository: ") && strings.Contains(said, "/worktrees/"):
 		return []string{"if the repository was moved, `git worktree repair` with the path of this worktree, run in the repository, connects the two again"}
 	}
 	return permissionHints(err)
+}
+
+// IsOutside reports whether an error says that there is no repository here.
+func IsOutside(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "not a git repository (or any")
 }
 
 // IsOthers reports whether a file belongs to another account.

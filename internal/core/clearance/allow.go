@@ -138,12 +138,19 @@ func makeUserKey(s *checkpoint.Service) error {
 }
 
 // findingsOf returns the findings that match the target: a fingerprint, (the start of) a
-// blob id, a path, a directory or a pattern, in every version that checkpoints hold and in the
+// blob id, a path, a directory or a pattern, in every version that checkpoints hold, in what is staged, and in the
 // files as they are on disk.
 func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, target string) ([]Secret, error) {
 	all, err := List(ctx, s, ListRequest{All: true})
 	if err != nil {
 		return nil, err
+	}
+	if s.Repo.WorkTree != "" {
+		staged, err := Staged(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		all.Secrets = append(all.Secrets, staged.Secrets...)
 	}
 	// The user may name the file relative to the current directory; findings have paths
 	// from the top.
@@ -158,7 +165,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 		}
 	}
 	// The file on disk may have a secret that no checkpoint holds yet.
-	if report, err := checkFile(ctx, scanner, target); err == nil {
+	if report, err := checkFile(ctx, scanner, target, nil); err == nil {
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)
 	}
 	if len(found) == 0 { // a name is taken as it is before it is taken as a pattern
@@ -190,7 +197,7 @@ func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner,
 	}
 	for file := range strings.SplitSeq(string(listed.Stdout), "\x00") {
 		// A file that is gone, or no regular one, has nothing to allow.
-		if report, err := checkFile(ctx, scanner, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file))); err == nil {
+		if report, err := checkFile(ctx, scanner, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)), nil); err == nil {
 			found = append(found, guarded(ctx, s, report, nil).Secrets...)
 		}
 	}

@@ -3,6 +3,8 @@ package clearance
 import (
 	"cmp"
 	"context"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,16 +173,58 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 	return nil
 }
 
-// guarded converts a report to an answer, sorted by path and line.
+// guarded converts a report to an answer, sorted by path and line, with the checkpoints that hold what was found.
 func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels []Holder) *Answer {
-	out := &Answer{Looked: report.Looked}
+	out := listed(report)
+	for i, f := range report.Found {
+		in, one := holder(ctx, s, f, labels), &out.Secrets[i]
+		one.Path, one.Checkpoint, one.Holder, one.age = checkpoint.Path(in.path), in.label, in.mention, in.age
+	}
+	return out
+}
+
+// Staged scans what the next commit would bring: the files in the index that differ from HEAD, and not those of the
+// worktree. git tells a hook which index that is.
+func Staged(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
+	scanner, err := OpenScanner(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	list := git.Cmd{Args: []string{"diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-relative", "--diff-filter=AMTU"}}
+	if index := s.Getenv("GIT_INDEX_FILE"); index != "" {
+		list.Env = []string{"GIT_INDEX_FILE=" + index}
+	}
+	told, err := s.Repo.Run(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{}
+	var objects []met
+	fields := strings.Split(string(told.Stdout), "\x00") // alternating: ":modes ids status", path
+	for i := 0; i+1 < len(fields); i += 2 {
+		meta := strings.Fields(fields[i])
+		switch before, after := name.OID(meta[2]), name.OID(meta[3]); {
+		case meta[4] == "U":
+			report.Gaps = append(report.Gaps, Gap{"", fields[i+1], "it is in conflict"})
+		case meta[1] != "160000" && before != after: // a submodule has its own index, and a mode is no content
+			objects = append(objects, met{after, fields[i+1]})
+		}
+	}
+	if err := scanner.scanObjects(ctx, report, objects, math.MaxInt64); err != nil {
+		return nil, refusedByScanner(err, "it is unknown what is staged")
+	}
+	if err := scanner.Close(); err != nil {
+		s.Warn(err.Error()) // the verdicts are computed again next time
+	}
+	return listed(report), nil
+}
+
+// listed returns the answer for findings that are in no checkpoint.
+func listed(report *Report) *Answer {
 	slices.SortStableFunc(report.Found, byPlace)
+	out := &Answer{Looked: report.Looked}
 	for _, f := range report.Found {
-		in := holder(ctx, s, f, labels)
-		out.Secrets = append(out.Secrets, Secret{
-			Path: checkpoint.Path(in.path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint,
-			Blob: f.OID, Checkpoint: in.label, Holder: in.mention, age: in.age, Allowed: f.Allowed, user: f.User,
-		})
+		out.Secrets = append(out.Secrets, Secret{Path: checkpoint.Path(f.Path), Line: f.Line, Rule: f.Rule, What: whatIs(f.Rule), Fingerprint: f.Fingerprint, Blob: f.OID, Allowed: f.Allowed, user: f.User})
 	}
 	for _, g := range report.Gaps {
 		out.Gaps = append(out.Gaps, g.where()+": "+g.Why)
@@ -188,29 +232,41 @@ func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels 
 	return out
 }
 
-// Files scans files, which need not be in the repository.
-func Files(ctx context.Context, s *checkpoint.Service, files []string) (*Answer, error) {
-	scanner, err := OpenScanner(ctx, s)
-	if err != nil {
-		return nil, err
+// Files scans files, which need not be in the repository, and what in gives for the name "-". Without a repository, s is
+// nil: the built-in rules look, nothing is allowed, and there is no key for fingerprints.
+func Files(ctx context.Context, s *checkpoint.Service, files []string, in io.Reader) (*Answer, error) {
+	scanner := &Scanner{rules: guard.New(nil, nil)}
+	if s != nil {
+		var err error
+		if scanner, err = OpenScanner(ctx, s); err != nil {
+			return nil, err
+		}
 	}
-	out := &Answer{}
+	all := &Report{}
 	for _, file := range files {
-		report, err := checkFile(ctx, scanner, file)
+		report, err := checkFile(ctx, scanner, file, in)
 		if err != nil {
 			return nil, err
 		}
-		one := guarded(ctx, s, report, nil)
-		for i := range one.Secrets {
-			one.Secrets[i].Checkpoint = ""
-		}
-		out.Secrets, out.Gaps, out.Looked = append(out.Secrets, one.Secrets...), append(out.Gaps, one.Gaps...), out.Looked+1
+		all.Found, all.Gaps, all.Looked = append(all.Found, report.Found...), append(all.Gaps, report.Gaps...), all.Looked+1
 	}
-	return out, nil
+	if s == nil { // anybody could try passwords on a fingerprint without a key
+		for i := range all.Found {
+			all.Found[i].Fingerprint = ""
+		}
+	}
+	return listed(all), nil
 }
 
-// checkFile scans one regular file.
-func checkFile(ctx context.Context, scanner *Scanner, file string) (*Report, error) {
+// checkFile scans one regular file, or what in gives.
+func checkFile(ctx context.Context, scanner *Scanner, file string, in io.Reader) (*Report, error) {
+	if file == "-" && in != nil {
+		report, err := scanner.File(ctx, file, in)
+		if err != nil {
+			return nil, refusedByScanner(err, "it is unknown what is in the standard input")
+		}
+		return report, nil
+	}
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)

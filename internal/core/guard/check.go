@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"hash/crc32"
 	"math"
 	"net/url"
 	"strings"
@@ -46,25 +45,6 @@ func isSequence(value []byte) bool { return sequence().Match(value) }
 
 var sequence = lazily(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
 
-// isGitHubs checks the tokens of GitHub and npm. They end with a checksum: the CRC-32 of
-// the rest in six base 62 digits. If it fits, the token is real. If not, it may still be a
-// token of another kind with the same prefix, so it is judged like other tokens.
-func isGitHubs(m match) bool {
-	body := m.secret[len("ghp_"):]
-	return base62(crc32.ChecksumIEEE(body[:len(body)-6])) == string(body[len(body)-6:]) || isRandom(m)
-}
-
-// base62 encodes a number in six digits, in GitHub's order of digits.
-func base62(n uint32) string {
-	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	out := [6]byte{}
-	for i := len(out) - 1; i >= 0; i-- {
-		out[i] = digits[n%62]
-		n /= 62
-	}
-	return string(out[:])
-}
-
 // isJWT checks a JSON web token: the header has to name an algorithm, and there has to be a
 // signature.
 func isJWT(m match) bool {
@@ -73,7 +53,7 @@ func isJWT(m match) bool {
 	var says struct {
 		Alg string `json:"alg"`
 	}
-	return err == nil && json.Unmarshal(header, &says) == nil && says.Alg != "" && says.Alg != "none" &&
+	return !isExample(m.secret) && err == nil && json.Unmarshal(header, &says) == nil && says.Alg != "" && says.Alg != "none" &&
 		entropy(parts[2]) >= 3.5 && !isPlaceholder(parts[2])
 }
 
@@ -106,7 +86,7 @@ func looksChosen(password []byte) bool {
 	if len(password) < 6 || isReference(password) || isPlaceholder(password) || isSequence(password) || isStock(password) {
 		return false
 	}
-	return classes(password) >= 2 && (classes(password) >= 3 || entropy(password) >= 2.5)
+	return classes(password) >= 3 || classes(password) == 2 && hasDigit(password) && entropy(password) >= 2.5
 }
 
 // classes counts the kinds of characters: lower case, upper case, digits, others.
@@ -178,13 +158,7 @@ func isStrong(value []byte) bool {
 // isName reports whether a value is a name rather than a secret: in one case with separators,
 // or of something that holds a secret.
 func isName(value []byte) bool {
-	digits := 0
-	for _, b := range value {
-		if '0' <= b && b <= '9' {
-			digits++
-		}
-	}
-	return digits < 3 && naming().Match(value)
+	return digitsIn(value) < 3 && naming().Match(value)
 }
 
 var naming = lazily(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:word|wd|phrase)|secret|token|private|credential|api_?key)`)
@@ -192,8 +166,151 @@ var naming = lazily(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:
 var hexadecimal = lazily(`^[0-9a-fA-F]+$`)
 
 // measured matches numbers with signs between them: a time, a version, an address.
-var measured = lazily(`^[\d.,:/_+-]+$`)
+var measured = lazily(`^[\d.,:/_+-]+$|^-?0x[0-9a-fA-F]{1,16}$`)
 
 func hasLetter(value []byte) bool {
 	return bytes.ContainsFunc(value, func(r rune) bool { return r < 0x80 && isLetter(byte(r)) })
+}
+
+// accepts reports whether a value is the secret of a name. The less ties the two, the more the value itself has to
+// prove.
+func (n name) accepts(text []byte, v value) bool {
+	held := text[v.from:v.to]
+	how := v.tie
+	switch {
+	case how >= near && (len(held) < 12 || len(held) > 200 || !hasDigit(held)):
+		return false
+	case n.kind == key && (n.vague || bytes.ContainsAny(held, signs)) || isPattern(held) || isExample(held) || isMashed(held) || repeats(held):
+		return false
+	case n.kind == words12:
+		return phrase().Match(held)
+	case phrase().Match(held):
+		return n.kind == password && !isWordy(bytes.ReplaceAll(held, []byte{' '}, nil)) && !isName(held)
+	case len(basicPassword(held)) >= 6 && (n.kind != key || v.tie == firm):
+		return isBasicAuth(match{secret: held})
+	case v.quote == 0:
+		signed := namesPath().Match(held) || bytes.ContainsAny(held, signs)
+		if isComputed(held) || n.kind != password && isSpelled(held) || signed && (how > firm || !isStrong(held)) {
+			return false
+		}
+		if line := lineBefore(text[:n.from]); how == list || !bare().Match(line) && !login().Match(line) {
+			how = max(how, near)
+		}
+	}
+	switch {
+	case how >= near:
+		return isUnmistakable(held, how) && (n.kind != key || len(held) >= 20) && (!n.vague || how == near)
+	case n.kind == key:
+		return isLongRandom(held) && len(held) < 200 && (isUnmistakable(held, near) || hexadecimal().Match(held) && len(held)%16 == 0 && len(held) >= 32)
+	case isStrong(held):
+		return how == firm || v.paired && hasDigit(held) || isUnmistakable(held, near) || classes(held) > 3 && !isSpelled(held)
+	case n.vague || how == list && !v.paired:
+		return false
+	case n.kind == password:
+		return isChosen(held)
+	}
+	return !v.paired && len(held) >= 10 && classes(held) >= 3 && looksChosen(held) && !((isWordy(held) || isName(held)) && pathLike().Match(held))
+}
+
+// isUnmistakable reports whether a value is a secret even where little ties it to a name: kinds of characters
+// change all the time in it, and not where words begin.
+func isUnmistakable(value []byte, how tie) bool {
+	if !hasDigit(value) || !hasLetter(value) || how == loose && bytes.ContainsAny(value, "/:.") || located().Match(value) || !isStrong(value) {
+		return false
+	}
+	if hexadecimal().Match(value) {
+		return how == near && len(value) >= 20
+	}
+	changes, upper, small := 0, false, false
+	for i, b := range value {
+		if i > 0 && classes(value[i-1:i+1]) > 1 {
+			changes++
+		}
+		upper, small = upper || 'A' <= b && b <= 'Z', small || 'a' <= b && b <= 'z'
+	}
+	switch {
+	case how == loose && len(value) < 16 && digitsIn(value) < 2:
+		return false
+	case upper && small:
+		return !isSpelled(value) && changes*100 > len(value)*map[tie]int{near: 33, loose: 42}[how]
+	case bytes.ContainsAny(value, "-_./:"):
+		return grouped().Match(value)
+	}
+	return (how == near || len(value) >= 16) && changes*4 > len(value)
+}
+
+// isSpelled reports whether most parts between signs are words or numbers, as in TLS_RSA_WITH_AES_128.
+func isSpelled(value []byte) bool {
+	parts := bytes.FieldsFunc(value, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '/' })
+	plain := 0
+	for _, part := range parts {
+		if classes(part) == 1 && (len(part) > 1 || hasDigit(part)) || part[0] < 'a' && len(part) > 2 && classes(part[1:]) == 1 && !hasDigit(part) {
+			plain++
+		}
+	}
+	return len(parts) > 2 && pathLike().Match(value) && plain*3 >= len(parts)*2
+}
+
+// grouped matches a UUID.
+var grouped = lazily(`^` + uuid + `$`)
+
+// repeats reports whether four characters come twice, as they do where somebody types at random.
+func repeats(value []byte) bool {
+	for i := 4; i < len(value)-3 && len(value) < 60; i++ {
+		if bytes.Contains(value[:i], value[i:i+4]) && !hexadecimal().Match(value) && hasLetter(value) && bytes.IndexByte(value, '\\') < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// located matches paths, addresses and versions.
+var located = lazily(`/.*/.*/|^[.~]|://|\d\.\d|@.*\.|\.[a-z]{1,4}$|[|\s]|^sha\d+[-=:]`)
+
+func digitsIn(value []byte) (n int) {
+	for _, b := range value {
+		if isDigit(b) {
+			n++
+		}
+	}
+	return n
+}
+
+func hasDigit(value []byte) bool { return bytes.ContainsAny(value, "0123456789") }
+
+// phrase matches a secret of several words.
+var phrase = lazily(`^[a-z]{3,8}(?:[ -][a-z]{3,8}){3,23}$`)
+
+// isPattern reports whether a value is a regular expression.
+func isPattern(value []byte) bool { return expression().Match(value) }
+
+var expression = lazily(`\[[^\]]{1,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
+
+// isExample reports whether a value begins as an example of a standard does (RFC 5849, 6749, 6750, 7519, 7617, 7636 and
+// the pages of jwt.io), which documents everywhere repeat.
+func isExample(value []byte) bool { return known().Match(value) }
+
+var known = lazily(`^(?:2YotnFZF|tGzv3JOk|SplxlOBe|czZCaGRS|mF_9\.B5f|h480djs9|ad180jjd|7Fjfp0ZB|gX1fBat3|s6BhdRkq|kd94hf93|pfkkdhi9|nnch734d|hh5s93j4|hdhd0244|dpf43f3p|MTQ0NjJk|IxOGRlYm|j49sk3j2|0685bd91|` +
+	`QWxhZGRp|dXNlcjpw|dXNlcm5h|YWxhZGRp|SlAV32hk|dBjftJeZ|E9Melhoa|wJalrXUt|eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\.eyJ(?:zdWIiOiIxMjM0|zb21lIjoi)|Basic QWx)`)
+
+// isMashed reports whether somebody ran over the keyboard: over the row where the fingers rest, or along any row.
+func isMashed(value []byte) bool {
+	const rows = "qwertyuiop asdfghjkl zxcvbnm lkjhgfdsa poiuytrewq"
+	letters, home, pairs := 0, 0, 0
+	for i, b := range value {
+		if !isLetter(b) {
+			continue
+		}
+		letters++
+		if strings.IndexByte("asdfghjkl", lower(b)) >= 0 {
+			home++
+		}
+		if i > 0 && strings.Contains(rows, string([]byte{lower(value[i-1]), lower(b)})) {
+			pairs++
+		}
+	}
+	if hexadecimal().Match(value) || bytes.ContainsFunc(value, func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' }) {
+		return false
+	}
+	return pairs >= max(4, len(value)/5) || letters >= 10 && home*4 >= letters*3 || letters >= 16 && home*8 >= letters*5
 }

@@ -12,7 +12,7 @@ import (
 
 // TestCorpus counts findings in trees of real projects, for docs/guard.md:
 //
-//	GUARD_CORPUS=dir:dir go test ./internal/core/guard -run TestCorpus -v
+// `make test-guard` names them in GUARD_CORPUS.
 func TestCorpus(t *testing.T) {
 	trees := os.Getenv("GUARD_CORPUS")
 	if trees == "" {

@@ -21,7 +21,7 @@ type example struct {
 const pem = "-----BEGIN RSA PRIVATE KEY-----\n{b64:64}\n{b64:64}\n{b64:64}\n-----END RSA PRIVATE KEY-----\n"
 
 func examples() map[string]example {
-	return map[string]example{
+	all := map[string]example{
 		"aws-access-key":          {[]string{"key = AKIA{base32:16}", "\"ASIA{base32:16}\"", "x\\nAKIA{base32:16}\\n"}, []string{"AKIA" + "IOSFODNN7EXAMPLE", "MAKIA{base32:16}", "AKIA{base32:20}", "AKIA"}},
 		"aws-secret-key":          {[]string{"AWS_SECRET_ACCESS_KEY={b64:40}", "aws_secret_access_key = {b64:40}", `"SecretAccessKey": "{b64:40}"`}, []string{"aws_secret_access_key = ${AWS_SECRET}", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY"}},
 		"aws-session-token":       {[]string{"AWS_SESSION_TOKEN=IQoJ{b64:300}", `"SessionToken": "FwoG{b64:200}"`}, []string{"AWS_SESSION_TOKEN=$TOKEN"}},
@@ -88,7 +88,10 @@ func examples() map[string]example {
 		"slack-token":           {[]string{"xoxb-{digit:12}-{digit:13}-{alnum:24}", "xapp-1-A{BASE36:10}-{digit:13}-{hex:64}"}, []string{"xoxb-your-token", "xoxb-"}},
 		"slack-webhook":         {[]string{"https://hooks.slack.com/services/T{BASE36:8}/B{BASE36:8}/{alnum:24}"}, []string{"https://hooks.slack.com/services/T00000000/B00000000/{x:24}"}},
 		"discord-webhook":       {[]string{"https://discord.com/api/webhooks/{digit:18}/{word:68}"}, []string{"https://discord.com/api/webhooks/1/token"}},
-		"discord-token":         {[]string{"client.login('M{word:23}.{word:6}.{word:27}')", "Authorization: Bot N{word:23}.{word:6}.{word:38}", "DISCORD_TOKEN=M{alnum:25}.{word:6}.{word:38}", "bot_token: \"N{alnum:23}.{word:6}.{word:27}\""}, []string{"discord = require('discord.js')"}},
+		"session-cookie":        {[]string{"Cookie: a=b; sessionid={alnum:32}; c=d"}, []string{"Cookie: a=b; session=$SESSION"}},
+		"wallet-key":            {[]string{`accounts: ["0x{hex:64}"]`}, []string{`accounts: ["0x{hex:40}"]`}},
+		"jwk-private-key":       {[]string{`{"kty":"EC","x":"{word:43}","d":"{word:43}"}`, `{"d":"{word:43}","x":"{word:43}","kty":"OKP"}`}, []string{`{"kty":"EC","x":"{word:43}"}`}},
+		"discord-token":         {[]string{"x MTA{word:21}.{word:6}.{word:38}", "client.login('M{word:23}.{word:6}.{word:27}')", "Authorization: Bot N{word:23}.{word:6}.{word:38}", "DISCORD_TOKEN=M{alnum:25}.{word:6}.{word:38}", "bot_token: \"N{alnum:23}.{word:6}.{word:27}\""}, []string{"discord = require('discord.js')"}},
 		"teams-webhook":         {[]string{"https://acme.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}"}, []string{"https://acme.webhook.office.com/webhookb2/"}},
 		"telegram-token":        {[]string{"bot {digit:10}:AA{word:33}", "https://api.telegram.org/bot{digit:9}:AA{word:33}/getMe"}, []string{"12:AAAA"}},
 		"stripe-key":            {[]string{"sk_live_{alnum:24}", "rk_live_{alnum:99}", "sk_test_{alnum:24}"}, []string{"sk_live_{x:24}", "pk_live_{alnum:24}"}},
@@ -136,6 +139,10 @@ func examples() map[string]example {
 			`<property value='{pass}' name='connection.password' />`, `<add key="SmtpPassword" value="{pass}" />`, `{"Key": "AdminPassword", "Value": "{pass}"}`, "- ParameterKey: DbPassword\n  ParameterValue: {pass}", `{"value":"{pass}","name":"DB_PASSWORD"}`, `{Name: "DB_PASSWORD", Value: "{pass}"}`, "- value: {pass}\n  name: DB_PASSWORD"},
 			[]string{`{"name":"DB_PASSWORD","value":"${DB_PASSWORD}"}`, "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-secrets\n", `{"name":"DB_PASSWORD"},{"name":"X","value":"{pass}"}`, "- name: DB_PASSWORD_FILE\n  value: /run/secrets/db1", "- name: DB_PASSWORD\n- name: OTHER\n  value: {pass}", `<input type="password" name="password" value="">`, `name := "password"; value := decode(x1)`}},
 	}
+	for id, forms := range tokenForms {
+		all[id] = example{forms, []string{forms[0][:strings.IndexByte(forms[0], '{')] + "x"}}
+	}
+	return all
 }
 
 var part = regexp.MustCompile(`\{(\w+)(?::(\d+))?\}`)
@@ -154,7 +161,8 @@ func random(r *rand.Rand, kind string, n int) string {
 	alphabet := map[string]string{
 		"digit": digits, "hex": digits + "abcdef", "HEX": digits + "ABCDEF", "lower": digits + small, "letter": small + capital, "alnum": digits + small + capital,
 		"word": digits + small + capital + "_", "b64": digits + small + capital + "+/", "base32": capital + "234567", "BASE36": digits + capital,
-		"bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", "x": "x",
+		"bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", "x": "x", "small": small, "base32l": small + "234567", "base58": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", "urlsafe": digits + small + capital + "-_",
+		"mixed": digits + small + capital + "!@#%^*", "symbols": digits + small + capital + "!@#$%^&*()",
 	}
 	pick := func(kind string, n int) string {
 		out := make([]byte, n)

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Finding is a secret that was found. It does not contain the value.
@@ -124,10 +125,19 @@ type span struct {
 	Finding
 }
 
-// distinct drops findings that overlap with one of a more specific rule, that is, of a rule with a
-// lower index. A token that is assigned to a variable is a token, and not also a named secret. Of
-// two findings of one rule it keeps the one in the upper layer, which is decoded.
+// distinct keeps one of findings that overlap. A token that is assigned to a variable is a token, and not also a named
+// secret: what has a format of its own comes before a guess, and of two guesses the one in the upper layer, which is
+// decoded; then, a rule with a lower index.
 func distinct(spans []span) []span {
+	before := func(a, b span) bool {
+		switch {
+		case a.Guess != b.Guess:
+			return b.Guess
+		case a.layer.isAbove(b.layer) || b.layer.isAbove(a.layer):
+			return a.layer.isAbove(b.layer)
+		}
+		return a.rule < b.rule
+	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule, b.rule)) })
 	var kept []span
 	for _, one := range spans {
@@ -135,7 +145,7 @@ func distinct(spans []span) []span {
 		switch {
 		case last < 0 || one.from >= kept[last].to:
 			kept = append(kept, one)
-		case one.rule < kept[last].rule, one.rule == kept[last].rule && one.layer.isAbove(kept[last].layer):
+		case before(one, kept[last]):
 			kept[last] = one
 		}
 	}
@@ -216,21 +226,28 @@ func (s *scan) search(piece *layer, from, upTo int) bool {
 	return true
 }
 
-// searchLayer tries the rules in one layer of the piece.
+// searchLayer tries the rules in one layer of the piece, and in what is in base64 there.
 func (s *scan) searchLayer(l *layer, from, upTo int) bool {
 	going := true
 	s.table.keywords.find(l.text, func(keyword, at int) bool {
 		if begins := l.start(at); begins < from || begins >= upTo { // with the next piece or the one before
 			return true
 		}
-		l.hits = append(l.hits, at)
-		for _, rule := range s.table.of[keyword] {
+		l.hits = append(l.hits, max(at, l.lastHit()))
+		of := &s.table.of[keyword]
+		for _, rule := range of.rules {
 			s.try(rule, l, at)
+		}
+		if of.stem != "" && s.kind == textFile {
+			s.tryName(l, at, of.stem)
+		}
+		if of.encoded {
+			l.base64(at)
 		}
 		going = s.unbounded || s.tried[l.depth] < maxTried && len(s.found) < maxFound
 		return going
 	})
-	return going
+	return going && (l.inner == nil || s.searchLayer(l.inner, from, upTo))
 }
 
 // try applies one rule at one of its keywords, and records a finding.
@@ -239,54 +256,124 @@ func (s *scan) try(rule int, l *layer, at int) {
 	if r.Within == textContent && s.kind == binaryFile {
 		return
 	}
-	if at < l.done[rule] || !r.mayBe(l.text, at) {
+	if from := at - r.Back; at < l.done[rule] || from < 0 && r.Start == atWord || r.Start == atWord && !wordStarts(l.text, from) {
+		return
+	}
+	if r.Needs != "" {
+		line := l.text[at:min(len(l.text), at+r.Reach)]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end]
+		}
+		if !bytes.ContainsAny(line, r.Needs) {
+			return
+		}
+	}
+	s.tried[l.depth]++
+	if m := r.at(l.text, at); m != nil {
+		s.find(rule, l, m.from, m.secret, at)
+	}
+}
+
+// tryName records the secrets that a name has, which stands around one of the stems of names.
+func (s *scan) tryName(l *layer, at int, stem string) {
+	if at < l.named || !mayName(l.text, at, stem) {
+		return
+	}
+	n := nameAt(l.text, at, stem)
+	if n.kind == noSecret {
 		return
 	}
 	s.tried[l.depth]++
-	m := r.at(l.text, at)
-	if m == nil {
-		return
+	text := l.text[:min(len(l.text), n.to+reach)]
+	seen := map[[2]int]bool{} // values that were judged
+	line := n.from
+	take := func(v value) bool {
+		place := [2]int{v.from, v.to}
+		if seen[place] {
+			return false
+		}
+		seen[place] = true
+		rule := s.table.formatOf(text[n.from:n.to], text[v.from:v.to])
+		if rule < 0 && !n.accepts(text, v) {
+			return false
+		}
+		if rule < 0 {
+			rule = s.table.index(n.rule(text, v))
+		}
+		if v.to == len(text) {
+			v.to = goesOn(l.text, v.from, v.to)
+		}
+		l.named = n.to
+		s.find(rule, l, v.from, l.text[v.from:v.to], line)
+		return true
 	}
+	n.values(text, take)
+	if n.heads(text) {
+		n.rows(l.text[:min(len(l.text), n.to+longestReach)], func(v value) { line = v.from; take(v) })
+	}
+}
+
+// find records a secret. It is said to be on the line of the offset at.
+func (s *scan) find(rule int, l *layer, from int, held []byte, at int) {
+	r := &s.table.rules[rule]
 	if l.done == nil {
 		l.done = map[int]int{}
 	}
-	to := m.from + len(m.secret)
+	to := from + len(held)
 	l.done[rule] = to
 	s.found = append(s.found, span{
-		rule: rule, from: s.offset + int64(l.start(m.from)), to: s.offset + int64(l.end(to)), layer: l, at: m.from,
-		Finding: s.scanner.Finding(r.ID, s.lineOf(s.piece, l.start(at)), m.secret),
+		rule: rule, from: s.offset + int64(l.start(from)), to: s.offset + int64(l.end(to)), layer: l, at: from,
+		Finding: s.scanner.Finding(r.ID, s.lineOf(s.piece, l.start(at)), held),
 	})
-	s.found[len(s.found)-1].Guess = r.Guess && !(r.Firm && isFirm(m.secret))
+	s.found[len(s.found)-1].Guess = r.Guess && !(r.Firm && isFirm(held))
 }
 
-// mayBe rules out most keywords without running the pattern.
-func (r *compiled) mayBe(text []byte, keyword int) bool {
-	from := keyword - r.Back
-	if from < 0 || r.Start == atWord && !wordStarts(text, from) {
-		return false
+// formatOf returns the index of the rule for a value whose format is known together with its name, or -1.
+func (t *table) formatOf(called, held []byte) int {
+	if len(held) < 16 {
+		return -1
 	}
-	if r.Shape == paired {
-		return namesPair(text[:keyword], keyword)
+	squeezed := strings.NewReplacer("-", "", ".", "", "_", "").Replace(strings.ToLower(string(called)))
+	if called[0] == '_' {
+		squeezed = "_" + squeezed
 	}
-	return r.Shape == anyShape || assigns(text[keyword:min(len(text), keyword+80)])
+	for _, i := range t.named {
+		r := t.rules[i]
+		for word := range strings.FieldsSeq(r.Named) {
+			whole, exact := strings.CutPrefix(word, "=")
+			if (exact && squeezed == whole || !exact && strings.Contains(squeezed, word)) && r.pattern().Match(held) && r.Check(match{secret: held}) {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
-// assigns reports whether a name is followed by an operator that assigns a value.
-func assigns(text []byte) bool {
-	i := 0
-	for i < len(text) && (isWord(text[i]) || text[i] == '-' || text[i] == '.') {
-		i++
+// rule returns the rule for the value of a name.
+func (n name) rule(text []byte, v value) string {
+	before := bytes.TrimRight(lineBefore(text[:n.from]), " ")
+	switch {
+	case endsFold(text[n.from:n.to], "authorization") || endsFold(text[n.from:n.to], "bearer"):
+		return "authorization-header"
+	case v.paired:
+		return "paired-secret"
+	case n.kind != password:
+		return "named-secret"
+	case len(before) > 0 && bytes.IndexByte([]byte(";&?"), before[len(before)-1]) >= 0:
+		return "connection-password"
+	case login().Match(text[max(0, n.from-100):n.from]):
+		return "netrc-password"
 	}
-	for i < len(text) && bytes.IndexByte([]byte(" \t\"'`])\\"), text[i]) >= 0 {
-		i++
-	}
-	return i < len(text) && bytes.IndexByte([]byte("=:>,?"), text[i]) >= 0
+	return "named-password"
 }
+
+// login matches what precedes a password in .netrc on its line.
+var login = lazily(`login\s+\S+\s+$`)
 
 // at applies the rule's pattern at a keyword and then its check. It returns nil without a
 // secret.
 func (r *compiled) at(text []byte, keyword int) *match {
-	from := keyword - r.Back
+	from := max(0, keyword-r.Back)
 	window := text[from:min(len(text), keyword+r.Reach)]
 	groups := r.pattern().FindSubmatchIndex(window)
 	if groups == nil {
@@ -306,30 +393,21 @@ func (r *compiled) at(text []byte, keyword int) *match {
 	}
 	m.from = from + groups[secret]
 	end := from + groups[secret+1]
-	if r.Shape == named || r.Shape == paired {
-		find := valueAt
-		if r.Shape == paired {
-			find = func(text []byte, at int, _ byte) (int, int, bool) { return pairedWith(text, from, at) }
-		}
-		var found bool
-		if m.from, end, found = find(text[:min(len(text), keyword+r.Reach)], from+groups[1], quoteBefore(text, from)); !found {
-			return nil
-		}
-	}
 	// The window may have cut the secret. Extend it, because the fingerprint needs all of
 	// it.
 	if end == from+len(window) {
 		end = goesOn(text, m.from, end)
 	}
 	m.secret = text[m.from:end]
-	if m.from > 0 && bytes.IndexByte([]byte(quotes), text[m.from-1]) >= 0 {
-		m.quote = text[m.from-1]
-	}
-	if end < len(text) {
-		m.after = text[end]
+	if r.Back == 0 && secret == 0 {
+		for _, word := range r.Keywords {
+			if len(word) > m.prefix && len(word) <= len(m.secret) && bytes.EqualFold(m.secret[:len(word)], []byte(word)) {
+				m.prefix = len(word)
+			}
+		}
 	}
 	// More characters of a word follow, so this is something longer than the format allows.
-	if isWord(m.after) && r.Start == atWord || !r.Check(*m) {
+	if end < len(text) && isWord(text[end]) && r.Start == atWord || !r.Check(*m) {
 		return nil
 	}
 	return m

@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"sort"
@@ -26,6 +27,10 @@ type layer struct {
 	open bool
 	// hits are where keywords begin, in order of their ends.
 	hits []int
+	// named is where the last name of a secret ends that was tried.
+	named int
+	// inner is the text that is in base64 in this layer.
+	inner *layer
 	// done is where the last finding of each rule ends. A keyword inside it is not tried again.
 	done map[int]int
 }
@@ -110,6 +115,59 @@ func (l *layer) strings() *layer {
 		return nil
 	}
 	return inner
+}
+
+// lastHit returns where the last keyword begins.
+func (l *layer) lastHit() int {
+	if len(l.hits) == 0 {
+		return 0
+	}
+	return l.hits[len(l.hits)-1]
+}
+
+// inBase64 returns parts of names as they are in base64, which depend on how many bytes precede.
+func inBase64() []string {
+	var all []string
+	for _, word := range []string{"password", "PASSWORD", "passwd", "secret", "SECRET", "token=", "TOKEN=", "_key=", "_KEY=", "apiKey", "DATABASE_URL="} {
+		for before := range 3 {
+			code := base64.StdEncoding.EncodeToString([]byte("\x00\x00"[:before] + word))
+			// Of the first and the last group, all bits have to be of the word.
+			all = append(all, code[[]int{0, 2, 3}[before]:(before+len(word))*8/6])
+		}
+	}
+	return all
+}
+
+// base64 adds the text of the run of base64 around an offset to what is inside the layer.
+func (l *layer) base64(at int) {
+	in := func(b byte) bool { return isWord(b) && b != '_' || b == '+' || b == '/' }
+	from, to := at, at
+	for from > 0 && in(l.text[from-1]) && at-from < longestReach {
+		from--
+	}
+	for to < len(l.text) && in(l.text[to]) && to-at < overlap/2 {
+		to++
+	}
+	if l.depth == deepest || l.inner != nil && l.inner.marks[len(l.inner.marks)-2].from >= from || to-from < 16 {
+		return
+	}
+	plain, err := base64.RawStdEncoding.DecodeString(string(l.text[from : from+(to-from)]))
+	if err != nil {
+		plain, err = base64.RawStdEncoding.DecodeString(string(l.text[from : from+(to-from)/4*4]))
+	}
+	if err != nil || !isText(plain) || !bytes.ContainsAny(plain, "=:") {
+		return
+	}
+	if l.inner == nil {
+		l.inner = &layer{below: l, depth: l.depth, level: l.level + 1}
+	}
+	l.inner.add(plain, from, to-from)
+	l.inner.add([]byte{'\n'}, to, 1)
+}
+
+// isText reports whether a text has no bytes that texts in ASCII lack.
+func isText(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' })
 }
 
 // eachLine calls visit with the bounds of each line that has a keyword.

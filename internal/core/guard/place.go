@@ -20,4 +20,4 @@ var inTests = lazily(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs
 
 // settings matches files from which programs read real credentials, even in a directory of
 // tests.
-var settings = lazily(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|credentials`)
+var settings = lazily(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^\.?(?:\w+[_-])?credentials(?:\.(?:json|ya?ml|ini|toml|txt|csv|xml|properties))?$`)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -17,7 +18,7 @@ type Rule struct {
 	// Follows "looks like", so it has an article.
 	What   string
 	Source string // where the format is documented
-	// In lower case; nil: what Pattern begins with, up to its first [ ( \ or dot.
+	// In lower case, of three bytes at least; nil: what Pattern begins with, up to its first [ ( \ or dot.
 	Keywords []string
 
 	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
@@ -26,10 +27,15 @@ type Rule struct {
 	Back    int
 	// Reach is how many bytes after the keyword the pattern sees. The default is reach.
 	Reach int
+	// Named marks a rule without keywords: of a value that stands beside the name of a secret; see names.go. If one
+	// of these words is in the name, or with = all of it, and all of the value matches Pattern, the rule is this one.
+	Named string
+
+	// Needs has signs of which one has to follow the keyword on its line, for keywords that are frequent.
+	Needs string
 
 	Start  start
 	Within content
-	Shape  shape
 	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
 	Guess bool
 	// Firm marks a rule whose match is not a guess, even in a test, if the value looks as if a
@@ -55,20 +61,6 @@ const (
 	textContent         // not in binary files, where names and values are adjacent by chance
 )
 
-// shape says what has to follow the keyword before the pattern is tried. Words such as
-// "token" are frequent, while assignments to them are rare.
-type shape int
-
-const (
-	anyShape   shape = iota
-	assignment       // the rest of a name, then an operator that assigns
-	// The same, and then a value, which is the secret. It begins where the pattern ends; see
-	// valueAt.
-	named
-	// Nothing, if it is the name of a pair; see pair.go. The secret is the value of the pair.
-	paired
-)
-
 // reach is the default of Rule.Reach in bytes.
 const reach = 400
 
@@ -82,11 +74,8 @@ type match struct {
 	groups [][]byte
 	// What precedes the match on its line.
 	before []byte
-	// The byte after the secret; 0 at the end.
-	after byte
-	// The quote before the secret; 0 without.
-	quote byte
-	from  int // offset of the secret in the text
+	from   int // offset of the secret in the text
+	prefix int // length of the keyword; 0 if it is not at the beginning
 }
 
 // lazily returns a pattern that is compiled when it is first used. A run of the program uses few of
@@ -95,7 +84,7 @@ func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// compiled is a rule with its pattern.
+// compiled is a rule with its patterns.
 type compiled struct {
 	Rule
 	pattern func() *regexp.Regexp
@@ -105,11 +94,19 @@ type compiled struct {
 // first is reported.
 func Rules() []Rule {
 	var all []Rule
-	for _, some := range [][]Rule{cloudRules(), hostRules(), modelRules(), serviceRules(), formatRules()} {
-		all = append(all, some...)
+	for _, r := range allRules() {
+		if !slices.ContainsFunc(all, func(other Rule) bool { return other.ID == r.ID }) {
+			all = append(all, r)
+		}
 	}
+	return all
+}
+
+// allRules returns all rules. Some have the same ID: it is one kind of secret that is written in several ways.
+func allRules() []Rule {
+	all := slices.Concat(tokenRules(), specialRules(), commandRules(), namedRules())
 	for i, r := range all {
-		if r.Keywords == nil {
+		if r.Keywords == nil && r.What != "" && r.Pattern != "" && r.Named == "" {
 			all[i].Keywords = []string{strings.ToLower(r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)])}
 		}
 	}
@@ -118,53 +115,93 @@ func Rules() []Rule {
 
 // Version identifies the rules. When it changes, objects that an older version has cleared
 // are scanned again.
-var Version = sync.OnceValue(func() string { return versionOf(Rules()) })
+var Version = sync.OnceValue(func() string { return versionOf(allRules()) })
 
 func versionOf(rules []Rule) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, checks)
 	for _, r := range rules {
-		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Start, r.Within, r.Shape, r.Guess, r.Firm)
+		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Named, r.Needs, r.Start, r.Within, r.Guess, r.Firm)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // checks has to be raised when the code of a check changes, because Version cannot see
 // that.
-const checks = 2
+const checks = 3
 
-// table holds the compiled rules and the automaton of their keywords.
+// table holds the compiled rules and the finder of their keywords, of the names of secrets, and of these names in
+// base64.
 type table struct {
 	rules    []compiled
-	keywords *automaton
-	// Indexes of the rules of each keyword.
-	of [][]int
+	named    []int // indexes of the rules with Named
+	keywords *finder
+	// By the number of a keyword.
+	of []meaning
+}
+
+// meaning says what a keyword stands for.
+type meaning struct {
+	rules   []int
+	stem    string // of a name; empty: no name
+	encoded bool   // it is base64 of a name
 }
 
 // rules builds the table once, when something is scanned for the first time.
 var rules = sync.OnceValue(func() *table {
 	t := &table{}
 	at := map[string]int{}
-	var words []string
-	for i, r := range Rules() {
+	var all []string
+	of := func(word string) *meaning {
+		k, known := at[word]
+		if !known {
+			k = len(all)
+			at[word] = k
+			all, t.of = append(all, word), append(t.of, meaning{})
+		}
+		return &t.of[k]
+	}
+	for i, r := range allRules() {
 		if r.Reach == 0 {
 			r.Reach = reach
 		}
 		if r.Check == nil {
 			r.Check = isRandom
 		}
-		// The pattern must match at the keyword, so it is anchored.
-		t.rules = append(t.rules, compiled{r, lazily(`\A(?:` + r.Pattern + `)`)})
+		// The pattern must match at the keyword, so it is anchored, and that of a value all of it.
+		one := compiled{Rule: r, pattern: lazily(`\A(?:` + r.Pattern + `)`)}
+		if r.Named != "" {
+			t.named = append(t.named, i)
+			one.pattern = lazily(`\A(?:` + r.Pattern + `)\z`)
+		}
+		t.rules = append(t.rules, one)
 		for _, word := range r.Keywords {
-			k, known := at[word]
-			if !known {
-				k = len(words)
-				at[word] = k
-				words, t.of = append(words, word), append(t.of, nil)
-			}
-			t.of[k] = append(t.of[k], i)
+			m := of(word)
+			m.rules = append(m.rules, i)
 		}
 	}
-	t.keywords = newAutomaton(words)
+	for stem := range stems {
+		if word := strings.TrimPrefix(stem, "_"); len(word) > 2 {
+			of(word).stem = stem
+			continue
+		}
+		for _, sign := range []string{":", "=", " =", " is"} { // a word for the finder
+			of(stem[1:] + sign).stem = stem
+		}
+	}
+	for _, word := range inBase64() {
+		of(strings.ToLower(word)).encoded = true
+	}
+	t.keywords = newFinder(all)
 	return t
 })
+
+// index returns the index of the last rule with an ID.
+func (t *table) index(id string) int {
+	for i := len(t.rules) - 1; i >= 0; i-- {
+		if t.rules[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}

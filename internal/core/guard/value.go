@@ -1,85 +1,92 @@
 package guard
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+)
 
-// shortest is the length of the shortest value that is a secret, in bytes.
-const shortest = 6
-
-// valueAt finds the value that begins at an offset, after a name and the operator that assigns: in
-// quotes, or a bare word that ends the line or the element. The offsets that it returns are without
-// the quotes. A value has no spaces. within is the quote before the name, which ends a bare value;
-// 0 without.
-func valueAt(text []byte, at int, within byte) (from, to int, found bool) {
-	if at < len(text) && bytes.IndexByte([]byte(quotes), text[at]) >= 0 {
-		// The operator's pattern took the escape of a quote in a string within a string.
-		escaped := at > 0 && text[at-1] == '\\'
-		if from, to, found = quotedAt(text, at+1, text[at], escaped); found {
-			return from, to, to-from >= shortest
-		}
-	}
-	// The operator's pattern also took what a bare value may begin with.
-	for at > 1 && (text[at-1] == '\\' || text[at-1] == '=' && text[at-2] == '=') {
-		at--
-	}
-	end := at
-	for end < len(text) && !isSpace(text[end]) && !bytes.HasPrefix(text[end:], []byte("</")) {
-		if text[end] == within && within != 0 {
-			return at, end, end-at >= shortest
-		}
-		end++
-	}
-	return at, end, end-at >= shortest && endsLine(text[end:])
+// isBasicAuth decodes the credential and requires user:password with a password that is not an
+// example.
+func isBasicAuth(m match) bool {
+	password := basicPassword(m.secret)
+	return len(password) >= 4 && !isStock(password) && !isPlaceholder(password)
 }
 
-// quoteBefore returns the quote before the name around an offset, or 0.
-func quoteBefore(text []byte, at int) byte {
-	for at > 0 && inName(text[at-1]) {
-		at--
+// basicPassword returns the password in the base64 of user:password, or nil.
+func basicPassword(secret []byte) []byte {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(secret), "="))
+	_, password, found := bytes.Cut(plain, []byte{':'})
+	if err != nil || !found || !printable(plain) {
+		return nil
 	}
-	if at > 0 && bytes.IndexByte([]byte(quotes), text[at-1]) >= 0 {
-		return text[at-1]
-	}
-	return 0
+	return password
 }
 
-// quotes begin and end a string in programming languages.
-const quotes = "\"'`"
-
-// quotedAt finds the end of a string. Only signs are escaped in a secret: other escapes,
-// such as \x00, are those of binary data.
-func quotedAt(text []byte, from int, quote byte, escaped bool) (start, end int, found bool) {
-	for i := from; i < len(text) && !isSpace(text[i]); i++ {
-		switch {
-		case text[i] == quote:
-			return from, i, i+1 == len(text) || !isWord(text[i+1])
-		case text[i] != '\\':
-		case asUnicode(text[i:]):
-			i += len(`\u0026`) - 1
-		case i+1 == len(text) || isWord(text[i+1]) || isSpace(text[i+1]):
-			return 0, 0, false
-		case escaped && text[i+1] == quote:
-			return from, i, true
-		default:
-			i++
-		}
+// isFirm reports whether a program made the password in a header or an address.
+func isFirm(secret []byte) bool {
+	if password := basicPassword(secret); password != nil {
+		secret = password
 	}
-	return 0, 0, false
+	return isStrong(secret)
 }
 
-// asUnicode reports whether text begins with an escape such as \u0026, which some JSON encoders
-// write for characters that have a meaning in HTML.
-func asUnicode(text []byte) bool {
-	return len(text) >= 6 && bytes.HasPrefix(text, []byte(`\u00`)) && '2' <= text[4] && text[4] <= '7' && hexadecimal().Match(text[5:6])
+func printable(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// endsLine reports whether a bare value may end before this text: at a line's end, a comment,
-// or the end of an element.
-func endsLine(text []byte) bool {
-	rest := bytes.TrimLeft(text, " \t")
-	if len(rest) == 0 || rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n")) || bytes.HasPrefix(rest, []byte("</")) {
+// isEncodedKey decodes base64 and requires a private key.
+func isEncodedKey(m match) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
+	if err != nil { // the end is cut off
+		plain, _ = base64.RawStdEncoding.DecodeString(string(m.secret[:len(m.secret)/4*4])) //nolint:errcheck // what was decoded is enough
+	}
+	_, body, found := bytes.Cut(plain, []byte(" PRIVATE KEY"))
+	m.secret = body
+	return found && isKeyBody(m)
+}
+
+// bare matches what precedes an assignment in configuration files and shells: NAME=value,
+// export NAME=value, name: value. In a programming language, a value without quotes is a
+// variable.
+var bare = lazily(`^(?: *\d+(?:[:|\t│]|→)\s*)?[ \t]*(?:[-+#/>]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$|(?:-e|-H|--env|--header|--build-arg)[ =]["']?[\w.-]*$`)
+
+// namesPath matches a member of another variable, which programs assign without quotes.
+var namesPath = lazily(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
+
+// isComputed reports whether a bare value is a member of a variable without digits, or ends
+// with a bracket and all of its brackets match, as calls and literals do.
+func isComputed(value []byte) bool {
+	value = bytes.TrimRight(value, ",;")
+	if bytes.HasPrefix(value, []byte("(*")) || namesPath().Match(value) && !bytes.ContainsAny(value, "0123456789") {
 		return true
 	}
-	return rest[0] == '#' && len(rest) < len(text)
+	var open []byte
+	for _, b := range value {
+		switch b {
+		case '(', '[', '{':
+			open = append(open, b)
+		case ')', ']', '}':
+			if len(open) == 0 || open[len(open)-1]/16 != b/16 { // the brackets of a kind are neighbors in ASCII
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0 && len(value) > 0 && bytes.IndexByte([]byte(")]}"), value[len(value)-1]) >= 0 ||
+		len(open) == 1 && len(value) > 0 && value[len(value)-1] == '{'
 }
 
-func isSpace(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
+// signs are characters of programs, which in a bare value say that it is computed.
+const signs = "\"'`,;(){}<>[]\\"
+
+// isChosen reports whether a value looks like a password that somebody chose, and not like a
+// name.
+func isChosen(value []byte) bool {
+	return looksChosen(value) && !((isWordy(value) || isName(value)) && nameLike().Match(value))
+}
+
+var (
+	nameLike = lazily(`^[A-Za-z_.-]+$`)
+	pathLike = lazily(`^[\w./\\:,'-]+$`)
+)

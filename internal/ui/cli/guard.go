@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/ui/cli/usage"
 )
 
 // GuardCmd is "git checkpoint guard": lists the secrets in checkpoints or files, and allows some of
@@ -41,15 +42,30 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 
 // GuardCheckCmd is "guard check".
 type GuardCheckCmd struct {
-	Files    []string `arg:"" name:"file" complete:"file" help:"Files to scan; they need not be in a checkpoint."`
+	Files    []string `arg:"" optional:"" name:"file" complete:"file" help:"Files to scan; they need not be in a checkpoint, and no repository is needed. - is the standard input."`
+	Staged   bool     `help:"Scan what the next commit would bring: the index, and not the worktree."`
 	ExitCode bool     `help:"Exit with code 2 if there is a secret that is not allowed."`
 	jsonFlag
 }
 
-// Run looks for secrets in files of the file system, whether or not a checkpoint holds them.
-func (c *GuardCheckCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := clearance.Files(ctx, s, c.Files)
-	return app.guarded(ctx, s, err, answer.Guarded{Found: found}, c.ExitCode)
+// Run looks for secrets in files of the file system, whether or not a checkpoint holds them, or in what is staged.
+func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
+	if c.Staged == (len(c.Files) > 0) {
+		return usage.Error("name files, or give --staged", "git checkpoint guard check --staged")
+	}
+	err := app.serve(ctx, func(s *checkpoint.Service) error {
+		look := func() (*clearance.Answer, error) { return clearance.Files(ctx, s, c.Files, app.Terminal.In) }
+		if c.Staged {
+			look = func() (*clearance.Answer, error) { return clearance.Staged(ctx, s) }
+		}
+		found, err := look()
+		return app.guarded(ctx, s, err, answer.Guarded{Found: found}, c.ExitCode)
+	})
+	if c.Staged || !checkpoint.IsOutside(err) {
+		return err
+	}
+	found, err := clearance.Files(ctx, nil, c.Files, app.Terminal.In)
+	return app.guarded(ctx, nil, err, answer.Guarded{Found: found}, c.ExitCode)
 }
 
 // guarded prints what was found, unless the search failed, and warns of what could not be scanned.
@@ -61,7 +77,11 @@ func (a *App) guarded(ctx context.Context, s *checkpoint.Service, err error, ans
 	for _, gap := range answered.Found.Gaps {
 		a.warn("not scanned: " + gap)
 	}
-	if err := a.giveLong(ctx, s, answered); err != nil {
+	give := func() error { return a.giveLong(ctx, s, answered) }
+	if s == nil {
+		give = func() error { return a.give(answered) }
+	}
+	if err := give(); err != nil {
 		return err
 	}
 	for _, one := range answered.Found.Secrets {
