@@ -74,9 +74,14 @@ func (open) Close() error { return nil }
 
 // server registers tools, resources and prompts. The instructions are for the model of the client.
 func (s *Server) server() *mcp.Server {
+	how := "Roll back only by a plan that the person has seen."
+	if !s.Write {
+		how = "This server changes no files: the person types *rollback:3 to the agent, or `git checkpoint rollback 3` in a terminal."
+	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "git-checkpoint", Version: s.Version}, &mcp.ServerOptions{
-		Instructions: "Checkpoints of a multi-step job in a git repository. Read `resume` first when you continue a job. " +
-			"Save before risky changes. Never roll back unless the person asked for it, and only by a plan that they have seen.",
+		Instructions: "Checkpoints of a multi-step job in a git repository. Read `resume` first when you continue a job; `steps` has the prompts that " +
+			"changed files. Save before risky changes. Never roll back unless the person asked for it. " + how +
+			" An answer that is too long says in left_out what it lacks, and in rest where that is.",
 	})
 	s.addReaders(server)
 	s.addWriters(server)
@@ -101,17 +106,20 @@ func (s *Server) run(ctx context.Context, session *mcp.ServerSession, root strin
 		return Result{}, err
 	}
 	args := slices.Clone(l.args)
+	s.one.Lock()
+	defer s.one.Unlock()
 	for _, v := range l.values {
 		if strings.HasPrefix(v, "-") {
 			return Result{}, fmt.Errorf("%q does not name a checkpoint: it begins with a dash", name.Clip(v, name.Said))
+		}
+		if v, err = s.meant(ctx, dir, v); err != nil {
+			return Result{}, err
 		}
 		if v != "" {
 			args = append(args, v)
 		}
 	}
 	args = append(args, l.after...)
-	s.one.Lock()
-	defer s.one.Unlock()
 	return s.Run(ctx, dir, args, l.stdin), nil
 }
 
@@ -173,5 +181,5 @@ func problem(r Result) error {
 	if r.Problem == nil {
 		return fmt.Errorf("exit code %d", r.Code)
 	}
-	return errors.New(strings.Join(checkpoint.Lines(r.Problem), "\n"))
+	return errors.New(inTools(strings.Join(checkpoint.Lines(r.Problem), "\n")))
 }

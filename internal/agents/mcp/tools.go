@@ -30,10 +30,17 @@ type ListIn struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"only the newest so many; 50 when left out"`
 }
 
+// PromptsIn is the input of the tool steps.
+type PromptsIn struct {
+	Where
+	Session string `json:"session,omitempty" jsonschema:"a session; the one of this conversation when left out"`
+	Before  int    `json:"before,omitempty" jsonschema:"only steps with a smaller number"`
+}
+
 // RefIn is the input of the tools show and resume.
 type RefIn struct {
 	Where
-	Ref string `json:"ref,omitempty" jsonschema:"a checkpoint: a step such as 3, a label, an id, @~1 or session:3; the current one when left out"`
+	Ref string `json:"ref,omitempty" jsonschema:"a checkpoint: a step such as 3, a label, an id, @~1, session:3, last-prompt or before-last-prompt; the current one when left out"`
 }
 
 // DiffIn is the input of the tool diff.
@@ -55,7 +62,7 @@ type SaveIn struct {
 // PlanIn is the input of the tool rollback_plan.
 type PlanIn struct {
 	Where
-	Ref string `json:"ref" jsonschema:"the checkpoint to go back to"`
+	Ref string `json:"ref" jsonschema:"the checkpoint to go back to: a step such as 3, an id, last-prompt or before-last-prompt"`
 }
 
 // ApplyIn is the input of the tool rollback.
@@ -128,6 +135,7 @@ func (s *Server) addReaders(server *mcp.Server) {
 			args := []string{"list", "--json", "--limit=" + strconv.Itoa(in.Limit)}
 			return line{args: option(option(args, "session", in.Session), "where", in.Expr)}
 		})
+	mcp.AddTool(server, &mcp.Tool{Name: "steps", Description: "The steps of a session, usually its prompts, newest first: number, message, time, files", Annotations: reads("List steps")}, s.steps)
 	add(s, server, "show", "One checkpoint with its state", reads("Show a checkpoint"), false,
 		func(in RefIn) line { return line{args: []string{"show", "--json"}, values: []string{in.Ref}} })
 	add(s, server, "diff", "What differs between two checkpoints, or between one and the worktree: state, outputs, files", reads("Compare"), false,
@@ -189,7 +197,14 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, root stri
 		return nil, nil, err
 	}
 	out, err := structured(r, lines)
-	return nil, out, err
+	if err != nil {
+		return nil, nil, err
+	}
+	rest := "the resources checkpoint://<session>/<ref>/record, state and diff have all of it"
+	if lines {
+		rest = "the newest are here; a limit and where choose others"
+	}
+	return nil, bounded(out, rest), nil
 }
 
 // option appends --name=value if there is a value. With "=" the value cannot be read as a flag,

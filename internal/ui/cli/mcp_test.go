@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -81,6 +82,71 @@ func put(t *testing.T, dir, name, content string) {
 	}
 }
 
+// TestMCPSteps lists steps in pages, finds the last ones by their words, and bounds each answer. What is left
+// out is counted.
+func TestMCPSteps(t *testing.T) {
+	session, dir := served(t, false, nil)
+	if _, problem := call(t, session, "show", map[string]any{"ref": "last-prompt"}); problem == "" {
+		t.Error("there is a last prompt before the first")
+	}
+	for i := range 23 {
+		put(t, dir, "a.txt", strings.Repeat("x", i))
+		if _, problem := call(t, session, "save", map[string]any{"message": "step", "state": `{"long": "` + strings.Repeat("y", 30_000) + `"}`}); problem != "" {
+			t.Fatal(problem)
+		}
+	}
+	listed, problem := call(t, session, "steps", nil)
+	steps, _ := listed["steps"].([]any)
+	if newest, is := steps[0].(map[string]any); problem != "" || len(steps) != 20 || !is || newest["number"] != 23.0 || listed["older"] != 3.0 || listed["rest"] != "steps with before: 4" {
+		t.Errorf("%v %s", listed, problem)
+	}
+	if listed, problem = call(t, session, "steps", map[string]any{"before": 4}); problem != "" || len(listed["steps"].([]any)) != 3 || listed["older"] != 0.0 {
+		t.Errorf("%v %s", listed, problem)
+	}
+	for word, step := range map[string]float64{"last-prompt": 23, "before-last-prompt": 22} {
+		shown, problem := call(t, session, "show", map[string]any{"ref": word})
+		raw, err := json.Marshal(shown)
+		if left, is := shown["left_out"].(map[string]any); err != nil || problem != "" || shown["step"] != step || len(raw) > 8000 || !is || len(left) == 0 || shown["rest"] == "" {
+			t.Errorf("%s: step %v, %d bytes, %v, %s", word, shown["step"], len(raw), shown["left_out"], problem)
+		}
+	}
+	for i := range 500 {
+		put(t, dir, fmt.Sprintf("many-%03d.txt", i), "x")
+	}
+	var members []string
+	for i := range 3000 {
+		members = append(members, fmt.Sprintf(`"member%d":"%d"`, i, i))
+	}
+	if _, problem := call(t, session, "save", map[string]any{"message": "many", "state": "{" + strings.Join(members, ",") + "}"}); problem != "" {
+		t.Fatal(problem)
+	}
+	for tool, args := range map[string]map[string]any{
+		"list": nil, "status": nil, "show": nil, "diff": {"a": "1", "b": "24"}, "resume": nil, "validate": nil, "rollback_plan": {"ref": "before-last-prompt"}, "revert_plan": {"refs": []string{"24"}},
+	} {
+		out, problem := call(t, session, tool, args)
+		if raw, err := json.Marshal(out); err != nil || problem != "" || len(raw) > 8000 {
+			t.Errorf("%s: %d bytes, %s", tool, len(raw), problem)
+		}
+		if digest, is := out["digest"].(string); is && len(digest) < 64 {
+			t.Errorf("%s: the digest was cut: %s", tool, digest)
+		}
+	}
+	if _, problem := call(t, session, "show", map[string]any{"ref": "99"}); !strings.Contains(problem, "the tool list") || strings.Contains(problem, "git checkpoint list") {
+		t.Errorf("an error names %q", problem)
+	}
+	tools, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools.Tools {
+		for _, wrong := range []map[string]any{{"nonsense": 1}, {"ref": 1, "a": 1, "refs": 1, "root": 1, "message": 1, "limit": "x"}, {"root": "/", "ref": "1", "a": "1", "message": "x"}} {
+			if _, problem := call(t, session, tool.Name, wrong); problem == "" || len(problem) > 1000 {
+				t.Errorf("%s %v: %.200q", tool.Name, wrong, problem)
+			}
+		}
+	}
+}
+
 // TestMCPReads saves, lists, compares and plans. A wrong request gets an error and does not end the
 // server.
 func TestMCPReads(t *testing.T) {
@@ -140,8 +206,8 @@ func TestMCPReads(t *testing.T) {
 // deletes.
 func TestMCPTools(t *testing.T) {
 	for write, want := range map[bool]string{
-		false: "diff list redo_plan resume revert_plan rollback_plan save show status undo_plan validate",
-		true:  "diff list redo redo_plan resume revert revert_plan rollback rollback_plan save show status undo undo_plan validate",
+		false: "diff list redo_plan resume revert_plan rollback_plan save show status steps undo_plan validate",
+		true:  "diff list redo redo_plan resume revert revert_plan rollback rollback_plan save show status steps undo undo_plan validate",
 	} {
 		session, _ := served(t, write, nil)
 		tools, err := session.ListTools(t.Context(), nil)

@@ -1,0 +1,68 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// longest bounds an answer, in bytes of its JSON: a model reads about four of them as one token, and an
+// answer has 2,000 tokens at most.
+const longest = 7000
+
+// Where cutting begins: entries of a list, and bytes of a text for each of them.
+const (
+	mostEntries = 512
+	perEntry    = 16
+
+	fewestBytes   = 200 // digests and ids stay whole
+	fewestMembers = 32
+)
+
+// bounded cuts the lists and texts of an answer until it is short enough. What is left out is counted in
+// left_out, by the path of its member, and rest says how to get it.
+func bounded(a answer, rest string) answer {
+	left := map[string]int{}
+	for most := mostEntries; most > 0; most /= 2 {
+		if text, err := json.Marshal(a); err != nil || len(text) <= longest {
+			break
+		}
+		cut(a, most, "", left)
+		a["left_out"], a["rest"] = left, rest
+	}
+	return a
+}
+
+// cut cuts the lists and texts of a value. Of the items of a series the newest stay, which are the last.
+func cut(v any, most int, at string, left map[string]int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if keys := slices.Sorted(maps.Keys(v)); at != "" && len(keys) > max(most, fewestMembers) {
+			left[at[1:]] += len(keys) - max(most, fewestMembers)
+			for _, key := range keys[max(most, fewestMembers):] {
+				delete(v, key)
+			}
+		}
+		for key, one := range v {
+			v[key] = cut(one, most, at+"."+key, left)
+		}
+	case []any:
+		if over := len(v) - most; over > 0 {
+			left[at[1:]] += over
+			if at == ".items" {
+				return cut(v[over:], most, at, left)
+			}
+			return cut(v[:most], most, at, left)
+		}
+		for i, one := range v {
+			v[i] = cut(one, most, at, left)
+		}
+	case string:
+		if over := len(v) - max(most*perEntry, fewestBytes); over > 0 {
+			left[at[1:]] += over
+			return strings.ToValidUTF8(v[:len(v)-over], "") + "…"
+		}
+	}
+	return v
+}
