@@ -132,13 +132,9 @@ func inTools(text string) string {
 	}
 	return commandPattern.ReplaceAllStringFunc(text, func(found string) string {
 		m := commandPattern.FindStringSubmatch(found)
-		tool, known := tools[m[1]]
-		switch {
-		case !known:
-			return found + " (for the person to type)"
-		case m[2] != "":
-			return "the tool " + tool + " (" + m[2] + ")"
+		if tool, known := tools[m[1]]; known {
+			return strings.TrimSuffix("the tool "+tool+" ("+m[2]+")", " ()")
 		}
-		return "the tool " + tool
+		return found + " (for the person to type)"
 	})
 }

@@ -152,11 +152,8 @@ func (s *Server) addReaders(server *mcp.Server) {
 		})
 	add(s, server, "revert_plan", "Show what taking back only some steps would do to the files, and the digest of that plan; what others did since stays. Changes nothing", reads("Plan a revert"), false,
 		func(in StepsIn) line { return in.line("--dry-run") })
-	for verb, description := range map[string]string{
-		"undo": "Show what an undo of the last rollback would write, delete and discard, and the digest of that plan. Changes nothing",
-		"redo": "Show what a redo of the last undo would write, delete and discard, and the digest of that plan. Changes nothing",
-	} {
-		add(s, server, verb+"_plan", description, reads("Plan a "+verb), false,
+	for _, verb := range []string{"undo", "redo"} {
+		add(s, server, verb+"_plan", "Show what "+verb+" would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a "+verb), false,
 			func(In) line { return line{args: []string{verb, "--dry-run", "--json"}} })
 	}
 	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
@@ -242,12 +239,9 @@ func (s *Server) addWriters(server *mcp.Server) {
 		l.args = option(l.args, "reason", in.Reason)
 		return s.change(ctx, req, in.Where, "Take back "+name.Clip(strings.Join(in.Refs, " ")+" "+in.Since, name.Said)+"?", in.Plan, l)
 	})
-	for _, verb := range []string{"undo", "redo"} {
+	for verb, does := range map[string]string{"undo": "Take back the last rollback", "redo": "Redo what the last undo took back"} {
 		mcp.AddTool(server, &mcp.Tool{
-			Name: verb, Annotations: hints(verb), Description: map[string]string{
-				"undo": "Take back the last rollback; with a digest, only by that plan. Only when the person asked for it",
-				"redo": "Redo what the last undo took back; with a digest, only by that plan. Only when the person asked for it",
-			}[verb],
+			Name: verb, Annotations: hints(verb), Description: does + "; with a digest, only by that plan. Only when the person asked for it",
 		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
 			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, line{args: []string{verb, "--yes", "--json"}})
 		})
