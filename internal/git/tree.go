@@ -188,10 +188,10 @@ type Change struct {
 // Limits of a walk. A few hostile trees that contain each other many times can stand for more paths
 // than any machine can list.
 const (
-	maxTreeDepth = 4096 // an index can name deeper paths than the 2,048 of a new git's core.maxTreeDepth
-	// Trees that name each other many times are small to send and huge to unfold: beyond freePaths, there may be
-	// so many paths for each entry that is stored.
-	maxTreePaths, freePaths, pathsOfEntry = 1 << 22, 100_000, 16
+	// An index can name deeper paths than the 2,048 of a new git's core.maxTreeDepth. Trees that name each other many
+	// times are small to send and huge to unfold: beyond freePaths, there may be so many paths for each entry that is
+	// stored.
+	maxTreeDepth, maxTreePaths, freePaths, pathsOfEntry = 4096, 1 << 22, 100_000, 16
 )
 
 // Diff lists the paths that differ between two trees, sorted. Renames are not detected. An
