@@ -42,7 +42,7 @@ type chooser struct {
 // Files in Rules.Force are handled after the other untracked files, with those of
 // Rules.IncludeIgnored: both were asked for by name, so the limit on size does not apply to them.
 func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, rules Rules, c *Capture) ([]candidate, error) {
-	excluded, err := s.matching(ctx, private, rules.Exclude, rules.Always)
+	excluded, err := s.excluded(ctx, private, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,7 @@ func (s *chooser) noteEmpty(empty []string, private *privateIndex, c *Capture) {
 		}
 		maps.DeleteFunc(left, func(d string, _ bool) bool { return held[d] })
 	}
-	all := slices.Sorted(maps.Keys(left))
-	all = append(all, empty...)
+	all := append(slices.Sorted(maps.Keys(left)), empty...)
 	for _, d := range all[:min(len(all), mostEmpty)] {
 		info, err := s.files.Lstat(d)
 		if nested, failed := s.files.NestedAt(d); err == nil && failed == nil && !nested && info != nil && info.IsDir() && s.left(d) == "" {

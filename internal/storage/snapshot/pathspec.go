@@ -11,19 +11,20 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// matching returns the tracked and untracked paths that match one of pathspecs, except for those in
-// not.
-func (s *indexes) matching(ctx context.Context, private *privateIndex, pathspecs, not []string) (map[string]bool, error) {
-	if len(pathspecs) == 0 {
-		return nil, nil
-	}
+// excluded returns the paths that the rules leave out. Ignored ones are among them if the rules ask for some.
+func (s *indexes) excluded(ctx context.Context, private *privateIndex, rules Rules) (map[string]bool, error) {
 	args := []string{"ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--"}
-	paths, err := s.listBelow(ctx, private, args, pathspecs)
+	if len(rules.Exclude) == 0 {
+		return nil, nil
+	} else if len(rules.IncludeIgnored)+len(rules.Include) > 0 {
+		args = slices.Delete(args, 5, 6)
+	}
+	paths, err := s.listBelow(ctx, private, args, rules.Exclude)
 	out := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		out[strings.TrimSuffix(p, "/")] = true
 	}
-	for _, p := range not {
+	for _, p := range rules.Always {
 		delete(out, p)
 	}
 	return out, err
