@@ -46,7 +46,7 @@ func numberOf(e *journal.Entry) string {
 func twinName(st *journal.State, e *journal.Entry) string {
 	id := string(e.Checkpoint)
 	twin := numberOf(e) + "." + id[strings.LastIndexByte(id, '-')+1:]
-	if found, err := byName(st, twin); err != nil || len(found) != 1 || found[0] != e {
+	if found, err := byName(st, twin); err != nil || len(found) != 1 || found[0].Checkpoint != e.Checkpoint {
 		return ""
 	}
 	return twin

@@ -212,7 +212,7 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 		number += "." + FirstIteration
 	}
 	if e.Live && e.Milestone {
-		if got, err := byName(st, number); err == nil && len(got) == 1 && got[0] == e {
+		if got, err := byName(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {
 			return number
 		}
 		if len(numbered(st, e)) > 1 && len(labelled(st, e)) == 1 {

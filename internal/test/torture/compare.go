@@ -58,7 +58,7 @@ func (c *run) compareDisk(m *move) (out []string) {
 
 // compareDirectories lists wrong directories. Those that contain something must exist,
 // empty ones stay, and those that became empty must be gone, except for the current
-// directory of the command.
+// directory of the command, and for those that stood when the target was captured.
 func (m *move) compareDirectories() (out []string) {
 	was, is := m.now.disk, m.then.disk
 	needed := m.directories()
@@ -70,6 +70,9 @@ func (m *move) compareDirectories() (out []string) {
 		}
 	}
 	for p, n := range is {
+		if stood, there := m.to.then.disk[p]; there && stood.Type.IsDir() {
+			continue
+		}
 		if n.Type.IsDir() && !needed[p] && !under(m.op.In, p) {
 			out = append(out, fmt.Sprintf("the directory %q should be gone", p))
 		}

@@ -70,6 +70,9 @@ func (c *run) compareIndex(m *move) error {
 	if then.sparsed && !after.sparsed {
 		want.unsparse()
 	}
+	if !m.wish.walks {
+		want.keepAssumed(m.now)
+	}
 	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
 	}
@@ -105,6 +108,19 @@ func (x stagedIndex) unsparse() {
 	for i, e := range x.entries {
 		if e.tag == "S" {
 			x.entries[i].tag = "H"
+		}
+	}
+}
+
+// keepAssumed sets assume-unchanged, which is a small letter, where it is set now: a rollback leaves it.
+func (x stagedIndex) keepAssumed(now *moment) {
+	assumed := map[string]bool{}
+	for _, e := range entries(now.listing) {
+		assumed[e.path] = assumed[e.path] || e.tag != strings.ToUpper(e.tag)
+	}
+	for i, e := range x.entries {
+		if assumed[e.path] {
+			x.entries[i].tag = strings.ToLower(e.tag)
 		}
 	}
 }

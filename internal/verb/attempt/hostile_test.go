@@ -88,7 +88,7 @@ func forge(w world, tree name.OID) (id name.ID) {
 			written, err := s.Store.WriteCheckpoint(ctx, store.Draft{Record: r, Tree: tree, Head: r.Git.Head, IndexTree: r.Git.Index, Author: author, Committer: committer, Limits: record.Limits{Size: 1 << 20}})
 			id = r.ID
 			checkpoint.NameIn(&e, r, written.Commit)
-			return store.Change{Events: []journal.Event{e}, Create: []store.NewCheckpoint{{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob}}, Tags: store.TagsNone}, err
+			return store.Change{Events: []journal.Event{e}, Create: []store.NewCheckpoint{{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob}}}, err
 		})
 		return err
 	})
