@@ -41,7 +41,7 @@ func first(pattern, text string) (found []string) {
 func TestListedCommands(t *testing.T) {
 	listed, help := read(t, "docs", "commands.md"), read(t, "testdata", "help", "git-checkpoint-all.txt")
 	var real []string
-	for _, names := range first(`^   ([a-z]+(?:, [a-z]+)*)  `, help) {
+	for _, names := range first(`^   ([a-z]+(?:, [a-z]+)*)(?:  |,?$)`, help) {
 		real = append(real, strings.Split(names, ", ")...)
 	}
 	named := first("`([a-z]+)`", section(t, listed, "Commands"))

@@ -71,7 +71,7 @@ func (c *run) compareIndex(m *move) error {
 		want.unsparse()
 	}
 	if !m.wish.walks {
-		want.keepAssumed(m.now)
+		want.keepHidden(m.now)
 	}
 	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
@@ -112,15 +112,21 @@ func (x stagedIndex) unsparse() {
 	}
 }
 
-// keepAssumed sets assume-unchanged, which is a small letter, where it is set now: a rollback leaves it.
-func (x stagedIndex) keepAssumed(now *moment) {
-	assumed := map[string]bool{}
+// keepHidden sets the flags that hide a change from git where they are set now, for a rollback leaves them:
+// assume-unchanged, which is a small letter, and skip-worktree of a file that is there.
+func (x stagedIndex) keepHidden(now *moment) {
+	assumed, skipped := map[string]bool{}, map[string]bool{}
 	for _, e := range entries(now.listing) {
+		_, present := now.disk[e.path]
 		assumed[e.path] = assumed[e.path] || e.tag != strings.ToUpper(e.tag)
+		skipped[e.path] = skipped[e.path] || present && strings.EqualFold(e.tag, "S")
 	}
 	for i, e := range x.entries {
+		if skipped[e.path] && e.tag == "H" {
+			x.entries[i].tag = "S"
+		}
 		if assumed[e.path] {
-			x.entries[i].tag = strings.ToLower(e.tag)
+			x.entries[i].tag = strings.ToLower(x.entries[i].tag)
 		}
 	}
 }
