@@ -282,7 +282,7 @@ func TestDiffAgain(t *testing.T) {
 func TestUnfoldedTrees(t *testing.T) {
 	f := newFixture(t)
 	ctx, trees := t.Context(), f.open().Trees
-	file := Entry{Mode: ModeFile, OID: name.OID(f.Blob("x"))}
+	file := Entry{Mode: ModeFile, OID: f.Blob("x")}
 	grow := func(e Entry) Entry {
 		var entries []Entry
 		for i := range 10 {

@@ -36,7 +36,7 @@ type form struct {
 // forms returns the table.
 var forms = sync.OnceValue(func() (all []form) {
 	if err := json.Unmarshal(table, &all); err != nil {
-		panic(err) // it is embedded, and a test reads it
+		panic(err) //nolint:forbidigo // it is embedded, and a test reads it
 	}
 	return all
 })
@@ -187,6 +187,14 @@ const (
 	mostWordsAfter  = 2
 )
 
+// isProse reports whether what follows a word makes the line a sentence. *rollback:1; and so on is none.
+func isProse(rest string, exact bool) bool {
+	if exact && len(rest) > 1 && rest[0] == ':' && strings.Contains("0123456789@", rest[1:2]) {
+		return false
+	}
+	return strings.Contains(rest, "*") || strings.HasPrefix(rest, "_") || len(strings.Fields(strings.TrimLeft(rest, ":"))) > mostWordsAfter
+}
+
 // mistyped returns the command for a line whose word is that of one of ours, or nearly so, but which is
 // none of them.
 func mistyped(line string) (c command, ours bool) {
@@ -208,10 +216,7 @@ func mistyped(line string) (c command, ours bool) {
 		}
 	}
 	refs, after := nextRefs(rest, len(rest))
-	prose := strings.Contains(rest, "*") || strings.HasPrefix(rest, "_") || len(strings.Fields(strings.TrimLeft(rest, ":"))) > mostWordsAfter || best > 0 && strings.Trim(after, separators) != "" && len(refs) == 0
-	// *rollback:1; and so on is no sentence.
-	command := best == 0 && len(rest) > 1 && rest[0] == ':' && strings.Contains("0123456789@", rest[1:2])
-	if len(c.Words) == 0 || prose && !command {
+	if len(c.Words) == 0 || isProse(rest, best == 0) || best > 0 && strings.Trim(after, separators) != "" && len(refs) == 0 {
 		return c, false
 	}
 	for len(refs) < c.Least {

@@ -56,7 +56,7 @@ func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	if checkpoint.IsClosed(st.Status) {
 		return "", checkpoint.Failure(checkpoint.KindRejected, "", "session %q is already %s", st.Session, st.Status)
 	}
-	said := ""
+	var said string
 	if c.Does == "abort" {
 		if r := t.Run(ctx, t.Session, []string{"session", "close", string(st.Session), "--status=abandoned", "--quiet"}); r.Problem != nil {
 			return "", r.Problem

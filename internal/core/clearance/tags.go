@@ -41,7 +41,7 @@ func TagRule(s *checkpoint.Service) func(context.Context, name.OID) (string, err
 		case ctx.Err() != nil: // nothing else may stop a transaction: files may have moved already
 			return "", context.Cause(ctx)
 		case err != nil:
-			return holdsUnscanned, nil
+			return holdsUnscanned, nil //nolint:nilerr // what cannot be read has no tag
 		}
 		return why, nil
 	}

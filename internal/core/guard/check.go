@@ -174,7 +174,7 @@ func hasLetter(value []byte) bool {
 
 // accepts reports whether a value is the secret of a name. The less ties the two, the more the value itself has to
 // prove.
-func (n name) accepts(text []byte, v value) bool {
+func (n name) accepts(text []byte, v value) bool { //nolint:gocyclo // one question about the text after the other
 	held := text[v.from:v.to]
 	how := v.tie
 	switch {
@@ -214,7 +214,7 @@ func (n name) accepts(text []byte, v value) bool {
 
 // isUnmistakable reports whether a value is a secret even where little ties it to a name: kinds of characters
 // change all the time in it, and not where words begin.
-func isUnmistakable(value []byte, how tie) bool {
+func isUnmistakable(value []byte, how tie) bool { //nolint:gocyclo // one question about the text after the other
 	if !hasDigit(value) || !hasLetter(value) || how == loose && bytes.ContainsAny(value, "/:.") || located().Match(value) || !isStrong(value) {
 		return false
 	}

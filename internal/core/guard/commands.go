@@ -12,7 +12,7 @@ var options = []struct{ programs, option string }{
 	{"http https xh", ` (?:[^\n|;]{0,100}? )?(?:-a|--auth)[ =]?["']?[^\s:"'$]{1,64}:`},
 	{"smbclient rpcclient lftp", ` (?:[^\n|;]{0,200}? )?(?:-U|-u|--user)[ =]?["']?[^\s%,"'$]{1,64}[%,]`},
 	{"ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", ` (?:[^\n|;]{0,200}? )?-w ?`},
-	{"sqlcmd bcp ipmitool zip unzip zipcloak mosquitto_pub mosquitto_sub isql rpc", ` (?:[^\n|;]{0,200}? )?-P ?`},
+	{"sqlcmd bcp ipmitool zip unzip zipcloak mosquitto_pub mosquitto_sub isql rpc", ` (?:[^\n|;]{0,200}? )?-P ?`}, //nolint:misspell // Mosquitto is an MQTT broker
 	{"htpasswd", ` -\w*b\w*(?: -\w+)* \S+ \S+ `},
 	{"gh", ` (?:secret|variable) set [^\n|;]{0,120}?(?:--body|-b)[ =]`},
 	{"openssl", ` [^\n|;]{0,300}?-(?:pass|passin|passout|k)[ =]["']?(?:pass:)?`},

@@ -48,7 +48,7 @@ func promises(text []byte, from, to int, of promise) bool {
 
 // hasValue reports whether a text has a word in its first lines that may be a secret: with a digit or a sign, or long
 // and no word, or four groups of letters.
-func hasValue(text []byte, lines int) bool {
+func hasValue(text []byte, lines int) bool { //nolint:gocyclo // one question about the text after the other
 	from, letters, digits, marks := 0, 0, 0, 0
 	for i := 0; i <= len(text); i++ {
 		var of byte

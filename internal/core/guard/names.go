@@ -152,7 +152,7 @@ func lastWord(text []byte) string {
 }
 
 // split returns the words of a name, in lower case: of DB_PASSWORD2, dbPassword-2 or DBPassword2.
-func split(text []byte) []string {
+func split(text []byte) []string { //nolint:gocyclo // one question about the text after the other
 	var all []string
 	from := 0
 	for i := 0; i <= len(text); i++ {

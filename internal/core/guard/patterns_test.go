@@ -3,7 +3,7 @@ package guard
 import "testing"
 
 // Every pattern compiles; they are compiled only when they are needed.
-func TestPatterns(t *testing.T) {
+func TestPatterns(*testing.T) {
 	for _, r := range rules().rules {
 		r.pattern()
 	}

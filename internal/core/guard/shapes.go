@@ -134,7 +134,7 @@ func (n name) valuesAt(text []byte, at int, how tie, yield func(value) bool) boo
 }
 
 // bare yields a bare value: up to a space, and up to the first sign that may end it.
-func (n name) bare(text []byte, from int, quote byte, how tie, yield func(value) bool) bool {
+func (n name) bare(text []byte, from int, quote byte, how tie, yield func(value) bool) bool { //nolint:gocyclo // one question about the text after the other
 	within := quoteAt(text, n.from-1)
 	inQuery := bytes.ContainsAny(lineBefore(text[:n.from]), "?&'\"`")
 	to := from
@@ -182,7 +182,7 @@ var mnemonic = lazily(`^(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}?[a-z]{3,8
 
 // nearby yields words that follow a name on its line, or on the next one if it ends its own, or that precede it, as in
 // a sentence or an option.
-func (n name) nearby(text []byte, yield func(value) bool) {
+func (n name) nearby(text []byte, yield func(value) bool) { //nolint:gocyclo // one question about the text after the other
 	at, how := n.to, near
 	below := n.kind == password && at+1 < len(text) && (quoteAt(text, at) != 0 || text[at] == ':')
 	for words, lines := 0, 0; words < 9; words++ {

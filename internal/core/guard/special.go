@@ -1,7 +1,7 @@
 package guard
 
 // specialRules recognise a secret by the format that it is stored in, or by the place where it stands.
-func specialRules() []Rule {
+func specialRules() []Rule { //nolint:funlen // a table
 	return []Rule{
 		{
 			ID: "private-key", What: "a private key", Source: "RFC 7468; OpenSSH, PROTOCOL.key",

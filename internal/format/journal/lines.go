@@ -17,7 +17,7 @@ type Former struct {
 func (l *Log) FoldAt(worktreeID string, former ...Former) *State {
 	s := l.Fold()
 	s.worktree, s.former = worktreeID, former
-	moved := false
+	var moved bool
 	s.fold.standing, moved = s.fold.lastMove(worktreeID, int32(len(s.fold.named)), nil)
 	for i := 0; i < len(former) && !moved; i++ {
 		tip := none

@@ -122,22 +122,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 		}
 		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
 	}
-	var data []byte
-	var oid name.OID
-	var large bool
-	info, err := s.files.ReadStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
-		large = before.Mode().IsRegular() && before.Size() >= worktree.LargeFile
-		switch {
-		case !large:
-			data, after, err = s.files.Read(f.path, before)
-		case f.inOnly:
-			after = before // it is left to git
-		default:
-			data = nil
-			oid, after, err = s.streamBlob(ctx, f.path)
-		}
-		return after, err
-	})
+	data, oid, large, info, err := s.readFile(ctx, f)
 	if err != nil && ctx.Err() != nil {
 		return hashedFile{}, &LateError{f.path, ctx.Err()}
 	} else if err != nil {
@@ -166,6 +151,25 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
+// readFile reads a file while nobody writes to it. A large one is written as a blob at once, unless git may have to
+// convert it.
+func (s *hasher) readFile(ctx context.Context, f candidate) (data []byte, oid name.OID, large bool, info fs.FileInfo, err error) {
+	info, err = s.files.ReadStable(f.path, func(before fs.FileInfo) (after fs.FileInfo, err error) {
+		large = before.Mode().IsRegular() && before.Size() >= worktree.LargeFile
+		switch {
+		case !large:
+			data, after, err = s.files.Read(f.path, before)
+		case f.inOnly:
+			after = before // it is left to git
+		default:
+			data = nil
+			oid, after, err = s.streamBlob(ctx, f.path)
+		}
+		return after, err
+	})
+	return data, oid, large, info, err
+}
+
 // knows reports whether the previous capture has seen a file, and git has its content and would not
 // convert it.
 func (s *hasher) knows(f candidate) bool {
@@ -183,14 +187,9 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	var attrs, others []candidate
-	for _, f := range files {
-		if holdsAttributes(f.path) {
-			attrs = append(attrs, f)
-			private.attrs = append(private.attrs, f.path)
-		} else {
-			others = append(others, f)
-		}
+	attrs, others := apart(files, func(f candidate) bool { return holdsAttributes(f.path) })
+	for _, f := range attrs {
+		private.attrs = append(private.attrs, f.path)
 	}
 	entries, err := s.clean(ctx, index, attrs, c)
 	if err != nil {
@@ -240,6 +239,18 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		memory.remember(some, entries)
 	}
 	return s.renewAttributes(ctx, private, c)
+}
+
+// apart divides files by whether a rule holds for them.
+func apart(files []candidate, rule func(candidate) bool) (those, others []candidate) {
+	for _, f := range files {
+		if rule(f) {
+			those = append(those, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return those, others
 }
 
 // portions returns files all at once, or, if the time is limited, as many as are done in a moment, so

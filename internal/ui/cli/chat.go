@@ -40,7 +40,7 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 		if known, err := s.Recall(checkpoint.ChatFile, &talk.Asked); err != nil || !known {
 			talk.Asked = nil
 		}
-		said := ""
+		var said string
 		if said, ours, err = talk.Answer(ctx, text); said != "" {
 			_, failed := io.WriteString(app.Terminal.Out, said+"\n")
 			err = errors.Join(err, failed)

@@ -46,28 +46,31 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 		return err
 	}
-	// A repository that was cloned may contain hooks of agents, which need the user's consent. The
-	// user is told once: connect.News remembers it in the git directory, and says nothing if it
-	// cannot.
-	if news, err := connect.News(s); err == nil && len(news) > 0 && !app.json {
-		app.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
-	}
 	if !app.json {
-		var removed string
-		if told, err := s.Recall(connect.RemovedFile, &removed); told && err == nil && removed != "" {
-			app.warn(removed)
-			_ = s.Forget(connect.RemovedFile) // it is said again
-		}
-		for _, st := range connect.Troubled(s) {
-			for _, w := range st.Warnings {
-				app.warn(st.Title + ": " + w.Problem + " (" + w.Remedy + ")")
-			}
-		}
+		app.warnOfAgents(s)
 	}
 	if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 		return differs
 	}
 	return nil
+}
+
+// warnOfAgents says what the user should know about coding agents here. A repository that was cloned may contain hooks
+// of agents, which need the user's consent: that is said once, as connect.News remembers in the git directory.
+func (a *App) warnOfAgents(s *checkpoint.Service) {
+	if news, err := connect.News(s); err == nil && len(news) > 0 {
+		a.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
+	}
+	var removed string
+	if told, err := s.Recall(connect.RemovedFile, &removed); told && err == nil && removed != "" {
+		a.warn(removed)
+		_ = s.Forget(connect.RemovedFile) // it is said again
+	}
+	for _, st := range connect.Troubled(s) {
+		for _, w := range st.Warnings {
+			a.warn(st.Title + ": " + w.Problem + " (" + w.Remedy + ")")
+		}
+	}
 }
 
 // damaged prints the status as far as it is known if the current checkpoint is damaged, and returns

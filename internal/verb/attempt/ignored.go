@@ -51,21 +51,9 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 		from.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
 		return nil
 	}
-	// A directory may have its own rule, in a .gitignore that is ignored itself.
-	var rules []string
-	for _, p := range paths {
-		if _, err := target.Lstat(filepath.FromSlash(p)); path.Base(p) == ".gitignore" && errors.Is(err, fs.ErrNotExist) && copyOne(source, target, p) == nil {
-			rules = append(rules, p)
-		}
-	}
-	ignored, err := snapshot.Ignored(ctx, to.Repo, nil, paths)
+	ignored, err := ignoredThere(ctx, source, target, to, paths)
 	if err != nil {
 		return err
-	}
-	for _, p := range rules {
-		if !ignored[p] {
-			target.Remove(filepath.FromSlash(p)) //nolint:errcheck // it was made a moment ago
-		}
 	}
 	left := map[string][]string{}
 	for _, p := range paths {
@@ -104,6 +92,24 @@ func leadsOut(root *os.Root, p string) bool {
 	}
 	_, err = root.Stat(at) // it follows further links
 	return filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(filepath.Dir(at), to)) || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// ignoredThere returns which of the paths the rules of the new worktree ignore. A directory may have its own rule, in
+// a .gitignore that is ignored itself: it is copied first, and removed again if it does not ignore itself.
+func ignoredThere(ctx context.Context, source, target *os.Root, to *checkpoint.Service, paths []string) (map[string]bool, error) {
+	var rules []string
+	for _, p := range paths {
+		if _, err := target.Lstat(filepath.FromSlash(p)); path.Base(p) == ".gitignore" && errors.Is(err, fs.ErrNotExist) && copyOne(source, target, p) == nil {
+			rules = append(rules, p)
+		}
+	}
+	ignored, err := snapshot.Ignored(ctx, to.Repo, nil, paths)
+	for _, p := range rules {
+		if !ignored[p] {
+			target.Remove(filepath.FromSlash(p)) //nolint:errcheck // it was made a moment ago
+		}
+	}
+	return ignored, err
 }
 
 // copyOne copies a file or symbolic link with its permissions and its modification time,

@@ -56,6 +56,9 @@ func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID ma
 
 // grep keeps the items whose message or a changed path has a word, in any case.
 func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, word string) error {
+	if word == "" {
+		return nil
+	}
 	word = strings.ToLower(word)
 	found := make([]bool, len(l.Items))
 	for i, item := range l.Items { // even one whose record is damaged

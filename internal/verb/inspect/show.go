@@ -81,6 +81,23 @@ func isGone(ctx context.Context, s *checkpoint.Service, l *Listing) bool {
 	return err == nil && st.CurrentEntry() == nil && checkpoint.IsOver(ctx, s, st)
 }
 
+// onlyLine reports whether the listing is for a person, who gets the line here and a row for each other one.
+func (req ListRequest) onlyLine() bool {
+	return req.Detail == DetailRows && req.Hidden == HiddenCounted && !req.All
+}
+
+// otherLine returns a function that names the line of a checkpoint, and the checkpoint, if that is another line than
+// the one here.
+func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
+	lines := linesOf(st, heads)
+	return func(e *journal.Entry) (line, twin string) {
+		if lines == nil || !e.Live || lines[e.Place] == "" {
+			return "", ""
+		}
+		return string(lines[e.Place]), checkpoint.NameTo(st, e)
+	}
+}
+
 // listSession returns the listing of one session. It reads as few records as possible: most filters
 // need only the journal.
 func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
@@ -93,7 +110,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	heads := s.HeadsOf(ctx, st)
-	if len(heads) > 0 && st.Place != "" && req.Detail == DetailRows && req.Hidden == HiddenCounted && !req.All {
+	if len(heads) > 0 && st.Place != "" && req.onlyLine() {
 		l.here = st.Here()
 	}
 	l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
@@ -108,15 +125,13 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	for _, e := range shown {
 		oldest = min(oldest, e.Place)
 	}
-	lines := linesOf(st, heads)
 	newer := st.Superseded(oldest)
 	continued := st.Continued(oldest)
+	toLine := otherLine(st, heads)
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone = newer[e.Place]
-		if lines != nil && e.Live && lines[e.Place] != "" {
-			item.Line, item.Twin = string(lines[e.Place]), checkpoint.NameTo(st, e)
-		}
+		item.Line, item.Twin = toLine(e)
 		item.Milestone = item.Milestone && !continued[e.Place]
 		l.Items = append(l.Items, item)
 	}
@@ -127,10 +142,8 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			return nil, err
 		}
 	}
-	if req.Grep != "" {
-		if err = l.grep(ctx, s, byID, req.Grep); err != nil {
-			return nil, err
-		}
+	if err = l.grep(ctx, s, byID, req.Grep); err != nil {
+		return nil, err
 	}
 	// These filters were applied after counting.
 	if req.dropsLater() {

@@ -115,7 +115,6 @@ func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMe
 	return own
 }
 
-// nameOf returns the name in an identity, without the address.
 // Record reads the record of one of the steps.
 func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID) (*record.Record, error) {
 	e := t.state.Entry(id)

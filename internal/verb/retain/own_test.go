@@ -15,7 +15,7 @@ import (
 func TestOwn(t *testing.T) {
 	w := verbtest.New(t)
 	w.Save("one")
-	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
+	w.Must(func(_ context.Context, s *checkpoint.Service) error {
 		id, err := s.Store.WorktreeID()
 		author, _ := s.Repo.Commits.Identity(s.Now())
 		own := retain.Own(s)

@@ -205,10 +205,8 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 		if e == f.Entry || turn && trigger != journal.TriggerTurn && trigger != journal.TriggerPrompt && !slices.Contains(parts, trigger) {
 			continue
 		}
-		if turn && !e.Dead {
-			if part, err := r.s.ReadRecord(ctx, e); err == nil && !author.SameConversation(part, rec) {
-				continue
-			}
+		if turn && r.isOfAnother(ctx, e, rec) {
+			continue
 		}
 		switch {
 		case !e.Milestone && slices.Contains(parts, trigger):
@@ -220,6 +218,15 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 		}
 	}
 	return found, nil
+}
+
+// isOfAnother reports whether a checkpoint is known to be of another conversation than a step.
+func (r *reverting) isOfAnother(ctx context.Context, e *journal.Entry, step *record.Record) bool {
+	if e.Dead {
+		return false
+	}
+	part, err := r.s.ReadRecord(ctx, e)
+	return err == nil && !author.SameConversation(part, step)
 }
 
 // difference reads the difference of a checkpoint, and divides it into what is taken back and what is

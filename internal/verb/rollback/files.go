@@ -128,11 +128,8 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	if err != nil {
 		return nil, err
 	}
-	if r.indexFrom != nil { // undoing several levels may restore files and index from different safety checkpoints
-		if _, got, err = readTarget(ctx, r.s, r.indexFrom); err != nil {
-			return nil, r.damaged(ctx, r.indexFrom, err)
-		}
-		target.Index = got.index
+	if got, err = r.withIndex(ctx, &target, got); err != nil {
+		return nil, err
 	}
 	heads, err := r.headsFor(ctx, got.heads)
 	if err != nil {
@@ -168,9 +165,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 				return nil, err
 			}
 		}
-		if !r.isUndo() && target.Index != nil {
-			target.Index = stillHidden(*target.Index, moves.cur.Index)
-		}
+		r.keepHidden(&target, moves.cur.Index)
 		out, err := excluded(ctx, r.s, moves.cur.Tree, target.Tree)
 		if err != nil {
 			return nil, err
@@ -192,6 +187,27 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 		return nil, err
 	}
 	return moves, moves.refuseCollisions()
+}
+
+// withIndex replaces the index of the target and what is known of its HEAD: undoing several levels may restore files and
+// index from different safety checkpoints.
+func (r *target) withIndex(ctx context.Context, target *snapshot.Target, got contents) (contents, error) {
+	if r.indexFrom == nil {
+		return got, nil
+	}
+	_, got, err := readTarget(ctx, r.s, r.indexFrom)
+	if err != nil {
+		return got, r.damaged(ctx, r.indexFrom, err)
+	}
+	target.Index = got.index
+	return got, nil
+}
+
+// keepHidden has a rollback leave the flags of the index now that hide changes; an undo brings back the index as it was.
+func (r *target) keepHidden(target *snapshot.Target, now snapshot.IndexState) {
+	if !r.isUndo() && target.Index != nil {
+		target.Index = stillHidden(*target.Index, now)
+	}
 }
 
 // stillHidden returns the index with the flags of the index now that hide local changes from git: dropped by

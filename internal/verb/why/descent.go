@@ -52,7 +52,7 @@ func (d *descent) standings(ctx context.Context, of *session, c *arrival) []stan
 			return out
 		}
 		if i, is := course.heads[c.OID]; is {
-			if i > 0 && (all[i-1].at <= c.Committer.When.Unix() || c.names(d.x.pointsOf(of)) || all[i-1].at <= c.Committer.When.Unix()+late && d.half(ctx, of, c)) {
+			if i > 0 && d.isBefore(ctx, of, all[i-1].at, c) {
 				before := all[i-1].point
 				add(i-1, true, all[i].event.Trigger == journal.TriggerTool && before >= 0 && d.x.Checkpoints[before].Head == c.parent())
 			}
@@ -65,15 +65,7 @@ func (d *descent) standings(ctx context.Context, of *session, c *arrival) []stan
 			}
 		}
 		add(named, true, false)
-		times := []int64{c.Author.When.Unix(), c.Committer.When.Unix()}
-		if d.half(ctx, of, c) {
-			times = append(times, times[1]+late)
-		}
-		for _, at := range times {
-			i := sort.Search(len(all), func(i int) bool { return all[i].least > at }) - 1
-			if i >= 0 && at > times[1] && all[i].point >= 0 && d.commits.ancestors(ctx, d.x.Checkpoints[all[i].point].Head)[c.OID] {
-				continue // the session had the commit before
-			}
+		for _, i := range d.currentAt(ctx, of, all, c) {
 			add(i, false, false)
 		}
 		for i := range out {
@@ -81,6 +73,30 @@ func (d *descent) standings(ctx context.Context, of *session, c *arrival) []stan
 		}
 		return slices.CompactFunc(out, func(s, t standing) bool { return s.point == t.point })
 	})
+}
+
+// currentAt returns the moments of a session that were the newest when c was written and when it was committed, and,
+// if half of its lines are the session's, the one that was by clocks which differ; -1 for none.
+func (d *descent) currentAt(ctx context.Context, of *session, all []moment, c *arrival) (at []int) {
+	times := []int64{c.Author.When.Unix(), c.Committer.When.Unix()}
+	if d.half(ctx, of, c) {
+		times = append(times, times[1]+late)
+	}
+	for _, time := range times {
+		i := sort.Search(len(all), func(i int) bool { return all[i].least > time }) - 1
+		if i >= 0 && time > times[1] && all[i].point >= 0 && d.commits.ancestors(ctx, d.x.Checkpoints[all[i].point].Head)[c.OID] {
+			continue // the session had the commit before
+		}
+		at = append(at, i)
+	}
+	return at
+}
+
+// isBefore reports whether a time of a session is before a commit, or may be: the commit names a checkpoint of the
+// session, or clocks differ and half of its lines are the session's.
+func (d *descent) isBefore(ctx context.Context, of *session, at int64, c *arrival) bool {
+	when := c.Committer.When.Unix()
+	return at <= when || c.names(d.x.pointsOf(of)) || at <= when+late && d.half(ctx, of, c)
 }
 
 // rank returns the rank of a claim from a standing.

@@ -133,7 +133,7 @@ func TestSquashOfSeveral(t *testing.T) {
 func TestRenames(t *testing.T) {
 	w := world(t)
 	text := "package a\n\nfunc first() {}\n\nfunc second() {}\n\nfunc third() {}\n"
-	id := step(w, "agent", "a.go", text)
+	step(w, "agent", "a.go", text)
 	commit(w, ann, "All")
 	w.Git("mv", "a.go", "b.go")
 	w.Write("b.go", text+"\nfunc fourth() {}\n")
@@ -157,7 +157,7 @@ func TestRenames(t *testing.T) {
 	}
 
 	w = world(t)
-	id = step(w, "agent", "a.go", "x := 1\ny := 2\n")
+	id := step(w, "agent", "a.go", "x := 1\ny := 2\n")
 	commit(w, ann, "All")
 	w.Git("checkout", "-q", "--orphan", "below")
 	w.Git("rm", "-rq", "-f", "--cached", ".")
