@@ -70,16 +70,14 @@ func (c *run) compareIndex(m *move) error {
 	if then.sparsed && !after.sparsed {
 		want.unsparse()
 	}
-	if !m.wish.walks {
-		want.keepHidden(m.now)
-	}
+	hidden := !m.wish.walks && want.keepHidden(m.now) // from git status, too
 	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
 	}
 	if diff := differences(set(want.intents), set(after.intents)); len(diff) > 0 {
 		return broken("after %s the intent-to-add entries differ:\n%s", verb, list(diff))
 	}
-	if err := c.compareStatus(m, then, c.trusted(verb, then) != nil); err != nil {
+	if err := c.compareStatus(m, then, hidden || c.trusted(verb, then) != nil); err != nil {
 		return err
 	}
 	if m.wish.indexStays && m.now.index == after.index {
@@ -113,8 +111,9 @@ func (x stagedIndex) unsparse() {
 }
 
 // keepHidden sets the flags that hide a change from git where they are set now, for a rollback leaves them:
-// assume-unchanged, which is a small letter, and skip-worktree of a file that is there.
-func (x stagedIndex) keepHidden(now *moment) {
+// assume-unchanged, which is a small letter, and skip-worktree of a file that is there. It reports whether that changes
+// an entry.
+func (x stagedIndex) keepHidden(now *moment) (some bool) {
 	assumed, skipped := map[string]bool{}, map[string]bool{}
 	for _, e := range entries(now.listing) {
 		_, present := now.disk[e.path]
@@ -128,7 +127,9 @@ func (x stagedIndex) keepHidden(now *moment) {
 		if assumed[e.path] {
 			x.entries[i].tag = strings.ToLower(x.entries[i].tag)
 		}
+		some = some || x.entries[i].tag != e.tag
 	}
+	return some
 }
 
 // flags returns the entries as users see them. In a sparse checkout git removes

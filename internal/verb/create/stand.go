@@ -12,10 +12,11 @@ import (
 )
 
 // stand returns the checkpoint that the new one goes on from, nil if there is none. A worktree without a
-// place follows the newest one for its state and number; onHead says that its files begin at HEAD then.
+// place follows the newest one for its state and number; onHead says that its files begin at HEAD then. Before a step
+// has run nothing is captured, and nobody knows what the files will be.
 func (c *captured) stand(ctx context.Context, st *journal.State) (at *journal.Entry, onHead bool, err error) {
 	at = st.CurrentEntry()
-	if at == nil || c.safety || c.req.tree != "" || st.Place != "" && st.Place == st.Newest {
+	if at == nil || c.capture == nil || c.safety || c.req.tree != "" || st.Place != "" && st.Place == st.Newest {
 		return at, false, nil
 	}
 	for _, head := range slices.Backward(st.Heads()) {
