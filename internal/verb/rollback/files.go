@@ -213,7 +213,9 @@ func (r *target) keepHidden(target *snapshot.Target, now snapshot.IndexState) {
 // stillHidden returns the index with the flags of the index now that hide local changes from git: dropped by
 // a rollback, they would let the next commit take what they keep back.
 func stillHidden(then, now snapshot.IndexState) *snapshot.IndexState {
-	hidden := slices.DeleteFunc(slices.Clone(now.SparsePresent), func(path string) bool { return !slices.Contains(now.SkipWorktree, path) })
+	hidden := slices.DeleteFunc(slices.Clone(now.SparsePresent), func(path string) bool {
+		return !slices.Contains(now.SkipWorktree, path) || slices.Contains(then.SkipWorktree, path) // it may have been absent
+	})
 	with := func(list, more []string) []string {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(list, more))))
 	}
