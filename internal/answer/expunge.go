@@ -61,6 +61,9 @@ func (p *page) rewritten(some []expunge.Rewritten) {
 // stillHeld names what has the content and is not changed: commits of the user, and places that
 // cannot be rewritten.
 func (p *page) stillHeld(d *expunge.Answer) {
+	if len(d.Copies) > 0 {
+		p.line(plain("Copies beside the objects " + when(d.DryRun, "would lose") + when(!d.DryRun, "lost") + " it, too: " + strings.Join(d.Copies, ", ")))
+	}
 	if len(d.Yours) > 0 {
 		p.line(plain("Your own history holds it, too, and is not changed: " + strings.Join(d.Yours, ", ")))
 	}

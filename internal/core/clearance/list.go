@@ -70,6 +70,13 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 		return nil, err
 	}
 	report, err := scanner.ScanOutgoing(ctx, what.Tips, nil)
+	copies := &Report{}
+	if err == nil && req.All {
+		var all []Copy
+		if all, err = Copies(s); err == nil {
+			copies, err = scanner.ScanCopies(ctx, slices.DeleteFunc(all, func(c Copy) bool { return c.Kind != talkCopies && !c.Forked() }))
+		}
+	}
 	if err == nil {
 		var named []lfs.Named
 		if named, err = scanner.outsideOf(ctx, what.Tips); err == nil {
@@ -84,7 +91,11 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	}
 	out := guarded(ctx, s, report, what.Labels)
 	newestFirst(out.Secrets)
-	return out, markPublic(ctx, s, out.Secrets, what.firsts)
+	if err := markPublic(ctx, s, out.Secrets, what.firsts); err != nil {
+		return nil, err
+	}
+	beside := listed(copies)
+	return &Answer{append(out.Secrets, beside.Secrets...), append(out.Gaps, beside.Gaps...), out.Looked + beside.Looked}, nil
 }
 
 // newestFirst sorts secrets by file. First comes the file with what the newest checkpoint brought.

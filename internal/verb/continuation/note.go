@@ -151,7 +151,7 @@ func (p *Prepared) remember(s *checkpoint.Service) error {
 	if p.ID == "" {
 		return nil
 	}
-	memory := map[string]any{"id": p.ID, "origin": p.Origin, "last": s.Now()}
+	memory := map[string]any{"id": p.ID, "origin": p.Origin, "last": s.Now(), "talk": p.File}
 	data, err := json.Marshal(memory)
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
 	if err == nil {

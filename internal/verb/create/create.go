@@ -237,7 +237,7 @@ func sweep(s *checkpoint.Service) {
 	if err == nil {
 		var shot *snapshot.Worktree
 		if shot, err = s.Worktree(); err == nil {
-			err = shot.Sweep(SweepAge)
+			err = errors.Join(shot.Sweep(SweepAge), clearance.SweepCopies(s))
 		}
 	}
 	if err != nil {

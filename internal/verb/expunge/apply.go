@@ -45,7 +45,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	}
 	p.answer.DryRun = false
 	checkpoint.SweepOutside(ctx, p.s)
-	return p.answer, nil
+	return p.answer, p.cleanCopies()
 }
 
 // again plans one session again, on its current journal.

@@ -57,6 +57,8 @@ type Answer struct {
 	UndoLevels int `json:"undo_levels"`
 	// Refs and files of the user that still hold the content.
 	Yours []string `json:"yours"`
+	// Files beside git's objects that hold the content: copies that this program made.
+	Copies []string `json:"copies"`
 	// What cannot be rewritten, with the reason.
 	Kept   []string `json:"kept"`
 	DryRun bool     `json:"dry_run"`
@@ -76,6 +78,8 @@ type Plan struct {
 	// Whether a commit on which HEAD was is dropped as a parent.
 	heads  map[name.OID]bool
 	user   []name.OID // values of the user's refs
+	copies []clearance.Copy
+	lines  [][]byte // of named files without a secret, for copies
 	answer *Answer
 }
 
@@ -205,12 +209,22 @@ func (p *Plan) aim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	copies, err := clearance.Copies(p.s)
+	if err != nil {
+		return err
+	}
+	inCopies := &clearance.Report{}
+	if !p.req.again { // each fetch looks for what comes back in checkpoints
+		if inCopies, err = p.desk.ScanCopies(ctx, copies); err != nil {
+			return err
+		}
+	}
 	// An allowed secret, or one of another rule, stays.
 	switch {
 	case p.req.again:
 		p.listed(report)
 	case p.req.Rule != "":
-		for _, f := range report.Stopped() {
+		for _, f := range slices.Concat(report.Stopped(), inCopies.Stopped()) {
 			if f.Rule == p.req.Rule && f.Fingerprint != "" {
 				p.goal.secrets[f.Fingerprint] = true
 			}
@@ -231,8 +245,11 @@ func (p *Plan) aim(ctx context.Context) error {
 			p.goal.marked[f.OID] = true
 		}
 	}
-	if p.req.again || len(p.goal.blobs)+len(p.goal.marked) > 0 {
+	if p.req.again {
 		return nil
+	}
+	if err := p.findCopies(ctx, copies, report.Found, inCopies.Found); err != nil || len(p.goal.blobs)+len(p.goal.marked) > 0 || slices.ContainsFunc(p.copies, func(c clearance.Copy) bool { return c.Ours }) {
+		return err
 	}
 	switch {
 	case p.unfinished():

@@ -84,6 +84,13 @@ func (p *Plan) survey(ctx context.Context) error {
 	}
 	slices.Sort(a.Objects)
 	a.Objects = slices.Compact(a.Objects)
+	for _, c := range p.copies {
+		if c.Ours {
+			a.Copies = append(a.Copies, c.Name)
+		} else {
+			a.Kept = append(a.Kept, c.Name+" contains it, and is "+c.Kind.What)
+		}
+	}
 	slices.Sort(a.Kept)
 	a.Kept = slices.Compact(a.Kept)
 	return p.yours(ctx)

@@ -8,11 +8,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
@@ -231,6 +234,28 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) 
 		out = append(out, Problem{Kind: "space", Level: LevelInfo, Object: name.CheckpointRoot, Message: render.Count(more, "session with fewer checkpoints was not measured", "sessions with fewer checkpoints were not measured")})
 	}
 	return out, nil
+}
+
+// lookAtCopies says how much of the user's words is beside git's objects, and how long it is kept.
+func lookAtCopies(_ context.Context, s *checkpoint.Service) (out []Problem, err error) {
+	copies, err := clearance.Copies(s)
+	at := map[[2]string]int{}
+	for _, c := range copies {
+		if c.Kind.Until == "" {
+			continue
+		}
+		key := [2]string{filepath.Dir(c.Path), c.Kind.What}
+		if _, known := at[key]; !known {
+			at[key] = len(out)
+			out = append(out, Problem{Kind: "copies", Level: LevelInfo, Object: key[0], Hint: "`git checkpoint expunge` knows them"})
+		}
+		p := &out[at[key]]
+		if info, err := os.Lstat(c.Path); err == nil {
+			p.Bytes += info.Size()
+		}
+		p.Message = fmt.Sprintf("%s: %s, kept %s", c.Kind.What, render.Size(p.Bytes), c.Kind.Until)
+	}
+	return out, err
 }
 
 // longest returns the sessions, those with the most checkpoints first.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -208,7 +209,7 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 		rest = rest[n:]
 	}
 	p.answer = &done
-	return p.answer, p.collect(ctx)
+	return p.answer, errors.Join(clearance.SweepCopies(p.s), p.collect(ctx))
 }
 
 // sessions plans for the requested sessions. With --all, one that cannot be read is skipped with a

@@ -238,6 +238,12 @@ func Stays(ctx context.Context, s *checkpoint.Service, all bool) ([]string, erro
 	if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, ".checkpoint")); err == nil && s.Repo.WorkTree != "" {
 		stays = append(stays, "the settings and workflows in .checkpoint: delete the directory")
 	}
+	copies, _ := clearance.Copies(s) //nolint:errcheck // those that were found count
+	for _, c := range copies {
+		if c.Forked() {
+			stays = append(stays, c.Kind.What+": "+c.Name)
+		}
+	}
 	for _, mirror := range s.Repo.Config.All("checkpoint.mirror") {
 		stays = append(stays, "the files of the mirror "+mirror)
 	}
