@@ -36,7 +36,7 @@ func layers() []layer {
 		{"internal/ui", "cli/usage pick term web"},
 		{"internal/agents", "chat"},
 		{"internal/answer", ""},
-		{"internal/verb", "continuation create inspect retain rollback run session travel transfer background connect expunge why"},
+		{"internal/verb", "continuation create inspect retain rollback run session travel transfer background connect expunge why witness"},
 		{"internal/core", "agent checkpoint guard workflow"},
 		{"internal/storage", "lfs store worktree"},
 		{"internal/git", "gitconfig internal/discover internal/odb internal/refs"},
@@ -332,6 +332,7 @@ func TestGuarded(t *testing.T) {
 		"verb/transfer/packOnce": "mayLeave", "verb/transfer/exportBundle.mayLeave": "ToFile", // bundle, tar, JSON lines
 		"verb/transfer/ArchiveToWrite": "MayLeave", "verb/interop/mirror": "ArchiveToWrite", "verb/interop/archives": "ArchiveToWrite", "verb/interop/Export": "ToFile", // layouts, mirrors
 		"verb/land/Plan.Apply": "MayLeave", "ui/cli/WebCmd.write": "ToFile", // land, web --output
+		"verb/witness/writing.cleaned": "Clean", "verb/witness/Write": "cleaned", // why --notes
 	}
 	means := map[string][]string{ // the means: who may use it
 		"remote.Push":      {"verb/travel/pushRound.sendTogether", "verb/travel/pushRound.sendEach"},

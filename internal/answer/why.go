@@ -9,8 +9,10 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/why"
+	"git-checkpoint/internal/verb/witness"
 )
 
 // Reasons is the answer of why for lines.
@@ -63,7 +65,11 @@ func (p *page) behind(l why.Line) (out [][]render.Span) {
 		if came == "" {
 			return [][]render.Span{{plain(said + ", and it is not committed")}}
 		}
-		return [][]render.Span{{plain(said)}, {dim("  " + came)}}
+		out = [][]render.Span{{plain(said)}}
+		for _, s := range l.Says {
+			out = append(out, []render.Span{plain("  says " + s.From + ": " + s.Words())})
+		}
+		return append(out, []render.Span{dim("  " + came)})
 	}
 	if len(l.Claims) > 1 {
 		out = append(out, []render.Span{plain("  It is one of these; which of them cannot be told:")})
@@ -140,11 +146,60 @@ func (a Behind) steps(p *page) {
 	p.section("Steps behind it", columns, each(a.Steps, row))
 	p.section("Steps that have lines of it; who made these is unknown", columns, each(a.Held, row))
 	p.section("Unknown", []render.Column{{Min: 20}}, each(a.Unknown, func(path checkpoint.Path) []render.Cell { return []render.Cell{say(string(path))} }))
+	p.section("Others say, and nothing proves it", []render.Column{{}, {Min: 20}, {Align: render.Right}}, each(a.Says, saying))
 	switch {
 	case len(a.Steps)+len(a.Held) > 0:
 	case len(a.Unknown) > 0:
 		p.line(plain("unknown: nothing in it was made under checkpoints here"))
 	default:
 		p.line(plain("It adds no lines, and nothing is known of what it removes or renames"))
+	}
+}
+
+// saying is the row of what somebody else says.
+func saying(s provenance.Saying) []render.Cell {
+	return []render.Cell{cell(render.Dim, "says "+s.From), say(s.Words()), cell(render.Dim, when(s.Lines > 0, render.Count(int64(s.Lines), "line", "lines")))}
+}
+
+// Notes is the answer of why --notes.
+type Notes struct{ *witness.Answer }
+
+// JSON writes one object.
+func (a Notes) JSON(w io.Writer) error { return jsonLine(w, a.Answer) }
+
+// text says how many notes were written, and why others were not.
+func (a Notes) text(p *page) {
+	p.done("Wrote "+render.Count(int64(len(a.Written)), "note", "notes")+" to ", a.Ref)
+	for _, c := range []struct {
+		n    int
+		said string
+	}{{a.Same, "%s had it already"}, {a.Others, "%s: somebody else's note stays"}, {a.Empty, "%s: nothing is known of who made its lines"}} {
+		if c.n > 0 {
+			p.line(plain(fmt.Sprintf(c.said, render.Count(int64(c.n), "commit", "commits"))))
+		}
+	}
+	if a.LeftOut > 0 {
+		p.line(plain(render.Count(int64(a.LeftOut), "file was", "files were") + " left out: the name of the file must not leave this machine, or the format has no place for it"))
+	}
+	if len(a.Written) > 0 {
+		p.line(render.Span{Role: render.Hint, Text: "Share:"}, plain(" git push origin "+a.Ref))
+	}
+}
+
+// OthersNotes is the answer of why --notes --verify.
+type OthersNotes struct{ *witness.Compared }
+
+// JSON writes one object.
+func (a OthersNotes) JSON(w io.Writer) error { return jsonLine(w, a.Compared) }
+
+// text gives the numbers, then the lines with two names.
+func (a OthersNotes) text(p *page) {
+	p.line(plain(fmt.Sprintf("%s with somebody else's note in %s: %d lines have the same name, %d another one, %d only here, %d only there",
+		render.Count(int64(a.Commits), "commit", "commits"), a.Ref, a.Same, len(a.Differ), a.Here, a.There)))
+	for _, d := range a.Differ {
+		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("%s:%d", d.Path, d.Line)}, plain("  here "+d.Here+"; there "+d.There), dim("  in "+p.view.OID(d.Commit)))
+	}
+	for _, oid := range a.Unread {
+		p.line(plain("the note of " + p.view.OID(oid) + " cannot be read"))
 	}
 }

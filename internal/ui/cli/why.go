@@ -11,18 +11,25 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/why"
+	"git-checkpoint/internal/verb/witness"
 )
 
 // WhyCmd is "git checkpoint why": from a line or a commit back to the steps behind it.
 type WhyCmd struct {
-	What   string   `arg:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; or a commit."`
-	Lines  []string `short:"L" sep:"none" placeholder:"<range>" help:"Lines as for git blame -L, such as :function; can be repeated."`
-	Spaces bool     `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
-	Moves  bool     `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
-	Copies int      `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	What   string    `arg:"" optional:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; or a commit. With --notes: commits as for git log; default: since the oldest commit on which a session began."`
+	Lines  []string  `short:"L" sep:"none" placeholder:"<range>" help:"Lines as for git blame -L, such as :function; can be repeated."`
+	Spaces bool      `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
+	Moves  bool      `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
+	Copies int       `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	Notes  notesFlag `placeholder:"<format>" help:"Write for each commit what is known of its lines as a git note: in refs/notes/agent-trace, or with --notes=git-ai in refs/notes/ai."`
+	Verify bool      `help:"With --notes: write nothing, and compare the notes that others wrote with what is known here; exit with 6 if a line has another name there."`
 	jsonFlag
 }
+
+// notesFlag is --notes, a flag whose value is optional; see verifyFlag.
+type notesFlag struct{ verifyFlag }
 
 var lineOf = regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`)
 
@@ -30,7 +37,18 @@ var lineOf = regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`)
 func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	progress := app.Terminal.Progress("Reading checkpoints")
 	defer progress.Finish()
-	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Progress: func(n int) { progress.Add(int64(n)) }}
+	tally := func(n int) { progress.Add(int64(n)) }
+	switch lines := len(c.Lines)+c.Copies > 0 || c.Spaces || c.Moves; {
+	case c.Notes.given && lines:
+		return checkpoint.Usage("", "--notes is about whole commits: leave out -L, -w, -M and -C")
+	case c.Notes.given:
+		return app.notes(ctx, s, witness.Request{Format: c.Notes.since, Range: c.What, Version: app.Version, Progress: tally}, c.Verify)
+	case c.Verify:
+		return checkpoint.Usage("", "--verify goes with --notes")
+	case c.What == "":
+		return usage.Error("nothing given for <path:line|commit>", "git checkpoint why -h shows its usage")
+	}
+	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Progress: tally}
 	if m := lineOf.FindStringSubmatch(c.What); m != nil && len(c.Lines) == 0 {
 		if req.File, req.Lines = m[1], []string{m[2]}; !strings.Contains(m[2], ",") {
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
@@ -54,6 +72,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	if err != nil {
 		return err
 	}
+	witness.Open(s).Lines(ctx, lines)
 	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Reasons(lines)) })
 }
 
@@ -73,7 +92,27 @@ func (a *App) behind(ctx context.Context, s *checkpoint.Service, commit name.OID
 	if err != nil {
 		return err
 	}
+	witness.Open(s).Commit(ctx, &found[0])
 	return a.give(answer.Behind{Commit: found[0]})
+}
+
+// notes writes notes, or compares those of others and exits with rejectedSaid if a line has another name there.
+func (a *App) notes(ctx context.Context, s *checkpoint.Service, req witness.Request, verify bool) error {
+	if !verify {
+		written, err := witness.Write(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		return a.give(answer.Notes{Answer: written})
+	}
+	compared, err := witness.Verify(ctx, s, req)
+	if err != nil {
+		return err
+	}
+	if err := a.give(answer.OthersNotes{Compared: compared}); err != nil || len(compared.Differ) == 0 {
+		return err
+	}
+	return rejectedSaid
 }
 
 // behindUnless handles the error of a command that was given a name that is not a checkpoint: if it

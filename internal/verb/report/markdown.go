@@ -35,6 +35,17 @@ func (a *Answer) Markdown() string {
 	for _, list := range a.lists() {
 		tail += paths(list.title, list.paths)
 	}
+	if len(a.Says) > 0 {
+		tail += "Others say, and nothing proves it:\n\n"
+		for i, s := range a.Says {
+			if i == mostPaths {
+				tail += fmt.Sprintf("- … and %d more\n", len(a.Says)-i)
+				break
+			}
+			tail += "- " + code(s.words()) + "\n"
+		}
+		tail += "\n"
+	}
 	left := most - utf8.RuneCountInString(b.String()) - utf8.RuneCountInString(tail)
 	for i, step := range a.Steps {
 		block := step.markdown(i + 1)
@@ -59,6 +70,15 @@ func cut(text string) string {
 func (a *Answer) summary() string {
 	n := a.Lines
 	return fmt.Sprintf("%d commits, %d steps, %d lines: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", len(a.Commits), len(a.Steps), n.Lines, n.Named, n.Outside, n.Held, n.None)
+}
+
+// words says who says what.
+func (s Saying) words() string {
+	words := fmt.Sprintf("%s: %s, %s", s.From, s.Words(), render.Count(int64(len(s.Commits)), "commit", "commits"))
+	if s.Lines > 0 {
+		words += ", " + render.Count(int64(s.Lines), "line", "lines")
+	}
+	return words
 }
 
 // pathList is paths with a title.
@@ -228,6 +248,9 @@ func (a *Answer) HTML() string {
 			}
 			b.WriteString("</ul>\n")
 		}
+	}
+	for _, s := range a.Says {
+		fmt.Fprintf(&b, "<p>Others say, and nothing proves it: %s</p>\n", inHTML(s.words()))
 	}
 	return render.EscapeLines(b.String() + "</html>\n")
 }

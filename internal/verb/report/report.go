@@ -19,10 +19,11 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/why"
+	"git-checkpoint/internal/verb/witness"
 )
 
 // Request holds the options of `report`.
@@ -61,6 +62,12 @@ type Worker struct {
 	Steps int    `json:"steps"`
 }
 
+// Saying is what others say of some of the commits.
+type Saying struct {
+	provenance.Saying
+	Commits []name.OID `json:"commits"`
+}
+
 // Answer is a report.
 type Answer struct {
 	Range   string   `json:"range"`
@@ -74,6 +81,8 @@ type Answer struct {
 	Outside []string `json:"outside"`
 	Unknown []string `json:"unknown"`
 	Agents  []Worker `json:"agents"`
+	// Says has what notes and messages of the commits say, which nothing proves.
+	Says []Saying `json:"says,omitempty"`
 	// What the steps used together; nil: nothing is known.
 	Usage *checkpoint.Spending `json:"usage,omitempty"`
 }
@@ -97,7 +106,10 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 		return nil, err
 	}
 	m := &making{s: s, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}, counted: map[name.ID]bool{}}
+	others := witness.Open(s)
 	for _, c := range behind {
+		others.Commit(ctx, &c)
+		m.out.says(c)
 		m.out.Commits = append(m.out.Commits, Commit{c.Commit, c.Subject})
 		for _, step := range c.Steps {
 			if req.Session == "" || string(step.Session) == req.Session {
@@ -117,6 +129,21 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	}
 	m.out.finish()
 	return m.out, nil
+}
+
+// says adds what others say of a commit.
+func (a *Answer) says(c why.Commit) {
+	for _, said := range c.Says {
+		lines := said.Lines
+		said.Lines = 0
+		i := slices.IndexFunc(a.Says, func(s Saying) bool { s.Lines = 0; return s.Saying == said })
+		if i < 0 {
+			i = len(a.Says)
+			a.Says = append(a.Says, Saying{Saying: said})
+		}
+		a.Says[i].Lines += lines
+		a.Says[i].Commits = append(a.Says[i].Commits, c.Commit)
+	}
 }
 
 // finish puts in order what was cleaned.
@@ -150,23 +177,12 @@ func commitsOf(ctx context.Context, s *checkpoint.Service, req *Request) ([]name
 		}
 		req.Range = up + ".."
 	}
-	if strings.HasPrefix(req.Range, "-") {
-		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(req.Range, name.Said))
-	}
 	if req.Session != "" {
 		if _, err := s.State(ctx, name.Session(req.Session)); err != nil {
 			return nil, err
 		}
 	}
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", req.Range, "--"}})
-	if git.ExitCode(err) > 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(req.Range, name.Said))
-	}
-	var out []name.OID
-	for _, oid := range strings.Fields(string(res.Stdout)) {
-		out = append(out, name.OID(oid))
-	}
-	return out, err
+	return witness.Commits(ctx, s, req.Range)
 }
 
 // making is a report that is being made.
@@ -324,6 +340,10 @@ func (a *Answer) each(change func(string) string) {
 		rename(s.Usage, change)
 	}
 	rename(a.Usage, change)
+	for i := range a.Says {
+		s := &a.Says[i]
+		all = append(all, &s.Agent, &s.Model, &s.Conversation, &s.Text, &s.Problem)
+	}
 	for _, p := range all {
 		*p = change(*p)
 	}

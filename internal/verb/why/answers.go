@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/render"
 )
 
@@ -51,8 +52,9 @@ func (l Line) MarshalJSON() ([]byte, error) {
 		Text   string          `json:"text"`
 		Commit *name.OID       `json:"commit"`
 		claimJSON
-		Claims []claimJSON `json:"claims,omitempty"`
-	}{checkpoint.Path(l.Path), l.Line, l.Text, known(l.Commit), jsonOf(l.Claim()), nil}
+		Claims []claimJSON         `json:"claims,omitempty"`
+		Says   []provenance.Saying `json:"says,omitempty"`
+	}{checkpoint.Path(l.Path), l.Line, l.Text, known(l.Commit), jsonOf(l.Claim()), nil, l.Says}
 	if len(l.Claims) > 1 {
 		for _, c := range l.Claims {
 			out.Claims = append(out.Claims, jsonOf(c))

@@ -48,7 +48,7 @@ func (w *authors) in(ctx context.Context, st *journal.State, e *journal.Entry, r
 	}
 	if agent, has := said.Agent(); has && who.By != author.Outside {
 		if who.By != author.Unknown {
-			claim.Agent, claim.Model = agent.Name, agent.Model
+			claim.Agent, claim.Model, claim.Conversation = agent.Name, agent.Model, agent.Session
 		}
 		if said.HasPrompt() {
 			// The first words of the agent's answer may follow.

@@ -29,6 +29,8 @@ type Claim struct {
 	Ref string  `json:"-"`
 	// Entry is that of Checkpoint.
 	Entry *journal.Entry `json:"-"`
+	// Conversation is the agent's own id of it.
+	Conversation string `json:"-"`
 	// Files is how many files the step changed.
 	Files int `json:"-"`
 

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/git"
 )
 
@@ -33,6 +34,8 @@ type Commit struct {
 	Steps []Step `json:"steps"` // those that made something of it
 	// Unknown has the paths with lines of which nothing is known.
 	Unknown []checkpoint.Path `json:"unknown"`
+	// Says has what others say of it, which is no claim.
+	Says []provenance.Saying `json:"says,omitempty"`
 
 	Subject string            `json:"-"`
 	Outside []checkpoint.Path `json:"-"` // paths with lines that no known tool made

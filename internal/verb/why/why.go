@@ -29,6 +29,7 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/git"
 )
 
@@ -56,6 +57,9 @@ type Line struct {
 	// Subject and Time are those of the commit.
 	Subject string
 	Time    checkpoint.Time
+	// Blamed is the line in the commit that git blame names. Says has what others say of it, which is no claim.
+	Blamed Place
+	Says   []provenance.Saying
 }
 
 // Claim returns the only claim, or one that says unknown.
@@ -103,7 +107,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	}
 	var lines []Line
 	for _, b := range said {
-		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit}
+		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit, Blamed: Place{Commit: b.commit, Path: b.path, From: b.from}}
 		var c *arrival
 		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
 			l.Because = a.because(l.Text)

@@ -1,0 +1,96 @@
+package witness
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/provenance"
+	"git-checkpoint/internal/verb/why"
+)
+
+// Compared compares notes that somebody else wrote with what is known here.
+type Compared struct {
+	Format  string `json:"format"`
+	Ref     string `json:"ref"`
+	Range   string `json:"range"`
+	Commits int    `json:"commits"` // with such a note
+	// Lines that both name: the same, or another; lines that one of both names.
+	Same  int `json:"same"`
+	Here  int `json:"only_here"`
+	There int `json:"only_there"`
+	// Differ are the lines with another name.
+	Differ []Difference `json:"differ"`
+	// Unread are the commits with a note that cannot be read.
+	Unread []name.OID `json:"unreadable"`
+}
+
+// Difference is a line with two names.
+type Difference struct {
+	Path   checkpoint.Path `json:"path"`
+	Line   int             `json:"line"`
+	Commit name.OID        `json:"commit"`
+	Here   string          `json:"here"`
+	There  string          `json:"there"`
+}
+
+// Verify compares the notes that others wrote for the commits of a range.
+func Verify(ctx context.Context, s *checkpoint.Service, req Request) (*Compared, error) {
+	w, commits, err := begin(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	out := &Compared{Format: w.format.Name, Ref: w.format.Ref, Range: w.answer.Range, Differ: []Difference{}, Unread: []name.OID{}}
+	read := Open(s)
+	said := map[name.OID][]testimony{}
+	commits = slices.DeleteFunc(commits, func(c name.OID) bool {
+		for _, t := range read.of(ctx, c) {
+			switch {
+			case t.ref != out.Ref || t.Ours:
+			case t.problem != "":
+				out.Unread = append(out.Unread, c)
+			default:
+				said[c] = append(said[c], t)
+			}
+		}
+		return said[c] == nil
+	})
+	out.Commits = len(commits)
+	known, err := why.Commits(ctx, s, commits, req.Progress)
+	for _, c := range known {
+		for _, l := range c.Lines {
+			out.compare(l, said[c.Commit])
+		}
+	}
+	return out, err
+}
+
+// compare compares the names of a line.
+func (c *Compared) compare(l why.Line, said []testimony) {
+	there := provenance.Maker{Type: provenance.Unknown}
+	for _, t := range said {
+		for _, f := range t.Files {
+			if m, is := f.At(l.Line); is && f.Path == l.Path {
+				there = m
+			}
+		}
+	}
+	here, _ := makerOf(l)
+	named := there.Type != provenance.Unknown
+	switch {
+	case here.Type == provenance.Unknown && !named:
+	case !named:
+		c.Here++
+	case here.Type == provenance.Unknown:
+		c.There++
+	case here.Type == there.Type && (there.Agent == "" || here.Key() == there.Key()):
+		c.Same++
+	default:
+		says := func(m provenance.Maker) string {
+			return provenance.Saying{By: m.Type, Agent: m.Agent, Conversation: cmp.Or(m.Session, m.Conversation)}.Words()
+		}
+		c.Differ = append(c.Differ, Difference{checkpoint.Path(l.Path), l.Line, l.Commit, says(here), says(there)})
+	}
+}
