@@ -1,8 +1,12 @@
 package guard
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// finder finds many keywords in one pass over a text, without regard to the case of ASCII letters. It looks at three
+// finder finds many keywords in one pass over a text: those with a capital letter as they are spelled, others without
+// regard to the case of ASCII letters. It looks at three
 // bytes at a time: of each keyword it knows the three that are rarest in texts, and only where they occur, it compares
 // the whole keyword. All bytes that are no letters share a few classes, so that three classes fit in 15 bits.
 type finder struct {
@@ -14,13 +18,14 @@ type finder struct {
 	lists [][]keyword
 }
 
-// keyword is a word in lower case; number is that of the caller, and at is where its rare three bytes end.
+// keyword is a word; number is that of the caller, and at is where its rare three bytes end.
 type keyword struct {
 	word       []byte
+	equal      func(text, word []byte) bool
 	number, at int
 }
 
-// newFinder returns a finder for words of at least three bytes, which have to be in lower case.
+// newFinder returns a finder for words of at least three bytes.
 func newFinder(words []string) *finder {
 	f := &finder{lists: make([][]keyword, 1)}
 	for b := range 256 {
@@ -39,7 +44,11 @@ func newFinder(words []string) *finder {
 			f.class[b] = 31
 		}
 	}
-	for number, word := range words {
+	for number, spelled := range words {
+		word, equal := strings.ToLower(spelled), bytes.EqualFold
+		if word != spelled {
+			equal = bytes.Equal
+		}
 		at, most := 0, -1
 		for i := 2; i < len(word); i++ {
 			if bits := rarity(word[i-2 : i+1]); bits > most {
@@ -52,7 +61,7 @@ func newFinder(words []string) *finder {
 			f.of[three] = uint16(len(f.lists)) // fewer than a thousand
 			f.lists = append(f.lists, nil)
 		}
-		f.lists[f.of[three]] = append(f.lists[f.of[three]], keyword{[]byte(word), number, at})
+		f.lists[f.of[three]] = append(f.lists[f.of[three]], keyword{[]byte(spelled), equal, number, at})
 	}
 	return f
 }
@@ -86,7 +95,7 @@ func (f *finder) find(text []byte, hit func(number, at int) bool) {
 		}
 		for _, k := range f.lists[f.of[three]] {
 			from := i - k.at
-			if from >= 0 && from+len(k.word) <= len(text) && bytes.EqualFold(text[from:from+len(k.word)], k.word) && !hit(k.number, from) {
+			if from >= 0 && from+len(k.word) <= len(text) && k.equal(text[from:from+len(k.word)], k.word) && !hit(k.number, from) {
 				return
 			}
 		}

@@ -43,9 +43,7 @@ func tokenRules() []Rule {
 		var patterns []string
 		for _, form := range fields[4:] {
 			starts, rest, _ := strings.Cut(form, " ")
-			for start := range strings.SplitSeq(starts, "|") {
-				r.Keywords = append(r.Keywords, strings.ToLower(start))
-			}
+			r.Keywords = append(r.Keywords, strings.Split(starts, "|")...)
 			rest = strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]").Replace(rest)
 			if !whole {
 				rest = "(?:" + strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|") + ")" + rest

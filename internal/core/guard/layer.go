@@ -92,7 +92,6 @@ func (l *layer) strings() *layer {
 		return nil
 	}
 	inner := &layer{below: l, depth: l.depth + 1, level: l.level + 1}
-	inner.text = make([]byte, 0, min(len(l.text), piece/16))
 	hit := 0
 	decode := func(from, to int) bool {
 		for hit < len(l.hits) && l.hits[hit] < from {

@@ -67,7 +67,7 @@ func mayName(text []byte, at int, stem string) bool {
 		return false
 	}
 	to := at + len(strings.TrimPrefix(stem, "_"))
-	if stem[0] == '_' && !(endsWord(text[:at]) || text[at] < 'a' && text[at-1] >= 'a') {
+	if stem[0] == '_' && (!startsWord(text[to:], text[to-1]) || !endsWord(text[:at]) && !(text[at] < 'a' && text[at-1] >= 'a')) {
 		return false
 	}
 	for to < len(text) && inName(text[to]) {
@@ -97,9 +97,6 @@ func nameAt(text []byte, at int, stem string) name {
 		n.to--
 	}
 	before, after := text[n.from:at], text[min(end, n.to):n.to]
-	if stem[0] == '_' && !startsWord(after, text[end-1]) {
-		return name{}
-	}
 	if stem == "key" && !isKey(before, text[at:end]) {
 		return name{}
 	}

@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// Rule describes one kind of secret. It is tried only where one of its keywords occurs, in
-// any case, and its pattern is anchored there. Most files contain no keyword and are passed
+// Rule describes one kind of secret. It is tried only where one of its keywords occurs, and its pattern is anchored there. Most files contain no keyword and are passed
 // at reading speed.
 type Rule struct {
 	ID string
 	// Follows "looks like", so it has an article.
 	What   string
 	Source string // where the format is documented
-	// In lower case, of three bytes at least; nil: what Pattern begins with, up to its first [ ( \ or dot.
+	// Of three bytes at least. One with a capital letter is found as it is spelled, others in any case. nil: what Pattern
+	// begins with, up to its first [ ( \ or dot.
 	Keywords []string
 
 	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
@@ -107,7 +107,7 @@ func allRules() []Rule {
 	all := slices.Concat(tokenRules(), specialRules(), commandRules(), namedRules())
 	for i, r := range all {
 		if r.Keywords == nil && r.What != "" && r.Pattern != "" && r.Named == "" {
-			all[i].Keywords = []string{strings.ToLower(r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)])}
+			all[i].Keywords = []string{r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)]}
 		}
 	}
 	return all
@@ -190,7 +190,7 @@ var rules = sync.OnceValue(func() *table {
 		}
 	}
 	for _, word := range inBase64() {
-		of(strings.ToLower(word)).encoded = true
+		of(word).encoded = true
 	}
 	t.keywords = newFinder(all)
 	return t
