@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"git-checkpoint/internal/core/agent"
@@ -151,14 +152,17 @@ func (r *fileMoves) operationOver() []string {
 	if n := len(g.Unmerged); n > 0 && r.plan.Index != nil {
 		text = fmt.Sprintf("unmerged paths (%d) are restored, but %s", n, text)
 	}
-	other, _ := record.OperationHead.Of(g.Extra)
-	switch {
-	case g.Operation == "merge" && other != "":
-		text += ": a commit now would have only one parent; the other parent was " + string(other)
-	case g.Operation == "merge":
-		text += ": a commit now would have only one parent"
-	case other != "":
-		text += "; it was at " + string(other)
+	other, known := record.OperationHead.Of(g.Extra)
+	says := map[string][2]string{ // without and with the other commit
+		"merge":       {": a commit now would have only one parent", fmt.Sprintf("; the other parent was %s: `echo %[1]s >%s` makes it a merge again", other, name.Quoted(filepath.Join(r.s.Repo.GitDir, "MERGE_HEAD")))},
+		"cherry-pick": {": a commit now would have your name and a message of yours", fmt.Sprintf("; `git commit -C %s` takes both from what was picked", other)},
+		"revert":      {": a commit now would not say what it takes back", fmt.Sprintf(", which was %s", other)},
+		"rebase":      {": what it had not applied yet is not applied", fmt.Sprintf("; it was at %s", other)},
+		"am":          {": what it had not applied yet is not applied", ""},
+	}[g.Operation]
+	text += says[0]
+	if known {
+		text += says[1]
 	}
 	return []string{text}
 }
