@@ -1,5 +1,6 @@
 // Package watch makes a checkpoint when files in a worktree have changed and then been quiet for
-// a while. It serves agents and editors that have no hooks.
+// a while. Each file is timed by itself: one that is always written holds back no other for long. It serves
+// agents and editors that have no hooks.
 //
 // A Watcher uses file system events only to know when to look, never to know what changed: Save
 // captures the worktree and finds out. So a lost event loses nothing; the change is found the
@@ -14,9 +15,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,6 +65,13 @@ func (w *Watcher) Run(ctx context.Context) error {
 	w.saveOnce(ctx)
 	settle := time.NewTimer(w.Settle)
 	settle.Stop()
+	pending := pending{}
+	touched := func(file string) {
+		if len(pending) == 0 {
+			settle.Reset(w.Settle)
+		}
+		pending[file] = time.Now()
+	}
 	every := time.NewTicker(w.Every)
 	defer every.Stop()
 	for {
@@ -70,20 +80,40 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return nil
 		case e := <-w.events.Events:
 			if w.counts(ctx, e) {
-				settle.Reset(w.Settle)
+				touched(e.Name)
 			}
 		case err := <-w.events.Errors:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				settle.Reset(w.Settle) // events were dropped, so anything may have changed
+				touched(w.Top) // events were dropped, so anything may have changed
 			} else {
 				w.Say("watch: " + err.Error())
 			}
 		case <-settle.C:
-			w.saveOnce(ctx)
+			now := time.Now()
+			if !pending.due(w.Settle).After(now) {
+				maps.DeleteFunc(pending, func(_ string, last time.Time) bool { return !last.Add(w.Settle).After(now) })
+				w.saveOnce(ctx)
+			}
+			if len(pending) > 0 {
+				settle.Reset(time.Until(pending.due(w.Settle)))
+			}
 		case <-every.C:
 			w.saveOnce(ctx)
 		}
 	}
+}
+
+// pending has the time of the last event of each file that changed since it was saved.
+type pending map[string]time.Time
+
+// due returns when to save: once all files were quiet for settle, or one was for twice as long.
+func (p pending) due(settle time.Duration) time.Time {
+	times := slices.Collect(maps.Values(p))
+	all, one := slices.MaxFunc(times, time.Time.Compare).Add(settle), slices.MinFunc(times, time.Time.Compare).Add(2*settle)
+	if one.Before(all) {
+		return one
+	}
+	return all
 }
 
 // saveOnce saves once. An error because ctx ended is not reported.

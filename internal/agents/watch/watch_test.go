@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -87,6 +88,26 @@ func TestChangesAreSeen(t *testing.T) {
 	for _, name := range []string{"a", "new/b", "new/deep/er/c", "new/b"} {
 		put(t, w, name)
 		<-s.made
+	}
+}
+
+// A file that is always written, and files that are made one after the other, hold back no other; what was not quiet yet is saved when it is.
+func TestAlwaysWritten(t *testing.T) {
+	for _, name := range []func(int) string{func(int) string { return "log" }, func(i int) string { return fmt.Sprint("new", i) }} {
+		w, s := start(t, time.Hour)
+		w.Settle = 100 * time.Millisecond
+		run(t, w)
+		<-s.made
+		put(t, w, "a")
+		for i := 0; len(s.made) == 0; i++ {
+			if i == 1000 {
+				t.Fatal("nothing was saved while one file was written")
+			}
+			put(t, w, name(i))
+			time.Sleep(10 * time.Millisecond)
+		}
+		<-s.made
+		<-s.made // the last ones
 	}
 }
 
