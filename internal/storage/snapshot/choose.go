@@ -54,7 +54,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	byRule, plain := len(untracked), setOf(without(rules.Force, without(rules.Force, scan.Untracked)))
 	byName := byRule
 	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
-		asked, other, err := s.ignored(ctx, private, rules, scan.Nested)
+		asked, other, err := s.ignored(ctx, private, rules, &scan)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,8 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -32,13 +34,57 @@ func (s *indexes) excluded(ctx context.Context, private *privateIndex, rules Rul
 
 // ignored lists the ignored files that the rules ask for: those of Force that are not tracked,
 // and those that match IncludeIgnored. Files inside nested repositories are left out; one that is
-// ignored itself ends in "/". other are those that match only Include.
-func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rules, nested []string) (asked, other []string, err error) {
-	if asked, err = s.listForced(ctx, private, rules, nested); err != nil || len(rules.Include) == 0 {
-		return asked, nil, err
+// ignored itself ends in "/". other are those that match only Include. What the rules ask for and nobody can
+// capture is added to the special files of scan.
+func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rules, scan *Scan) (asked, other []string, err error) {
+	if asked, err = s.listForced(ctx, private, rules, scan.Nested); err == nil && len(rules.Include) > 0 {
+		other, err = s.listIgnored(ctx, private, rules.Include)
+		other = without(s.files.WithoutGit(other), asked)
 	}
-	other, err = s.listIgnored(ctx, private, rules.Include)
-	return asked, without(s.files.WithoutGit(other), asked), err
+	f := &specialFinder{git: &gitScanner{s.indexes}, nested: setOf(scan.Nested)}
+	for _, p := range slices.Concat(asked, other) {
+		f.nested[strings.TrimSuffix(p, "/")] = strings.HasSuffix(p, "/")
+	}
+	for _, e := range private.entries {
+		if e.Mode == git.ModeGitlink {
+			f.nested[e.Path] = true
+		}
+	}
+	found := without(slices.Concat(f.asked(rules.Include, ""), f.asked(rules.IncludeIgnored, s.repo.Prefix)), f.asked(rules.Exclude, s.repo.Prefix))
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(without(found, scan.Special)))) {
+		if dir, is := strings.CutSuffix(p, "/"); !is {
+			scan.Special = append(scan.Special, p)
+		} else if !s.files.Readable(dir) {
+			scan.Unreadable = append(scan.Unreadable, p)
+		}
+	}
+	return asked, other, err
+}
+
+// asked returns the special files that pathspecs name, relative to dir: by their own name, or by a directory,
+// and such directories, which end in "/". Only the last name of a pathspec may have wildcards.
+func (f *specialFinder) asked(specs []string, dir string) (found []string) {
+	for _, spec := range specs {
+		at := path.Join(dir, spec)
+		for _, magic := range []string{":(top,glob)", ":(top,literal)", ":(top)", ":/"} {
+			if plain, is := strings.CutPrefix(spec, magic); is {
+				at = path.Clean(plain)
+				break
+			}
+		}
+		for _, e := range f.read(path.Dir(at)) {
+			p := path.Join(path.Dir(at), e.Name())
+			if like, err := path.Match(at, p); p != at && (err != nil || !like) {
+				continue
+			} else if special(e.Type()) {
+				found = append(found, p)
+			} else if e.IsDir() {
+				below, _ := f.below(p, math.MaxInt)
+				found = append(found, below...)
+			}
+		}
+	}
+	return found
 }
 
 // listForced is the part of ignored for what is asked for by name.

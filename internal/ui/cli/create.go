@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -91,6 +92,9 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 			return notCreated(err)
 		}
 		app.warnAll(made.Warnings)
+		for _, spec := range create.Unmatched(ctx, s, c.IncludeIgnored) {
+			app.warn(fmt.Sprintf("no ignored file matches --include-ignored %s", name.Quoted(spec)))
+		}
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}

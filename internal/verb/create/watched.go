@@ -3,11 +3,13 @@ package create
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -50,7 +52,7 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 		return nil, err
 	}
 	rules.Exclude = append(ExcludedAlways(s), rules.Exclude...)
-	rules.Include = fromTop(s, "checkpoint.include")
+	rules.Include = IncludedAlways(s)
 	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,20 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 
 // ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
 func ExcludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.exclude") }
+
+// IncludedAlways returns the pathspecs of checkpoint.include, relative to the top of the worktree.
+func IncludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.include") }
+
+// Unmatched returns those of some pathspecs that name no ignored file: also one that leads out of the worktree.
+func Unmatched(ctx context.Context, s *checkpoint.Service, asked []string) (specs []string) {
+	for _, spec := range asked {
+		res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--", spec}, Dir: filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))})
+		if err != nil || len(res.Stdout) == 0 {
+			specs = append(specs, strings.TrimPrefix(spec, ":(top)"))
+		}
+	}
+	return specs
+}
 
 // fromTop returns pathspecs of git's configuration. git would take them relative to the working
 // directory. Settings in .checkpoint/config, which comes with the repository, are not read.

@@ -22,13 +22,17 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/retain"
 )
 
 // lookAtConfiguration finds settings that are invalid or that weaken a guarantee. They belong to
 // the user, so --fix changes none of them.
-func lookAtConfiguration(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+func lookAtConfiguration(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	out := append(wrongSettings(s), weakRemotes(s)...)
+	for _, spec := range create.Unmatched(ctx, s, create.IncludedAlways(s)) {
+		out = append(out, weak("checkpoint.include", spec, "no ignored file of this worktree matches", ""))
+	}
 	// Settings of git, each with a test for values that weaken a guarantee of this program.
 	c := s.Repo.Config
 	for _, w := range []struct {
