@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -34,7 +35,14 @@ func TestKilledAtSystemCalls(t *testing.T) {
 	for i := range 200 {
 		w.write(fmt.Sprintf("many/%d/%d", i%8, i), fmt.Sprintf("content %d\n", i))
 	}
+	database := func(of string) {
+		w.write("app.db", "SQLite format 3\x00 of "+of)
+		w.write("app.db-wal", "log of "+of)
+	}
+	database("then")
 	before, _ := w.fill()
+	database("now")
+	w.write("app.db-journal", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 of now")
 	// Half of the directories are gone and come back in one rename each, the others are empty.
 	w.run("sh", "-c", "rm -r many/[4-7] && rm many/*/*")
 	after := w.look()
@@ -56,6 +64,7 @@ func TestKilledAtSystemCalls(t *testing.T) {
 				t.Log("it had ended by then")
 			}
 			w.named(before, after)
+			w.sameMoment()
 			w.unlock(end)
 			w.settle(end, before, after)
 			w.whole()
@@ -93,6 +102,24 @@ func (w *world) traced(most int) (calls int) {
 	cmd.Wait()                                      //nolint:errcheck // it was killed
 	w.t.Logf("%d calls, exit code %d\n%s", calls, cmd.ProcessState.ExitCode(), out.String())
 	return calls
+}
+
+// sameMoment checks that what is beside the database is of its time, whatever is not there yet.
+func (w *world) sameMoment() {
+	w.t.Helper()
+	read := func(file string) string {
+		data, err := os.ReadFile(filepath.Join(w.dir, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.t.Fatal(err)
+		}
+		return string(data)
+	}
+	_, of, _ := strings.Cut(read("app.db"), " of ")
+	for _, side := range []string{"app.db-wal", "app.db-journal"} {
+		if data := read(side); data != "" && !strings.HasSuffix(data, " of "+of) {
+			w.t.Errorf("%s: %q is beside the database of %s", side, data, of)
+		}
+	}
 }
 
 // copied returns a copy of the repository.

@@ -14,12 +14,15 @@ package answer
 import (
 	"encoding/json"
 	"io"
+	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Answer is the result of a command, in its two forms.
@@ -166,6 +169,51 @@ func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
 	p.section(title, []render.Column{{Min: 20}}, each(list, func(path checkpoint.Path) []render.Cell {
 		return []render.Cell{cell(role, string(path))}
 	}))
+}
+
+// named returns what to call each of some paths, "" for what belongs to a database that is named anyway:
+// "app.sqlite (with its WAL)". Only the names tell, so a database has to have an extension.
+func named(paths []string) []string {
+	names, first, with := slices.Clone(paths), map[string]int{}, map[int]string{}
+	for i, path := range paths {
+		first[path] = i
+	}
+	for i, at := range paths {
+		base := worktree.DatabaseOf(at)
+		if path.Ext(base) == "" || strings.HasSuffix(at, "-shm") {
+			continue
+		}
+		if _, known := first[base]; !known {
+			first[base] = i
+		}
+		if first[base] != i {
+			names[i] = ""
+		}
+		what := "WAL"
+		if strings.HasSuffix(at, "-journal") {
+			what = "journal"
+		}
+		with[first[base]] += when(with[first[base]] != "", " and ") + what
+		names[first[base]] = base + " (with its " + with[first[base]] + ")"
+	}
+	return names
+}
+
+// oneLineEach gives rows, which have paths in their second column, the names of these. changed stands for a database of
+// which only what belongs to it changes.
+func oneLineEach(rows [][]render.Cell, changed render.Cell) [][]render.Cell {
+	names := named(each(rows, func(row []render.Cell) string { return row[1].Text() }))
+	out := rows[:0]
+	for i, row := range rows {
+		if was := row[1].Text(); names[i] != was && worktree.DatabaseOf(was) != "" {
+			row[0] = changed
+		}
+		row[1][0].Text = names[i]
+		if names[i] != "" {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // enumeration returns a list on one line, separated by commas.

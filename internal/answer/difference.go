@@ -145,9 +145,9 @@ func (p *page) files(title string, changes []checkpoint.FileChange) {
 // firstFiles is files with a limit on the number of files.
 func (p *page) firstFiles(title string, changes []checkpoint.FileChange, most int) {
 	shown, more := cut(p, changes, most)
-	p.cutSection(title, []render.Column{{}, {Min: 20}}, each(shown, func(c checkpoint.FileChange) []render.Cell {
+	p.cutSection(title, []render.Column{{}, {Min: 20}}, oneLineEach(each(shown, func(c checkpoint.FileChange) []render.Cell {
 		return fileRow(c.Op, string(c.Path))
-	}), 0)
+	}), say("M")), 0)
 	if more > 0 {
 		p.line(dim("  … and " + render.Count(more, "more", "more") + " (--files)"))
 	}

@@ -34,7 +34,11 @@ func (a ToLand) text(p *page) {
 		return []render.Cell{cell(render.ID, p.name(checkpoint.Labelled{Label: c.Label, Mention: checkpoint.Mention{Name: c.Called}})), say(strconv.Itoa(c.Files)), say(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
+	p.paths(besideDatabases, render.Warning, r.Beside)
 }
+
+// besideDatabases is above what a commit would not hold of a database that is in use.
+const besideDatabases = "Not landed, so the last changes may be missing from the databases beside them"
 
 // spelled spells a small number out.
 func spelled(n int) string {
@@ -62,6 +66,7 @@ func (a Landed) text(p *page) {
 	if left := p.unlanded(r); left != "" {
 		p.line(plain("Left out: " + left))
 	}
+	p.paths(besideDatabases, render.Warning, r.Beside)
 	undo := "git checkpoint undo"
 	// Without a safety checkpoint the commits are on a new branch, and there is nothing else to
 	// undo.

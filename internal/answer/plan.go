@@ -231,6 +231,8 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 	add(render.Normal, "write", replaced, unsavedListed)
 	add(render.Normal, "write", saved, writtenListed)
 	add(render.Normal, "mode", r.Plan.Mode, writtenListed)
+	counted := len(rows)
+	rows = oneLineEach(rows, say("write"))
 	// The third column is only there if a row needs it.
 	columns := []render.Column{{}, {Min: 20}}
 	if slices.ContainsFunc(rows, func(row []render.Cell) bool { return len(row) > len(columns) }) {
@@ -248,7 +250,7 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 		p.cutSection(title, columns, rows, 0)
 	}
 	// Some rows stand for several files.
-	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > len(rows) {
+	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > counted {
 		p.line(dim("  --files names each of them"))
 	}
 }

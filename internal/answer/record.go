@@ -78,6 +78,7 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 			return append(row, nil)
 		})...)
 	}
+	rows = oneLineEach(rows, say("M"))
 	columns := []render.Column{{}, {Min: 20}}
 	if len(rows) > 0 {
 		columns = append(columns, make([]render.Column, len(rows[0])-len(columns))...)

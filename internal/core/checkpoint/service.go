@@ -277,6 +277,8 @@ func classified(err error) error {
 		return as(KindInvalid, store.WayOut(way.Ref))
 	case isA[*snapshot.TwinsError](err):
 		return as(KindRefused, "on a disk that distinguishes case, or with `-- PATH` for one of them, it can be brought back")
+	case isA[*snapshot.InUseError](err):
+		return as(KindRefused, "nothing was changed")
 	case isA[*snapshot.HostileError](err):
 		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
 	case isLarge:

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // hooksRun is the first version of git with `git hook run`.
@@ -47,8 +48,8 @@ func Refuse(ctx context.Context, s *checkpoint.Service) error {
 	return nil
 }
 
-// Landable returns a tree without what is not part of the project: the ignored files in it, changes
-// hidden from git, and nested repositories that are not submodules of base, the tree of the branch.
+// Landable returns a tree without what is not part of the project: the ignored files in it, what
+// belongs to databases, changes hidden from git, and nested repositories that are not submodules of base, the tree of the branch.
 func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, ignored, hidden []string) (name.OID, error) {
 	out := map[string]git.Entry{}
 	// A file that the branch tracks is part of the project even if a rule ignores it.
@@ -71,6 +72,9 @@ func Landable(ctx context.Context, s *checkpoint.Service, base, tree name.OID, i
 		return "", err
 	}
 	for _, c := range changes {
+		if base := worktree.DatabaseOf(c.Path); base != "" && snapshot.HasDatabase(ctx, s.Repo, tree, base) {
+			out[c.Path] = c.Old
+		}
 		if c.New.Mode == git.ModeGitlink && c.Old.Mode != git.ModeGitlink {
 			out[c.Path] = git.Entry{}
 		}

@@ -136,6 +136,9 @@ type Outcome struct {
 
 // Merge is a tree while changes are merged into it.
 type Merge struct {
+	// Theirs are the trees that the changes lead to. A database gets the files that one of them has.
+	Theirs []name.OID
+
 	repo    *git.Repo
 	ours    Side
 	markers bool
@@ -147,7 +150,7 @@ type Merge struct {
 
 // Into begins a merge. With markers, conflicts of lines are written into the files.
 func Into(repo *git.Repo, ours Side, markers bool) *Merge {
-	return &Merge{repo, ours, markers, map[string]Version{}, map[string]*Outcome{}, map[string]string{}, map[string]string{}}
+	return &Merge{nil, repo, ours, markers, map[string]Version{}, map[string]*Outcome{}, map[string]string{}, map[string]string{}}
 }
 
 // Apply merges changes that all start from the tree base.
@@ -333,6 +336,9 @@ func (m *Merge) Outcomes() []Outcome {
 // Done ends the merge and returns the result. A file that would have to be where a directory is, or
 // below a file, becomes a conflict.
 func (m *Merge) Done(ctx context.Context) (Side, error) {
+	if err := m.keepWhole(ctx); err != nil {
+		return Side{}, err
+	}
 	for again := true; again; {
 		again = false
 		for _, p := range slices.Sorted(maps.Keys(m.edits)) {

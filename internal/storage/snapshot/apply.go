@@ -31,8 +31,8 @@ import (
 
 // Begin writes the intent, after which Apply may move files. meta is stored with it for the
 // caller, who needs it to finish the restore after a kill; see Restore.Meta. Begin fails with
-// ErrMoved if another rollback moved files since the capture, and with ErrBusy if one is in
-// progress.
+// ErrMoved if another rollback moved files since the capture, with ErrBusy if one is in progress, and
+// with an InUseError if a program has a database open by now.
 func (r *Restore) Begin(meta json.RawMessage) error {
 	r.intent.Meta, r.intent.Top = meta, r.worktree.files.Top
 	r.intent.OldIndex = filepath.Join(r.worktree.dir, "tmp-old-index-"+worktree.RandomHex())
@@ -41,6 +41,9 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 		return fmt.Errorf("keep the index: %w", err)
 	}
 	r.intent.HasIndex = err == nil
+	if err := r.lockDatabases(); err != nil {
+		return err
+	}
 	if err := r.worktree.own(); err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func (r *Restore) moveFiles(ctx context.Context) error {
 		{"aside", r.takeAside, OpDelete}, {"place", r.put, OpWrite}, {"mode", r.chmod, OpMode},
 	} {
 		for i, o := range r.intent.Ops {
-			if o.kind() != step.kind {
+			if o.kind() != step.kind && !(step.kind == OpDelete && o.goesFirst()) {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
@@ -126,8 +129,11 @@ func sameLinked(info, was fs.FileInfo) bool {
 	return info.Mode().IsRegular() && worktree.Links(was) > 1 && info.Mode() == was.Mode() && worktree.SameContent(info, was)
 }
 
-// takeAside moves a file that is to be deleted to old/<n>.
+// takeAside moves a file that is to be deleted to old/<n>, or replaced while a database has neither.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
+	if _, gone := os.Lstat(r.intent.newFile(i)); o.kind() == OpWrite && gone != nil {
+		return nil // the new one is in its place
+	}
 	info, err := r.worktree.files.Near.Lstat(o.Path)
 	if err != nil || info == nil {
 		return err
@@ -321,10 +327,10 @@ func (r *Restore) Back() error {
 		}
 	}
 	for i, o := range r.intent.Ops {
-		switch o.kind() {
-		case OpDelete:
+		switch {
+		case o.kind() == OpDelete || o.goesFirst():
 			note(o.Path, r.bringBack(i, o))
-		case OpMode:
+		case o.kind() == OpMode:
 			if perm, known := r.intent.OldModes[o.Path]; known {
 				note(o.Path, r.setMode(o.Path, perm))
 			}
@@ -371,6 +377,9 @@ func (r *Restore) unplace(i int, o Op) error {
 				return err
 			}
 		}
+	}
+	if o.goesFirst() {
+		return nil // Back brings it back when the database is there
 	}
 	if err := r.bringBack(i, o); err != nil {
 		return err

@@ -49,7 +49,7 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look, forced: rules.Force}
+	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look, forced: rules.Force, sides: sides{wait: patience(rules)}}
 	files, err := s.chooser.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
@@ -93,6 +93,7 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 	if err != nil {
 		return err
 	}
+	s.addSides(c, converts)
 	if converts || s.hash.convertedBefore() {
 		// The private index has the captured attributes only after hash.
 		if err := s.hash.keepUnchanged(ctx, private, c); err != nil {

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type candidate struct {
 	inOnly bool        // git converts only line endings, and only from the file to the blob
 	seen   cachedHash  // what the previous capture read in this version of the file, or zero
 	info   fs.FileInfo // of the file; nil if there is none
+
+	database bool // an SQLite database; size is that of all that belongs to it
 }
 
 // chooser decides which of the files that a scan found are captured.
@@ -46,7 +49,9 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	if err != nil {
 		return nil, err
 	}
+	rules.excluded = excluded
 	s.leaveMirrors(&scan, c)
+	s.gatherDatabases(&scan, private, c)
 	untracked, err := s.chooseUnignored(ctx, rules, without(scan.Untracked, rules.Force), c) // Force is added below
 	if err != nil {
 		return nil, err
@@ -58,6 +63,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 		if err != nil {
 			return nil, err
 		}
+		asked, other = slices.DeleteFunc(asked, s.isSide), slices.DeleteFunc(other, s.isSide)
 		byName += len(other)
 		untracked = slices.Concat(untracked, other, asked)
 	}
@@ -207,7 +213,9 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c)
 		}
-		if err == nil && f.large {
+		if f.large && f.database {
+			c.skip(Skip{Path: t.Path, Reason: ReasonLarge, Size: f.size})
+		} else if err == nil && f.large {
 			err = leave(t.Path, ReasonLarge)
 		}
 		if err != nil {
@@ -224,8 +232,7 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 // takesLong reports whether a file changed and is larger than Rules.MaxUnread. What a database keeps beside
 // its file belongs to it.
 func (s *chooser) takesLong(look looker, p string, rules Rules, c *Capture) bool {
-	base := strings.TrimSuffix(strings.TrimSuffix(p, "-wal"), "-journal")
-	return rules.MaxUnread > 0 && slices.ContainsFunc([]string{base, base + "-wal", base + "-journal"}, func(p string) bool {
+	return rules.MaxUnread > 0 && slices.ContainsFunc(worktree.Group(cmp.Or(worktree.DatabaseOf(p), p)), func(p string) bool {
 		info, err := look.Lstat(p)
 		if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() <= rules.MaxUnread {
 			return false
@@ -245,11 +252,17 @@ func (s *chooser) keepUnread(ctx context.Context, rules Rules, c *Capture) error
 		if sk.Reason != ReasonUnread || known == "" {
 			continue
 		}
-		e, _, err := s.repo.Trees.Lookup(ctx, known, sk.Path)
-		if err != nil {
-			return err
+		paths := []string{sk.Path}
+		if s.files.IsDatabase(sk.Path) {
+			paths = worktree.Group(sk.Path)
 		}
-		c.edits[sk.Path] = e
+		for _, p := range paths {
+			e, _, err := s.repo.Trees.Lookup(ctx, known, p)
+			if err != nil {
+				return err
+			}
+			c.edits[p] = e
+		}
 	}
 	return nil
 }
@@ -295,16 +308,30 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 	case git.RefusedName(p, symlink):
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
-		return candidate{path: p, size: info.Size(), large: true}, nil
+		return s.large(look, p, info.Size(), rules)
 	}
 	if !symlink && s.takesLong(look, p, rules, c) {
 		return skip(ReasonUnread, info.Size())
 	}
 	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
 	if seen, known := c.hashes.find(p, info); known {
-		found.seen = seen
-	} else if !symlink && !s.files.Readable(p) {
-		return skip(ReasonUnreadable, info.Size())
+		found.seen, found.database = seen, seen.database
+	} else if !symlink {
+		head, readable := s.files.Head(p, 16)
+		if !readable {
+			return skip(ReasonUnreadable, info.Size())
+		}
+		found.database = worktree.IsDatabase(head)
+	}
+	if found.database {
+		switch excluded, err := s.weigh(look, &found, rules); {
+		case err != nil:
+			return candidate{}, err
+		case excluded:
+			return skip(ReasonExcluded, 0)
+		case found.size > rules.MaxFileSize:
+			return candidate{path: p, size: found.size, large: true, database: true}, nil
+		}
 	}
 	if bits, has := s.unusualBits(info); has {
 		c.mu.Lock()

@@ -107,6 +107,7 @@ func (f *finder) at(o Op) error {
 		return nil
 	case o.Old.Mode == 0 && f.going[f.shot.files.Spelling(o.Path)]:
 		f.plan.seen[o.Path] = nil // it goes under the other spelling first
+	case o.Old.Mode == 0 && f.plan.databases[o.Path] != "" && f.shot.isIdle(o.Path): // it is worth nothing
 	case o.Old.Mode == 0:
 		f.add(o.Path, "exists and is not captured")
 	}

@@ -35,7 +35,7 @@ func (m *conversions) raw(f candidate) string { return "raw " + m.blob(f) }
 func (m *conversions) recall(ctx context.Context, files []candidate, converted map[string]filtered) ([]candidate, error) {
 	known, raw := map[string]git.Entry{}, map[string]cachedHash{}
 	for _, f := range files {
-		if _, is := converted[f.path]; !is || f.info == nil {
+		if _, is := converted[f.path]; !is || f.info == nil || f.database {
 			continue
 		}
 		made, ok := m.c.hashes.find(m.blob(f), f.info)
@@ -66,7 +66,7 @@ func (m *conversions) recall(ctx context.Context, files []candidate, converted m
 			m.c.New = append(m.c.New, bytes.oid)
 			m.c.hashes.add(m.raw(f), f.info, bytes)
 		}
-		m.c.hashes.add(m.blob(f), f.info, cachedHash{e.OID, has})
+		m.c.hashes.add(m.blob(f), f.info, cachedHash{oid: e.OID, cr: has})
 		return true
 	}), err
 }
@@ -87,6 +87,6 @@ func (m *conversions) remember(files []candidate, entries map[string]git.Entry) 
 		if has {
 			m.c.hashes.add(m.raw(f), f.info, cachedHash{oid: raw})
 		}
-		m.c.hashes.add(m.blob(f), f.info, cachedHash{e.OID, has})
+		m.c.hashes.add(m.blob(f), f.info, cachedHash{oid: e.OID, cr: has})
 	}
 }

@@ -60,6 +60,8 @@ func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (
 		case h.crlf:
 			crlf = append(crlf, files[i])
 			continue
+		case h.left:
+			continue
 		case h.entry.Mode == 0 || h.entry != files[i].index:
 			c.record(files[i].path, h.entry)
 		}
@@ -83,6 +85,7 @@ type hashedFile struct {
 	entry git.Entry
 	info  fs.FileInfo
 	crlf  bool // it was left to git, see hashPlain
+	left  bool // it was left out
 }
 
 // maxHashed limits how many hashed files a capture remembers, and so its memory.
@@ -116,6 +119,9 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	if err := ctx.Err(); err != nil {
 		return hashedFile{}, &LateError{f.path, err}
 	}
+	if f.database {
+		return s.hashDatabase(ctx, f, c)
+	}
 	if s.knows(f) {
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
@@ -147,7 +153,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	if c.look != nil && mode != git.ModeSymlink {
 		c.look(f.path, oid, data)
 	}
-	c.hashes.add(f.path, info, cachedHash{oid, cr})
+	c.hashes.add(f.path, info, cachedHash{oid: oid, cr: cr})
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
 }
 
@@ -216,7 +222,7 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 	}
 	for _, f := range others {
 		by, is := converted[f.path]
-		if is && !by.inOnly {
+		if is && (f.database || !by.inOnly) {
 			convert = append(convert, f)
 			continue
 		}
@@ -228,7 +234,11 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		return err
 	}
 	for some := range portions(ctx, append(convert, crlf...)) {
-		if entries, err = s.clean(ctx, index, some, c); err == nil {
+		read, err := s.hashDatabases(ctx, &some, c)
+		if err == nil {
+			entries, err = s.clean(ctx, index, some, c)
+		}
+		if err == nil {
 			err = s.keepRawOf(ctx, index, slices.Clone(affected), entries, c)
 		}
 		if err != nil && ctx.Err() != nil {
@@ -236,6 +246,7 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		} else if err != nil {
 			return err
 		}
+		s.leaveWritten(read, c)
 		memory.remember(some, entries)
 	}
 	return s.renewAttributes(ctx, private, c)

@@ -22,12 +22,13 @@ import (
 
 // cachedHash is what a capture read in one version of a file.
 type cachedHash struct {
-	oid name.OID // of the content, without conversions
-	cr  bool     // the content may have CR characters
+	oid      name.OID // of the content, without conversions
+	cr       bool     // the content may have CR characters
+	database bool     // it is an SQLite database
 }
 
 // hashCache holds versions of files by path and stat data, as an index does. On disk it is the
-// SHA-256 of the rest, and for each version its key (16 bytes), 1 or 0 for cr, and the binary id.
+// checksum of the rest, and for each version its key (16 bytes), 1 for cr plus 2 for database, and the binary id.
 // It is only a cache: if the file does not look right, all files are read again.
 type hashCache struct {
 	path     string
@@ -52,12 +53,19 @@ func (s *capturer) openHashCache(began time.Time) *hashCache {
 
 // read reads what the previous capture saw.
 func (v *hashCache) read() map[versionKey]cachedHash {
-	records := readCache(v.path, v.size(), sha256.Sum256)
+	records := readCache(v.path, v.size(), checksum)
 	seen := make(map[versionKey]cachedHash, len(records)/v.size())
 	for r := range slices.Chunk(records, v.size()) {
-		seen[versionKey(r[:16])] = cachedHash{name.OIDOf(r[17:]), r[16] == 1}
+		seen[versionKey(r[:16])] = cachedHash{name.OIDOf(r[17:]), r[16]&1 != 0, r[16]&2 != 0}
 	}
 	return seen
+}
+
+// checksum is not that of the versions of this program that knew no databases.
+func checksum(records []byte) [32]byte {
+	sum := sha256.Sum256(records)
+	sum[0] ^= 2
+	return sum
 }
 
 // size returns the bytes of a version on disk.
@@ -119,13 +127,16 @@ func (v *hashCache) save() {
 	}
 	records := make([]byte, 0, len(v.now)*v.size())
 	for key, s := range v.now {
-		cr := byte(0)
+		flags := byte(0)
 		if s.cr {
-			cr = 1
+			flags |= 1
 		}
-		records = s.oid.Bytes(append(append(records, key[:]...), cr))
+		if s.database {
+			flags |= 2
+		}
+		records = s.oid.Bytes(append(append(records, key[:]...), flags))
 	}
-	writeCache(v.path, v.perm, sha256.Sum256(records), records)
+	writeCache(v.path, v.perm, checksum(records), records)
 }
 
 // readCache returns the content of a cache after its first 32 bytes: records of size bytes. It returns

@@ -244,6 +244,9 @@ func (r *Restore) parents() map[string]bool {
 // discard releases the lock and removes everything that the restore made outside of the
 // worktree's files: the old index and the staging directory with the old files.
 func (r *Restore) discard() {
+	for _, f := range r.locked {
+		f.Close() //nolint:errcheck // nothing was written to it
+	}
 	r.unlock()
 	r.worktree.disown()
 	if r.intent.OldIndex != "" {

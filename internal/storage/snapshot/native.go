@@ -354,6 +354,7 @@ const askedByName = 500
 // unknown has git apply its ignore rules to the names that the index does not have, and looks for
 // special files in the directories among them.
 func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
+	w.scan.noteBeside(w.names)
 	if s.git.trackedOnly {
 		return nil
 	}

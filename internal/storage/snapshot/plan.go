@@ -6,6 +6,7 @@ package snapshot
 // the way that no capture holds, and content that cannot be brought back exactly.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -132,6 +133,7 @@ type Plan struct {
 	seen         map[string]fs.FileInfo
 	reattributed bool              // attributes files differ between the sides, even if Scope leaves them out
 	large        map[name.OID]bool // blobs of LargeFile bytes or more, which are streamed
+	databases    map[string]string // the database that each path of Ops belongs to
 	// contents are those of blobs that the plan has read to verify them, so that they are not read
 	// again when they are written. They have keptContents bytes at most.
 	contents map[name.OID][]byte
@@ -173,7 +175,7 @@ func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.addDirs, s.keepIgnored, s.refuseTwins, s.verifyObjects, s.findCollisions, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
+	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
 		if err := step(ctx, p, changes); err != nil {
 			return nil, err
 		}
@@ -200,7 +202,8 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 	at := make(map[string]bool, len(changes))
 	for _, c := range changes {
 		at[c.Path] = true
-		if p.Scope.Only != nil && !p.Scope.Only(c.Path) {
+		base := s.databaseOf(ctx, p, c.Path)
+		if p.Scope.Only != nil && !p.Scope.Only(cmp.Or(base, c.Path)) || base != "" && (untouched(base) || s.isLoose(ctx, p, c.Path)) {
 			continue
 		}
 		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {

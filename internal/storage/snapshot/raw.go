@@ -220,9 +220,9 @@ func (s *converter) filterConverted(files []filtered, at map[string]int, answers
 				return nil, fmt.Errorf("read attributes: unexpected path %q", f[i])
 			}
 			attribute, value := f[i+1], f[i+2]
-			switch value {
-			case "unspecified":
-			case "unset":
+			switch {
+			case value == "unspecified", value == "auto" && out[n].database: // it has a NUL, so it is no text
+			case value == "unset":
 				if attribute == "text" {
 					sums[n].binary++
 				}
@@ -240,7 +240,7 @@ func (s *converter) filterConverted(files []filtered, at map[string]int, answers
 	auto, crlf := s.autocrlf(), s.writesCRLF()
 	kept := out[:0]
 	for n, f := range out {
-		if sums[n].converts || auto && sums[n].binary < len(answers) {
+		if sums[n].converts || auto && !f.database && sums[n].binary < len(answers) {
 			f.inOnly = !sums[n].both && !crlf
 			kept = append(kept, f)
 		}
@@ -290,6 +290,14 @@ func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, aft
 		return "", nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
+	if oid, err = s.streamOpen(ctx, f); err == nil {
+		after, err = f.Stat()
+	}
+	return oid, after, err
+}
+
+// streamOpen is streamBlob for an open file.
+func (s *converter) streamOpen(ctx context.Context, f *os.File) (oid name.OID, err error) {
 	if oid, err = s.writeBlob(ctx, f); git.ExitCode(err) == 128 {
 		var still *os.File
 		if still, err = s.copyOf(f); err == nil {
@@ -298,10 +306,7 @@ func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, aft
 			os.Remove(still.Name()) //nolint:errcheck // disposable, swept by age
 		}
 	}
-	if err == nil {
-		after, err = f.Stat()
-	}
-	return oid, after, err
+	return oid, err
 }
 
 // writeBlob has git write the content of an open file as a blob.

@@ -28,6 +28,7 @@ type Scan struct {
 	Nested     []string // untracked directories that are repositories, without a final "/"
 	Unreadable []string // directories, ending in "/", and tracked files
 	Special    []string // sockets, pipes and devices, which git never lists
+	Beside     []string // tracked files beside which an untracked one has the name of what belongs to a database
 	Empty      []string // directories that are not ignored and hold no file that git lists
 
 	// Modes has the unusual permission bits of tracked files that did not change.
@@ -81,6 +82,11 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err := s.addDoubtful(&scan, private); err != nil {
 		return scan, err
 	}
+	res, err := s.onIndex(ctx, index, "", "ls-files", "-z", "--others", "--", "*-wal", "*-journal")
+	if err != nil {
+		return scan, fmt.Errorf("list what belongs to databases: %w", err)
+	}
+	scan.noteBeside(splitPaths(res.Stdout))
 	if s.trackedOnly {
 		return scan, nil
 	}

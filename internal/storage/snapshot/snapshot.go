@@ -52,6 +52,7 @@ const (
 	ReasonMirror     = "a mirror of checkpoints"
 	ReasonUnignored  = "ignored until now"
 	ReasonUnread     = "not looked at: larger than checkpoint.hookFileSize"
+	ReasonUnsteady   = "a database that a program was writing to"
 )
 
 // Stage is one unmerged index entry. A conflicted path has up to three of them.
@@ -116,7 +117,7 @@ type Capture struct {
 	// files of both sides. Such a capture can be looked at, but not kept.
 	Half bool
 
-	mu    sync.Mutex  // protects Skipped and Modes while untracked files are considered
+	mu    sync.Mutex  // protects the capture while files are considered and databases are read
 	mark  string      // Worktree.mark at the time of the capture; see moving.go
 	index fs.FileInfo // the index that was read; nil if there was none
 	// hashed has the files whose content was read, by path, so that a restore can write their
@@ -124,6 +125,7 @@ type Capture struct {
 	// them.
 	hashed map[string]hashedFile
 	hashes *hashCache // what the previous capture read, and what this one did
+	sides  sides      // what belongs to databases
 	// look is Rules.Look.
 	look func(string, name.OID, []byte)
 	// edits are the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion.
@@ -176,6 +178,8 @@ type Rules struct {
 	// Ready blocks until objects may be written. Take calls it after the scan, which writes no
 	// blobs yet. A nil Ready means that they may be written at once.
 	Ready func() error
+
+	excluded map[string]bool // what Exclude names
 
 	// Look is called for each file that is hashed, from several goroutines at the same time.
 	// content is nil if git read the file instead of this process, or it did not have to be read.

@@ -28,6 +28,9 @@ func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change
 	forced := setOf(slices.Concat(p.Cur.Ignored, p.Cur.forced))
 	var now, then []string // paths to look up in the rules of each side
 	for _, o := range p.Ops {
+		if base := p.databases[o.Path]; base != "" && base != o.Path {
+			continue // as its database
+		}
 		if o.kind() != OpDelete || o.Old.OID == p.Target.Wrote[o.Path] || !differ && !forced[o.Path] {
 			continue
 		}
@@ -53,6 +56,11 @@ func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change
 		return err
 	}
 	maps.Copy(ignored, more)
+	for _, o := range p.Ops {
+		if base := p.databases[o.Path]; ignored[base] {
+			ignored[o.Path] = true
+		}
+	}
 	p.spare(ignored, forced)
 	return nil
 }

@@ -179,10 +179,12 @@ func Absent(err error) bool {
 }
 
 // Open opens something for reading that lstat has just found to be a file.
-func (w *Files) Open(p string) (*os.File, error) {
-	f, err := w.reach(p, openNoFollow)
+func (w *Files) Open(p string) (*os.File, error) { return w.open(p, os.O_RDONLY) }
+
+func (w *Files) open(p string, flags int) (*os.File, error) {
+	f, err := w.reach(p, uint64(flags|openNoFollow))
 	if errors.Is(err, errSlow) {
-		return w.Root.OpenFile(p, os.O_RDONLY|openNoFollow, 0)
+		return w.Root.OpenFile(p, flags|openNoFollow, 0)
 	}
 	return f, err
 }
@@ -278,11 +280,8 @@ func SameContent(a, b fs.FileInfo) bool {
 
 // Readable reports whether a regular file can be opened for reading.
 func (w *Files) Readable(p string) bool {
-	f, err := w.Open(p)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
+	_, readable := w.Head(p, 0)
+	return readable
 }
 
 // ModeOf returns the mode that git gives a file. Like git, it looks only at the owner's

@@ -32,6 +32,7 @@ func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from
 		if wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
 			return nil, err
 		}
+		wanted = inspect.WithSides(wanted)
 	}
 	called := threeway.Names{Ours: string(into), Base: "the fork", Theirs: string(from.Session)}
 	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
@@ -41,6 +42,7 @@ func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from
 		}
 		changes = slices.DeleteFunc(changes, func(c threeway.Change) bool { return !wanted(c.Path) })
 		m := threeway.Into(s.Repo, threeway.Side{Tree: now.Tree, Raw: now.Raw, Modes: now.Modes}, req.How == MergeConflict)
+		m.Theirs = []name.OID{t.Tree}
 		if err := m.Apply(ctx, base.Tree, changes); err != nil {
 			return t, err
 		}

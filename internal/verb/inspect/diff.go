@@ -7,6 +7,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -295,23 +297,43 @@ func IgnoredOf(r *record.Record) []string {
 	return create.FromPaths(list)
 }
 
+// Spared returns what a path says to leave out, as ":!data*.db" does. It may be a pattern.
+func Spared(path string) (pattern string, is bool) { return strings.CutPrefix(path, ":!") }
+
+// WithSides has a filter of paths take what may belong to a database with it.
+func WithSides(in func(string) bool) func(string) bool {
+	return func(p string) bool {
+		base := worktree.DatabaseOf(p)
+		return in(p) || base != "" && in(base)
+	}
+}
+
 // PathFilter returns a function that matches the given files and directories, which are relative to
-// the working directory. It supports no patterns.
+// the working directory, and no patterns; but for what Spared returns. Without any other path, it matches the rest.
 func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
-	var clean []string
+	var clean, spared []string
 	for _, p := range paths {
-		rel, err := s.Repo.Below(p)
+		pattern, without := Spared(p)
+		rel, err := s.Repo.Below(pattern)
 		if err != nil {
 			return nil, checkpoint.Usage("", "%v", err)
 		}
-		clean = append(clean, rel)
-	}
-	return func(p string) bool {
-		for _, c := range clean {
-			if c == "." || p == c || strings.HasPrefix(p, c+"/") {
-				return true
-			}
+		if without {
+			spared = append(spared, rel)
+		} else {
+			clean = append(clean, rel)
 		}
-		return false
+	}
+	in := func(p, c string) bool { return c == "." || p == c || strings.HasPrefix(p, c+"/") }
+	return func(p string) bool {
+		out := slices.ContainsFunc(spared, func(c string) bool {
+			for at := p; at != "."; at = path.Dir(at) {
+				if is, err := path.Match(c, at); is && err == nil {
+					return true
+				}
+			}
+			return in(p, c)
+		})
+		return !out && (len(clean) == 0 || slices.ContainsFunc(clean, func(c string) bool { return in(p, c) }))
 	}, nil
 }

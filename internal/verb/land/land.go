@@ -23,6 +23,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -63,8 +64,10 @@ type Answer struct {
 	To      name.OID     `json:"to"` // empty in a plan
 	Commits []Commit     `json:"commits"`
 	// Landed files that git did not track before.
-	Untracked []checkpoint.Path     `json:"untracked"`
-	Left      []checkpoint.Labelled `json:"left"` // steps that change nothing
+	Untracked []checkpoint.Path `json:"untracked"`
+	// Files that belong to databases, which no commit takes.
+	Beside []checkpoint.Path     `json:"beside"`
+	Left   []checkpoint.Labelled `json:"left"` // steps that change nothing
 	// Empty in a plan and for another branch.
 	Safety name.ID `json:"safety"`
 	DryRun bool    `json:"dry_run"`
@@ -90,7 +93,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	p := &Plan{s: s, req: req, Answer: &Answer{
-		Branch: s.Repo.Head.Branch, From: s.Repo.Head.OID, DryRun: true, Commits: []Commit{}, Untracked: []checkpoint.Path{}, Left: []checkpoint.Labelled{},
+		Branch: s.Repo.Head.Branch, From: s.Repo.Head.OID, DryRun: true, Commits: []Commit{}, Untracked: []checkpoint.Path{}, Beside: []checkpoint.Path{}, Left: []checkpoint.Labelled{},
 	}}
 	if req.Branch != "" {
 		p.Answer.Branch = name.Ref("refs/heads/" + req.Branch)
@@ -279,7 +282,18 @@ func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
 	if err != nil {
 		return "", err
 	}
-	return commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, private.Files(clearance.Ignored), private.Files(clearance.Hidden))
+	tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, private.Files(clearance.Ignored), private.Files(clearance.Hidden))
+	if err != nil {
+		return "", err
+	}
+	changes, err := p.s.Repo.Trees.Diff(ctx, tree, st.record.Snapshot.Tree)
+	for _, c := range changes {
+		base, at := worktree.DatabaseOf(c.Path), checkpoint.Path(c.Path)
+		if base != "" && snapshot.HasDatabase(ctx, p.s.Repo, tree, base) && !slices.Contains(p.Answer.Beside, at) {
+			p.Answer.Beside = append(p.Answer.Beside, at)
+		}
+	}
+	return tree, err
 }
 
 // untracked lists the landed files that git did not track before, which the user may not

@@ -38,6 +38,7 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	during := map[string]bool{}
 	for i, changes := range sets {
 		maps.Copy(during, diffs[i].during)
+		m.Theirs = append(m.Theirs, diffs[i].before)
 		if err := m.Apply(ctx, diffs[i].after.Tree, changes); err != nil {
 			return t, err
 		}
@@ -144,7 +145,7 @@ type unsaved struct {
 // no agent is at work or what the hooks remember says so: then it was made outside.
 func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsaved, error) {
 	changes, err := threeway.Between(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
-	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now}}
+	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now, before: saved.Tree}}
 	if err != nil || len(changes) == 0 {
 		return u, err
 	}

@@ -85,6 +85,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		if r.wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
 			return nil, err
 		}
+		r.wanted = inspect.WithSides(r.wanted)
 	}
 	if err := r.choose(ctx); err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type difference struct {
 	found   *checkpoint.Found
 	label   string
 	after   threeway.Side
+	before  name.OID          // the tree before it
 	changes []threeway.Change // from what it left to what was there before
 	during  map[string]bool   // of these: a command changed them
 
@@ -253,6 +254,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if err != nil {
 		return nil, err
 	}
+	d.before = before.Tree
 	if did.Base != nil {
 		was, err := r.s.ReadRecord(ctx, did.Base)
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -229,7 +230,7 @@ func stillHidden(then, now snapshot.IndexState) *snapshot.IndexState {
 func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 	for _, typed := range r.req.Paths {
 		p, err := r.s.Repo.Below(typed)
-		if err != nil || p == "." {
+		if _, spared := inspect.Spared(typed); err != nil || p == "." || spared {
 			continue // scope has refused paths outside of the worktree
 		}
 		known, err := r.knows(ctx, p)
@@ -469,7 +470,7 @@ func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 			return nil, err
 		}
 		for _, c := range changes {
-			out[c.Path] = true
+			out[c.Path], out[worktree.DatabaseOf(c.Path)] = true, true
 		}
 	}
 	return out, nil

@@ -1,0 +1,186 @@
+package snapshot
+
+// A database is restored only while nobody has it open: a program would go on writing to a file that is gone, or keep a
+// log beside another file. What belongs to it goes away before the database is exchanged, and comes after it.
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
+)
+
+// InUseError says that programs have databases open that a restore would change.
+type InUseError struct {
+	Top  string            // of the worktree, from the working directory
+	Open map[string]string // the program, by path from the working directory
+}
+
+func (e *InUseError) Error() string {
+	var is, but []string
+	for _, p := range slices.Sorted(maps.Keys(e.Open)) {
+		is, but = append(is, fmt.Sprintf("%s is open in %s", p, e.Open[p])), append(but, fmt.Sprintf("':!%s*'", p))
+	}
+	return fmt.Sprintf("%s: stop it, or leave it as it is: -- %s %s", strings.Join(is, ", "), e.Top, strings.Join(but, " "))
+}
+
+// goesFirst reports whether a file is taken away before what may be its database is exchanged.
+func (o Op) goesFirst() bool {
+	return o.kind() == OpWrite && o.Old.Mode != 0 && worktree.DatabaseOf(o.Path) != ""
+}
+
+// databaseOf returns the database, of now or of the target, that a path belongs to by its name; "" if there is none.
+func (s *planner) databaseOf(ctx context.Context, p *Plan, q string) string {
+	base := worktree.DatabaseOf(q)
+	if base == "" || s.files.IsDatabase(base) {
+		return base
+	}
+	if HasDatabase(ctx, s.repo, p.Target.Tree, base) {
+		return base
+	}
+	return ""
+}
+
+// HasDatabase reports whether a tree has a database at a path.
+func HasDatabase(ctx context.Context, repo *git.Repo, tree name.OID, p string) bool {
+	e, has, err := repo.Trees.Lookup(ctx, tree, p)
+	if err != nil || !has || !regular(e.Mode) {
+		return false
+	}
+	got, err := repo.Objects.Batch().Object(ctx, string(e.OID))
+	return err == nil && worktree.IsDatabase(got.Data)
+}
+
+// isLoose reports whether a path belongs to a database by its name, and no restore touches it: an -shm, or a file of
+// a database that neither side has.
+func (s *planner) isLoose(ctx context.Context, p *Plan, q string) bool {
+	base := worktree.DatabaseOf(q)
+	_, now, _ := s.repo.Trees.Lookup(ctx, p.Cur.Tree, base)     //nolint:errcheck // then it is not there
+	_, then, _ := s.repo.Trees.Lookup(ctx, p.Target.Tree, base) //nolint:errcheck // likewise
+	return strings.HasSuffix(q, "-shm") || !now && !then
+}
+
+// isIdle reports whether a file is a rollback journal that SQLite does not heed.
+func (s *planner) isIdle(p string) bool {
+	return strings.HasSuffix(p, "-journal") && !s.files.HasJournal(p)
+}
+
+// findDatabases finds the databases of the plan. A file beside one of them that is in no checkpoint is in the way:
+// SQLite would take it for a part of the new one.
+func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) error {
+	p.databases = map[string]string{}
+	for _, o := range p.Ops {
+		if k := o.kind(); k != OpWrite && k != OpDelete {
+			continue
+		}
+		base := s.databaseOf(ctx, p, o.Path)
+		if base == "" && (regular(o.Old.Mode) && s.files.IsDatabase(o.Path) || regular(o.New.Mode) && s.becomesDatabase(ctx, p, o)) {
+			base = o.Path
+		}
+		if base != "" {
+			p.databases[o.Path] = base
+		}
+	}
+	for base := range p.openable() {
+		for _, q := range worktree.Group(base)[1:] {
+			info, err := s.files.Lstat(q)
+			if err != nil {
+				return err
+			}
+			_, held, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, q)
+			if err != nil {
+				return err
+			}
+			if info != nil && !held && p.databases[q] == "" && !s.isIdle(q) {
+				p.Collisions = append(p.Collisions, Collision{Path: q, Reason: "ignored, not captured", Ignored: true})
+			}
+		}
+	}
+	return nil
+}
+
+// becomesDatabase is HasDatabase for the target, and does not read a large file that has nothing beside it.
+func (s *planner) becomesDatabase(ctx context.Context, p *Plan, o Op) bool {
+	if data := p.contents[o.content()]; data != nil || !p.large[o.content()] {
+		return worktree.IsDatabase(data)
+	}
+	return slices.ContainsFunc(worktree.Group(o.Path)[1:], func(q string) bool {
+		info, err := s.files.Lstat(q)
+		return err == nil && info != nil && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
+	})
+}
+
+// openable returns the databases that the plan changes, or of which it changes what belongs to them.
+func (p *Plan) openable() map[string]bool {
+	bases := map[string]bool{}
+	for _, o := range p.Ops {
+		if base := p.databases[o.Path]; base != "" {
+			bases[base] = true
+		}
+	}
+	return bases
+}
+
+// refuseOpen returns an InUseError if a program has a database open that the plan changes.
+func (s *planner) refuseOpen(_ context.Context, p *Plan, _ []git.Change) error {
+	return s.refuseInUse(slices.Collect(maps.Keys(p.openable())))
+}
+
+func (s *checkout) refuseInUse(databases []string) error {
+	return s.inUse(s.files.OpenIn(databases))
+}
+
+// inUse returns the error for databases that are open, nil if none is.
+func (s *checkout) inUse(open map[string]string) error {
+	if len(open) == 0 {
+		return nil
+	}
+	typed := func(p string) string {
+		rel, err := filepath.Rel(filepath.FromSlash("/"+s.repo.Prefix), filepath.FromSlash("/"+p))
+		if err != nil {
+			return p
+		}
+		return filepath.ToSlash(rel)
+	}
+	e := &InUseError{typed(""), map[string]string{}}
+	for p, by := range open {
+		e.Open[typed(p)] = by
+	}
+	return e
+}
+
+// lockDatabases has whoever opens a database of the restore wait until it ends: the old file and the new one.
+func (r *Restore) lockDatabases() error {
+	bases := map[string]bool{}
+	for _, base := range r.databases {
+		bases[base] = true
+	}
+	if err := r.worktree.refuseInUse(slices.Collect(maps.Keys(bases))); err != nil || !worktree.Locks {
+		return err
+	}
+	for base := range bases {
+		if f, err := r.worktree.files.OpenToLock(base); err == nil { // otherwise nobody is kept out
+			r.locked = append(r.locked, f)
+			if !worktree.LockOut(f) {
+				return r.worktree.inUse(map[string]string{base: "another program"})
+			}
+		}
+	}
+	for i, o := range r.intent.Ops {
+		if !bases[o.Path] || o.kind() != OpWrite {
+			continue
+		}
+		if f, err := os.OpenFile(r.intent.newFile(i), os.O_RDWR, 0); err == nil {
+			r.locked = append(r.locked, f)
+			worktree.LockOut(f)
+		}
+	}
+	return nil
+}

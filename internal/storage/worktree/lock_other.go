@@ -1,0 +1,21 @@
+//go:build !(linux || darwin || dragonfly || freebsd || netbsd || openbsd)
+
+package worktree
+
+import (
+	"io/fs"
+	"iter"
+	"os"
+)
+
+// Locks says that SQLite's locks can be taken here.
+const Locks = false
+
+const forReading, forWriting, forNone = 0, 1, 2
+
+// lock does nothing: here SQLite's locks keep others from reading, and a change is found by its stat data.
+func lock(*os.File, int64, int64, int16) bool { return true }
+
+func lockedBy(*os.File, int64, int64) (int, bool) { return 0, false }
+
+func openFiles() iter.Seq2[int, fs.FileInfo] { return func(func(int, fs.FileInfo) bool) {} }
