@@ -95,17 +95,21 @@ func (a Attempts) text(p *page) {
 		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
 	}
 	t := render.Table{Columns: []render.Column{
-		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10}, {Title: "Worktree", Min: 12},
+		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10},
+		{Title: "Agent"}, {Title: "Unlanded", Align: render.Right}, {Title: "Back"}, {Title: "Worktree", Min: 12},
 	}}
 	if p.view.Layout == render.Aligned { // first what tells the rows apart
 		t.Columns = []render.Column{
-			{Title: "Attempt"}, {Title: "Current", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Worktree", Min: 24}, {Title: "From", Min: 8}, {Title: "Session", Min: 8},
+			{Title: "Attempt"}, {Title: "Current", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Agent"}, {Title: "Unlanded", Align: render.Right}, {Title: "Worktree", Min: 24}, {Title: "From", Min: 8}, {Title: "Session", Min: 8},
 		}
 	}
 	for _, one := range a.All {
 		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
 		// it.
-		current, where := "", say(one.Worktree)
+		current, where, unlanded := "", say(one.Worktree), say("")
+		if one.Unlanded > 0 {
+			unlanded = say(strconv.Itoa(one.Unlanded))
+		}
 		if one.Current != nil {
 			current = p.name(*one.Current)
 		}
@@ -120,16 +124,21 @@ func (a Attempts) text(p *page) {
 				where = say(endOfPath(one.Worktree))
 			}
 			t.Rows = append(t.Rows, []render.Cell{
-				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), where, say(p.originOf(one)), say(string(one.Session)),
+				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), say(one.Agent), unlanded, where, say(p.originOf(one)), say(string(one.Session)),
 			})
 			continue
 		}
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, one.Name), say(string(one.Session)), say(p.originOf(one)),
-			say(strconv.Itoa(one.Steps)), cell(render.ID, current), where,
+			say(strconv.Itoa(one.Steps)), cell(render.ID, current), say(one.Agent), unlanded, say(one.Back), where,
 		})
 	}
 	p.table(t.Columns, t.Rows)
+	for _, one := range a.All {
+		if p.view.Layout == render.Aligned && one.Worktree == "" && one.Back != "" {
+			p.line(render.Span{Role: render.Hint, Text: "Bring back " + one.Name + ":"}, plain(" "+one.Back))
+		}
+	}
 }
 
 // endOfPath returns a path, or its end if it is long: worktrees that stand side by side differ there.
@@ -140,6 +149,23 @@ func endOfPath(path string) string {
 		return path
 	}
 	return "…" + string(runes[len(runes)-most+1:])
+}
+
+// ToInclude lists the files that .worktreeinclude names.
+type ToInclude struct{ Files []attempt.IncludedFile }
+
+// JSON writes a line for each file.
+func (a ToInclude) JSON(w io.Writer) error { return jsonLines(w, a.Files) }
+
+// text writes a table.
+func (a ToInclude) text(p *page) {
+	const most = 20
+	p.section("Ignored files to copy", []render.Column{{Min: 20}, {Align: render.Right}}, each(a.Files[:min(most, len(a.Files))], func(f attempt.IncludedFile) []render.Cell {
+		return []render.Cell{say(f.Path), say(render.Size(f.Size))}
+	}))
+	if more := len(a.Files) - most; more > 0 {
+		p.line(dim(fmt.Sprintf("and %d more", more)))
+	}
 }
 
 // ToFork is the plan of fork.

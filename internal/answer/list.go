@@ -21,6 +21,7 @@ type Listed struct {
 	Usage      bool                // with the tokens that turns of agents used
 	Others     []checkpoint.OtherSession
 	MayFetch   string // where there is no session: how those of a remote come here
+	Gone       string // of worktrees of agents
 	Rest       string // the command that shows to a person what the limit left out; empty: none was asked for
 }
 
@@ -61,6 +62,9 @@ func (a Listed) text(p *page) {
 	}
 	if p.view.Layout == render.Aligned {
 		p.beside(a.Others, a.MayFetch)
+		if a.Gone != "" {
+			p.line(dim(a.Gone))
+		}
 	}
 }
 

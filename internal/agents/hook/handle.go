@@ -36,18 +36,11 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 	defer cancel()
-	// If a privacy setting cannot be read, prompts and transcripts are not kept.
-	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
-	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
-	usage, unclear := s.Settings.Bool("checkpoint.agent.usage", true)
-	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
-	h := &handler{
-		memory: memory{agent: def.Name, dir: filepath.Join(dir, "agents"), now: s.Now}, places: placesOf(s.Getenv),
-		health: connect.HealthOf(s.Repo.GitDir, def.Name), s: s, run: run, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
-	}
+	h := handlerOf(s, def, event, happened)
+	h.run = run
 	said, err := h.handle(ctx)
 	if err != nil {
-		log(filepath.Join(dir, "agent.log"), entry{
+		log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), entry{
 			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
 		})
 	}
@@ -56,6 +49,17 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	}
 	out, _ = def.Write(event, said) //nolint:errcheck // an answer that cannot be encoded is left out
 	return out, true
+}
+
+func handlerOf(s *checkpoint.Service, def *agent.Definition, event string, happened agent.Event) *handler {
+	// If a privacy setting cannot be read, prompts and transcripts are not kept.
+	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
+	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
+	usage, unclear := s.Settings.Bool("checkpoint.agent.usage", true)
+	return &handler{
+		memory: memory{agent: def.Name, dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), now: s.Now}, places: placesOf(s.Getenv),
+		health: connect.HealthOf(s.Repo.GitDir, def.Name), s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
+	}
 }
 
 // Refused returns what to print if no repository handled an event, and one could not be opened: the reason,
@@ -111,8 +115,11 @@ func Concerns(def *agent.Definition, happened agent.Event, dir string, problem e
 // hook.
 func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind agent.Kind) time.Duration {
 	key, limit := "checkpoint.agent.deadline", 10*time.Second
-	if kind == agent.KindBeforeTool {
+	switch kind {
+	case agent.KindBeforeTool:
 		key, limit = "checkpoint.agent.beforeDeadline", longestBefore
+	case agent.KindWorktreeCreate:
+		limit = longestWorktree
 	}
 	if value, set := s.Settings.Get(key); set {
 		if d, err := time.ParseDuration(value); err == nil && d > 0 {

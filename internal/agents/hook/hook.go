@@ -176,6 +176,8 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 		err = h.note(ctx, triggerCompaction, "before the conversation was compacted")
 	case agent.KindSubagentEnd:
 		err = h.note(ctx, triggerSubagent, "a subagent ended")
+	case agent.KindWorktreeCreate:
+		err = h.note(ctx, triggerBefore, "before a worktree was made")
 	case agent.KindSessionEnd:
 		h.moment = h.betweenTurns()
 		err = h.note(ctx, triggerEnd, "the agent's session ended")

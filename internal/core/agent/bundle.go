@@ -31,7 +31,7 @@ func (d *Definition) Bundled(version string) (map[string][]byte, error) {
 	if d.Bundle.Hooks == "" {
 		return nil, nil
 	}
-	hooks := []byte(snippet(d.hookEdits(false, "")))
+	hooks := []byte(snippet(d.hookEdits(false, "", Wanted{})))
 	if d.Hooks.Plugin != "" {
 		var err error
 		if hooks, err = d.ownHooks(); err != nil {

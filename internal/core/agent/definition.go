@@ -28,6 +28,9 @@ const (
 	KindCompaction   Kind = "compaction"
 	KindSubagentEnd  Kind = "subagent_end"
 	KindSessionEnd   Kind = "session_end"
+	// The agent wants a worktree, or wants to remove one.
+	KindWorktreeCreate Kind = "worktree_create"
+	KindWorktreeRemove Kind = "worktree_remove"
 )
 
 // Scope says whose settings a file holds.
@@ -109,6 +112,8 @@ type Hooks struct {
 	// Units of the limit per second: 1, or 1000 for milliseconds.
 	Second int     `json:"second"`
 	Events []Added `json:"events"`
+	// Worktrees are the hooks that `agent add --worktrees` adds as well.
+	Worktrees []Added `json:"worktrees"`
 	// The file to write if the shape is plugin.
 	Plugin string `json:"plugin"`
 	// Former has the SHA-256 of what earlier versions wrote, in hexadecimal, if the file is ours alone.
@@ -156,6 +161,8 @@ type EventRule struct {
 	// Path to the id of a new subagent's conversation.
 	Child  string `json:"child"`
 	Parent string `json:"parent"` // path to the id of its parent's
+	// Paths to the name of the worktree to make, or to the path of the one to remove.
+	Worktree []string `json:"worktree"`
 }
 
 // Members lists, for each value, gjson paths where it may be in a payload. The first one that

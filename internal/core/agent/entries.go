@@ -15,16 +15,17 @@ import (
 
 // hookEdits returns our hooks as entries of a settings file. In a new file the root members come
 // first. The commands of the hooks look for the program in the directory known.
-func (d *Definition) hookEdits(isNew bool, known string) (edits []edit) {
+func (d *Definition) hookEdits(isNew bool, known string, want Wanted) (edits []edit) {
 	if isNew {
 		for _, key := range slices.Sorted(maps.Keys(d.Hooks.Root)) {
 			edits = append(edits, edit{path: []string{key}, value: d.Hooks.Root[key], says: key})
 		}
 	}
-	for _, h := range d.Hooks.Events {
+	for i, h := range slices.Concat(d.Hooks.Events, d.Hooks.Worktrees) {
 		edits = append(edits, edit{
 			path: []string{"hooks", h.Event}, value: d.entry(h, known), element: true, command: d.Command(h.Event, known), says: h.says(), agent: d.Name,
-			ours: func(command string) bool { return d.ours(h.Event, command) },
+			unasked: i >= len(d.Hooks.Events) && !want.Worktrees,
+			ours:    func(command string) bool { return d.ours(h.Event, command) },
 		})
 	}
 	return edits
@@ -66,7 +67,7 @@ func (d *Definition) ownHooks() ([]byte, error) {
 		text, err := files.ReadFile(path.Join("definitions", d.Hooks.Plugin))
 		return bytes.ReplaceAll(text, []byte("{agent}"), []byte(d.Name)), err
 	}
-	return []byte(snippet(d.hookEdits(true, ""))), nil
+	return []byte(snippet(d.hookEdits(true, "", Wanted{}))), nil
 }
 
 // known returns the directory that hooks name. A committed file must not name one person's.
@@ -131,7 +132,7 @@ func readRegular(name string) ([]byte, error) {
 func snippet(edits []edit) string {
 	s := &Settings{}
 	for _, e := range edits {
-		if e.put(s) != nil {
+		if !e.unasked && e.put(s) != nil {
 			return ""
 		}
 	}

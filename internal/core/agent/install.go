@@ -34,8 +34,9 @@ type Place struct {
 	Planned map[string][]byte
 }
 
-// Wanted selects the optional parts of an agent: the MCP server and the pages.
-type Wanted struct{ Server, Pages bool }
+// Wanted selects the optional parts of an agent: the MCP server, the pages, and the hooks that make and remove
+// its worktrees.
+type Wanted struct{ Server, Pages, Worktrees bool }
 
 // Change is a planned edit of one file. Nothing is written before Apply.
 type Change struct {
@@ -121,6 +122,8 @@ type edit struct {
 	says string
 	// agent is the one that reads the entry; empty: several may.
 	agent string
+	// unasked says that the entry is only kept up to date, if it is there.
+	unasked bool
 }
 
 // asThere returns the entry with the value that an earlier version set, if the settings have it.
@@ -197,7 +200,7 @@ func (adding) settings(c *Change, s *Settings, edits []edit) error {
 		if renewed {
 			c.Added = append(c.Added, e.says+" (new command line)")
 		}
-		if there || s.Has(e.path, e.asThere(s).value) {
+		if there || s.Has(e.path, e.asThere(s).value) || e.unasked {
 			continue
 		}
 		if !e.element && s.find(e.path) != nil {
@@ -402,14 +405,14 @@ func (d *Definition) targets(place Place, want Wanted) ([]target, error) {
 		t := target{name: hooks, own: content, formers: d.Hooks.Former}
 		if there, err := readRegular(hooks); err == nil && d.Hooks.Plugin == "" && !bytes.Equal(there, content) && !t.former(there) {
 			// Somebody else wrote to it: what is there stays, and our entries are added and removed.
-			shared = append(shared, target{name: hooks, edits: d.hookEdits(false, "")})
+			shared = append(shared, target{name: hooks, edits: d.hookEdits(false, "", want)})
 		} else {
 			own = append(own, t)
 		}
 	} else {
 		// The root members, such as a version, go only into a file that we create.
 		_, err := os.Stat(hooks)
-		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist), place.known())})
+		shared = append(shared, target{name: hooks, edits: d.hookEdits(errors.Is(err, fs.ErrNotExist), place.known(), want)})
 	}
 	// An agent may have no file for the server, or no page, in this scope.
 	server, noServer := place.File(d.Server.Files)

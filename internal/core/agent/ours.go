@@ -108,10 +108,14 @@ const lookup = `run "$1"; run "${XDG_STATE_HOME:-$HOME/.local/state}/git-checkpo
 	`for d in $PATH /usr/local/bin "$HOME/.local/bin" /opt/homebrew/bin; do ` +
 	`case $d in /*) test -x "$d/git-checkpoint" && d=$(cd -P "$d" && pwd) && case $d/ in "$w"/*) ;; *) run "$d";; esac;; esac; done; `
 
+// plainWorktree ends a hook's command for which no program has made a worktree.
+const plainWorktree = `t=$(git rev-parse --show-toplevel) && d=$(mktemp -d "$t-XXXXXX") && git worktree add -q --detach "$d" >&2 && ` +
+	`echo "begins at HEAD: git-checkpoint was not found or failed" >&2 && printf "%s\n" "$d"; exit; `
+
 // forms returns the form of a hook's command, and then former ones.
 func (d *Definition) forms(event string) []form {
-	run := fmt.Sprintf(`case $1 in /*) test -x "$1/git-checkpoint" && { "$1/git-checkpoint" hook %s %s; exit 0; };; esac`, d.Name, event)
-	now := form{"sh -c 'exec 2>/dev/null; run() { " + run + "; }; " + lookup, "; exit 0"}
+	tried := fmt.Sprintf(`"$1/git-checkpoint" hook %s %s`, d.Name, event)
+	now := form{`sh -c 'exec 2>/dev/null; run() { case $1 in /*) test -x "$1/git-checkpoint" && { ` + tried + "; exit 0; };; esac; }; " + lookup, "; exit 0"}
 	was := form{`sh -c 'PATH="$PATH:/usr/local/bin:$HOME/.local/bin:/opt/homebrew/bin${1:+:$1}"; ` +
 		fmt.Sprintf("if command -v git-checkpoint >/dev/null 2>&1; then git-checkpoint hook %s %s 2>/dev/null; ", d.Name, event), "; exit 0"}
 	if d.Events[event].Kind == KindSessionStart && d.Answers.Tell.Fits(event) {
@@ -120,6 +124,12 @@ func (d *Definition) forms(event string) []form {
 		said := strings.Replace(string(tell), "$text", `git-checkpoint is not on this program\u0027s PATH: no checkpoints`, 1)
 		now = form{now.before + agreed + ` && printf %s "$2"; `, " " + quoted(said) + now.after}
 		was = form{was.before + "elif " + agreed + `; then printf %s "$2"; `, " " + quoted(said) + was.after}
+	}
+	switch d.Events[event].Kind {
+	case KindWorktreeCreate: // the agent has no other way to a worktree, so there is one even without this program
+		now.after, now.before = "", strings.NewReplacer("exec 2>/dev/null; ", "", "{ "+tried+"; exit 0; }", "r=$("+tried+`) && test "$r" && { printf "%s\n" "$r"; exit; }`).Replace(now.before)+plainWorktree
+	case KindWorktreeRemove:
+		now.after, now.before = "", strings.NewReplacer("exec 2>/dev/null; ", "", "exit 0", "exit").Replace(now.before)+"echo git-checkpoint was not found >&2; exit 1; "
 	}
 	now.before += "exit 0' sh "
 	was.before += "fi' sh "

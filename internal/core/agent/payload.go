@@ -54,6 +54,8 @@ type Event struct {
 	Edits []Edit
 	// Why the conversation starts: startup, resume, clear or compact.
 	Source string
+	// Worktree is the name of the worktree to make, or the path of the one to remove.
+	Worktree string
 	// Borrowed says that the payload is one of the definition's borrower.
 	Borrowed bool
 	// Plugin says that the hook of a plugin received it, see Bundle.
@@ -83,7 +85,7 @@ func (d *Definition) Read(event string, payload []byte) Event {
 		Model: short(root, m.Model), Version: short(root, m.Version), Turn: short(root, m.Turn),
 		Transcript: text(root, m.Transcript), Subagent: short(root, m.Subagent), Parent: short(root, m.Parent),
 		Tool: short(root, m.Tool), Source: short(root, m.Source),
-		SubagentTranscript: text(root, m.SubagentTranscript), Usage: d.Usage.inPayload(root),
+		SubagentTranscript: text(root, m.SubagentTranscript), Usage: d.Usage.inPayload(root), Worktree: text(root, spec.Worktree),
 	}
 	if parent := short(root, []string{spec.Parent}); spec.Child != "" && parent != "" {
 		h.Child, h.Parent = short(root, []string{spec.Child}), parent

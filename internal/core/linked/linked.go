@@ -19,9 +19,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 )
@@ -282,6 +285,38 @@ func Worktrees(s *checkpoint.Service) []Worktree {
 		found = append(found, Worktree{admin, filepath.Dir(at)})
 	}
 	return found
+}
+
+// Locked reports whether somebody has locked a worktree, so that nobody removes it.
+func Locked(s *checkpoint.Service, dir string) bool {
+	return slices.ContainsFunc(Worktrees(s), func(w Worktree) bool {
+		_, err := os.Lstat(filepath.Join(w.Admin, "locked"))
+		return err == nil && samePlace(w.Dir, dir)
+	})
+}
+
+// lately is how long Gone speaks of a worktree.
+const lately = 7 * 24 * time.Hour
+
+// Gone says how to find the linked worktrees in which agents worked lately and that are gone; "" if there are none.
+func Gone(ctx context.Context, s *checkpoint.Service) string {
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return "" // other commands say so
+	}
+	gone, own := map[string]bool{}, s.OwnWorktrees()
+	for _, st := range states {
+		if st.Workflow != workflow.AgentName || st.NewestEntry() == nil || s.Now().Sub(st.UpdatedAt) > lately {
+			continue
+		}
+		if at := st.NewestEntry().Event(); at.Worktree != "main" && !slices.Contains(own, at.WorktreeID) {
+			gone[at.WorktreeID] = true
+		}
+	}
+	if len(gone) == 0 {
+		return ""
+	}
+	return render.Count(len(gone), "worktree of an agent is gone", "worktrees of agents are gone") + ": git checkpoint fork --list shows how to bring back what was there"
 }
 
 // samePlace reports whether two paths are those of the same directory, which may not exist.

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/ui/term"
+	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/connect"
 )
 
@@ -59,6 +60,7 @@ type AgentAddCmd struct {
 	Names []string `arg:"" optional:"" name:"agent" complete:"agent" help:"Agents, by the names that agent list shows; without any, those on this machine are offered."`
 	MCP   bool     `name:"mcp" help:"Register the MCP server as well."`
 	Skill bool     `help:"Add a skill and a /checkpoint command as well, if the agent supports them."`
+	Trees bool     `name:"worktrees" help:"Add hooks that make and remove the agent's worktrees as well: each begins with a checkpoint of what is here."`
 	Keep  bool     `name:"transcripts" help:"Keep the agent's transcript of the conversation with each turn."`
 	scopeFlags
 	confirmFlags
@@ -76,12 +78,28 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 		names = []string{chosen}
 	}
 	err := connectAgents(ctx, app, s, c.confirmFlags, connect.Request{
-		Adds: true, Names: names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill}, Keep: c.Keep,
+		Adds: true, Names: names, Scope: c.scope(), Wanted: agent.Wanted{Server: c.MCP, Pages: c.Skill, Worktrees: c.Trees}, Keep: c.Keep,
 	})
 	if err != nil || c.DryRun || c.Yes || app.json || !app.Terminal.Interactive() {
 		return err
 	}
-	return c.offerIgnored(ctx, app, s)
+	if err := c.offerIgnored(ctx, app, s); err != nil {
+		return err
+	}
+	return c.offerIncluded(ctx, app, s)
+}
+
+// offerIncluded lets the user agree to .worktreeinclude, by which the worktrees of agents get ignored files.
+func (c *AgentAddCmd) offerIncluded(ctx context.Context, app *App, s *checkpoint.Service) error {
+	if !c.Trees {
+		return nil
+	}
+	blob, err := app.included(ctx, s, "Give each worktree of an agent a copy")
+	if err != nil || blob == "" {
+		return err
+	}
+	_, err = s.Repo.Output(ctx, "config", "--local", attempt.IncludeKey, string(blob))
+	return err
 }
 
 // offerIgnored lets the user have ignored files such as .env in checkpoints, if there are any.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"git-checkpoint/internal/agents/hook"
 	"git-checkpoint/internal/core/agent"
@@ -25,10 +27,18 @@ type AgentHookCmd struct {
 const longestPayload = 64 << 20
 
 // Run handles one event. Whatever goes wrong here, even a panic, must not fail the agent.
-func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
+func (c *AgentHookCmd) Run(ctx context.Context, app *App) (failed error) {
+	answers := false // the agent takes success for a yes
 	defer func() {
 		if p := recover(); p != nil {
-			app.warn(fmt.Sprintf("hook: %v", p))
+			failed = fmt.Errorf("hook: %v", p)
+		}
+		if failed != nil {
+			app.warn(strings.Join(checkpoint.Lines(failed), "; "))
+			failed = nil
+			if answers {
+				failed = exitCode(1)
+			}
 		}
 	}()
 	if len(c.Words) < 2 { // a mistake in a hook that a person wrote, not an event; it must not fail the agent either
@@ -50,10 +60,41 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (_ error) {
 		return nil
 	}
 	app.Terminal.Environ = hook.Environ(app.Terminal.Environ)
+	if happened.Kind == agent.KindWorktreeCreate || happened.Kind == agent.KindWorktreeRemove {
+		answers = true
+		return app.worktree(ctx, def, event, happened)
+	}
 	// stdout belongs to the agent's protocol, and stderr may be shown to the user or to the model.
 	app.quiet = true
 	_, _ = app.Terminal.Out.Write(heard(ctx, app, def, event, happened)) // the agent may not read the answer
 	return nil
+}
+
+// worktree handles the events with which an agent makes and removes a worktree. The agent takes the only line of
+// stdout for its path, and a failure for a no.
+func (a *App) worktree(ctx context.Context, def *agent.Definition, event string, happened agent.Event) (err error) {
+	project, _ := a.Terminal.LookupEnv(def.ProjectVariable)
+	for _, a.dir = range []string{project, cmp.Or(happened.Directory, ".")} {
+		if a.dir == "" {
+			continue
+		}
+		opened := false
+		err = a.serve(ctx, func(s *checkpoint.Service) error {
+			opened = true
+			dir, err := hook.Worktree(ctx, s, def, event, happened)
+			if strings.ContainsAny(dir, "\r\n") {
+				return fmt.Errorf("%q cannot be told to the agent in one line", dir)
+			}
+			if dir != "" {
+				_, err = fmt.Fprintln(a.Terminal.Out, dir)
+			}
+			return err
+		})
+		if opened {
+			break
+		}
+	}
+	return err
 }
 
 // heard passes an event to the first repository with consent among those that it may belong to. The

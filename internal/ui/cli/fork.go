@@ -3,10 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/attempt"
 )
@@ -24,9 +27,10 @@ type ForkCmd struct {
 	Branch      string   `brief:"" short:"b" placeholder:"<branch>" help:"Create this branch in the new worktree; otherwise HEAD is detached."`
 	SessionName string   `placeholder:"<name>" help:"Name of the attempt's session; default: such as <session>-4a."`
 	CopyIgnored []string `brief:"" sep:"none" placeholder:"<pathspec>" complete:"file" help:"Copy these ignored files as well, such as node_modules."`
+	NoCopy      bool     `help:"Do not copy the ignored files that .worktreeinclude names."`
 	Chat        bool     `brief:"" help:"Also begin a conversation with the agent in each worktree that goes on from the checkpoint."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
-	List        bool     `brief:"" xor:"what" help:"List the attempts."`
+	List        bool     `brief:"" xor:"what" help:"List the attempts and other worktrees, also those that are gone."`
 	Remove      string   `brief:"" xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
 	confirmFlags
@@ -41,7 +45,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		switch {
 		case c.List:
-			all, err := attempt.List(ctx, s)
+			all, err := attempt.Worktrees(ctx, s)
 			return app.giveUnless(err, answer.Attempts{All: all})
 		case c.Remove != "":
 			return c.remove(ctx, app, s)
@@ -53,7 +57,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 // check refuses combinations of flags that contradict each other.
 func (c *ForkCmd) check() error {
 	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.Count != 1 || c.Jobs != 1 || c.Chat):
+	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.NoCopy || c.Count != 1 || c.Jobs != 1 || c.Chat):
 		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
 	case c.DryRun && c.List:
 		return usage.Error("--list changes nothing, so --dry-run has no meaning there")
@@ -76,7 +80,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	request := attempt.ForkRequest{
 		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
 		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs, Chat: c.Chat,
-		IO: app.aside(),
+		NoCopy: c.NoCopy, IO: app.aside(),
 	}
 	if request.Dir != "" {
 		// The worktrees are made by git processes with other working directories.
@@ -93,6 +97,12 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 			return err
 		}
 	}
+	if !c.NoCopy && !c.Yes && !app.json && app.Terminal.Interactive() {
+		if request.Included, err = app.included(ctx, s, "Copy"); err != nil {
+			return err
+		}
+		request.NoCopy = request.Included == ""
+	}
 	made, err := attempt.Fork(ctx, s, request)
 	err = cannotRun(app, err)
 	if err != nil && len(made) == 0 {
@@ -102,6 +112,26 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		return said
 	}
 	return cmp.Or(err, failedAmong(made))
+}
+
+// included asks whether to do something with the files that .worktreeinclude names, and returns the blob of
+// the file if a person agrees to it, or has agreed before. It is "" if there is nothing to copy.
+func (a *App) included(ctx context.Context, s *checkpoint.Service, does string) (name.OID, error) {
+	inc, err := attempt.Include(ctx, s)
+	switch {
+	case inc == nil || err != nil:
+		return "", err
+	case inc.Agreed || inc.TooMuch() != "":
+		return inc.Blob, nil
+	}
+	if err := a.tell(a.Terminal.Out, answer.ToInclude{Files: inc.Files}); err != nil {
+		return "", err
+	}
+	yes, err := a.Terminal.Confirm(ctx, fmt.Sprintf("%s %s (%s), which .worktreeinclude names and git ignores?", does, render.Count(len(inc.Files), "file", "files"), render.Size(inc.Bytes)))
+	if err != nil || !yes {
+		return "", err
+	}
+	return inc.Blob, nil
 }
 
 // alone reports whether the arguments say neither what to fork nor where. Then the user is asked

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/inspect"
@@ -73,6 +74,9 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 			app.warn(said) // a program expects rows only
 		}
 		listed := answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s, found), Rest: rest}
+		if app.view.Layout == render.Aligned {
+			listed.Gone = linked.Gone(ctx, s)
+		}
 		return app.giveLong(ctx, s, listed)
 	})
 }

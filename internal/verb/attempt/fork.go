@@ -10,6 +10,7 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,12 @@ type ForkRequest struct {
 	Branch      string
 	SessionName string
 	CopyIgnored []string // pathspecs of ignored files to copy
+	// Copy no file because .worktreeinclude names it.
+	NoCopy bool
+	// Included is the .worktreeinclude that a person agreed to just now; empty: its consent counts.
+	Included name.OID
+	// Next says that the name gets a letter if it is taken.
+	Next bool
 	// "{}" becomes the name of the attempt; empty: run nothing.
 	Command []string
 	// Jobs is how many commands run at the same time; at least 1.
@@ -62,6 +69,13 @@ type Attempt struct {
 	Steps       int                  `json:"steps"`      // live checkpoints since the fork
 	Unfinished  bool                 `json:"unfinished"` // the fork was interrupted
 	Run         *Ran                 `json:"run,omitempty"`
+	// Foreign says that git or an agent made the worktree; its session, if there is one, is not forked.
+	Foreign bool `json:"foreign,omitempty"`
+	// Agent is the one that made the newest checkpoint, Unlanded the number of files that HEAD here lacks of what
+	// was changed there, and Back the command that leads there, or that brings back what was there.
+	Agent    string `json:"agent,omitempty"`
+	Unlanded int    `json:"unlanded,omitempty"`
+	Back     string `json:"back,omitempty"`
 	// How the conversation with an agent continues in a new attempt.
 	Chat *continuation.Answer `json:"chat,omitempty"`
 
@@ -87,6 +101,8 @@ type forking struct {
 	// head is the commit on which HEAD is in the new worktrees.
 	head name.OID
 	chat *continuation.Conversation // nil: none
+	// ignored has the files to copy that no checkpoint has.
+	ignored []string
 	// made are the complete attempts.
 	made []*place
 }
@@ -180,7 +196,10 @@ func (f *forking) prepare(ctx context.Context) error {
 	if f.head == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
 	}
-	return f.checkBranches(ctx)
+	if f.ignored, err = ignored(ctx, f.s, f.req.CopyIgnored); err == nil && !f.req.NoCopy {
+		err = f.include(ctx)
+	}
+	return cmp.Or(err, f.checkBranches(ctx))
 }
 
 // check refuses invalid options.
@@ -266,7 +285,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	f.s.Trace("filled")
-	if err := copyIgnored(ctx, f.s, p.s, f.req.CopyIgnored); err != nil {
+	if err := copyIgnored(ctx, f.s, p.s, f.ignored); err != nil {
 		return err
 	}
 	if err := p.linkAgents(); err != nil {

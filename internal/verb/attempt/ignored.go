@@ -21,19 +21,35 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
+// ignored returns the paths of ignored files that match pathspecs.
+func ignored(ctx context.Context, s *checkpoint.Service, specs []string) ([]string, error) {
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name", "--"}, specs...)
+	listed, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))})
+	if err != nil {
+		return nil, checkpoint.Usage("--copy-ignored takes the same pathspecs as git ls-files", "%v", err)
+	}
+	if len(listed.Stdout) == 0 {
+		s.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
+	}
+	return split(listed.Stdout), nil
+}
+
+// split returns the paths of a list with a NUL after each.
+func split(listed []byte) []string {
+	return strings.FieldsFunc(string(listed), func(r rune) bool { return r == 0 })
+}
+
 // copyIgnored copies ignored files, such as installed dependencies, from one worktree to
 // another, as far as the rules there ignore them too: else the next checkpoint there would have them.
 // Copies share blocks if the file system can do that (copy_file_range). Hard links
 // would not do: a build that writes into such a file would change it in the original
 // worktree too.
-func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []string) error {
-	if len(specs) == 0 {
+func copyIgnored(ctx context.Context, from, to *checkpoint.Service, paths []string) error {
+	if len(paths) == 0 {
 		return nil
-	}
-	args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name", "--"}, specs...)
-	listed, err := from.Repo.Run(ctx, git.Cmd{Args: args, Dir: filepath.Join(from.Repo.WorkTree, filepath.FromSlash(from.Repo.Prefix))})
-	if err != nil {
-		return checkpoint.Usage("--copy-ignored takes the same pathspecs as git ls-files", "%v", err)
 	}
 	// A Root keeps symbolic links in the worktree from leading out of it.
 	source, err := os.OpenRoot(from.Repo.WorkTree)
@@ -46,16 +62,11 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 		return err
 	}
 	defer target.Close() //nolint:errcheck // what was written in it is closed
-	paths := strings.FieldsFunc(string(listed.Stdout), func(r rune) bool { return r == 0 })
-	if len(paths) == 0 {
-		from.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
-		return nil
-	}
 	ignored, err := ignoredThere(ctx, source, target, to, paths)
 	if err != nil {
 		return err
 	}
-	left := map[string][]string{}
+	left, copied := map[string][]string{}, map[string]string{}
 	for _, p := range paths {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -69,6 +80,7 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 			reason = "links that lead out of the worktree"
 		default:
 			reason, err = "", copyOne(source, target, p)
+			copied[p] = stamp(target, p)
 		}
 		if err != nil {
 			return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("%q cannot be copied", p), Err: err}
@@ -80,7 +92,42 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, specs []stri
 	for _, reason := range slices.Sorted(maps.Keys(left)) {
 		from.Warn(fmt.Sprintf("not copied: %s%s", reason, rollback.Some(create.ToPaths(left[reason]))))
 	}
-	return nil
+	return to.Remember(copiedFile, copied)
+}
+
+// copiedFile has the stamps of the files that were copied into a worktree, by path.
+const copiedFile = "copied.json"
+
+// stamp changes when somebody writes to a file or points a link elsewhere; "" if it is not there.
+func stamp(root *os.Root, p string) string {
+	info, err := root.Lstat(filepath.FromSlash(p))
+	if err != nil {
+		return ""
+	}
+	to, _ := root.Readlink(filepath.FromSlash(p)) //nolint:errcheck // it is no link
+	if to != "" {
+		return "to " + to
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+// edited returns the copies that somebody has edited since.
+func edited(in *checkpoint.Service) (paths []checkpoint.Path, err error) {
+	var copied map[string]string
+	if _, err := in.Recall(copiedFile, &copied); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(in.Repo.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	for _, p := range slices.Sorted(maps.Keys(copied)) {
+		if now := stamp(root, p); now != "" && now != copied[p] {
+			paths = append(paths, checkpoint.Path(p))
+		}
+	}
+	return paths, nil
 }
 
 // leadsOut reports whether p is a link whose target is absolute or lies outside of the worktree.

@@ -5,16 +5,22 @@ package attempt
 // second is about this machine only.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/linked"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/retain"
 )
 
 // List returns the attempts of this repository, including those whose fork was interrupted.
@@ -60,6 +66,117 @@ func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, wh
 	return a, true
 }
 
+// Worktrees returns the attempts, and the other linked worktrees that git or an agent made here, also those that are
+// gone and left checkpoints, with what to know to find one again.
+func Worktrees(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
+	all, err := List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	others, err := foreign(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, others...)
+	for i := range all {
+		if err := all[i].find(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// foreign returns the linked worktrees that are no attempts.
+func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err error) {
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	newest, own := map[string]*journal.State{}, retain.Own(s)
+	for _, st := range states {
+		e := st.NewestEntry()
+		if origin, forked := checkpoint.OriginOf(st); e == nil || forked && origin.Name != "" {
+			continue
+		}
+		at := e.Event()
+		if known := newest[at.WorktreeID]; at.WorktreeID != "" && at.Worktree != "main" && own(at) && (known == nil || st.UpdatedAt.After(known.UpdatedAt)) {
+			newest[at.WorktreeID] = st
+		}
+	}
+	add := func(a Attempt, st *journal.State) {
+		a.Foreign = true
+		if st != nil {
+			a.Session, a.Steps, a.Current = st.Session, stepsSince(st)+1, new(s.LabelledOf(ctx, st.NewestEntry()))
+			a.Name = cmp.Or(a.Name, st.NewestEntry().Event().Worktree)
+		}
+		all = append(all, a)
+	}
+	for _, w := range linked.Worktrees(s) {
+		data, _ := os.ReadFile(filepath.Join(w.Admin, "checkpoint", "worktree-id")) //nolint:errcheck // it has none yet
+		id := strings.TrimSpace(string(data))
+		if _, err := os.Lstat(filepath.Join(w.Dir, ".git")); err != nil {
+			continue // it is gone
+		}
+		if _, err := os.Lstat(filepath.Join(w.Admin, "checkpoint", forkFile)); err != nil {
+			head, _ := os.ReadFile(filepath.Join(w.Admin, "HEAD")) //nolint:errcheck // git tells what is wrong with it
+			branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+			if _, err := name.ParseOID(branch); err == nil {
+				branch = ""
+			}
+			add(Attempt{Name: filepath.Base(w.Dir), Worktree: w.Dir, Branch: branch}, newest[id])
+		}
+		delete(newest, id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(newest)) {
+		add(Attempt{}, newest[id])
+	}
+	return all, nil
+}
+
+// find fills in who worked in an attempt, what of it is not here, and how to get there.
+func (a *Attempt) find(ctx context.Context, s *checkpoint.Service) error {
+	if a.Worktree != "" && !a.Unfinished {
+		a.Back = "cd " + name.Quoted(a.Worktree)
+	}
+	if a.Current == nil {
+		return nil
+	}
+	found, err := s.Resolve(ctx, string(a.Session), string(a.Current.ID))
+	if err != nil {
+		return err
+	}
+	a.Back = cmp.Or(a.Back, fmt.Sprintf("git checkpoint fork --session %s %s", a.Session, checkpoint.TypedName(found.State, found.Entry)))
+	rec, err := s.ReadRecord(ctx, found.Entry)
+	if err != nil {
+		return nil //nolint:nilerr // validate says so
+	}
+	by, _ := rec.Agent()
+	if a.Agent = by.Name; a.Agent == "" && found.State.Workflow == workflow.AgentName { // a removal has captured it
+		a.Agent, _, _ = strings.Cut(string(a.Session), "-")
+	}
+	base, err := s.Repo.Output(ctx, "merge-base", "HEAD", string(rec.Git.Head))
+	if rec.Snapshot.Tree == "" || err != nil {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	lacks := map[string]int{}
+	for _, spec := range []string{base, "HEAD"} {
+		c, err := s.Repo.Commits.Read(ctx, spec)
+		if err != nil {
+			return err
+		}
+		changes, err := s.Repo.Trees.Diff(ctx, c.Tree, rec.Snapshot.Tree)
+		if err != nil {
+			return err
+		}
+		for _, change := range changes {
+			if lacks[change.Path]++; lacks[change.Path] > 1 {
+				a.Unlanded++
+			}
+		}
+	}
+	return nil
+}
+
 // stepsSince counts the live checkpoints of an attempt, without the copy with which it
 // began.
 func stepsSince(st *journal.State) int {
@@ -102,6 +219,11 @@ func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, e
 	if err != nil {
 		return nil, err
 	}
+	return among(s, all, typed)
+}
+
+// among is Find in a list.
+func among(s *checkpoint.Service, all []Attempt, typed string) (*Attempt, error) {
 	full := typed
 	if !filepath.IsAbs(full) {
 		// A relative path starts at the current directory, which is at the prefix below the top.

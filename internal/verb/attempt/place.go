@@ -33,13 +33,13 @@ func letter(i int) string {
 // against other processes. A name from the request is used as it is. Otherwise letters are
 // tried until one is free.
 func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
-	if f.req.Name != "" {
+	if f.req.Name != "" && !f.req.Next {
 		p := f.placed(f.lettered(f.req.Name, i), i)
 		_, err := f.claim(ctx, p)
 		return p, err
 	}
 	for n := range 26 * 26 {
-		p := f.placed(f.stepName()+letter(n), i)
+		p := f.placed(f.name(n), i)
 		taken, err := f.claim(ctx, p)
 		// An explicit session or directory that is taken is an error. Generated ones can be
 		// replaced.
@@ -48,6 +48,28 @@ func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 		}
 	}
 	return nil, checkpoint.Failure(checkpoint.KindRefused, "--name chooses another one", "all names for attempts at step %s are taken", f.stepName())
+}
+
+// name returns the n-th name to try.
+func (f *forking) name(n int) string {
+	if f.req.Name == "" {
+		return f.stepName() + letter(n)
+	}
+	return Numbered(f.req.Name, n)
+}
+
+// Numbered returns the n-th of the names to try for an attempt: fix, fix-b, fix-c.
+func Numbered(called string, n int) string {
+	if n > 0 {
+		called += "-" + letter(n)
+	}
+	return called
+}
+
+// Beside returns the default directory of a worktree: a sibling of this one, because a worktree inside would
+// show as untracked.
+func Beside(s *checkpoint.Service, called string) string {
+	return filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-"+called)
 }
 
 // Foresee returns the attempts that Fork would make, unless another process takes a name before.
@@ -97,10 +119,7 @@ func (f *forking) placed(called string, i int) *place {
 	if f.req.SessionName != "" {
 		p.Session = name.Session(f.lettered(f.req.SessionName, i))
 	}
-	top := f.s.Repo.WorkTree
-	// The default is a sibling of this worktree, because a worktree inside would show as
-	// untracked.
-	switch p.Worktree = filepath.Join(filepath.Dir(top), filepath.Base(top)+"-"+called); {
+	switch p.Worktree = Beside(f.s, called); {
 	case f.req.Dir == "":
 	case f.req.Count <= 1:
 		p.Worktree = f.req.Dir

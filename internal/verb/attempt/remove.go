@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,13 @@ type Lost struct {
 // PrepareRemoval plans to remove the worktree of an attempt. Nothing is changed.
 func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*Removal, error) {
 	a, err := Find(ctx, s, typed)
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		others, failed := foreign(ctx, s)
+		if failed != nil {
+			return nil, failed
+		}
+		a, err = among(s, others, typed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +64,9 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	}
 	if a.Unfinished {
 		return r, r.lookUnfinished(ctx)
+	}
+	if linked.Locked(s, a.Worktree) {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git worktree unlock "+name.Quoted(a.Worktree)+"` unlocks it", "the worktree of %s is locked", a.Name)
 	}
 	return r, r.findLosses(ctx)
 }
@@ -117,6 +128,9 @@ func (r *Removal) findLosses(ctx context.Context) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
+	if in.Repo.CommonDir != r.s.Repo.CommonDir || in.Repo.WorkTree != r.Attempt.Worktree {
+		return checkpoint.Failure(checkpoint.KindRefused, "`git worktree list` shows the worktrees", "%q is not a worktree of this repository any more", r.Attempt.Worktree)
+	}
 	status, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"status", "--porcelain=v1", "-z", "--ignored=traditional", "--untracked-files=all", "--no-renames"}})
 	if err != nil {
 		return err
@@ -144,7 +158,11 @@ func (r *Removal) findLosses(ctx context.Context) error {
 	for _, left := range detail.Record.Snapshot.Skipped {
 		r.Lost = append(r.Lost, Lost{left.Path, left.Reason})
 	}
-	return r.submodules(ctx, in)
+	copies, err := edited(in)
+	for _, p := range copies {
+		r.Lost = append(r.Lost, Lost{p, "edited since it was copied here"})
+	}
+	return cmp.Or(err, r.submodules(ctx, in))
 }
 
 // submodules adds the submodules that are checked out and that look has not listed yet. Even
@@ -174,7 +192,8 @@ func (r *Removal) Refusal() error {
 	if n := len(r.Lost) - 1; n > 0 {
 		lost = fmt.Sprintf("%q and %d more would be lost", r.Lost[0].Path, n)
 	}
-	return checkpoint.Failure(checkpoint.KindRefused, "copy what you need; --force removes the worktree anyway",
+	removes := "git checkpoint fork --remove " + name.Quoted(cmp.Or(string(r.Attempt.Session), r.Attempt.Worktree)) + " --force"
+	return checkpoint.Failure(checkpoint.KindRefused, "copy what you need; --force removes the worktree anyway: "+removes,
 		"%s with the worktree of %s, so nothing was changed", lost, r.Attempt.Name)
 }
 

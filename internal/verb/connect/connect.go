@@ -153,6 +153,8 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 		var changes []agent.Change
 		var shares []*agent.Definition
 		switch {
+		case req.Adds && req.Wanted.Worktrees && len(d.Hooks.Worktrees) == 0:
+			return nil, checkpoint.Usage("`git checkpoint fork` makes a worktree for any agent", "%s has no events for its worktrees", d.Title)
 		case d.Hooks.Shape == "none":
 		case req.Adds:
 			changes, err = d.Add(place, req.Wanted)

@@ -30,6 +30,9 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Problem, err
 		return nil, err
 	}
 	found := movedWorktree(s)
+	if gone := linked.Gone(ctx, s); gone != "" {
+		found = append(found, Problem{Kind: "worktree_gone", Level: LevelInfo, Message: gone})
+	}
 	for _, n := range left {
 		a := Problem{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
 		// Only the bisect worktree can be removed without asking.
