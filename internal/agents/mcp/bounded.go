@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -65,4 +66,38 @@ func cut(v any, most int, at string, left map[string]int) any {
 		}
 	}
 	return v
+}
+
+// theList names the one list that a command printed.
+func theList(a answer) {
+	items, _ := a["items"].([]any)
+	delete(a, "items")
+	if a["found"] = []any{}; len(items) > 0 {
+		a["found"] = items[0]
+	}
+}
+
+// joined makes one entry of lines in a row of which the same is said: their text is what the model has, or can read.
+func joined(a answer) {
+	items, _ := a["items"].([]any)
+	var out []any
+	said, next := "", json.Number("")
+	for _, item := range items {
+		entry, _ := item.(map[string]any)
+		number, is := entry["line"].(json.Number)
+		if !is {
+			return // it is about a commit
+		}
+		maps.DeleteFunc(entry, func(key string, value any) bool { return value == nil || key == "line" || key == "text" })
+		text, _ := json.Marshal(entry) //nolint:errcheck // it was JSON
+		at, _ := number.Int64()        //nolint:errcheck // it is the number of a line
+		if string(text) != said || number != next {
+			entry["from"] = number
+			out = append(out, entry)
+		}
+		out[len(out)-1].(map[string]any)["to"] = number //nolint:forcetypeassert // it is the entry above
+		said, next = string(text), json.Number(strconv.FormatInt(at+1, 10))
+	}
+	delete(a, "items")
+	a["lines"] = out
 }

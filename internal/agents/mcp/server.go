@@ -95,6 +95,8 @@ func (s *Server) server() *mcp.Server {
 type line struct {
 	args, values, after []string
 	stdin               []byte
+	shape               func(answer) // what becomes of the answer before it is bounded; nil: nothing
+	rest                string       // how to get what was left out; empty: as for most tools
 }
 
 // run runs a command line for a request. root is the directory that the client asks for; empty

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,25 @@ type WalkIn struct {
 	Plan string `json:"plan,omitempty" jsonschema:"the digest that undo_plan or redo_plan gave; refused when something has changed since"`
 }
 
+// WhyIn is the input of the tool why.
+type WhyIn struct {
+	Where
+	What string `json:"what" jsonschema:"a line or lines such as api.go:42 or api.go:40,60; a file; or a commit"`
+}
+
+// SearchIn is the input of the tool search.
+type SearchIn struct {
+	Where
+	Words   []string `json:"words" jsonschema:"words that a text must have, all of them"`
+	Session string   `json:"session,omitempty" jsonschema:"only this session; all when left out"`
+}
+
+// ReportIn is the input of the tool report.
+type ReportIn struct {
+	Where
+	Range string `json:"range,omitempty" jsonschema:"commits as for git log, such as origin/main..; what the branch's upstream does not have when left out"`
+}
+
 // answer is the structured result of a tool.
 type answer = map[string]any
 
@@ -146,6 +166,18 @@ func (s *Server) addReaders(server *mcp.Server) {
 		})
 	add(s, server, "validate", "Whether the checkpoints of a session are complete and unchanged", reads("Validate"), true,
 		func(In) line { return line{args: []string{"validate", "--json"}} })
+	add(s, server, "why", "Which step, agent and prompt is behind lines of a file or behind a commit, or why nobody knows", reads("Who made it"), true,
+		func(in WhyIn) line {
+			return line{args: []string{"why", "--json"}, values: []string{in.What}, shape: joined, rest: "why of fewer lines"}
+		})
+	add(s, server, "search", "Find words in prompts, messages, transcripts and paths of checkpoints", reads("Search"), true,
+		func(in SearchIn) line {
+			return line{args: option([]string{"search", "--json"}, "session", in.Session), after: append([]string{"--"}, in.Words...), shape: theList, rest: "search with more words"}
+		})
+	add(s, server, "report", "What is behind the commits of a range: steps, prompts, agents, and how many lines nobody knows the maker of", reads("Report"), false,
+		func(in ReportIn) line {
+			return line{args: []string{"report", "--json"}, values: []string{in.Range}, rest: "report of fewer commits, or why of one"}
+		})
 	add(s, server, "rollback_plan", "Show what a rollback to a checkpoint would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a rollback"), false,
 		func(in PlanIn) line {
 			return line{args: []string{"rollback", "--dry-run", "--json"}, values: []string{in.Ref}}
@@ -201,7 +233,10 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, root stri
 	if lines {
 		rest = "the newest are here; a limit and where choose others"
 	}
-	return nil, bounded(out, rest), nil
+	if l.shape != nil {
+		l.shape(out)
+	}
+	return nil, bounded(out, cmp.Or(l.rest, rest)), nil
 }
 
 // option appends --name=value if there is a value. With "=" the value cannot be read as a flag,

@@ -202,12 +202,51 @@ func TestMCPReads(t *testing.T) {
 	}
 }
 
+// TestMCPWho asks who made lines: those in a row with the same answer are one entry, and each answer is bounded.
+func TestMCPWho(t *testing.T) {
+	session, dir := served(t, false, nil)
+	var long strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&long, "line %d\n", i)
+	}
+	put(t, dir, "a.txt", long.String())
+	if _, problem := call(t, session, "save", map[string]any{"message": "a very long file"}); problem != "" {
+		t.Fatal(problem)
+	}
+	put(t, dir, "a.txt", "first\n"+long.String())
+	for _, args := range [][]string{{"add", "a.txt"}, {"-c", "user.name=A", "-c", "user.email=a@e.org", "commit", "-q", "-m", "one"}, {"tag", "base"}} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	why, problem := call(t, session, "why", map[string]any{"what": "a.txt"})
+	lines, _ := why["lines"].([]any)
+	if raw, err := json.Marshal(why); err != nil || problem != "" || len(raw) > 8000 || len(lines) != 2 {
+		t.Fatalf("%.500s %s", raw, problem)
+	}
+	if at, is := lines[1].(map[string]any); !is || at["from"] != 2.0 || at["to"] != 3001.0 {
+		t.Errorf("%v", lines[1])
+	}
+	if why, problem = call(t, session, "why", map[string]any{"what": "HEAD"}); problem != "" || why["items"] == nil {
+		t.Errorf("%v %s", why, problem)
+	}
+	for words, n := range map[string]int{"long file": 1, "--yes": 0, "last-prompt": 0} {
+		found, problem := call(t, session, "search", map[string]any{"words": strings.Fields(words)})
+		if all, is := found["found"].([]any); problem != "" || !is || len(all) < n || n == 0 && len(all) > 0 {
+			t.Errorf("%s: %v %s", words, found, problem)
+		}
+	}
+	if made, problem := call(t, session, "report", map[string]any{"range": "base"}); problem != "" || made["lines"] == nil {
+		t.Errorf("%v %s", made, problem)
+	}
+}
+
 // TestMCPTools checks that no tool changes files without --write, and that none ever pushes or
 // deletes.
 func TestMCPTools(t *testing.T) {
 	for write, want := range map[bool]string{
-		false: "diff list redo_plan resume revert_plan rollback_plan save show status steps undo_plan validate",
-		true:  "diff list redo redo_plan resume revert revert_plan rollback rollback_plan save show status steps undo undo_plan validate",
+		false: "diff list redo_plan report resume revert_plan rollback_plan save search show status steps undo_plan validate why",
+		true:  "diff list redo redo_plan report resume revert revert_plan rollback rollback_plan save search show status steps undo undo_plan validate why",
 	} {
 		session, _ := served(t, write, nil)
 		tools, err := session.ListTools(t.Context(), nil)
