@@ -126,6 +126,29 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Every agent says when a tool is about to work: without that nobody knows who made what it changed.
+func TestBeforeTools(t *testing.T) {
+	for _, d := range All() {
+		event := ""
+		for name, rule := range d.Events {
+			if rule.Kind == KindBeforeTool {
+				event = name
+			}
+		}
+		if event == "" || d.Hooks.Shape != "none" && d.HookFor(KindBeforeTool) == "" {
+			t.Errorf("%s has no hook before its tools", d.Name)
+		}
+	}
+	d, err := Find("cursor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := d.Read("preToolUse", []byte(`{"conversation_id":"c","generation_id":"g","workspace_roots":["/w"],"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/w/a.go","content":"x"}}`))
+	if e.Kind != KindBeforeTool || e.Session != "c" || e.Call != "t1" {
+		t.Errorf("%+v", e)
+	}
+}
+
 // What an agent puts around a prompt is removed.
 func TestPromptWords(t *testing.T) {
 	for _, c := range []struct{ agent, event, payload, want string }{
