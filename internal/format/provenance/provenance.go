@@ -86,35 +86,28 @@ type Format struct {
 	Name  string
 	Ref   string // where it is by custom
 	Read  func(data []byte) ([]Note, error)
+	Holds func(path string) bool // whether it has a place for a path
 	write func(n Note, at, version string) ([]byte, error)
-	holds func(path string) bool
-	types []string // of makers that it has a place for
+	types string // of makers that it has a place for
 }
 
 // Formats returns the formats.
 func Formats() []Format {
+	all, quotable := func(string) bool { return true }, func(path string) bool { return !strings.ContainsAny(path, "\n\"") }
 	return []Format{
-		{"agent-trace", "refs/notes/agent-trace", ReadAgentTrace, agentTrace, func(string) bool { return true }, []string{AI, Human, Unknown}},
-		{"git-ai", "refs/notes/ai", ReadGitAI, gitAI, func(path string) bool { return !strings.ContainsAny(path, "\n\"") }, []string{AI}},
+		{"agent-trace", "refs/notes/agent-trace", readAgentTrace, all, agentTrace, AI + Human + Unknown},
+		{"git-ai", "refs/notes/ai", readGitAI, quotable, gitAI, AI},
 	}
 }
-
-// Holds reports whether a path can be written.
-func (f Format) Holds(path string) bool { return f.holds(path) }
 
 // Write returns the note of a commit that was made at a time, as RFC 3339 has it in UTC. It leaves out the makers for which
 // the format has no place. If none is left it returns nothing: an empty note would say that the lines are nobody's.
 func (f Format) Write(n Note, at, version string) ([]byte, error) {
 	kept := Note{Commit: n.Commit}
 	for _, file := range n.Files {
-		out := File{Path: file.Path}
-		for _, p := range file.Parts {
-			if slices.Contains(f.types, p.Type) {
-				out.Parts = append(out.Parts, p)
-			}
-		}
-		if len(out.Parts) > 0 {
-			kept.Files = append(kept.Files, out)
+		parts := slices.DeleteFunc(slices.Clone(file.Parts), func(p *Part) bool { return !strings.Contains(f.types, p.Type) })
+		if len(parts) > 0 {
+			kept.Files = append(kept.Files, File{file.Path, parts})
 		}
 	}
 	if len(kept.Files) == 0 {
@@ -155,9 +148,6 @@ func (s Saying) Words() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }
 
-// Trailer is a line of a message that others use to say who took part.
-type Trailer struct{ Key, Value string }
-
 // pattern compiles a regular expression when it is used for the first time.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -168,14 +158,14 @@ var trailerLine = pattern(`^([A-Za-z-]+):[ \t]+(.*?)[ \t\r]*$`)
 // values has the form of the value of each trailer, by key in lower case.
 var values = map[string]func() *regexp.Regexp{
 	"entire-checkpoint": pattern(`^(?:[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`),
-	"agent-logs-url":    pattern(`^https?://\S+$`),
-	"claude-session":    pattern(`^https?://\S+$`),
-	"assisted-by":       pattern(`^\S.*$`),
+	"agent-logs-url":    link, "claude-session": link, "assisted-by": pattern(`.`),
 }
 
-// Trailers returns the known trailers of a message, each once. They count anywhere in it, because a squash leaves them in
+var link = pattern(`^https?://\S+$`)
+
+// Trailers returns what the known trailers of a message say, each once. They count anywhere in it, because a squash leaves them in
 // its middle, but not where they are indented, quoted, or within a fence.
-func Trailers(message string) (out []Trailer) {
+func Trailers(message string) (out []Saying) {
 	met, fenced := map[string]bool{}, false
 	for line := range strings.SplitSeq(message, "\n") {
 		if strings.HasPrefix(line, "```") {
@@ -188,7 +178,7 @@ func Trailers(message string) (out []Trailer) {
 		key := strings.ToLower(m[1])
 		if form := values[key]; form != nil && form().MatchString(m[2]) && !met[key+":"+m[2]] {
 			met[key+":"+m[2]] = true
-			out = append(out, Trailer{m[1], m[2]})
+			out = append(out, Saying{From: m[1], Text: m[2]})
 		}
 	}
 	return out

@@ -22,7 +22,8 @@ func fixture(t *testing.T, leaf string) []byte {
 // reader pass something over, as git-ai's own does; what they then say must be no more than the sound note beside them does.
 var read = strings.Fields(`
 agent-trace-invalid-list-of-records agent-trace-invalid-member-twice agent-trace-invalid-metadata-list agent-trace-invalid-twice
-agent-trace-invalid-revision agent-trace-invalid-revision-sha256 agent-trace-invalid-revision-short
+agent-trace-invalid-revision agent-trace-invalid-revision-sha256 agent-trace-invalid-revision-short agent-trace-invalid-vcs-cvs
+agent-trace-invalid-related-without-type agent-trace-invalid-related-without-url agent-trace-invalid-url-no-uri
 git-ai-note-invalid-descending git-ai-note-invalid-human-unknown git-ai-note-invalid-human-without-author
 git-ai-note-invalid-indent-one-blank git-ai-note-invalid-indent-tab git-ai-note-invalid-indent-three-blanks
 git-ai-note-invalid-key-upper-case git-ai-note-invalid-key-without-trace git-ai-note-invalid-line-zero
@@ -40,9 +41,9 @@ func TestFixtures(t *testing.T) {
 	}
 	for _, file := range files {
 		leaf := filepath.Base(file)
-		reader := ReadGitAI
+		reader := readGitAI
 		if strings.HasPrefix(leaf, "agent-trace") {
-			reader = ReadAgentTrace
+			reader = readAgentTrace
 		}
 		_, err := reader(fixture(t, leaf))
 		good := strings.Contains(leaf, "-valid-") || slices.Contains(read, strings.TrimSuffix(leaf, filepath.Ext(leaf)))
@@ -62,7 +63,7 @@ func TestPassedOver(t *testing.T) {
 		"git-ai-note-valid-three-kinds-of-keys.txt": "ai:cursor ai:claude human:",
 		"git-ai-note-valid-legacy-seven-digits.txt": "ai:cursor",
 	} {
-		notes, err := ReadGitAI(fixture(t, leaf))
+		notes, err := readGitAI(fixture(t, leaf))
 		if err != nil {
 			t.Fatal(leaf, err)
 		}
@@ -76,7 +77,7 @@ func TestPassedOver(t *testing.T) {
 			t.Errorf("%s: %q, not %q", leaf, got, want)
 		}
 	}
-	notes, err := ReadGitAI(fixture(t, "git-ai-note-invalid-lines-backwards.txt"))
+	notes, err := readGitAI(fixture(t, "git-ai-note-invalid-lines-backwards.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestTrailers(t *testing.T) {
 		}
 		var got []string
 		for _, tr := range Trailers(message) {
-			got = append(got, tr.Key+": "+tr.Value)
+			got = append(got, tr.From+": "+tr.Text)
 		}
 		if want := strings.TrimSpace(expected); strings.Join(got, "\n") != want {
 			t.Errorf("%s: %q, not %q", name, got, want)

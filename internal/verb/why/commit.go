@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
@@ -37,9 +38,10 @@ type Commit struct {
 	// Says has what others say of it, which is no claim.
 	Says []provenance.Saying `json:"says,omitempty"`
 
-	Subject string            `json:"-"`
-	Outside []checkpoint.Path `json:"-"` // paths with lines that no known tool made
-	Lines   []Line            `json:"-"` // the lines that it adds, without empty ones
+	Subject   string            `json:"-"`
+	Committed time.Time         `json:"-"`
+	Outside   []checkpoint.Path `json:"-"` // paths with lines that no known tool made
+	Lines     []Line            `json:"-"` // the lines that it adds, without empty ones
 }
 
 // Counts says how many lines have each answer.
@@ -118,6 +120,7 @@ func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, pro
 func (a *asker) behind(ctx context.Context, c *arrival) Commit {
 	out := Commit{Commit: c.OID, Steps: []Step{}, Held: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
+	out.Committed = c.Committer.When
 	for _, change := range a.own.arrivals.changes(ctx, c) {
 		if a.own.arrivals.merged(ctx, c, change) {
 			continue

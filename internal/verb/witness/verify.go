@@ -78,19 +78,19 @@ func (c *Compared) compare(l why.Line, said []testimony) {
 		}
 	}
 	here, _ := makerOf(l)
-	named := there.Type != provenance.Unknown
-	switch {
-	case here.Type == provenance.Unknown && !named:
-	case !named:
-		c.Here++
-	case here.Type == provenance.Unknown:
-		c.There++
-	case here.Type == there.Type && (there.Agent == "" || here.Key() == there.Key()):
+	switch ours, theirs := here.Type == provenance.AI, there.Type != provenance.Unknown; {
+	case ours && theirs && here.Type == there.Type && (there.Agent == "" || here.Key() == there.Key()):
 		c.Same++
-	default:
-		says := func(m provenance.Maker) string {
-			return provenance.Saying{By: m.Type, Agent: m.Agent, Conversation: cmp.Or(m.Session, m.Conversation)}.Words()
-		}
-		c.Differ = append(c.Differ, Difference{checkpoint.Path(l.Path), l.Line, l.Commit, says(here), says(there)})
+	case ours && theirs:
+		c.Differ = append(c.Differ, Difference{checkpoint.Path(l.Path), l.Line, l.Commit, saying(here).Words(), saying(there).Words()})
+	case ours:
+		c.Here++
+	case theirs:
+		c.There++
 	}
+}
+
+// saying is what names a maker.
+func saying(m provenance.Maker) provenance.Saying {
+	return provenance.Saying{By: m.Type, Agent: m.Agent, Conversation: cmp.Or(m.Session, m.Conversation)}
 }

@@ -5,7 +5,6 @@
 package witness
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -153,7 +152,8 @@ func (w *Witnesses) say(ctx context.Context, commit name.OID, lines []why.Line) 
 				if !said || l.Path != file.Path || m.Type == provenance.Unknown {
 					continue
 				}
-				one := provenance.Saying{From: t.ref, By: m.Type, Agent: m.Agent, Model: m.Model, Conversation: cmp.Or(m.Session, m.Conversation), Ours: t.Ours}
+				one := saying(m)
+				one.From, one.Model, one.Ours = t.ref, m.Model, t.Ours
 				i, known := at[one]
 				if !known {
 					i = len(out)
@@ -164,9 +164,7 @@ func (w *Witnesses) say(ctx context.Context, commit name.OID, lines []why.Line) 
 		}
 	}
 	if c, err := w.s.Repo.Commits.Read(ctx, string(commit)); err == nil {
-		for _, t := range provenance.Trailers(c.Message) {
-			out = append(out, provenance.Saying{From: t.Key, Text: t.Value})
-		}
+		out = append(out, provenance.Trailers(c.Message)...)
 	}
 	return out
 }

@@ -41,34 +41,43 @@ type Answer struct {
 type writing struct {
 	s      *checkpoint.Service
 	format provenance.Format
-	req    Request
 	answer *Answer
 	notes  map[name.OID][]byte
 }
 
 // Write writes the notes of the commits of a range, in one commit of the notes' ref. It replaces only what this program
-// wrote.
+// wrote; without a range it leaves all commits alone that have a note.
 func Write(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
 	w, commits, err := begin(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	known, err := w.behind(ctx, commits)
+	if req.Range == "" {
+		old, err := notesIn(ctx, s, name.Ref(w.format.Ref))
+		if err != nil {
+			return nil, err
+		}
+		commits = slices.DeleteFunc(commits, func(c name.OID) bool { return old.at[c] != nil })
+	}
+	known, err := why.Commits(ctx, s, commits, req.Progress)
 	if err != nil {
 		return nil, err
 	}
 	made := make([]provenance.Note, len(known))
 	for i, c := range known {
-		if made[i].Commit = string(c.Commit); c.Counts.Named+c.Counts.Held > 0 {
-			made[i].Files = filesOf(c)
-		}
+		made[i] = noteOf(c)
 	}
 	if err := w.cleaned(ctx, made); err != nil {
 		return nil, err
 	}
-	for _, n := range made {
-		if err := w.encode(ctx, n); err != nil {
+	for i, c := range known {
+		text, err := w.format.Write(made[i], c.Committed.UTC().Format(time.RFC3339), req.Version)
+		if err != nil {
 			return nil, err
+		}
+		if w.notes[c.Commit] = text; text == nil {
+			w.answer.Empty++
+			delete(w.notes, c.Commit)
 		}
 	}
 	for try := 1; ; try++ {
@@ -88,27 +97,24 @@ func begin(ctx context.Context, s *checkpoint.Service, req Request) (*writing, [
 	if i < 0 {
 		return nil, nil, checkpoint.Usage("", "--notes is agent-trace or git-ai, not %q", name.Clip(req.Format, name.Said))
 	}
-	w := &writing{s: s, format: all[i], req: req, notes: map[name.OID][]byte{}}
-	w.answer = &Answer{Format: w.format.Name, Ref: w.format.Ref, Range: req.Range, Written: []name.OID{}}
-	words := []string{req.Range}
 	if req.Range == "" {
-		words = w.begun(ctx)
-		w.answer.Range = strings.Join(words, " ")
+		req.Range = begun(ctx, s)
 	}
-	commits, err := Commits(ctx, s, words...)
+	w := &writing{s: s, format: all[i], notes: map[name.OID][]byte{}}
+	w.answer = &Answer{Format: w.format.Name, Ref: w.format.Ref, Range: req.Range}
+	commits, err := Commits(ctx, s, req.Range)
 	return w, commits, err
 }
 
 // Commits returns the commits of a range, as somebody typed it for git log, oldest first.
-func Commits(ctx context.Context, s *checkpoint.Service, words ...string) ([]name.OID, error) {
-	if strings.HasPrefix(words[0], "-") {
-		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(words[0], name.Said))
+func Commits(ctx context.Context, s *checkpoint.Service, typed string) (out []name.OID, err error) {
+	if strings.HasPrefix(typed, "-") {
+		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(typed, name.Said))
 	}
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: slices.Concat([]string{"rev-list", "--reverse", "--topo-order", "--end-of-options"}, words, []string{"--"})})
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", typed, "--"}})
 	if git.ExitCode(err) > 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(strings.Join(words, " "), name.Said))
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(typed, name.Said))
 	}
-	var out []name.OID
 	for _, oid := range strings.Fields(string(res.Stdout)) {
 		out = append(out, name.OID(oid))
 	}
@@ -117,96 +123,47 @@ func Commits(ctx context.Context, s *checkpoint.Service, words ...string) ([]nam
 
 // begun returns the range from the oldest commit on which a session began to HEAD. What was rewritten since, begins where the
 // histories parted.
-func (w *writing) begun(ctx context.Context) []string {
-	states, _ := w.s.States(ctx, "") //nolint:errcheck // then nothing is known of any
+func begun(ctx context.Context, s *checkpoint.Service) string {
+	states, _ := s.States(ctx, "") //nolint:errcheck // then nothing is known of any
 	args := []string{"merge-base", "--octopus", "HEAD"}
 	for _, st := range states {
 		for i := range st.Len() {
-			rec, err := w.s.ReadRecord(ctx, st.At(i))
-			if err != nil {
-				continue
+			if rec, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+				if _, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil && !slices.Contains(args, string(rec.Git.Head)) {
+					args = append(args, string(rec.Git.Head))
+				}
+				break
 			}
-			if _, err := w.s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil && !slices.Contains(args, string(rec.Git.Head)) {
-				args = append(args, string(rec.Git.Head))
-			}
-			break
 		}
 	}
-	if base, err := w.s.Repo.Output(ctx, args...); err == nil && base != "" && len(args) > 3 {
-		return []string{base + "..HEAD"}
+	if base, err := s.Repo.Output(ctx, args...); err == nil && len(args) > 3 {
+		return base + "..HEAD"
 	}
-	return []string{"HEAD"}
+	return "HEAD"
 }
 
-// behind returns what is behind the commits that may get a note: without a range, those that have none, and else those that
-// have none of somebody else's.
-func (w *writing) behind(ctx context.Context, commits []name.OID) ([]why.Commit, error) {
-	old, err := notesIn(ctx, w.s, name.Ref(w.format.Ref))
-	if err != nil {
-		return nil, err
-	}
-	commits = slices.DeleteFunc(commits, func(c name.OID) bool {
-		forms := old.at[c]
-		if len(forms) == 0 {
-			return false
-		}
-		if !w.ours(ctx, forms) {
-			w.answer.Others++
-			return true
-		}
-		if w.req.Range == "" {
-			w.answer.Same++
-		}
-		return w.req.Range == ""
-	})
-	return why.Commits(ctx, w.s, commits, w.req.Progress)
-}
-
-// ours reports whether this program wrote all of the notes of a commit.
-func (w *writing) ours(ctx context.Context, forms []git.Change) bool {
-	for _, e := range forms {
-		notes, err := readNote(ctx, w.s, w.format, e)
-		if err != nil || len(notes) == 0 || slices.ContainsFunc(notes, func(n provenance.Note) bool { return !n.Ours }) {
-			return false
-		}
-	}
-	return true
-}
-
-// encode makes the text of a note.
-func (w *writing) encode(ctx context.Context, n provenance.Note) error {
-	c, err := w.s.Repo.Commits.Read(ctx, n.Commit)
-	if err != nil {
-		return err
-	}
-	text, err := w.format.Write(n, c.Committer.When.UTC().Format(time.RFC3339), w.req.Version)
-	if text != nil {
-		w.notes[name.OID(n.Commit)] = text
-	} else {
-		w.answer.Empty++
-	}
-	return err
-}
-
-// filesOf collects the lines of a commit by file and maker.
-func filesOf(c why.Commit) (files []provenance.File) {
-	var parts map[string]*provenance.Part
+// noteOf collects the lines of a commit by file and maker. It has none if neither an agent nor a checkpoint has one.
+func noteOf(c why.Commit) (n provenance.Note) {
+	n.Commit = string(c.Commit)
+	parts := map[string]*provenance.Part{}
 	for _, l := range c.Lines {
 		m, known := makerOf(l)
-		if !known {
+		if !known || c.Counts.Named+c.Counts.Held == 0 {
 			continue
 		}
-		if n := len(files); n == 0 || files[n-1].Path != l.Path {
-			files, parts = append(files, provenance.File{Path: l.Path}), map[string]*provenance.Part{}
+		last := len(n.Files) - 1
+		if last < 0 || n.Files[last].Path != l.Path {
+			n.Files = append(n.Files, provenance.File{Path: l.Path})
+			last++
 		}
-		key, file := fmt.Sprintf("%q", m), &files[len(files)-1]
+		key := fmt.Sprintf("%q %q", l.Path, m)
 		if parts[key] == nil {
 			parts[key] = &provenance.Part{Maker: m}
-			file.Parts = append(file.Parts, parts[key])
+			n.Files[last].Parts = append(n.Files[last].Parts, parts[key])
 		}
 		parts[key].Add(l.Line)
 	}
-	return files
+	return n
 }
 
 // makerOf returns who made a line: an agent where one is named, and else somebody unknown. It is not known where no
@@ -214,11 +171,11 @@ func filesOf(c why.Commit) (files []provenance.File) {
 func makerOf(l why.Line) (m provenance.Maker, known bool) {
 	m.Type = provenance.Unknown
 	for _, c := range l.Claims {
-		at := string(c.Checkpoint)
-		if c.Step > 0 {
-			at = fmt.Sprint(c.Step)
+		step := fmt.Sprintf("%s/%d", c.Session, c.Step)
+		if c.Step == 0 {
+			step = fmt.Sprintf("%s/%s", c.Session, c.Checkpoint)
 		}
-		if step := string(c.Session) + "/" + at; !slices.Contains(m.Steps, step) {
+		if !slices.Contains(m.Steps, step) {
 			m.Steps = append(m.Steps, step)
 		}
 	}
@@ -237,32 +194,31 @@ func (w *writing) cleaned(ctx context.Context, notes []provenance.Note) error {
 		return err
 	}
 	var at []*string
-	var texts []string
-	each := func(text *string) { at, texts = append(at, text), append(texts, *text) }
-	paths := map[*string]string{}
+	paths := map[*string]bool{}
 	for _, n := range notes {
 		for i := range n.Files {
-			f := &n.Files[i]
-			paths[&f.Path] = f.Path
-			each(&f.Path)
-			for _, p := range f.Parts {
-				for _, text := range []*string{&p.Agent, &p.Model, &p.Conversation, &p.Session} {
-					each(text)
-				}
+			path := &n.Files[i].Path
+			at, paths[path] = append(at, path), true
+			for _, p := range n.Files[i].Parts {
+				at = append(at, &p.Agent, &p.Model, &p.Conversation, &p.Session)
 				for i := range p.Steps {
-					each(&p.Steps[i])
+					at = append(at, &p.Steps[i])
 				}
 			}
 		}
 	}
+	texts := make([]string, len(at))
+	for i := range at {
+		texts[i] = *at[i]
+	}
 	if err := gate.Clean(ctx, texts); err != nil {
 		return err
 	}
-	for i := range at {
-		if *at[i] != texts[i] && paths[at[i]] != "" {
-			texts[i] = "" // it has no other name
+	for i, text := range texts {
+		if paths[at[i]] && *at[i] != text {
+			text = "" // it has no other name
 		}
-		*at[i] = texts[i]
+		*at[i] = text
 	}
 	for i, n := range notes {
 		notes[i].Files = slices.DeleteFunc(n.Files, func(f provenance.File) bool { return f.Path == "" || !w.format.Holds(f.Path) })
@@ -271,63 +227,51 @@ func (w *writing) cleaned(ctx context.Context, notes []provenance.Note) error {
 	return nil
 }
 
-// store writes the notes. Others' notes stay, at the places that ours have: git cannot merge notes of mixed places.
+// store writes the notes, if nobody else moves their ref meanwhile. Others' notes stay, at the places that ours have: git
+// cannot merge notes of mixed places.
 func (w *writing) store(ctx context.Context) error {
 	ref := name.Ref(w.format.Ref)
 	old, err := notesIn(ctx, w.s, ref)
 	if err != nil {
 		return err
 	}
-	w.answer.Written = []name.OID{}
+	w.answer.Written, w.answer.Same, w.answer.Others = []name.OID{}, 0, 0
 	edits := map[string]git.Entry{}
+	put := func(of name.OID, forms []git.Change, blob git.Entry) {
+		for _, f := range forms {
+			edits[f.Path] = git.Entry{}
+		}
+		edits[string(of[:2])+"/"+string(of[2:])] = blob
+	}
 	for of, forms := range old.at {
-		if at := placeOf(of); w.notes[of] == nil && len(forms) == 1 && forms[0].Path != at {
-			edits[forms[0].Path], edits[at] = git.Entry{}, forms[0].New
+		if len(forms) == 1 {
+			put(of, forms, forms[0].New)
 		}
 	}
-	same, others := 0, 0
 	for of, text := range w.notes {
-		forms := old.at[of]
-		if len(forms) > 0 && !w.ours(ctx, forms) { // somebody wrote it since
-			others++
-			continue
-		}
 		blob, err := w.s.Repo.Objects.Write(ctx, "blob", text)
 		if err != nil {
 			return err
 		}
-		if len(forms) == 1 && forms[0].New.OID == blob {
-			same++
-			continue
+		switch forms := old.at[of]; {
+		case len(forms) == 1 && forms[0].New.OID == blob:
+			w.answer.Same++
+		case len(forms) > 0 && !w.ours(ctx, forms):
+			w.answer.Others++
+		default:
+			w.answer.Written = append(w.answer.Written, of)
+			put(of, forms, git.Entry{Mode: git.ModeFile, OID: blob})
 		}
-		for _, f := range forms {
-			edits[f.Path] = git.Entry{}
-		}
-		edits[placeOf(of)] = git.Entry{Mode: git.ModeFile, OID: blob}
-		w.answer.Written = append(w.answer.Written, of)
 	}
-	slices.Sort(w.answer.Written)
-	if len(w.answer.Written) > 0 {
-		err = w.move(ctx, ref, old, edits)
+	if slices.Sort(w.answer.Written); len(w.answer.Written) == 0 {
+		return nil
 	}
-	if err == nil {
-		w.answer.Same, w.answer.Others = w.answer.Same+same, w.answer.Others+others
-	}
-	return err
-}
-
-// placeOf returns the path of a note: always two digits and the rest.
-func placeOf(commit name.OID) string { return string(commit[:2]) + "/" + string(commit[2:]) }
-
-// move writes the commit of the notes, and lets their ref point to it if nobody else moved that.
-func (w *writing) move(ctx context.Context, ref name.Ref, old notesOf, edits map[string]git.Entry) error {
 	tree, err := w.s.Repo.Trees.Edit(ctx, old.tree, edits)
 	if err != nil {
 		return err
 	}
-	author, committer := w.s.Repo.Commits.Identity(w.s.Now())
-	c := git.Commit{Tree: tree, Author: author, Committer: committer, Message: "Notes of git checkpoint why\n"}
-	if old.tip != "" {
+	c := git.Commit{Tree: tree, Message: "Notes of git checkpoint why\n"}
+	if c.Author, c.Committer = w.s.Repo.Commits.Identity(w.s.Now()); old.tip != "" {
 		c.Parents = []name.OID{old.tip}
 	}
 	oid, err := w.s.Repo.Commits.Write(ctx, c)
@@ -335,4 +279,12 @@ func (w *writing) move(ctx context.Context, ref name.Ref, old notesOf, edits map
 		return err
 	}
 	return w.s.Repo.Refs.Update(ctx, []git.Update{{Ref: ref, New: oid, Old: old.tip}})
+}
+
+// ours reports whether this program wrote all of the notes of a commit.
+func (w *writing) ours(ctx context.Context, forms []git.Change) bool {
+	return !slices.ContainsFunc(forms, func(e git.Change) bool {
+		notes, err := readNote(ctx, w.s, w.format, e)
+		return err != nil || len(notes) == 0 || slices.ContainsFunc(notes, func(n provenance.Note) bool { return !n.Ours })
+	})
 }
