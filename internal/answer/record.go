@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/rollback"
 )
 
 // members writes the top-level members of a JSON object, one per row. It writes nothing for an
@@ -101,15 +102,19 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 // byOthers writes which files of an agent's checkpoint, or of its whole turn, the agent is not known to have made.
 func (p *page) byOthers(r *record.Record) {
 	a, _ := r.Agent()
-	paths := a.Paths
-	if a.Whole != nil {
-		paths = a.Whole.Paths
-	}
+	paths, during := a.Made(), []checkpoint.Path{}
 	var rows [][]render.Cell
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if who := paths[path]; who != record.Named && who != record.During {
+		switch who := paths[path]; who {
+		case record.Named:
+		case record.During:
+			during = append(during, checkpoint.Path(path))
+		default:
 			rows = append(rows, []render.Cell{say(path), say(who)})
 		}
+	}
+	if some := rollback.Some(during); some != "" {
+		p.fields(field{"During " + a.Name, say(some[len(" (") : len(some)-len(")")])})
 	}
 	p.section("Not by this agent", []render.Column{{Min: 20}, {Min: 20}}, rows)
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/revert"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -101,6 +103,16 @@ func (a Reverted) text(p *page) {
 	p.done("Took back "+p.takenBack(r)+": ", checkpoint.CalledOf(r.Created.Record))
 	figures := counted([]string{"taken back", "merged", "with conflict markers"}, a.count(threeway.Restored), a.count(threeway.Merged), a.count(threeway.Conflict))
 	p.line(plain("Files: " + figures))
+	unknown := 0
+	for _, l := range r.Left {
+		if l.By == revert.Unknown {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		of := cmp.Or(map[string]string{revert.Outside: "yours"}[r.By], when(r.By != "", r.By+"'s"), "of these steps")
+		p.line(render.Span{Role: render.Warning, Text: "left: "}, plain(render.Count(unknown, "change", "changes")+" that may be "+of+" (--by unknown)"))
+	}
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }
 

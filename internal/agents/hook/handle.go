@@ -38,7 +38,12 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	defer cancel()
 	h := handlerOf(s, def, event, happened)
 	h.run = run
-	said, err := h.handle(ctx)
+	said, err := agent.Answer{}, error(nil)
+	if happened.Kind == agent.KindSaved {
+		err = h.saved(ctx)
+	} else {
+		said, err = h.handle(ctx)
+	}
 	if err != nil {
 		log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), entry{
 			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),

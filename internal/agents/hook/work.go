@@ -84,6 +84,28 @@ func (h *handler) foreseeing(ctx context.Context) error {
 	return errors.Join(err, h.judge(err, agent.Answer{}))
 }
 
+// saved notes that the person saved a file, for the next capture. Where no agent worked there is none.
+func (h *handler) saved(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
+	defer cancel()
+	path, inside := h.inside(h.e.File)
+	info, err := os.Stat(h.e.File)
+	if err != nil || !inside || !info.Mode().IsRegular() {
+		return err
+	}
+	release, err := h.lock(waiting)
+	if err != nil {
+		return err
+	}
+	defer release()
+	work := author.Load(h.s.Repo.GitDir)
+	if len(work.Workers) == 0 {
+		return nil
+	}
+	work.Saved(path, info.Size(), info.ModTime())
+	return work.Save(h.s.Repo.GitDir)
+}
+
 // tooLarge reports whether the files are too many or too large for a checkpoint. Tools do not try again,
 // because finding that out takes seconds; prompts and ends of turns do.
 func (h *handler) tooLarge() bool {
@@ -216,6 +238,15 @@ func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, 
 		}
 		look := h.looking(h.moment)
 		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
+		look.Saved = map[string]bool{}
+		for _, s := range h.work.Saves {
+			info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(s.Path)))
+			look.Saved[s.Path] = err == nil && info.Size() == s.Size && info.ModTime().Equal(s.Time)
+		}
+		if look.Moment == author.AfterTool {
+			h.work.Live(look)
+		}
+		a.Beside = h.work.Workers[h.worker()].Beside
 		h.claims = h.work.Claims(look, h.changes)
 		a.Paths, a.Whole, a.Because = author.Stored(h.claims), nil, h.work.Because(look, h.changes, h.claims)
 		if turn {
@@ -236,7 +267,7 @@ func (h *handler) betweenTurns() author.Moment {
 func (h *handler) beginTurn(subject string) {
 	h.work.EndTurn(h.worker())
 	by := h.work.Workers[h.worker()]
-	by.Busy, by.Prompt = true, subject
+	by.Busy, by.Prompt, by.Beside = true, subject, nil
 	h.maybeBlind()
 }
 

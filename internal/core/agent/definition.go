@@ -28,6 +28,7 @@ const (
 	KindCompaction   Kind = "compaction"
 	KindSubagentEnd  Kind = "subagent_end"
 	KindSessionEnd   Kind = "session_end"
+	KindSaved        Kind = "saved" // a person saved a file in an editor
 	// The agent wants a worktree, or wants to remove one.
 	KindWorktreeCreate Kind = "worktree_create"
 	KindWorktreeRemove Kind = "worktree_remove"

@@ -94,7 +94,7 @@ func (d *Definition) Read(event string, payload []byte) Event {
 	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
 		h.Kind = ""
 	}
-	if h.Kind == KindTool || h.Kind == KindBeforeTool {
+	if h.Kind == KindTool || h.Kind == KindBeforeTool || h.Kind == KindSaved {
 		d.readTool(root, &h)
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {

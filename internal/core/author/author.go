@@ -40,6 +40,8 @@ type Who struct {
 	Agent, Conversation string
 	// BroughtBack says that this program brought the content back from another checkpoint. By is Unknown then.
 	BroughtBack bool
+	// Shared says, of During, that somebody else was live then, so that it may be theirs.
+	Shared bool
 }
 
 // Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that
@@ -64,6 +66,7 @@ type Step struct {
 	because map[string]string // why a path is unknown, as the record has it
 	unsure  string            // the same for those of which it says nothing
 	back    map[string]bool   // what this program brought back
+	shared  bool              // somebody else was live
 	worker  Who               // the agent that made the checkpoint; its By means nothing
 	whole   By                // who made all paths, or empty
 	claims  map[string]string // by path, as the record has them
@@ -114,6 +117,7 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 			step.back[string(path)] = true
 		}
 	}
+	step.shared = len(a.Beside) > 0
 	step.because, step.unsure = a.Because, "its record does not say who made it"
 	switch outside, said := record.Outside.Of(rec.Extra); {
 	case !has && outside && direct:
@@ -178,7 +182,7 @@ func (s Step) Who(path record.Path) Who {
 		who.By = Agent
 		return who
 	case record.During:
-		who.By = During
+		who.By, who.Shared = During, s.shared
 		return who
 	case record.OutsideAgents:
 		return Who{By: Outside}

@@ -103,6 +103,8 @@ func (j *evidence) claim(c Change) string {
 		return record.Named
 	case passed != "":
 		return passed
+	case j.look.Saved[c.Path]:
+		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During
 	case j.since >= 0 && j.outside(c):

@@ -30,6 +30,7 @@ type Work struct {
 	Workers  map[string]*Worker      `json:"workers,omitempty"` // by conversation
 	Windows  []Window                `json:"windows,omitempty"`
 	Changes  []Change                `json:"changes,omitempty"`
+	Saves    []Save                  `json:"saves,omitempty"`
 	damaged  bool
 	fresh    bool // no agent had an event here before
 }
@@ -60,6 +61,8 @@ type Worker struct {
 	End   name.ID      `json:"end,omitempty"`
 	// Foreign has what others made before its tools and prompts, by path.
 	Foreign map[string]Foreign `json:"foreign,omitempty"`
+	// Beside has who else was live while its tools of this turn were at work.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // Window is the time in which a tool may be at work: from the hook before it to the one after it, or
@@ -104,6 +107,39 @@ type Change struct {
 	Claim   string       `json:"claim,omitempty"`
 }
 
+// Save is a file as a person saved it, which an editor has told.
+type Save struct {
+	At   int       `json:"at"`
+	Path string    `json:"path"`
+	Size int64     `json:"size"`
+	Time time.Time `json:"time"` // of its last change
+}
+
+// Saved notes that a person saved a file.
+func (w *Work) Saved(path string, size int64, changed time.Time) {
+	w.Now++
+	w.Saves = append(w.Saves[max(0, len(w.Saves)-mostChanges):], Save{w.Now, path, size, changed})
+}
+
+// Live notes who else has a prompt, or saved a file, while the tool of a capture was at work.
+func (w *Work) Live(look Look) {
+	own := w.Workers[look.Worker]
+	i := w.open(look.Worker, look.Call)
+	if own == nil || i < 0 {
+		return
+	}
+	for id, by := range w.Workers {
+		if id != look.Worker && by.Busy && own.At.Sub(by.At) < windowLasts {
+			own.Beside = append(own.Beside, by.Agent)
+		}
+	}
+	if slices.ContainsFunc(w.Saves, func(s Save) bool { return s.At > w.Windows[i].Opened }) {
+		own.Beside = append(own.Beside, record.OutsideAgents)
+	}
+	slices.Sort(own.Beside)
+	own.Beside = slices.Compact(own.Beside)
+}
+
 // Content returns the mode and object id of a file as one word; empty: there is none.
 func Content(e git.Entry) string {
 	switch e.Mode {
@@ -134,6 +170,8 @@ type Look struct {
 	Call    string       // the use of a tool that has ended
 	// In returns the content of a path in a tree that was seen, as in Change; false: it cannot be told.
 	In func(tree name.OID, path string) (string, bool)
+	// Saved has the paths that are on disk as a person saved them.
+	Saved map[string]bool
 }
 
 // Limits of what is remembered. Old events go first.

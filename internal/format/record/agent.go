@@ -33,9 +33,31 @@ type Agent struct {
 	Paths map[string]string `json:"paths,omitempty"`
 	// Because says why, for paths that are Unknown.
 	Because map[string]string `json:"because,omitempty"`
+	// Beside has who else was live while a command of the turn ran: agents, and OutsideAgents. What is During may be theirs.
+	Beside []string `json:"beside,omitempty"`
 	// Whole has the same as Paths for the whole turn, if the checkpoint ends one. It is still right after what
 	// lies between was pruned.
 	Whole *Whole `json:"whole,omitempty"`
+}
+
+// Made returns who made each path of the turn that the checkpoint ends, or else of its own difference.
+func (a Agent) Made() map[string]string {
+	if a.Whole != nil {
+		return a.Whole.Paths
+	}
+	return a.Paths
+}
+
+// IsDuring reports whether none of it is known to be made by the agent's tools, and something changed while its commands ran.
+func (a Agent) IsDuring() bool {
+	during := false
+	for _, who := range a.Made() {
+		if who == Named {
+			return false
+		}
+		during = during || who == During
+	}
+	return during
 }
 
 // Values of Agent.Paths, besides the names of sessions, which are never one of these words.

@@ -17,7 +17,7 @@ type RevertCmd struct {
 	Rest []string `arg:"" optional:"" name:"path" dashed:"" more:"" complete:"file" help:"Take back only what was done to these files."`
 	sessionFlag
 	Since            string `brief:"" placeholder:"<ref>" complete:"ref" help:"Take back all that the session did after this checkpoint."`
-	By               string `brief:"" placeholder:"<who>" complete:"session" help:"Take back only what this session or agent did, or what nobody known did: outside, unknown."`
+	By               string `brief:"" placeholder:"<who>" complete:"session" help:"Take back only what this session or agent did, or what nobody known did: outside or me, unknown."`
 	Conflicts        bool   `brief:"" help:"Write conflicts into the files, with markers."`
 	State            bool   `group:"workflow" help:"Also take back what the steps changed in the state."`
 	OverwriteIgnored bool   `help:"Capture ignored files that are in the way, then overwrite them."`

@@ -97,7 +97,10 @@ func rowOf(rec *record.Record) Row {
 		row.By = rec.Trigger
 	}
 	if by, ok := rec.Agent(); ok {
-		if row.By = by.Name; rec.Trigger != journal.TriggerTurn && rec.Trigger != workflow.TriggerManual {
+		if row.By = by.Name; by.IsDuring() {
+			row.By = "during " + by.Name
+		}
+		if rec.Trigger != journal.TriggerTurn && rec.Trigger != workflow.TriggerManual {
 			row.By += " (" + rec.Trigger + ")"
 		}
 	}

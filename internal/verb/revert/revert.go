@@ -70,7 +70,11 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err := checkpoint.RefuseEmptyNames(req.Refs...); err != nil {
 		return nil, err
 	}
-	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, wanted: func(string) bool { return true }}
+	req.By = strings.TrimPrefix(req.By, "agent:")
+	if req.By == "me" {
+		req.By = Outside
+	}
+	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
 	var err error
 	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" && len(req.Refs) > 0 {
 		// If there is no current checkpoint, take the session that the first step names.
@@ -229,6 +233,9 @@ func (r *reverting) nothing() error {
 
 // held counts the files that these steps changed of which nobody knows who made it.
 func (r *reverting) held() (n int) {
+	if r.req.By != "" {
+		return 0
+	}
 	for _, l := range r.said.Left {
 		if l.By == Unknown {
 			n++

@@ -280,7 +280,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			if who.By == author.During {
 				d.during[c.Path] = true
 			}
-		case r.req.By == "" && !who.BroughtBack:
+		case (r.req.By == "" || r.req.By != Unknown && nameOf(who) == Unknown) && !who.BroughtBack:
 			r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(c.Path), By: nameOf(who)})
 		}
 	}
@@ -343,6 +343,8 @@ func nameOf(who author.Who) string {
 	switch {
 	case who.By == author.Outside:
 		return Outside
+	case who.Shared:
+		return Unknown
 	case who.Session != "":
 		return string(who.Session)
 	}
@@ -358,7 +360,7 @@ func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Re
 		return nil, err
 	}
 	return func(who author.Who) bool {
-		byAgent := who.By == author.Agent || who.By == author.During
+		byAgent := who.By == author.Agent || who.By == author.During && !who.Shared
 		if who.BroughtBack { // only whoever asks for it takes that away again
 			return r.req.By == "" && whole && r.asked[f.Entry.Checkpoint]
 		}
@@ -368,9 +370,9 @@ func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Re
 		case Outside:
 			return who.By == author.Outside || whole
 		case Unknown:
-			return who.By == author.Unknown && who.Session == "" && !whole
+			return who.Shared || who.By == author.Unknown && who.Session == "" && !whole
 		}
-		return string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By || whole && string(f.Session) == r.req.By
+		return !who.Shared && (string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By) || whole && string(f.Session) == r.req.By
 	}, nil
 }
 

@@ -95,6 +95,7 @@ type Answer struct {
 // Reverted says what a revert takes back.
 type Reverted struct {
 	What  string         `json:"-"` // the steps as the user named them
+	By    string         `json:"-"` // whose work alone is taken back; empty: that of the steps
 	Steps []RevertedStep `json:"steps"`
 	Files []RevertedFile `json:"files"`
 	Left  []LeftOfStep   `json:"left"`
