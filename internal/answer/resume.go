@@ -55,7 +55,7 @@ func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
 // report writes the state of the job before a choice is made.
 func (p *page) report(r *resume.Answer) {
 	p.fields(
-		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status))},
+		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status, ""))},
 		field{"Topic", say(r.Topic)},
 		field{"Checkpoint", append(p.resumedAt(r), plain(", "+created(r.CreatedAt.Time, p.view)))},
 		field{"Age", say(age(r.AgeSeconds))},

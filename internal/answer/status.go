@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,21 +108,22 @@ func (p *page) besideLine(some []checkpoint.OtherSession, all, title int) string
 // statusFiles is how many files a person sees in the answer of status, so that it fits on a small screen.
 const statusFiles = 5
 
-// elsewhere names the heads of other lines: at most three.
+// elsewhere names the heads of other lines: at most three, and a count.
 func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
 	const most = 3
 	var named []string
+	rest := 0
 	for _, h := range heads {
 		if h.Here {
 			continue
 		}
 		if len(named) == most {
-			named = append(named, "…")
-			break
+			rest++
+			continue
 		}
-		named = append(named, h.Mention.String()+" ("+render.Count(h.Steps, "step", "steps")+", "+h.Whose()+")")
+		named = append(named, h.About())
 	}
-	return say(strings.Join(named, ", "))
+	return say(strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest)))
 }
 
 // titleLength bounds the title of another session.
@@ -144,7 +146,7 @@ func (a Stands) here(p *page) {
 		return
 	}
 	p.fields(
-		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status))},
+		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status, s.Stays))},
 		field{"Topic", say(s.Topic)},
 		field{"Current", p.current(s)},
 		field{"Elsewhere", p.elsewhere(s.Heads)},
@@ -250,7 +252,8 @@ func remoteLine(r *travel.RemoteStatus, v render.View) string {
 	if r.LastSync != nil {
 		synced = "synchronised " + timeOf(r.LastSync, v)
 	}
-	return r.Name + ", " + synced + when(strings.HasPrefix(r.Auto, "failed"), "; the push in the background "+r.Auto)
+	owed, _ := r.Owing()
+	return r.Name + ", " + synced + when(owed != "", "; "+owed) + when(strings.HasPrefix(r.Auto, "failed"), "; the push in the background "+r.Auto)
 }
 
 // timeOf returns a time, or "" for nil.
@@ -261,18 +264,14 @@ func timeOf(t *checkpoint.Time, v render.View) string {
 	return v.Time(t.Time)
 }
 
-// sessionLine returns a session's name, with its workflow and status in parentheses.
-func sessionLine(session, workflow, status string) string {
-	var known []string
-	for _, part := range []string{workflow, status} {
-		if part != "" {
-			known = append(known, part)
-		}
+// sessionLine returns a session's name, with its workflow and status in parentheses; of one that stays on a branch
+// that has another, only what is unusual, and that.
+func sessionLine(session, workflow, status, stays string) string {
+	if stays != "" {
+		workflow, status = when(workflow != "default", workflow), when(status != checkpoint.StatusOpen, status)
 	}
-	if len(known) == 0 {
-		return session
-	}
-	return session + " (" + strings.Join(known, ", ") + ")"
+	known := strings.Join(slices.DeleteFunc([]string{workflow, status, stays}, func(part string) bool { return part == "" }), ", ")
+	return session + when(known != "", " ("+known+")")
 }
 
 // decimal returns a number of bytes of a megabyte or more in the units of disks: "746 MB", "1.2 GB".

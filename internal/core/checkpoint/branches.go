@@ -38,16 +38,39 @@ func (s *Service) workBranch() name.Ref {
 	return ""
 }
 
-// BranchSession returns the default session of the branch, and whether it exists. If there are
-// several, such as those of clones, it is the one that this worktree used last, else one that was
-// begun in this clone, else the first by name. If a session of the name belongs to another branch,
-// as after two branches whose names are cleaned to the same one, -2, -3 and so on is appended. With
-// a detached HEAD the name has the first digits of its commit.
-func (s *Service) BranchSession(ctx context.Context) (session name.Session, exists bool, err error) {
+// usedOn returns the session in which this worktree last made a checkpoint on a branch, or "".
+func (s *Service) usedOn(ctx context.Context, branch name.Ref) name.Session {
+	var used map[name.Ref]name.Session
+	if known, err := s.Recall(branchesFile, &used); err != nil || !known || used[branch] == "" {
+		return ""
+	}
+	if st, err := s.Store.State(ctx, used[branch]); err != nil || st.NewestEntry() == nil {
+		return ""
+	}
+	return used[branch]
+}
+
+// Follow notes that this worktree works in a session on the branch that is checked out: it follows a branch that is made
+// while it works. One that stays on every branch is not noted.
+func (s *Service) Follow(ctx context.Context, session name.Session) error {
+	used, branch := map[name.Ref]name.Session{}, s.workBranch()
+	if _, err := s.Recall(branchesFile, &used); err != nil || branch == "" || used[branch] == session || s.stays(ctx, session) {
+		return err
+	}
+	used[branch] = session
+	return s.Remember(branchesFile, used)
+}
+
+// branchSession returns the session of the branch, or "" if there is none: the one in which this worktree last made
+// a checkpoint on it, else its default session. If there are several, such as those of clones, it is the one that this
+// worktree used last, else one that was begun in this clone, else the first by name.
+func (s *Service) branchSession(ctx context.Context) (name.Session, error) {
 	branch := s.workBranch()
 	if branch == "" {
-		session, err = s.newDefault(ctx, name.Session("detached-"+s.Repo.Head.OID.Short()))
-		return session, false, err
+		return "", nil
+	}
+	if used := s.usedOn(ctx, branch); used != "" {
+		return used, nil
 	}
 	base := name.SessionFromBranch(branch.Short())
 	st, err := s.lastUsed(ctx, func(session name.Session) bool { return hasNumber(session, base) }, func(st *journal.State) bool { return st.Branch == string(branch) })
@@ -56,13 +79,41 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 			return isDefault(st) && (st.Branch == string(branch) || !IsClosed(st.Status) && s.Renamed(ctx, st))
 		})
 	}
-	if st != nil {
-		return st.Session, true, err
-	} else if err != nil {
-		return base, false, err
+	if st == nil || err != nil {
+		return "", err
 	}
-	if base, err = s.newDefault(ctx, base); err != nil {
-		return base, false, err
+	return st.Session, nil
+}
+
+// OwnSession returns the session that a create goes to which names none and has none active: that of the branch, or a
+// new one of its name. A session in which no worktree of this clone has an event is somebody else's, so another one
+// begins beside it, which passed says.
+func (s *Service) OwnSession(ctx context.Context) (session, passed name.Session, err error) {
+	session, err = s.branchSession(ctx)
+	if err != nil || session != "" && s.workedHere(ctx, session) {
+		return session, "", err
+	}
+	own, err := s.newSession(ctx)
+	return own, session, err
+}
+
+// workedHere reports whether a worktree of this clone has an event in a session that can be read.
+func (s *Service) workedHere(ctx context.Context, session name.Session) bool {
+	st, err := s.Store.State(ctx, session)
+	return err != nil || st.Place != "" || slices.ContainsFunc(s.OwnWorktrees(), func(id string) bool { return st.Worked(id) })
+}
+
+// newSession returns the free name of a default session of the branch. If a session of the name belongs to another
+// branch, as after two branches whose names are cleaned to the same one, -2, -3 and so on is appended. With a detached
+// HEAD the name has the first digits of its commit.
+func (s *Service) newSession(ctx context.Context) (name.Session, error) {
+	branch := s.workBranch()
+	if branch == "" {
+		return s.newDefault(ctx, name.Session("detached-"+s.Repo.Head.OID.Short()))
+	}
+	base, err := s.newDefault(ctx, name.SessionFromBranch(branch.Short()))
+	if err != nil {
+		return base, err
 	}
 	for n := 1; ; n++ {
 		session := base
@@ -77,10 +128,10 @@ func (s *Service) BranchSession(ctx context.Context) (session name.Session, exis
 			if _, twin := errors.AsType[*store.TwinError](err); twin {
 				continue // another branch's session, whose name differs in case only
 			}
-			return session, false, err
+			return session, err
 		}
 		if err != nil {
-			return session, false, err
+			return session, err
 		}
 	}
 }
@@ -175,14 +226,14 @@ func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 	if err != nil || st.Branch == string(branch) || ofAgent && s.isLive(active) {
 		return true
 	}
-	e := st.CurrentEntry()
-	if e == nil {
-		return false
+	e, used := st.CurrentEntry(), s.usedOn(ctx, branch)
+	if e == nil || used != "" {
+		return used == active
 	}
 	if !ofAgent && s.madeOn(ctx, branch, e) {
 		return true
 	}
-	if session, exists, err := s.BranchSession(ctx); err != nil || exists {
+	if session, err := s.branchSession(ctx); err != nil || session != "" {
 		return session == active
 	}
 	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
@@ -225,6 +276,23 @@ func (s *Service) stays(ctx context.Context, active name.Session) bool {
 	return of != workflow.DefaultName && of != workflow.AgentName
 }
 
+// Staying says that a session stays here on a branch that is not its own or has another one: "stays; main has its own". It is
+// "" for any other session.
+func (s *Service) Staying(ctx context.Context, st *journal.State) string {
+	active, err := s.Store.ActiveSession()
+	branch := s.workBranch()
+	if err != nil || active != st.Session || branch == "" || !s.stays(ctx, active) {
+		return ""
+	}
+	switch own, err := s.branchSession(ctx); {
+	case err == nil && own != "" && own != active:
+		return "stays; " + branch.Short() + " has its own"
+	case st.Branch != "" && st.Branch != string(branch):
+		return "stays"
+	}
+	return ""
+}
+
 // madeOn reports whether one of these checkpoints was made on a branch. The newest, which are last, are read first.
 func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.Entry) bool {
 	for _, e := range slices.Backward(made) {
@@ -265,52 +333,97 @@ func (s *Service) HeadContains(ctx context.Context, commit name.OID) bool {
 }
 
 // HereSession returns the session that the next checkpoint goes to, without a request: NamedSession, or
-// that of the branch if another branch's session is active and this one exists. It is "" if there is none.
+// that of the branch. It is "" if there is none, or if that is somebody else's.
 func (s *Service) HereSession(ctx context.Context) (name.Session, error) {
 	session, err := s.NamedSession(ctx, "")
 	if err != nil || session != "" {
 		return session, err
 	}
-	active, err := s.Store.ActiveSession()
-	if err != nil || active == "" {
-		return "", err
-	}
-	session, exists, err := s.BranchSession(ctx)
-	if err != nil || !exists {
+	if session, err = s.branchSession(ctx); err != nil || session == "" || !s.workedHere(ctx, session) {
 		return "", err
 	}
 	return session, nil
 }
 
-// noSteps returns the error for a branch without a session, where another one is active.
-func (s *Service) noSteps(ctx context.Context, active name.Session) error {
-	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", active)
-	return Failure(KindNotFound, said, "no steps on %s; %s", s.workBranch().Short(), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, active), "s"), " step"))
+// IsOfBranch reports whether a session belongs to the branch that is worked on, or its current checkpoint was made there by
+// this worktree.
+func (s *Service) IsOfBranch(ctx context.Context, st *journal.State) bool {
+	branch := s.workBranch()
+	here, _ := s.worktreeIDs()
+	e := st.CurrentEntry()
+	return st.Branch == string(branch) || e != nil && st.Workflow != workflow.AgentName && !st.LastBy(here).IsZero() && s.madeOn(ctx, branch, e)
+}
+
+// lastHere returns a session of the branch whatever its name: the one that this worktree used last, else the only one that
+// is open. It is nil if there is none.
+func (s *Service) lastHere(ctx context.Context, states []*journal.State) (found *journal.State) {
+	here, _ := s.worktreeIDs()
+	var open []*journal.State
+	for _, st := range states {
+		switch used := st.LastBy(here); {
+		case st.CurrentEntry() == nil || !s.IsOfBranch(ctx, st):
+		case !used.IsZero():
+			if found == nil || used.After(found.LastBy(here)) {
+				found = st
+			}
+		case !IsClosed(st.Status):
+			open = append(open, st)
+		}
+	}
+	if found == nil && len(open) == 1 {
+		return open[0]
+	}
+	return found
+}
+
+// noSteps returns the error for a branch without a session. It names the active session, else the newest one with steps, and
+// the way there.
+func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
+	active, _ := s.Store.ActiveSession() //nolint:errcheck // then it is not preferred
+	there := slices.MaxFunc(states, func(a, b *journal.State) int {
+		rank := func(st *journal.State) int {
+			switch {
+			case st.Session == active:
+				return 3
+			case st.CurrentEntry() == nil:
+				return 0
+			case IsClosed(st.Status):
+				return 1
+			}
+			return 2
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.UpdatedAt.Compare(b.UpdatedAt))
+	})
+	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", there.Session)
+	way := "git checkpoint list --session " + string(there.Session)
+	if command := s.SwitchTo(ctx, name.Ref(there.Branch)); command != "" && there.Branch != string(s.workBranch()) {
+		way = command
+	}
+	return Failure(KindNotFound, said, "no steps on %s; %s: %s", PlaceName(s.workBranch()), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, there.Session), "s"), " step"), way)
 }
 
 // WarnOfBranch prints err as a warning if it means that there is a session, but not on this branch.
-func (s *Service) WarnOfBranch(err error) {
-	if active, failed := s.Store.ActiveSession(); failed == nil && active != "" {
+func (s *Service) WarnOfBranch(ctx context.Context, err error) {
+	if sessions, failed := SessionNames(ctx, s); failed == nil && len(sessions) > 0 {
 		s.Warn(MessageOf(err))
 	}
 }
 
-// nameThere adds to the error for a branch without a session how to name what was typed in the
-// active one.
+// nameThere adds to the error for a branch without a session how to name what was typed in another
+// one, the newest first.
 func (s *Service) nameThere(ctx context.Context, ref string, err error) error {
-	active, failed := s.Store.ActiveSession()
-	if KindOf(err) != KindNotFound || failed != nil || active == "" {
+	states, failed := s.States(ctx, "")
+	if KindOf(err) != KindNotFound || failed != nil {
 		return err
 	}
-	st, failed := s.Store.State(ctx, active)
-	if failed != nil {
-		return err
+	slices.SortStableFunc(states, func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	var there []string
+	for _, st := range states {
+		if found, failed := byName(st, ref); failed == nil && len(found) > 0 && len(there) < OthersNamed {
+			there = append(there, fmt.Sprintf("`%s:%s` is one of %s", st.Session, ref, st.Session))
+		}
 	}
-	if found, failed := byName(st, ref); failed != nil || len(found) == 0 {
-		return err
-	}
-	there := fmt.Sprintf("`%s:%s` is one of %s", active, ref, active)
-	return WithHints(err, func(hints []string) []string { return append([]string{there}, hints...) })
+	return WithHints(err, func(hints []string) []string { return append(there, hints...) })
 }
 
 // Steps says how many steps a session has, as in "main has 4 steps". It is "" for one that cannot be read.

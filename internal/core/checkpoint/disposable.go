@@ -32,6 +32,8 @@ const (
 	chosenFile  = "chosen.json"        // the session that a user chose, see Choose
 
 	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed
+
+	branchesFile = "branches.json" // by branch, the session in which this worktree last made a checkpoint on it, see Follow
 )
 
 // OwnDir is this program's directory in the git directory of one worktree. That of the main

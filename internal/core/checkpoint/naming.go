@@ -54,6 +54,9 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	}
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
+		if got, failed := elsewhere(ctx, s, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
+			return got, failed
+		}
 		return nil, s.nameThere(ctx, ref, err)
 	}
 	state, err := s.State(ctx, chosen)
@@ -287,8 +290,8 @@ func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entr
 	return out
 }
 
-// elsewhere finds names that do not depend on a session: a shortened ref, or a whole id. It returns
-// nil when ref is neither.
+// elsewhere finds names that do not depend on a session: a shortened ref, a whole id, or the whole object id of a
+// checkpoint's commit. It returns nil when ref is none of them.
 func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	switch {
 	case strings.HasPrefix(ref, "checkpoints/"):
@@ -296,10 +299,19 @@ func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	case strings.HasPrefix(ref, "checkpoint/"):
 		return s.resolveRef(ctx, "refs/tags/"+ref)
 	}
+	rule := byID
 	if _, err := name.ParseID(ref); err != nil {
-		return nil, nil //nolint:nilerr // it is not an id
+		if _, err := name.ParseOID(ref); err != nil {
+			return nil, nil //nolint:nilerr // it is neither
+		}
+		rule = func(st *journal.State, ref string) *journal.Entry {
+			for _, e := range byCommit(st, ref) {
+				return e
+			}
+			return nil
+		}
 	}
-	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry { return byID(st, ref) })
+	found, err := inSessions(ctx, s, func(st *journal.State) *journal.Entry { return rule(st, ref) })
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/format/journal"
@@ -69,8 +68,7 @@ type Service struct {
 
 	Between func(step string) // see Options.Between
 
-	options Options   // as given to Open, with the defaults
-	foreign sync.Once // the person is told that a session is another worktree's
+	options Options // as given to Open, with the defaults
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,79 +77,31 @@ func (s *Service) NamedSession(ctx context.Context, request string) (name.Sessio
 }
 
 // ChooseSession is NamedSession for commands that only read. When no session is named it returns
-// that of the branch, or if none is active either, the one with the newest event. It fails with KindNotFound only if the repository has no session
-// at all.
+// that of the branch, see branchSession and lastHere. It fails with KindNotFound if there is none: that of
+// another branch is named, and never taken.
 func (s *Service) ChooseSession(ctx context.Context, request string) (name.Session, error) {
 	session, err := s.NamedSession(ctx, request)
 	if err != nil || session != "" {
 		return session, err
 	}
-	active, err := s.Store.ActiveSession()
-	if err == nil && active != "" { // it is that of another branch
-		session, exists, err := s.BranchSession(ctx)
-		if err == nil && !exists {
-			err = s.noSteps(ctx, active)
-		}
+	if session, err = s.branchSession(ctx); err != nil || session != "" {
 		return session, err
 	}
 	states, err := s.States(ctx, "")
 	if err != nil {
 		return "", err
 	}
-	if len(states) > 0 { // of several with the same time the first
-		newest := slices.MaxFunc(states, func(a, b *journal.State) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
-		if of := WorktreeOf(s, newest); of != "" {
-			s.foreign.Do(func() {
-				s.Warn(fmt.Sprintf("no session is active here; %q is that of worktree %s", newest.Session, of))
-			})
-		}
-		return newest.Session, nil
+	if st := s.lastHere(ctx, states); st != nil {
+		return st.Session, nil
+	}
+	if len(states) > 0 {
+		return "", s.noSteps(ctx, states)
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
 	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
 		return sessions[0], nil
 	}
 	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
-}
-
-// WorktreeOf returns the name of another worktree of this repository that the session belongs to: it wrote
-// the last event, and this worktree none. It is "" if there is no such worktree, as for a session that was
-// fetched.
-func WorktreeOf(s *Service, st *journal.State) string {
-	dirs, err := OwnDirs(s)
-	if err != nil || len(dirs) == 1 {
-		return ""
-	}
-	newest := st.Last()
-	if newest == nil {
-		return ""
-	}
-	of, last := "", newest.WorktreeID
-	for _, dir := range dirs {
-		text, err := os.ReadFile(filepath.Join(dir.Path, "worktree-id"))
-		id := strings.TrimSpace(string(text))
-		switch {
-		case err != nil || id == "":
-		case dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint") && st.Worked(id):
-			return ""
-		case id == last:
-			of = dir.Worktree
-		}
-	}
-	return of
-}
-
-// RefuseForeign returns an error if nobody named the session of a change and it is another worktree's. ref
-// is what was typed, and command the line that names the session.
-func RefuseForeign(ctx context.Context, s *Service, st *journal.State, session, ref, command string) error {
-	if named, err := s.NamedSession(ctx, session); err != nil || named != "" || strings.Contains(ref, ":") || st.Has(name.ID(ref)) {
-		return err
-	}
-	if of := WorktreeOf(s, st); of != "" {
-		return Failure(KindRefused, fmt.Sprintf("`git checkpoint %s %s:%s` names it", command, st.Session, ref),
-			"no session is active here, and %q is that of worktree %s; nothing was changed", st.Session, of)
-	}
-	return nil
 }
 
 // State returns the fold of a session's journal. A session that does not exist is an error of
@@ -284,6 +234,14 @@ func ChooseResumed(s *Service, session name.Session) error {
 		return err
 	}
 	return s.Remember(resumedFile, session)
+}
+
+// Unchoose ends that a session stays here: the branch decides again.
+func Unchoose(s *Service) error {
+	if err := s.Forget(chosenFile, resumedFile); err != nil {
+		return err
+	}
+	return s.Store.ClearActiveSession()
 }
 
 // IsFixed reports whether the user started the session or switched to it, so that documents must

@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/resume"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/session"
@@ -110,14 +111,25 @@ func (c *SessionShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Servic
 
 // SessionSwitchCmd is "session switch". It changes no files.
 type SessionSwitchCmd struct {
-	Name string `arg:"" complete:"session" help:"Session to make active."`
+	Name   string `arg:"" optional:"" complete:"session" help:"Session to make active."`
+	Follow bool   `help:"End that a session stays here: the branch decides again."`
 	resultFlags
 }
 
 // Run makes another session the active one of this worktree.
 func (c *SessionSwitchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	active, err := session.Switch(ctx, s, c.Name)
-	return app.changedUnless(err, active, "Session active here: %s")
+	if !c.Follow {
+		active, err := session.Switch(ctx, s, c.Name)
+		return app.changedUnless(err, active, "Session active here: %s")
+	}
+	if c.Name != "" {
+		return usage.Error("--follow takes no name: the branch decides")
+	}
+	follows, err := session.Follow(ctx, s)
+	if err == nil && follows.Session == "" {
+		return app.changedUnless(nil, follows, "No session stays here%s; the next checkpoint begins one of the branch")
+	}
+	return app.changedUnless(err, follows, "This worktree follows its branch: %s")
 }
 
 // SessionCloseCmd is "session close".

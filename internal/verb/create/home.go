@@ -45,8 +45,8 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 		h.session, h.moved, err = d.find(ctx, s, named)
 	}
 	if err == nil && h.session == "" {
-		h.session, _, err = s.BranchSession(ctx)
-		if active, failed := s.Store.ActiveSession(); failed == nil && active != h.session {
+		h.session, h.left, err = s.OwnSession(ctx)
+		if active, failed := s.Store.ActiveSession(); failed == nil && active != "" && active != h.session {
 			h.left = active
 		}
 	}
@@ -167,16 +167,24 @@ func (d *foundDocument) knownBy(def *workflow.Definition) bool {
 
 // activate makes the session active if none is active, or if the document belongs to a session
 // other than the active one.
-func (c *request) activate() {
+func (c *request) activate(ctx context.Context) {
 	active, err := c.s.Store.ActiveSession()
 	if err != nil || active != "" && !c.moved && c.left == "" {
+		// A conversation that ends here did not work on the branch.
+		if active == c.session && c.req.Trigger != workflow.TriggerSessionEnd {
+			_ = c.s.Follow(ctx, c.session) // the branch's default session is found without that
+		}
 		return
 	}
 	choose := checkpoint.Adopt
 	if c.req.Session != "" {
 		choose = checkpoint.Choose
 	}
-	if err := choose(c.s, c.session); err != nil {
+	err = choose(c.s, c.session)
+	if err == nil {
+		err = c.s.Follow(ctx, c.session)
+	}
+	if err != nil {
 		c.s.Warn(err.Error())
 	} else if active != "" && c.moved {
 		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))

@@ -158,7 +158,7 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	}
 	session, err := s.ChooseSession(ctx, "")
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
-		s.WarnOfBranch(err)
+		s.WarnOfBranch(ctx, err)
 		a.NextAction, a.MayFetch = "create the first checkpoint", s.MayFetch(ctx)
 		return a, nil
 	}
@@ -174,13 +174,13 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	if err != nil {
 		return nil, err
 	}
-	// ChooseSession falls back to the newest session. If that is closed, the next create will not
+	// ChooseSession falls back to one of the branch with any name. If that is closed, the next create will not
 	// go there.
 	if active, err := s.NamedSession(ctx, ""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
 		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
 		return a, nil
 	}
-	a.Session = session
+	a.Session, a.Stays = session, s.Staying(ctx, st)
 	warnRewritten(ctx, s, st)
 	if look != LookAway {
 		if bytes := spaceOf(ctx, s); bytes >= 1e6 {

@@ -66,9 +66,9 @@ func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, er
 	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
 }
 
-// newestUnfinished returns the unfinished session with the newest event, or, among those of a type or
-// description, the one whose documents say that it was changed last. If all that fit are finished, it
-// returns the newest of these: the workflow then says why work cannot go on.
+// newestUnfinished returns, of the sessions of a type or description, the unfinished one whose documents say that it was
+// changed last. Of all of them it returns the only unfinished one of the branch, else of the repository: several are an error
+// that names them. If all that fit are finished, it returns the newest of these: the workflow then says why work cannot go on.
 func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
 	all, err := s.States(ctx, "session %q: %v")
 	if err != nil {
@@ -79,6 +79,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 		return nil, err
 	}
 	var best *candidate
+	var open, ofBranch []*journal.State
 	for _, st := range all {
 		if slices.ContainsFunc(due, func(d retain.Due) bool { return d.Session == st.Session }) {
 			continue
@@ -90,14 +91,37 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 		if req.Type != "" || req.Match != "" {
 			c.ask(checkpoint.FactsOf(ctx, s, st))
 		}
+		if !c.over {
+			open = append(open, st)
+			if s.IsOfBranch(ctx, st) {
+				ofBranch = append(ofBranch, st)
+			}
+		}
 		if best == nil || c.before(best) {
 			best = c
 		}
 	}
-	if best != nil {
+	switch {
+	case best == nil:
+	case req.Type+req.Match == "" && len(ofBranch) == 1:
+		return currentOf(ofBranch[0])
+	case req.Type+req.Match == "" && len(open) > 1:
+		return nil, several(ctx, s, open)
+	default:
 		return currentOf(best.State)
 	}
 	return nil, checkpoint.Failure(checkpoint.KindNotFound, nothingHint(ctx, s), "nothing to resume")
+}
+
+// several is the error for sessions of which one has to be named, the newest first.
+func several(ctx context.Context, s *checkpoint.Service, open []*journal.State) error {
+	const most = 5
+	slices.SortStableFunc(open, func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	e := checkpoint.Failure(checkpoint.KindUsage, "", "%d sessions are open, and none was used here; name one", len(open))
+	for _, st := range open[:min(len(open), most)] {
+		e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint resume %s`: %s", st.Session, s.Steps(ctx, st.Session)))
+	}
+	return e
 }
 
 // candidate is a session that fits, with the values by which one of several is chosen.

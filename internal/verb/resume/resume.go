@@ -115,6 +115,11 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	if req.Choice == Delete {
 		return deleteResumption(ctx, s, f)
 	}
+	if req.Choice == Accept && f.Entry.Checkpoint == f.State.Newest && !strings.Contains(req.Target, ":") && !f.State.Has(name.ID(req.Target)) {
+		if err := s.RefuseLines(ctx, f.State, "resume "+string(f.Session)+":%s --accept"); err != nil {
+			return nil, err
+		}
+	}
 	r := &resumption{s: s, found: f}
 	// Deleting and closing must work for damaged checkpoints, too.
 	if err := r.read(ctx); err != nil {
@@ -299,7 +304,10 @@ func (r *resumption) accept(ctx context.Context, req Request) error {
 		return err
 	}
 	a.Accepted = true
-	return checkpoint.ChooseResumed(s, f.Session)
+	if err := checkpoint.ChooseResumed(s, f.Session); err != nil {
+		return err
+	}
+	return s.Follow(ctx, f.Session)
 }
 
 // typedIn returns what the user types for the checkpoint, with its session if that is not the

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -76,9 +77,8 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
 	var err error
-	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" && len(req.Refs) > 0 {
-		// If there is no current checkpoint, take the session that the first step names.
-		if session, _, named := strings.Cut(req.Refs[0], ":"); named && !strings.HasPrefix(session, "refs/") {
+	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" {
+		if session := r.elsewhere(ctx); session != "" {
 			r.into, err = s.Resolve(ctx, session, "@")
 		}
 	}
@@ -98,6 +98,31 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	return r.plan(ctx)
+}
+
+// elsewhere returns the session to revert in where none is current here: that of the first step that is named, else the newest
+// one that --by means. It is "" if there is none.
+func (r *reverting) elsewhere(ctx context.Context) string {
+	if len(r.req.Refs) > 0 {
+		first, _, _ := strings.Cut(r.req.Refs[0], "..")
+		if f, err := r.s.Resolve(ctx, "", first); err == nil {
+			return string(f.Session)
+		}
+		session, _, _ := strings.Cut(first, ":")
+		return session
+	}
+	var newest *journal.State
+	all, _ := r.s.States(ctx, "") //nolint:errcheck // none then
+	for _, st := range all {
+		of, _, _ := strings.Cut(string(st.Session), "-")
+		if meant := string(st.Session) == r.req.By || st.Workflow == workflow.AgentName && of == r.req.By; meant && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
+			newest = st
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return string(newest.Session)
 }
 
 // plan makes the plan of the files, and refuses one that would change nothing.

@@ -77,7 +77,7 @@ func (r *fileMoves) mayMove(ctx context.Context, b branchMove) error {
 	if b.To == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
 	}
-	if err := BranchIsFree(ctx, r.s, b.Target); err != nil {
+	if err := checkpoint.BranchIsFree(ctx, r.s, b.Target); err != nil {
 		return err
 	}
 	return r.refuseBuiltOn(ctx)
@@ -206,7 +206,7 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 		why = "the rollback made it"
 	case now != was.To:
 		why = "it has moved since"
-	case BranchIsFree(ctx, r.s, was.Name) != nil:
+	case checkpoint.BranchIsFree(ctx, r.s, was.Name) != nil:
 		why = "another worktree is on it"
 	case !hasCommit(ctx, r.s, was.From):
 		why = "the commit it was at no longer exists"
@@ -252,19 +252,4 @@ func moveAside(ctx context.Context, s *checkpoint.Service, branch name.Ref, from
 	}
 	_, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
 	return err
-}
-
-// BranchIsFree returns an error if another worktree has the branch checked out. git forbids this
-// too: the other worktree's files would no longer match its HEAD.
-func BranchIsFree(ctx context.Context, s *checkpoint.Service, branch name.Ref) error {
-	list, err := s.Repo.Worktrees(ctx)
-	if err != nil {
-		return err
-	}
-	for _, w := range list {
-		if branch != "" && w.Branch == branch && w.GitDir != s.Repo.GitDir {
-			return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "branch %s is checked out in worktree %s", branch, w.Name)
-		}
-	}
-	return nil
 }

@@ -101,11 +101,6 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
-	if !req.DryRun {
-		if err := checkpoint.RefuseForeign(ctx, s, to.State, req.Session, req.Ref, "rollback"); err != nil {
-			return nil, err
-		}
-	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
 	if req.isRestore() {
 		t, err := restoring(s, req, to)

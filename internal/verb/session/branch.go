@@ -9,7 +9,6 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/verb/rollback"
 )
 
 // ownBranch creates the branch of a new session at HEAD and switches to it. A branch that
@@ -35,7 +34,7 @@ func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	case oid != s.Repo.Head.OID:
 		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it, and start the session without --branch", "branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
 	default:
-		if err := rollback.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
+		if err := checkpoint.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
 			return "", err
 		}
 	}

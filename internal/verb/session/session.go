@@ -214,6 +214,22 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	return Show(ctx, s, string(session))
 }
 
+// Follow ends that a session stays in this worktree: the branch decides again. It returns the manifest of the branch's
+// session, an empty one if there is none yet.
+func Follow(ctx context.Context, s *checkpoint.Service) (*Manifest, error) {
+	if err := checkpoint.Unchoose(s); err != nil {
+		return nil, err
+	}
+	session, err := s.HereSession(ctx)
+	if err != nil || session == "" {
+		return &Manifest{}, err
+	}
+	if err := checkpoint.Adopt(s, session); err != nil {
+		return nil, err
+	}
+	return Show(ctx, s, string(session))
+}
+
 // Close closes a session as complete, failed or abandoned (empty: complete), and removes
 // the checkpoints that its workflow does not keep after such an end. An empty request means
 // the active session.
