@@ -3,6 +3,7 @@ package answer
 import (
 	"io"
 	"strconv"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
@@ -28,6 +29,7 @@ func (a ToLand) text(p *page) {
 		field{"Lands on", say("branch " + branchName(r.Branch) + ", at " + r.From.Short())},
 		field{"Worktree", say("does not change")},
 		field{"Left out", say(p.unlanded(r))},
+		field{"Line", say(leaves(r))},
 	)
 	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
 	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
@@ -67,6 +69,9 @@ func (a Landed) text(p *page) {
 		p.line(plain("Left out: " + left))
 	}
 	p.paths(besideDatabases, render.Warning, r.Beside)
+	if left := leaves(r); left != "" {
+		p.line(plain("It " + left))
+	}
 	undo := "git checkpoint undo"
 	// Without a safety checkpoint the commits are on a new branch, and there is nothing else to
 	// undo.
@@ -74,6 +79,14 @@ func (a Landed) text(p *page) {
 		undo = "git branch -D " + branch
 	}
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" "+undo))
+}
+
+// leaves says which other lines of the session are not landed. It is empty if there are none.
+func leaves(r *land.Answer) string {
+	if len(r.LeftOut) == 0 {
+		return ""
+	}
+	return "leaves " + strings.Join(each(r.LeftOut, checkpoint.Head.About), ", ") + " out"
 }
 
 // unlanded names the steps that make no commit, and tells why. It is empty if there are none.

@@ -71,10 +71,16 @@ func (a Listed) text(p *page) {
 // heads writes a row for each line of the session other than the one here. A program sees the checkpoints
 // themselves.
 func (p *page) heads(heads []checkpoint.Head) {
+	const most = 3
 	if p.view.Layout != render.Aligned {
 		return
 	}
-	for _, h := range heads {
+	defer func() {
+		if rest := len(heads) - most; rest > 0 {
+			p.line(dim(render.Count(rest, "more line", "more lines") + ": git checkpoint list --all"))
+		}
+	}()
+	for _, h := range heads[:min(len(heads), most)] {
 		p.line(append(mention(h.Mention), dim(" · "+render.Count(h.Steps, "step", "steps")+" · "+h.Whose()+" · "+p.view.Time(h.Time.Time)))...)
 	}
 }
@@ -152,10 +158,11 @@ func words(item inspect.Item) render.Cell {
 		return cell(render.Error, item.Problem)
 	}
 	subject, _, _ := strings.Cut(item.Message, "\n")
+	against := when(item.Row.Against != "", " ("+item.Row.Against+")")
 	if subject == "" && item.Row.Files != "" {
-		return cell(render.Dim, "("+item.Row.Files+")")
+		return cell(render.Dim, "("+item.Row.Files+")"+against)
 	}
-	return say(subject)
+	return append(say(subject), dim(against))
 }
 
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a

@@ -346,6 +346,9 @@ func brings(r *rollback.Answer) string {
 
 // stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...
 func stateStep(r *rollback.Answer) string {
+	if r.Promotes != nil && r.Promotes.Session == r.Session { // another line, and the state here goes on
+		return ""
+	}
 	if r.Promotes != nil {
 		return "that of " + r.Promotes.Mention.Name
 	}

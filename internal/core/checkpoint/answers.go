@@ -33,6 +33,8 @@ type Detail struct {
 
 	Pruned []Labelled // of a create: the checkpoints that the workflow's retention rules removed
 
+	Heads func() []Head // of a create: the heads of the session's lines, if it has several; only JSON has them
+
 	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
 
 	Left    string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
@@ -126,7 +128,11 @@ func (d *Detail) MarshalJSON() ([]byte, error) {
 		Pruned    []Labelled     `json:"pruned,omitempty"`
 		Unignored []Path         `json:"no_longer_ignored,omitempty"`
 		Expired   []name.Session `json:"expired,omitempty"`
-	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned, d.Unignored, d.Expired}
+		Heads     []Head         `json:"heads,omitempty"`
+	}{string(d.Commit), string(d.Ref), string(d.Tag), d.Created, d.Pruned, d.Unignored, d.Expired, nil}
+	if d.Heads != nil {
+		more.Heads = d.Heads()
+	}
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, err

@@ -37,9 +37,12 @@ type ImportedFrom struct {
 	Files  map[string]name.OID `json:"files"`
 }
 
-// importTrailers returns the trailers for an event that names an imported checkpoint, or nil. They
+// importTrailers returns the trailers for an event that names a checkpoint that was imported or joins a line, or nil. They
 // come from the record, so that they outlive the journal.
 func importTrailers(r *record.Record) []journal.Trailer {
+	if head, joins := record.Joins.Of(r.Extra); joins && head != "" {
+		return []journal.Trailer{{Key: journal.TrailerJoins, Value: string(head)}}
+	}
 	// A member of this name in another form was written by another program. It is not ours.
 	from, ours := ImportedMember.Of(r.Extra)
 	if !ours || from.Format == "" || from.Key == "" || from.Digest == "" {

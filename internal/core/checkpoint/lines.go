@@ -4,7 +4,9 @@ package checkpoint
 // that do not know of each other each go on from their own last checkpoint.
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 )
 
 // twinPattern matches 2.4b0d, 2.1.4b0d and 3+1.4b0d: a number, and the last four characters of an id.
@@ -77,13 +80,16 @@ type Head struct {
 
 // HeadsOf returns the heads of a session that has several, that of the line here first and then the newest.
 // It is nil for a session with one line.
-func (s *Service) HeadsOf(ctx context.Context, st *journal.State) (heads []Head) {
-	found := st.Heads()
-	if len(found) < 2 {
+func (s *Service) HeadsOf(ctx context.Context, st *journal.State) []Head {
+	if len(st.Heads()) < 2 {
 		return nil
 	}
-	here := st.Here()
-	for _, e := range slices.Backward(found) {
+	return s.heads(ctx, st, st.OnLine(st.Entry(st.Place)))
+}
+
+// heads is HeadsOf for a line that is marked by place.
+func (s *Service) heads(ctx context.Context, st *journal.State, here []bool) (heads []Head) {
+	for _, e := range slices.Backward(st.Heads()) {
 		h := Head{
 			ID: e.Checkpoint, Number: NameTo(st, e), By: e.Event().By(), Worktree: e.Event().Worktree, Time: Time{Time: e.Event().Time},
 			Here: here[e.Place], Mention: s.Mentioned(ctx, st, e),
@@ -102,12 +108,61 @@ func (s *Service) HeadsOf(ctx context.Context, st *journal.State) (heads []Head)
 	return heads
 }
 
+// HeadsBeside returns the heads of other lines that have steps which the line of a checkpoint has not.
+func (s *Service) HeadsBeside(ctx context.Context, st *journal.State, e *journal.Entry) []Head {
+	return slices.DeleteFunc(s.heads(ctx, st, st.OnLine(e)), func(h Head) bool { return h.Here || h.Steps == 0 || st.OnLine(st.Entry(h.ID))[e.Place] })
+}
+
+// LinesError says that a session went on in two places, of which one has to be named.
+type LinesError struct {
+	told  *Error
+	Heads []Head
+}
+
+func (e *LinesError) Error() string { return e.told.Error() }
+
+// Unwrap returns the error with its kind and hints.
+func (e *LinesError) Unwrap() error { return e.told }
+
+// RefuseLines returns a LinesError where the worktree stands nowhere in a session with several heads. command is what takes
+// the name of one, with %s for it.
+func (s *Service) RefuseLines(ctx context.Context, st *journal.State, command string) error {
+	if st.Place != "" || len(st.Heads()) < 2 {
+		return nil
+	}
+	e := &LinesError{Failure(KindRefused, "", "%s; name one", s.WentOn(ctx, st)), s.HeadsOf(ctx, st)}
+	for _, h := range e.Heads[:min(len(e.Heads), toldHeads)] {
+		e.told.Hints = append(e.told.Hints, fmt.Sprintf("`git checkpoint "+command+"`: %s", h.Number, h.About()))
+	}
+	return e
+}
+
+// LineOf returns the newest checkpoint of the line that a checkpoint is on: itself if several lines have it.
+func LineOf(st *journal.State, e *journal.Entry) *journal.Entry {
+	var found *journal.Entry
+	for _, head := range st.Heads() {
+		if !st.OnLine(head)[e.Place] {
+			continue
+		}
+		if found != nil {
+			return e
+		}
+		found = head
+	}
+	return cmp.Or(found, e)
+}
+
 // Whose says who made a head, and where if that is no main worktree.
 func (h Head) Whose() string {
 	if h.Worktree == "" || h.Worktree == "main" {
 		return h.By
 	}
 	return h.By + ", " + h.Worktree
+}
+
+// About names the head with the number of its steps and who made it: `2.4b0d "B2" (3 steps, Ben)`.
+func (h Head) About() string {
+	return h.Mention.String() + " (" + render.Count(h.Steps, "step", "steps") + ", " + h.Whose() + ")"
 }
 
 // toldHeads is how many heads a sentence names.
@@ -150,4 +205,22 @@ func (s *Service) RecentHeads(ctx context.Context, st *journal.State) []Head {
 		return nil
 	}
 	return heads
+}
+
+// StartsAtHead reports whether the files of a checkpoint count from HEAD, and not from the one before. Only the first one that a
+// worktree made in a session may, so seen, by worktree, saves reading the others.
+func (s *Service) StartsAtHead(ctx context.Context, e *journal.Entry, seen map[string]bool) bool {
+	id := e.Event().WorktreeID
+	if e.Safety || id == "" || seen[id] {
+		return false
+	}
+	if seen[id] = true; e.Event().Previous == "" {
+		return false
+	}
+	rec, err := s.ReadRecord(ctx, e)
+	if err != nil {
+		return false
+	}
+	base, _ := record.Base.Of(rec.Extra)
+	return base == record.BaseHead
 }

@@ -67,6 +67,10 @@ func MentionOf(r *record.Record) Mention {
 	if m.Message == "" {
 		m.Files = r.Files.Named()
 	}
+	if head, joins := record.Joins.Of(r.Extra); joins {
+		step, _ := head.Step()
+		m.Note = fmt.Sprintf(" (from %d.%s)", step, string(head)[strings.LastIndexByte(string(head), '-')+1:])
+	}
 	return m
 }
 

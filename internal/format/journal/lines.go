@@ -4,7 +4,12 @@ package journal
 // do not know of each other each go on from their own last checkpoint, so a session is a tree: a line
 // is a checkpoint and what is before it, and a head is a live checkpoint that nothing live goes on from.
 
-import "git-checkpoint/internal/format/name"
+import (
+	"slices"
+	"time"
+
+	"git-checkpoint/internal/format/name"
+)
 
 // Former is an id that a worktree had before, and the tip that the journal had when it got another one.
 type Former struct {
@@ -112,6 +117,37 @@ func (f *fold) before(x int32) int32 {
 	return p
 }
 
+// TrailerJoins is an extra trailer of a create: the head of another line of the session that it brought here.
+const TrailerJoins = "Joins"
+
+// joins returns the entry of the head that x joined, none if there is none.
+func (f *fold) joins(x int32) int32 {
+	const promote = "promote"
+	if at := f.naming(int(x)); f.log.text(at, textTrigger) == promote {
+		for _, t := range f.event(at).Extra {
+			if t.Key == TrailerJoins {
+				return f.entry(name.ID(t.Value))
+			}
+		}
+	}
+	return none
+}
+
+// joined is line with the lines that were joined. What a rollback leaves behind does not count these.
+func (f *fold) joined(marked []bool, from ...int32) []bool {
+	for open := from; len(open) > 0; {
+		before := slices.Clone(marked)
+		f.line(marked, open...)
+		open = nil
+		for x, on := range marked {
+			if on && !before[x] {
+				open = append(open, f.joins(int32(x)))
+			}
+		}
+	}
+	return marked
+}
+
 // line marks the given entries and all that is before them, with the replacements of those that were rebuilt.
 func (f *fold) line(marked []bool, from ...int32) []bool {
 	for open := from; len(open) > 0; {
@@ -135,6 +171,9 @@ func (f *fold) findHeads() (heads []int32) {
 	for i := range f.first {
 		if x := int32(i); isLive(x) {
 			f.line(passed, f.before(x))
+			if y := f.joins(x); y >= 0 {
+				f.joined(passed, y)
+			}
 		}
 	}
 	for i := range f.first {
@@ -170,6 +209,29 @@ func (s *State) Heads() (heads []*Entry) {
 	return heads
 }
 
+// Held returns, by place, what no prune takes: the heads of a session with several, and where other worktrees stand than that of
+// the newest checkpoint, if the worktree wrote an event since a time.
+func (s *State) Held(since time.Time) map[int]bool {
+	held, seen, l, heads := map[int]bool{}, map[string]bool{}, &s.fold.log, s.Heads()
+	for at, n := range l.events() {
+		if time.UnixMilli(n.time).After(since) {
+			seen[l.text(at, textWorktreeID)] = true
+		}
+	}
+	for _, e := range heads {
+		if len(heads) > 1 && seen[e.Event().WorktreeID] {
+			held[e.Place] = true
+		}
+	}
+	for id := range seen {
+		x, _ := s.fold.lastMove(id, int32(len(s.fold.named)), nil)
+		if x = s.fold.alive(x); x != none && s.fold.id(x) != s.Newest {
+			held[int(x)] = true
+		}
+	}
+	return held
+}
+
 // GoOn returns the event that a create needs before it which goes on from a checkpoint other than the newest,
 // and else nil. That one, and what others left behind of what is before it, are live and newest again then,
 // as every reader expects of a create. It is no worktree's, so it is no undo level.
@@ -179,7 +241,7 @@ func (s *State) GoOn(at *Entry) *Event {
 	}
 	id, f := at.Checkpoint, s.fold
 	e := &Event{Kind: KindRollback, From: id, FromLabel: at.Label, To: id, ToLabel: at.Label, Reason: "work goes on here"}
-	for i, on := range s.OnLine(at) {
+	for i, on := range f.line(make([]bool, s.Len()), int32(at.Place)) {
 		if on && f.marks[i]&markDiscarded != 0 && f.replaced(int32(i)) == int32(i) {
 			e.Restore = append(e.Restore, f.id(int32(i)))
 		}
@@ -187,16 +249,17 @@ func (s *State) GoOn(at *Entry) *Event {
 	return e
 }
 
-// Here returns, by place, which checkpoints are on the line on which the worktree stands.
+// Here returns, by place, which checkpoints are on the line on which the worktree stands. Numbers mean those, so it leaves
+// out lines that were joined.
 func (s *State) Here() []bool { return s.fold.here() }
 
-// OnLine returns, by place, which checkpoints are on the line of one, itself included.
+// OnLine returns, by place, which checkpoints are on the line of one, itself and joined lines included.
 func (s *State) OnLine(e *Entry) []bool {
 	marked := make([]bool, s.Len())
 	if e == nil {
 		return marked
 	}
-	return s.fold.line(marked, int32(e.Place))
+	return s.fold.joined(marked, int32(e.Place))
 }
 
 // listsTo returns what a rollback to an entry leaves behind and what it brings back. What comes after it

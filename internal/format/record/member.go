@@ -46,6 +46,9 @@ const (
 	// Base is BaseHead if files and authors count from HEAD, not from the checkpoint before: its files were
 	// never in the worktree.
 	Base Member[string] = "base"
+	// Joins is the head of another line of the session, if the files have what that line has: a second checkpoint before this
+	// one, for lines only.
+	Joins Member[name.ID] = "joins"
 	// BroughtBack lists the paths whose content this program brought back from another checkpoint since the one before:
 	// it is nobody's change, and the lines have the makers that they had.
 	BroughtBack Member[[]Path] = "brought_back"

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ import (
 type LandCmd struct {
 	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
 	sessionFlag
+	Line    string `brief:"" placeholder:"<ref>" complete:"ref" help:"Land another line of the session, up to its newest step."`
 	Each    bool   `brief:"" help:"Make one commit for each milestone instead of one for all."`
 	Message string `brief:"" short:"m" placeholder:"<text>" xor:"message" help:"Message of the commit; default: the last checkpoint's, which the editor shows with the others if there are several."`
 	File    string `short:"F" placeholder:"<file>" complete:"file" xor:"message" help:"Take the message from a file; - means standard input."`
@@ -32,12 +34,15 @@ type LandCmd struct {
 
 // Run prints the plan, asks, and makes the commits.
 func (c *LandCmd) Run(ctx context.Context, app *App) error {
-	request := land.Request{Session: c.Session, Range: c.Range, Each: c.Each, Message: c.Message, Branch: c.Branch, Unscanned: unscanned(c.Yes)}
+	request := land.Request{Session: c.Session, Range: c.Range, Line: c.Line, Each: c.Each, Message: c.Message, Branch: c.Branch, Unscanned: unscanned(c.Yes)}
 	if c.Undo {
 		return c.takeBack(ctx, app)
 	}
 	if c.Each && (c.Message != "" || c.File != "") {
 		return usage.Error("--message and --file are for one commit, and --each makes several")
+	}
+	if c.Line != "" && c.Range != "" {
+		return usage.Error("--line lands a whole line, so it takes no steps")
 	}
 	if c.File != "" {
 		text, err := readDocument(app, "message", c.File)
@@ -48,6 +53,10 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		plan, err := land.Prepare(ctx, s, request)
+		if ref := app.whichLine(ctx, err); ref != "" {
+			request.Line = ref
+			plan, err = land.Prepare(ctx, s, request)
+		}
 		if err != nil {
 			return err
 		}
@@ -68,9 +77,27 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 	})
 }
 
+// whichLine asks a person for one of the lines of an error that names several. It is "" for any other error, and
+// where nobody can be asked or chooses one.
+func (a *App) whichLine(ctx context.Context, err error) string {
+	several, is := errors.AsType[*checkpoint.LinesError](err)
+	if !is || a.json || !a.Terminal.Interactive() {
+		return ""
+	}
+	var keys, lines []string
+	for _, h := range several.Heads {
+		keys, lines = append(keys, h.Number), append(lines, render.Escape(h.About()))
+	}
+	chosen, err := a.Terminal.Choose(ctx, "Which line?", keys, lines)
+	if err != nil {
+		return ""
+	}
+	return string(several.Heads[chosen].ID)
+}
+
 // takeBack undoes the last landing, unless something came after it that undo would take back first.
 func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
-	if c.Range != "" || c.Each || c.Message != "" || c.File != "" || c.Branch != "" {
+	if c.Range+c.Line != "" || c.Each || c.Message != "" || c.File != "" || c.Branch != "" {
 		return usage.Error("--undo takes back the last landing, whatever it was; it goes with -n and -y only")
 	}
 	err := app.serve(ctx, func(s *checkpoint.Service) error {

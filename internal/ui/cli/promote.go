@@ -13,7 +13,7 @@ import (
 // PromoteCmd is "git checkpoint promote": it brings the result of an attempt (see fork.go) into
 // this worktree. It works like a rollback to a checkpoint of another session, so it can be undone.
 type PromoteCmd struct {
-	Attempt          string   `arg:"" complete:"attempt" help:"Attempt, by its name, its session or its directory."`
+	Attempt          string   `arg:"" complete:"attempt" help:"Attempt, by its name, its session or its directory; with --merge also a checkpoint of another line of the session."`
 	Paths            []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Bring only these files."`
 	StateOnly        bool     `group:"workflow" xor:"mode" help:"Bring only the state, no files."`
 	Merge            bool     `brief:"" xor:"mode" help:"Merge with what changed here since the fork; refused if there are conflicts."`

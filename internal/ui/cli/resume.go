@@ -20,7 +20,7 @@ import (
 // stands, and on a terminal offers what to do with it. Without a terminal one of the flags makes
 // the choice.
 type ResumeCmd struct {
-	Ref     string `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the newest unfinished one."`
+	Ref     string `arg:"" optional:"" complete:"session" help:"Session or checkpoint; default: the active session, else the only open one of the branch, or of the repository."`
 	Type    string `group:"workflow" placeholder:"<prefix>" help:"Take the newest unfinished session whose name begins with this."`
 	Match   string `group:"workflow" placeholder:"<text>" help:"Take the newest unfinished session with this text in its name, topic or description."`
 	Current string `group:"program" placeholder:"<file>" complete:"file" help:"The issue as it is now, in JSON, to compare with: a file, or - for standard input."`
@@ -47,6 +47,10 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := resume.Do(ctx, s, request)
+		if ref := app.whichLine(ctx, err); ref != "" {
+			request.Target = ref
+			found, err = resume.Do(ctx, s, request)
+		}
 		if said := s.MayFetch(ctx); found == nil && said != "" && !app.json && app.Terminal.Interactive() {
 			if err = app.offerFetch(ctx, s, said, err); err == nil {
 				found, err = resume.Do(ctx, s, request)

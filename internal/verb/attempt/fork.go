@@ -170,6 +170,11 @@ func (f *forking) prepare(ctx context.Context) error {
 	if f.from, err = f.s.Reach(ctx, f.req.Session, f.req.Ref); err != nil {
 		return err
 	}
+	if f.req.Ref == "" || f.req.Ref == "@" {
+		if err := f.s.RefuseLines(ctx, f.from.State, "fork %s"); err != nil {
+			return err
+		}
+	}
 	e := f.from.Entry
 	if f.record, err = f.s.ReadRecord(ctx, e); err != nil {
 		return checkpoint.DamagedError(e, err)

@@ -1,28 +1,73 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
-	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// merging returns a function that merges the files here with those of an attempt. The base of this
-// three-way merge is the copy with which the attempt began. The plan of a rollback calls it with
+// prepareJoin plans to merge what another line of the session here has with the files here. The checkpoint that is made
+// joins that line, unless only some paths are brought.
+func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, req PromoteRequest) (*Promotion, error) {
+	st := from.State
+	from.Entry = checkpoint.LineOf(st, from.Entry)
+	if st.Place == "" || st.OnLine(st.Entry(st.Place))[from.Entry.Place] {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint status` names other lines", "%s is not on another line than the one here", s.Said(ctx, from.Entry))
+	}
+	into := &checkpoint.Found{Session: from.Session, State: st, Entry: st.CurrentEntry()}
+	var base *journal.Entry
+	on := st.OnLine(from.Entry)
+	for e := range st.LineTo(into.Entry) {
+		if on[e.Place] && !e.Dead {
+			base = e
+			break
+		}
+	}
+	if base == nil {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s and the line here have no checkpoint in common", s.Said(ctx, from.Entry))
+	}
+	rec, err := s.ReadRecord(ctx, from.Entry)
+	if err != nil {
+		return nil, checkpoint.DamagedError(from.Entry, err)
+	}
+	called := checkpoint.NameTo(st, from.Entry)
+	p := &Promotion{s: s, request: create.Request{Session: string(from.Session), Trigger: workflow.TriggerPromote, Large: true, Message: cmp.Or(req.Message, rec.Message)}}
+	if len(req.Paths) == 0 {
+		p.request.Joins = from.Entry.Checkpoint
+	}
+	if cmp.Or(st.Workflow, workflow.DefaultName) == workflow.DefaultName {
+		p.request.Step = new(st.Highest() + 1)
+	}
+	promotion := rollback.Promotion{
+		Into: into, Files: from, Then: &p.request,
+		What: rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.MentionOf(rec)},
+	}
+	names := threeway.Names{Ours: checkpoint.NameTo(st, into.Entry), Base: checkpoint.NameTo(st, base), Theirs: called}
+	if promotion.Merge, err = merging(ctx, s, base, names, req); err != nil {
+		return nil, err
+	}
+	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
+		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: cmp.Or(req.Reason, "promote "+called), DryRun: req.DryRun,
+	})
+	return p, err
+}
+
+// merging returns a function that merges the files here with those of an attempt or another line. The base of this
+// three-way merge is the copy with which the attempt began, or what both lines have. The plan of a rollback calls it with
 // what it captured of the worktree and with its target, and writes the result. If only some paths
 // were asked for, only these are written, and conflicts in others do not matter. What is staged
 // stays as it is.
-func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from *checkpoint.Found, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
-	first := from.State.At(0)
-	if first == nil {
-		return nil, checkpoint.NoCheckpointError(from.State)
-	}
+func merging(ctx context.Context, s *checkpoint.Service, first *journal.Entry, called threeway.Names, req PromoteRequest) (func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), error) {
 	base, err := rollback.TargetOf(ctx, s, first)
 	if err != nil {
 		return nil, err
@@ -34,7 +79,6 @@ func merging(ctx context.Context, s *checkpoint.Service, into name.Session, from
 		}
 		wanted = inspect.WithSides(wanted)
 	}
-	called := threeway.Names{Ours: string(into), Base: "the fork", Theirs: string(from.Session)}
 	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
 		changes, err := threeway.Between(ctx, s.Repo, threeway.SideOf(base), threeway.SideOf(t), called)
 		if err != nil {

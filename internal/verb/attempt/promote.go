@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/create"
@@ -59,6 +60,11 @@ type Promoted struct {
 // which it was forked. Nothing is changed.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*Promotion, error) {
 	a, err := Find(ctx, s, req.Attempt)
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.How != MergeNot {
+		if line, failed := s.Resolve(ctx, "", req.Attempt); failed == nil {
+			return prepareJoin(ctx, s, line, req)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +93,8 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	}
 	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
-		if promotion.Merge, err = merging(ctx, s, into.Session, from, req); err != nil {
+		names := threeway.Names{Ours: string(into.Session), Base: "the fork", Theirs: string(from.Session)}
+		if promotion.Merge, err = merging(ctx, s, from.State.At(0), names, req); err != nil {
 			return nil, err
 		}
 	}

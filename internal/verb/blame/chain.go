@@ -76,11 +76,16 @@ func grow(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found, link
 	if err := readMessages(ctx, s, to.Session, fresh); err != nil {
 		return err
 	}
+	seen := map[string]bool{}
 	// A long session makes many commits, so they go into a pack.
 	return s.Repo.Objects.InPacks(ctx, func() error {
-		for i := old; i < len(links); i++ {
+		for i := range links {
+			startsAtHead := s.StartsAtHead(ctx, links[i].entry, seen)
+			if i < old {
+				continue
+			}
 			var before *link
-			if i > 0 {
+			if !startsAtHead && i > 0 {
 				before = &links[i-1]
 			}
 			if err := links[i].make(ctx, s, before, restoredFrom(ctx, s, to.State, links[i].entry, links[:i])); err != nil {

@@ -145,6 +145,9 @@ func (c *draft) prepare(v store.View) error {
 	if c.req.Reverts != nil {
 		MemberReverts.Set(&r.Extra, c.req.Reverts)
 	}
+	if c.req.Joins != "" {
+		record.Joins.Set(&r.Extra, c.req.Joins)
+	}
 	if c.prev.onHead {
 		record.Base.Set(&r.Extra, record.BaseHead)
 	}

@@ -204,9 +204,10 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 		c.s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
 	}
 	c.tellHeads(ctx, res.State)
-	c.activate()
+	c.activate(ctx)
 	over := slices.Concat(c.pruneOver(ctx), c.thin(ctx))
 	d := c.detail()
+	d.Heads = func() []checkpoint.Head { return c.s.RecentHeads(ctx, res.State) }
 	d.Expired = c.pruneDue(ctx)
 	if c.left != "" {
 		d.Left = c.s.Steps(ctx, c.left)
@@ -381,7 +382,7 @@ func (c *draft) change(ctx context.Context, v store.View) (change store.Change, 
 	change.Events = append(change.Events, c.goOn(v.State)...)
 	e := c.eventOf(journal.KindCreate)
 	checkpoint.NameIn(&e, c.record, c.written.Commit)
-	e.Extra = c.ownIDs()
+	e.Extra = append(e.Extra, c.ownIDs()...)
 	change.Events = append(change.Events, e)
 	c.pruneWith(ctx, v, &change, e)
 	if c.req.Pinned {

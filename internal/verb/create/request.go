@@ -77,6 +77,7 @@ type Request struct {
 	Since          name.OID       // the tree from which changes are counted; empty: Unless, else the checkpoint before
 	Agent          *record.Agent  // the coding agent whose event caused the create
 	Reverts        []RevertedStep // of trigger revert: the checkpoints that it takes back
+	Joins          name.ID        // of trigger promote: the head of another line of the session that the files have
 	// Authors fills in who made the paths of the difference from the checkpoint before. It is called
 	// again for each try.
 	Authors func(a *record.Agent, previous name.ID, changes []git.Change) `json:"-"`

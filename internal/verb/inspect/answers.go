@@ -38,7 +38,7 @@ type Item struct {
 	Incomplete bool                 `json:"incomplete,omitempty"` // it left something out; known of the newest 1,000
 	Usage      *checkpoint.Spending `json:"usage,omitempty"`      // what the turn took, if the list is to say it
 	Others     []string             `json:"others,omitempty"`     // who else made what is in an agent's checkpoint: outside, unknown or sessions; known like Incomplete
-	Line       string               `json:"line,omitempty"`       // of a live checkpoint of another line than the one here: the id of its head
+	Line       string               `json:"line,omitempty"`       // of a live checkpoint in a session with several lines: the id of the head of its line
 	Twin       string               `json:"-"`                    // what is typed for one of another line
 	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 	Row        Row                  `json:"-"`                    // what the request asks for with Detail
@@ -157,6 +157,7 @@ type StatusAnswer struct {
 	Look               Look                      `json:"-"`
 	Others             []checkpoint.OtherSession `json:"-"`       // for people
 	MayFetch           string                    `json:"-"`       // where there is no session: how those of a remote come here
+	Stays              string                    `json:"-"`       // that the session stays on a branch that is not its own, or that has another
 	Mention            checkpoint.Mention        `json:"-"`       // of the current checkpoint; the zero value: there is none, or it is damaged
 	Happened           Happened                  `json:"-"`       // what the session ends with
 	Changed            []checkpoint.FileChange   `json:"changed"` // files that differ from the current checkpoint

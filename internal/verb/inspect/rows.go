@@ -36,6 +36,9 @@ type Row struct {
 	Files   string // where there is no message: "a, b and 3 more"
 	By      string // the agent, or the trigger unless that is manual
 	Lines   *FileCount
+	Against string // `not on the files of 3 "B3" (Ben)`: its files count from HEAD
+
+	onHead bool
 }
 
 // eachRecord calls each for the valid items with their records, from several goroutines at once. What cannot be
@@ -84,6 +87,11 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 		return err
 	}
 	if detail == DetailRows {
+		for i := range l.Items {
+			if before := st.Entry(st.Entry(l.Items[i].ID).Event().Previous); l.Items[i].Row.onHead && before != nil {
+				l.Items[i].Row.Against = "not on the files of " + s.Mentioned(ctx, st, before).String() + " (" + before.Event().By() + ")"
+			}
+		}
 		l.called(st)
 		l.countLines(ctx, s, st)
 	}
@@ -93,6 +101,8 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 // rowOf returns what a record alone says.
 func rowOf(rec *record.Record) Row {
 	row := Row{Message: rec.Message, Files: checkpoint.MentionOf(rec).Files}
+	base, _ := record.Base.Of(rec.Extra)
+	row.onHead = base == record.BaseHead
 	if rec.Trigger != workflow.TriggerManual {
 		row.By = rec.Trigger
 	}

@@ -41,7 +41,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 		session, err := s.ChooseSession(ctx, req.Session)
 		if err != nil {
 			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
-				s.WarnOfBranch(err)
+				s.WarnOfBranch(ctx, err)
 				return nil, nil // there is no session here: an empty list
 			}
 			return nil, err
@@ -86,13 +86,19 @@ func (req ListRequest) onlyLine() bool {
 	return req.Detail == DetailRows && req.Hidden == HiddenCounted && !req.All
 }
 
-// otherLine returns a function that names the line of a checkpoint, and the checkpoint, if that is another line than
-// the one here.
+// otherLine returns a function that names the line of a checkpoint, if there are several, and the checkpoint, if that is on
+// another line than the one here.
 func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
-	lines := linesOf(st, heads)
+	lines, here := linesOf(st, heads), []bool{}
+	if lines != nil {
+		here = st.Here()
+	}
 	return func(e *journal.Entry) (line, twin string) {
-		if lines == nil || !e.Live || lines[e.Place] == "" {
+		switch {
+		case lines == nil || !e.Live:
 			return "", ""
+		case here[e.Place]:
+			return string(lines[e.Place]), ""
 		}
 		return string(lines[e.Place]), checkpoint.NameTo(st, e)
 	}
@@ -111,9 +117,11 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
 	heads := s.HeadsOf(ctx, st)
 	if len(heads) > 0 && st.Place != "" && req.onlyLine() {
-		l.here = st.Here()
+		l.here = st.OnLine(st.Entry(st.Place))
 	}
-	l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
+	if !req.All {
+		l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
+	}
 	shown := l.choose(st, req, where)
 	// The messages and times of all shown checkpoints are read at once.
 	byID, problems, err := Problems(ctx, s, st, shown)
@@ -161,16 +169,16 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	return l, nil
 }
 
-// linesOf returns, by place, the head of each checkpoint that is on another line than the one here; nil if
-// there is one line only.
+// linesOf returns, by place, the head of the line that each checkpoint is on, that of the line here first; nil if there is one
+// line only.
 func linesOf(st *journal.State, heads []checkpoint.Head) []name.ID {
 	if len(heads) == 0 {
 		return nil
 	}
-	lines, here := make([]name.ID, st.Len()), st.Here()
+	lines := make([]name.ID, st.Len())
 	for _, h := range heads {
 		for i, on := range st.OnLine(st.Entry(h.ID)) {
-			if on && !here[i] && lines[i] == "" {
+			if on && lines[i] == "" {
 				lines[i] = h.ID
 			}
 		}

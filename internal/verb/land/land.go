@@ -33,6 +33,8 @@ type Request struct {
 	Session string
 	// FROM..TO, both included, or TO; empty: everything up to the current checkpoint.
 	Range string
+	// Line is a checkpoint of another line than the one here, which is landed up to its head; empty: this one.
+	Line string
 	// Each makes one commit for each milestone, not one of all steps.
 	Each bool
 	// Message replaces the messages of the checkpoints; empty: keep them.
@@ -68,6 +70,8 @@ type Answer struct {
 	// Files that belong to databases, which no commit takes.
 	Beside []checkpoint.Path     `json:"beside"`
 	Left   []checkpoint.Labelled `json:"left"` // steps that change nothing
+	// LeftOut are the heads of other lines of the session, whose steps are not landed.
+	LeftOut []checkpoint.Head `json:"left_out,omitempty"`
 	// Empty in a plan and for another branch.
 	Safety name.ID `json:"safety"`
 	DryRun bool    `json:"dry_run"`
@@ -188,6 +192,11 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			if _, made := landings[e.Checkpoint]; !made {
 				steps = append(steps, step{e, rec})
 			}
+			if base, _ := record.Base.Of(rec.Extra); base != "" {
+				before := last.State.Entry(e.Event().Previous)
+				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, e), p.s.Said(ctx, before), before.Event().By()))
+				break
+			}
 		}
 		if first != nil && e.Checkpoint == first.Entry.Checkpoint {
 			reached = true
@@ -207,9 +216,20 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 	if !ranged {
 		from, to = "", p.req.Range
 	}
+	if p.req.Line != "" {
+		to = p.req.Line
+	}
 	if last, err = p.s.Resolve(ctx, p.req.Session, to); err != nil {
 		return nil, nil, err
 	}
+	if p.req.Line != "" {
+		last.Entry = checkpoint.LineOf(last.State, last.Entry)
+	} else if to == "" {
+		if err := p.s.RefuseLines(ctx, last.State, "land --line %s"); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.Answer.LeftOut = p.s.HeadsBeside(ctx, last.State, last.Entry)
 	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
 		return nil, nil, err
 	}

@@ -311,9 +311,27 @@ func judged(e *journal.Entry, reason string) Judged {
 	}
 }
 
+// heldFor is how long after its last event a worktree counts as in use.
+const heldFor = 30 * 24 * time.Hour
+
 // Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and
-// nothing is pruned.
+// nothing is pruned. In a session that is not over, the newest of a line and where a worktree stands stay, too.
 func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+	verdicts, err := judge(ctx, s, st, items, policy)
+	if err != nil || policy.SessionStatus != "" || !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep }) {
+		return verdicts, err
+	}
+	held := st.Held(s.Now().Add(-heldFor))
+	for i, v := range verdicts {
+		if e := st.Entry(name.ID(v.ID)); !v.Keep && e != nil && held[e.Place] {
+			verdicts[i].Keep, verdicts[i].Reason = true, "a worktree stands there"
+		}
+	}
+	return verdicts, nil
+}
+
+// judge is Judge by the rules alone.
+func judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
 		return nil, err

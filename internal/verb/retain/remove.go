@@ -31,9 +31,6 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 		if err != nil {
 			return nil, err
 		}
-		if err := checkpoint.RefuseForeign(ctx, s, f.State, session, ref, "delete"); err != nil {
-			return nil, err
-		}
 		// A transaction is about one session.
 		if in != "" && in != f.Session {
 			return nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
@@ -44,6 +41,44 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 		entries = append(entries, f.Entry)
 	}
 	return removing(ctx, s, in, entries)
+}
+
+// PlanLine returns what DeleteLine removes: the live checkpoints that only the line of the first of ref has.
+func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []string) (*Removed, error) {
+	f, err := s.Resolve(ctx, session, ref[0])
+	if err != nil {
+		return nil, err
+	}
+	head := checkpoint.LineOf(f.State, f.Entry)
+	only := f.State.OnLine(head)
+	for _, other := range f.State.Heads() {
+		if on := f.State.OnLine(other); other != head && !on[head.Place] {
+			for i := range only {
+				only[i] = only[i] && !on[i]
+			}
+		}
+	}
+	var entries []*journal.Entry
+	for i, c := range f.State.Standings() {
+		if e := f.State.At(i); only[i] && c.Live {
+			if entries = append(entries, e); c.Pinned {
+				return nil, pinnedError(f.State, e)
+			}
+		}
+	}
+	if len(f.State.Heads()) < 2 || len(entries) == 0 {
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session delete` removes all checkpoints of a session", "session %q has no other line", f.Session)
+	}
+	return removing(ctx, s, f.Session, entries)
+}
+
+// DeleteLine removes what only the line of the first of ref has.
+func DeleteLine(ctx context.Context, s *checkpoint.Service, session string, ref []string) (*Removed, error) {
+	plan, err := PlanLine(ctx, s, session, ref)
+	if err == nil {
+		err = plan.drop(ctx, s, "deleted", pinnedRefuses)
+	}
+	return plan, err
 }
 
 // removing returns what the removal of checkpoints of a session removes. It names each once, and no

@@ -33,6 +33,10 @@ func (c *pushRound) findOwed() {
 		gone += len(p.Delete) - left(p.Delete)
 		left(p.Owed)
 	}
+	c.memory.Owed = 0
+	for _, ids := range c.owed {
+		c.memory.Owed += len(ids)
+	}
 	if tried > 0 {
 		c.memory.Keeps = gone == 0
 	}

@@ -16,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 )
@@ -65,6 +66,8 @@ type memory struct {
 
 	// Keeps is true while the remote does not let pruned checkpoints be deleted.
 	Keeps bool `json:"keeps,omitempty"`
+	// Owed is how many pruned checkpoints the last push left there.
+	Owed int `json:"owed,omitempty"`
 
 	file string // its name in the checkpoint directory
 }
@@ -160,7 +163,7 @@ func LastSync(s *checkpoint.Service) *RemoteStatus {
 	if newest == nil {
 		return nil
 	}
-	return &RemoteStatus{Name: newest.Remote, LastSync: newest.LastSync, Auto: newest.Auto}
+	return &RemoteStatus{Name: newest.Remote, LastSync: newest.LastSync, Auto: newest.Auto, Owed: newest.Owed, Keeps: newest.Keeps}
 }
 
 // RemoteStatus says when this worktree was last synchronised with a remote.
@@ -168,4 +171,17 @@ type RemoteStatus struct {
 	Name     string           `json:"name"`
 	LastSync *checkpoint.Time `json:"last_sync"`
 	Auto     string           `json:"auto,omitempty"` // how the last background push ended
+	Owed     int              `json:"owed,omitempty"` // pruned checkpoints that the last push left there
+	Keeps    bool             `json:"-"`              // the remote takes no deletions
+}
+
+// Owing says what the last push left at the remote, and what to do about it. It is "" if that is nothing.
+func (r *RemoteStatus) Owing() (said, hint string) {
+	switch {
+	case r == nil || r.Owed == 0:
+		return "", ""
+	case r.Keeps:
+		return fmt.Sprintf("%s takes no deletions: %s there, and ignored", r.Name, render.Count(r.Owed, "pruned checkpoint stays", "pruned checkpoints stay")), ""
+	}
+	return fmt.Sprintf("%s still at %s", render.Count(r.Owed, "pruned checkpoint is", "pruned checkpoints are"), r.Name), "`git checkpoint push` deletes them there"
 }

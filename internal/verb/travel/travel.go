@@ -70,6 +70,8 @@ type Line struct {
 	Ref     name.Ref `json:"ref"`
 	Outcome Outcome  `json:"outcome"`
 	Message string   `json:"message"`
+	// Heads are those of a session that went on in several places, in the line of the journal that says so.
+	Heads []checkpoint.Head `json:"heads,omitempty"`
 
 	Verb string `json:"-"` // "push" or "fetch"
 }

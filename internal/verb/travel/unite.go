@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
@@ -63,30 +64,32 @@ func (u *union) run(ctx context.Context) error {
 		u.t.s.Warn(w)
 	}
 	if res.Tip != u.before {
-		u.tellHeads(ctx, res.State)
+		heads := u.tellHeads(ctx, res.State)
 		outcome := OutcomeUpdated
 		if u.before == "" {
 			outcome = OutcomeCreated
 		}
-		u.lines = append(u.lines, Line{Ref: name.JournalRef(u.session), Outcome: outcome})
+		u.lines = append(u.lines, Line{Ref: name.JournalRef(u.session), Outcome: outcome, Heads: heads})
 	}
 	for _, l := range u.lines {
 		u.t.line(l.Ref, l.Outcome, l.Message)
+		u.t.answer.Lines[u.t.written[l.Ref]].Heads = l.Heads
 	}
 	return nil
 }
 
-// tellHeads says that the session went on in several places, if the fetch brought a head.
-func (u *union) tellHeads(ctx context.Context, st *journal.State) {
+// tellHeads says that the session went on in several places, if the fetch brought a head, and returns all heads.
+func (u *union) tellHeads(ctx context.Context, st *journal.State) []checkpoint.Head {
 	for _, head := range st.Heads() {
 		had := func(e *journal.Entry) bool { return e.Checkpoint == head.Checkpoint }
 		if u.before != "" && !slices.ContainsFunc(u.heads, had) {
 			if said := u.t.s.WentOn(ctx, st); said != "" {
 				u.t.s.Warn(said)
 			}
-			return
+			return u.t.s.HeadsOf(ctx, st)
 		}
 	}
+	return nil
 }
 
 // line returns the line about a checkpoint.

@@ -177,11 +177,13 @@ func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int3
 	if o, forked := checkpoint.OriginOf(st); forked {
 		of.OriginIn, of.OriginPoint = o.Session, o.Checkpoint
 	}
+	seen := map[string]bool{}
 	for i := range st.Len() {
 		if st.Standing(i).Dead {
 			continue
 		}
 		e := st.Read(i)
+		startsAtHead := b.s.StartsAtHead(ctx, e, seen)
 		p := point{Base: -1}
 		if at, known := b.known[place{of.Name, e.Checkpoint}]; known {
 			p = b.old.Checkpoints[at]
@@ -190,7 +192,7 @@ func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int3
 		}
 		p.Base, p.Via = -1, -1
 		for before := range st.LineTo(e) {
-			if at, known := number[place{of.Name, before.Checkpoint}]; known && before.Place != e.Place {
+			if at, known := number[place{of.Name, before.Checkpoint}]; known && before.Place != e.Place && !startsAtHead {
 				p.Base = at
 				break
 			}
