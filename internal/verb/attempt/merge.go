@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
