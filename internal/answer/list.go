@@ -158,11 +158,13 @@ func words(item inspect.Item) render.Cell {
 		return cell(render.Error, item.Problem)
 	}
 	subject, _, _ := strings.Cut(item.Message, "\n")
-	against := when(item.Row.Against != "", " ("+item.Row.Against+")")
-	if subject == "" && item.Row.Files != "" {
-		return cell(render.Dim, "("+item.Row.Files+")"+against)
+	if item.Row.Against != "" {
+		subject += " (" + item.Row.Against + ")"
 	}
-	return append(say(subject), dim(against))
+	if subject == "" && item.Row.Files != "" {
+		return cell(render.Dim, "("+item.Row.Files+")")
+	}
+	return say(subject)
 }
 
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
