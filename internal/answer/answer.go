@@ -14,9 +14,7 @@ package answer
 import (
 	"encoding/json"
 	"io"
-	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -171,46 +169,16 @@ func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
 	}))
 }
 
-// named returns what to call each of some paths, "" for what belongs to a database that is named anyway:
-// "app.sqlite (with its WAL)". Only the names tell, so a database has to have an extension.
-func named(paths []string) []string {
-	names, first, with := slices.Clone(paths), map[string]int{}, map[int]string{}
-	for i, path := range paths {
-		first[path] = i
-	}
-	for i, at := range paths {
-		base := worktree.DatabaseOf(at)
-		if path.Ext(base) == "" || strings.HasSuffix(at, "-shm") {
-			continue
+// oneLineEach names the paths of rows, in their second column, as worktree.OneLineEach does. changed is for a database
+// that itself stays.
+func oneLineEach(rows [][]render.Cell, changed render.Cell) (out [][]render.Cell) {
+	paths := each(rows, func(row []render.Cell) string { return row[1].Text() })
+	for i, name := range worktree.OneLineEach(paths) {
+		if name != paths[i] && worktree.DatabaseOf(paths[i]) != "" {
+			rows[i][0] = changed
 		}
-		if _, known := first[base]; !known {
-			first[base] = i
-		}
-		if first[base] != i {
-			names[i] = ""
-		}
-		what := "WAL"
-		if strings.HasSuffix(at, "-journal") {
-			what = "journal"
-		}
-		with[first[base]] += when(with[first[base]] != "", " and ") + what
-		names[first[base]] = base + " (with its " + with[first[base]] + ")"
-	}
-	return names
-}
-
-// oneLineEach gives rows, which have paths in their second column, the names of these. changed stands for a database of
-// which only what belongs to it changes.
-func oneLineEach(rows [][]render.Cell, changed render.Cell) [][]render.Cell {
-	names := named(each(rows, func(row []render.Cell) string { return row[1].Text() }))
-	out := rows[:0]
-	for i, row := range rows {
-		if was := row[1].Text(); names[i] != was && worktree.DatabaseOf(was) != "" {
-			row[0] = changed
-		}
-		row[1][0].Text = names[i]
-		if names[i] != "" {
-			out = append(out, row)
+		if rows[i][1][0].Text = name; name != "" {
+			out = append(out, rows[i])
 		}
 	}
 	return out

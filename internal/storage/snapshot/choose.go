@@ -213,7 +213,7 @@ func (s *chooser) chooseTracked(ctx context.Context, private *privateIndex, trac
 		if err == nil && f.gone {
 			err = s.gone(ctx, f, c)
 		}
-		if f.large && f.database {
+		if f.large && f.database { // what is staged does not stand for all of it
 			c.skip(Skip{Path: t.Path, Reason: ReasonLarge, Size: f.size})
 		} else if err == nil && f.large {
 			err = leave(t.Path, ReasonLarge)
@@ -308,7 +308,7 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 	case git.RefusedName(p, symlink):
 		return skip(ReasonName, info.Size())
 	case !symlink && info.Size() > rules.MaxFileSize:
-		return s.large(look, p, info.Size(), rules)
+		return candidate{path: p, size: info.Size(), large: true, database: s.files.IsDatabase(p)}, nil
 	}
 	if !symlink && s.takesLong(look, p, rules, c) {
 		return skip(ReasonUnread, info.Size())

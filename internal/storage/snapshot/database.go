@@ -77,17 +77,6 @@ func (s *chooser) gatherDatabases(scan *Scan, private *privateIndex, c *Capture)
 	}
 }
 
-// large is a file that is too large. If it is a database with more than the file, what is staged does not stand for it.
-func (s *chooser) large(look looker, p string, size int64, rules Rules) (candidate, error) {
-	f := candidate{path: p, size: size, large: true}
-	var err error
-	if s.files.IsDatabase(p) {
-		_, err = s.weigh(look, &f, rules)
-	}
-	f.database = f.size > size
-	return f, err
-}
-
 // weigh adds what belongs to a database to its size. A rule may exclude some of that, and so the database.
 func (s *chooser) weigh(look looker, f *candidate, rules Rules) (excluded bool, err error) {
 	for _, p := range worktree.Group(f.path)[1:] {

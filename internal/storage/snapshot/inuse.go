@@ -39,10 +39,7 @@ func (o Op) goesFirst() bool {
 // databaseOf returns the database, of now or of the target, that a path belongs to by its name; "" if there is none.
 func (s *planner) databaseOf(ctx context.Context, p *Plan, q string) string {
 	base := worktree.DatabaseOf(q)
-	if base == "" || s.files.IsDatabase(base) {
-		return base
-	}
-	if HasDatabase(ctx, s.repo, p.Target.Tree, base) {
+	if base == "" || s.files.IsDatabase(base) || HasDatabase(ctx, s.repo, p.Target.Tree, base) {
 		return base
 	}
 	return ""
@@ -58,8 +55,8 @@ func HasDatabase(ctx context.Context, repo *git.Repo, tree name.OID, p string) b
 	return err == nil && worktree.IsDatabase(got.Data)
 }
 
-// isLoose reports whether a path belongs to a database by its name, and no restore touches it: an -shm, or a file of
-// a database that neither side has.
+// isLoose reports whether no restore touches a path that belongs to a database: an -shm, and a file of a database that
+// neither side has.
 func (s *planner) isLoose(ctx context.Context, p *Plan, q string) bool {
 	base := worktree.DatabaseOf(q)
 	_, now, _ := s.repo.Trees.Lookup(ctx, p.Cur.Tree, base)     //nolint:errcheck // then it is not there
@@ -77,28 +74,24 @@ func (s *planner) isIdle(p string) bool {
 func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) error {
 	p.databases = map[string]string{}
 	for _, o := range p.Ops {
-		if k := o.kind(); k != OpWrite && k != OpDelete {
-			continue
-		}
 		base := s.databaseOf(ctx, p, o.Path)
-		if base == "" && (regular(o.Old.Mode) && s.files.IsDatabase(o.Path) || regular(o.New.Mode) && s.becomesDatabase(ctx, p, o)) {
+		beside := func(q string) bool {
+			info, err := s.files.Lstat(q)
+			return (err != nil || info != nil) && !s.isIdle(q)
+		}
+		data, read := p.contents[o.content()]
+		becomes := worktree.IsDatabase(data) || !read && slices.ContainsFunc(worktree.Group(o.Path)[1:], beside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
+		if base == "" && (becomes || regular(o.Old.Mode) && s.files.IsDatabase(o.Path)) {
 			base = o.Path
 		}
-		if base != "" {
-			p.databases[o.Path] = base
+		if k := o.kind(); base == "" || k != OpWrite && k != OpDelete {
+			continue
 		}
-	}
-	for base := range p.openable() {
-		for _, q := range worktree.Group(base)[1:] {
-			info, err := s.files.Lstat(q)
-			if err != nil {
+		p.databases[o.Path] = base
+		for _, q := range worktree.Group(o.Path)[1:] {
+			if _, held, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, q); err != nil {
 				return err
-			}
-			_, held, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, q)
-			if err != nil {
-				return err
-			}
-			if info != nil && !held && p.databases[q] == "" && !s.isIdle(q) {
+			} else if !held && beside(q) && !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Path == q }) {
 				p.Collisions = append(p.Collisions, Collision{Path: q, Reason: "ignored, not captured", Ignored: true})
 			}
 		}
@@ -106,35 +99,14 @@ func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) er
 	return nil
 }
 
-// becomesDatabase is HasDatabase for the target, and does not read a large file that has nothing beside it.
-func (s *planner) becomesDatabase(ctx context.Context, p *Plan, o Op) bool {
-	if data := p.contents[o.content()]; data != nil || !p.large[o.content()] {
-		return worktree.IsDatabase(data)
-	}
-	return slices.ContainsFunc(worktree.Group(o.Path)[1:], func(q string) bool {
-		info, err := s.files.Lstat(q)
-		return err == nil && info != nil && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
-	})
-}
-
-// openable returns the databases that the plan changes, or of which it changes what belongs to them.
-func (p *Plan) openable() map[string]bool {
-	bases := map[string]bool{}
-	for _, o := range p.Ops {
-		if base := p.databases[o.Path]; base != "" {
-			bases[base] = true
-		}
-	}
-	return bases
-}
-
 // refuseOpen returns an InUseError if a program has a database open that the plan changes.
 func (s *planner) refuseOpen(_ context.Context, p *Plan, _ []git.Change) error {
-	return s.refuseInUse(slices.Collect(maps.Keys(p.openable())))
-}
-
-func (s *checkout) refuseInUse(databases []string) error {
-	return s.inUse(s.files.OpenIn(databases))
+	for _, o := range p.Ops { // some that findDatabases saw stay
+		if base := p.databases[o.Path]; base != "" && !slices.Contains(p.open, base) {
+			p.open = append(p.open, base)
+		}
+	}
+	return s.inUse(s.files.OpenIn(p.open))
 }
 
 // inUse returns the error for databases that are open, nil if none is.
@@ -143,10 +115,7 @@ func (s *checkout) inUse(open map[string]string) error {
 		return nil
 	}
 	typed := func(p string) string {
-		rel, err := filepath.Rel(filepath.FromSlash("/"+s.repo.Prefix), filepath.FromSlash("/"+p))
-		if err != nil {
-			return p
-		}
+		rel, _ := filepath.Rel(filepath.FromSlash("/"+s.repo.Prefix), filepath.FromSlash("/"+p)) //nolint:errcheck // both are absolute
 		return filepath.ToSlash(rel)
 	}
 	e := &InUseError{typed(""), map[string]string{}}
@@ -158,29 +127,27 @@ func (s *checkout) inUse(open map[string]string) error {
 
 // lockDatabases has whoever opens a database of the restore wait until it ends: the old file and the new one.
 func (r *Restore) lockDatabases() error {
-	bases := map[string]bool{}
-	for _, base := range r.databases {
-		bases[base] = true
-	}
-	if err := r.worktree.refuseInUse(slices.Collect(maps.Keys(bases))); err != nil || !worktree.Locks {
+	err := r.worktree.inUse(r.worktree.files.OpenIn(r.open))
+	if !worktree.Locks {
 		return err
 	}
-	for base := range bases {
-		if f, err := r.worktree.files.OpenToLock(base); err == nil { // otherwise nobody is kept out
-			r.locked = append(r.locked, f)
-			if !worktree.LockOut(f) {
-				return r.worktree.inUse(map[string]string{base: "another program"})
-			}
+	for _, base := range r.open {
+		had := true
+		if f, failed := r.worktree.files.OpenToLock(base); failed == nil { // otherwise nobody is kept out
+			had, r.locked = worktree.LockOut(f), append(r.locked, f)
+		}
+		if err == nil && !had {
+			err = r.worktree.inUse(map[string]string{base: "another program"})
 		}
 	}
 	for i, o := range r.intent.Ops {
-		if !bases[o.Path] || o.kind() != OpWrite {
+		if !slices.Contains(r.open, o.Path) {
 			continue
 		}
-		if f, err := os.OpenFile(r.intent.newFile(i), os.O_RDWR, 0); err == nil {
-			r.locked = append(r.locked, f)
+		if f, failed := os.OpenFile(r.intent.newFile(i), os.O_RDWR, 0); failed == nil {
 			worktree.LockOut(f)
+			r.locked = append(r.locked, f)
 		}
 	}
-	return nil
+	return err
 }

@@ -134,6 +134,7 @@ type Plan struct {
 	reattributed bool              // attributes files differ between the sides, even if Scope leaves them out
 	large        map[name.OID]bool // blobs of LargeFile bytes or more, which are streamed
 	databases    map[string]string // the database that each path of Ops belongs to
+	open         []string          // the databases that nobody may have open
 	// contents are those of blobs that the plan has read to verify them, so that they are not read
 	// again when they are written. They have keptContents bytes at most.
 	contents map[name.OID][]byte

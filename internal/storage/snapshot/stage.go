@@ -31,8 +31,8 @@ type Restore struct {
 	cur   *Capture          // what was there before; nil after a kill
 	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
 
-	databases map[string]string // Plan.databases
-	locked    []*os.File        // databases that nobody else can use
+	open   []string   // Plan.open
+	locked []*os.File // of these and of their new files: nobody else can use them
 
 	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
 	contents map[name.OID][]byte // Plan.contents
@@ -59,7 +59,7 @@ type restorer struct {
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, databases: p.databases, converts: p.reattributed, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
+	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, open: p.open, converts: p.reattributed, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
 	in := &r.intent
 	in.Ops, in.Dirs, in.IndexTree, in.Index = p.Ops, p.Dirs, p.IndexTree, p.Index
 	if err := r.lock(); err != nil {

@@ -9,10 +9,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +22,8 @@ import (
 // Sides are the ends of the names of what belongs to a database.
 var Sides = []string{"-wal", "-journal"}
 
-// The bytes that SQLite locks in a database, and that of the last reader in its -shm.
-const (
-	lockPending, lockReserved, lockShared = 0x40000000, 0x40000001, 0x40000002
-	lockBytes                             = 512 // from lockPending on
-	lockLastReader                        = 127
-)
+// The bytes that SQLite locks in a database, 512 from the first on, and that of the last reader in its -shm.
+const lockPending, lockReserved, lockShared, lockBytes, lockLastReader = 0x40000000, 0x40000001, 0x40000002, 512, 127
 
 // ErrUnsteady says that a database could not be read at one moment.
 var ErrUnsteady = errors.New("a program is writing to this database")
@@ -54,6 +50,31 @@ func DatabaseOf(p string) string {
 	return ""
 }
 
+// OneLineEach returns what to call each of some paths: what belongs to a database has one line with it,
+// "app.sqlite (with its WAL)", and "" otherwise. Only names tell, so a database needs an extension.
+func OneLineEach(paths []string) []string {
+	all, named, names := map[string]bool{}, map[string]bool{}, slices.Clone(paths)
+	for _, p := range paths {
+		all[p] = true
+	}
+	for i, p := range paths {
+		base, what := cmp.Or(DatabaseOf(strings.TrimSuffix(p, "-shm")), p), ""
+		switch {
+		case path.Ext(base) == "":
+		case all[base+"-wal"]:
+			what = " (with its WAL)"
+		case all[base+"-journal"]:
+			what = " (with its journal)"
+		}
+		if what != "" && (named[base] || base != p && all[base]) {
+			names[i] = ""
+		} else if what != "" {
+			named[base], names[i] = true, base+what
+		}
+	}
+	return names
+}
+
 // IsDatabase reports whether a database is at p.
 func (w *Files) IsDatabase(p string) bool {
 	info, err := w.Lstat(p)
@@ -71,14 +92,9 @@ func (w *Files) Head(p string, n int) (head []byte, readable bool) {
 		return nil, false
 	}
 	defer f.Close() //nolint:errcheck // read only
-	return headOf(f, n), true
-}
-
-// headOf returns the first bytes of an open file, n at most.
-func headOf(f io.ReaderAt, n int) []byte {
-	head := make([]byte, n)
+	head = make([]byte, n)
 	n, _ = f.ReadAt(head, 0) //nolint:errcheck // a shorter one is of another kind
-	return head[:n]
+	return head[:n], true
 }
 
 // AtOneMoment has read look at a database, then at what belongs to it, so that what it has read last is a state of
@@ -126,14 +142,13 @@ func (w *Files) atOneMoment(ctx context.Context, p string, wait time.Duration, r
 		}
 	}
 	if err = read(p, f); err == nil && before.log != nil {
-		err = w.readSide(p+"-wal", read, func(*os.File) bool { return true })
+		err = w.readSide(p+"-wal", read)
 	}
-	if err == nil {
-		// Of a transaction that was cut off; one that is going on has changed nothing in the file yet.
-		err = w.readSide(p+"-journal", read, func(journal *os.File) bool {
-			_, busy := lockedBy(f, lockReserved, 1)
-			return isJournal(journal) && !busy
-		})
+	// A journal is of a transaction that was cut off; one that goes on has changed nothing in the file yet.
+	if err == nil && w.HasJournal(p+"-journal") {
+		if _, busy := lockedBy(f, lockReserved, 1); !busy {
+			err = w.readSide(p+"-journal", read)
+		}
 	}
 	if err != nil && !Absent(err) {
 		return false, err
@@ -142,31 +157,23 @@ func (w *Files) atOneMoment(ctx context.Context, p string, wait time.Duration, r
 	return err == nil && before.same(after), again
 }
 
-// isJournal reports whether a rollback journal has a header. SQLite takes it away at the end of a transaction.
-func isJournal(f io.ReaderAt) bool {
-	return bytes.HasPrefix(headOf(f, 8), []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"))
-}
-
-// HasJournal reports whether a rollback journal with a header is at p.
+// HasJournal reports whether a rollback journal has a header. SQLite takes it away at the end of a transaction.
 func (w *Files) HasJournal(p string) bool {
-	head, _ := w.Head(p, 8)
-	return isJournal(bytes.NewReader(head))
-}
-
-// readSide has read look at what belongs to a database, if it is there and wanted.
-func (w *Files) readSide(p string, read func(p string, f *os.File) error, wanted func(*os.File) bool) error {
 	info, err := w.Lstat(p)
 	if err != nil || info == nil || !info.Mode().IsRegular() {
-		return err
+		return false
 	}
+	head, _ := w.Head(p, 8)
+	return string(head) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+}
+
+// readSide has read look at what belongs to a database.
+func (w *Files) readSide(p string, read func(p string, f *os.File) error) error {
 	f, err := w.Open(p)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	if !wanted(f) {
-		return nil
-	}
 	return read(p, f)
 }
 
@@ -193,8 +200,9 @@ func (w *Files) note(p string, f *os.File) (m moment, err error) {
 		header, _ := w.Head(p+"-wal", 32)
 		m.header = string(header)
 	}
-	versions := headOf(f, 20)
-	m.logs = m.header != "" || len(versions) == 20 && versions[18] == 2 && versions[19] == 2
+	versions := make([]byte, 2)
+	f.ReadAt(versions, 18) //nolint:errcheck // then it has no log
+	m.logs = m.header != "" || string(versions) == "\x02\x02"
 	return m, nil
 }
 
@@ -232,11 +240,10 @@ func LockOut(f *os.File) (had bool) { return lock(f, lockPending, lockBytes, for
 // OpenToLock opens a file for LockOut.
 func (w *Files) OpenToLock(p string) (*os.File, error) { return w.open(p, os.O_RDWR) }
 
-// OpenIn returns the programs that have files open, by path, such as "node (4711)". Where the system does not list them,
-// it knows only of those that hold a lock.
+// OpenIn returns a program that has each of some files open, such as "node (4711)". Only Linux lists them, as far as this
+// process may see; otherwise those that hold a lock are known.
 func (w *Files) OpenIn(paths []string) map[string]string {
-	type inode struct{ dev, ino uint64 }
-	at, out := map[inode]string{}, map[string]string{}
+	at, out := map[[2]uint64]string{}, map[string]string{}
 	for _, p := range paths {
 		f, err := w.Open(p)
 		if err != nil {
@@ -244,19 +251,25 @@ func (w *Files) OpenIn(paths []string) map[string]string {
 		}
 		if info, err := f.Stat(); err == nil {
 			dev, ino, _ := Inode(info)
-			at[inode{dev, ino}] = p
+			at[[2]uint64{dev, ino}] = p
 		}
 		if pid, is := lockedBy(f, lockPending, lockBytes); is {
-			out[p] = program(pid)
+			out[p] = program(strconv.Itoa(pid))
 		}
 		f.Close() //nolint:errcheck // read only
 	}
-	if len(at) == 0 {
-		return nil
+	var open []string
+	if len(at) > 0 {
+		open, _ = filepath.Glob("/proc/[0-9]*/fd/*") //nolint:errcheck // the pattern is good
 	}
-	for pid, info := range openFiles() {
+	for _, file := range open {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		pid := strings.Split(file, "/")[2]
 		dev, ino, known := Inode(info)
-		if p, is := at[inode{dev, ino}]; is && known {
+		if p, is := at[[2]uint64{dev, ino}]; is && known && pid != strconv.Itoa(os.Getpid()) {
 			out[p] = program(pid)
 		}
 	}
@@ -264,13 +277,13 @@ func (w *Files) OpenIn(paths []string) map[string]string {
 }
 
 // program names a process for people.
-func program(pid int) string {
-	if pid <= 0 {
+func program(pid string) string {
+	name, err := os.ReadFile("/proc/" + pid + "/comm")
+	switch {
+	case err == nil:
+		return strings.TrimSpace(string(name)) + " (" + pid + ")"
+	case pid[0] == '-' || pid == "0": // nobody knows whose lock it is
 		return "another program"
 	}
-	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-	if err != nil {
-		name = []byte("process")
-	}
-	return strings.TrimSpace(string(name)) + " (" + strconv.Itoa(pid) + ")"
+	return "process " + pid
 }

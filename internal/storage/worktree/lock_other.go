@@ -2,20 +2,13 @@
 
 package worktree
 
-import (
-	"io/fs"
-	"iter"
-	"os"
-)
+import "os"
 
-// Locks says that SQLite's locks can be taken here.
+// Locks says that they can be taken here.
 const Locks = false
 
 const forReading, forWriting, forNone = 0, 1, 2
 
 // lock does nothing: here SQLite's locks keep others from reading, and a change is found by its stat data.
-func lock(*os.File, int64, int64, int16) bool { return true }
-
-func lockedBy(*os.File, int64, int64) (int, bool) { return 0, false }
-
-func openFiles() iter.Seq2[int, fs.FileInfo] { return func(func(int, fs.FileInfo) bool) {} }
+func lock(*os.File, int64, int64, int16) bool            { return true }
+func lockedBy(*os.File, int64, int64) (pid int, is bool) { return 0, false }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -36,6 +37,8 @@ const (
 // joins the two.
 type fileDiff struct {
 	inspect.FileCount
+	// Name is what the file is called.
+	Name string
 	// Op is added, deleted, renamed or modified.
 	Op string
 	// OldID and NewID are the blobs, if the patch has them; empty where the file does not exist.
@@ -98,6 +101,14 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 			}
 		}
 	}
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.Path
+	}
+	for i, name := range worktree.OneLineEach(all) {
+		files[i].Name = name
+	}
+	files = slices.DeleteFunc(files, func(f *fileDiff) bool { return f.Name == "" })
 	if len(shown) == 0 {
 		return files, nil
 	}

@@ -22,7 +22,6 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
-	"git-checkpoint/internal/storage/worktree"
 )
 
 // Request holds the options of `expunge`. Exactly one of Target and Rule is set.
@@ -279,16 +278,6 @@ func (p *Plan) listed(report *clearance.Report) {
 	maps.DeleteFunc(p.goal.blobs, func(oid name.OID, _ bool) bool { return found[oid] })
 }
 
-// ofDatabase reports whether a blob that was named is a database. What belongs to it goes with it.
-func (p *Plan) ofDatabase(ctx context.Context) bool {
-	for oid := range p.goal.blobs {
-		if o, err := p.s.Repo.Objects.Batch().Object(ctx, string(oid)); err == nil && worktree.IsDatabase(o.Data) {
-			return true
-		}
-	}
-	return false
-}
-
 // named adds the blobs at the path of the target, in all checkpoints, or else the blob with
 // this id.
 func (p *Plan) named(ctx context.Context) error {
@@ -300,15 +289,6 @@ func (p *Plan) named(ctx context.Context) error {
 	for _, r := range p.sessions {
 		for _, commit := range r.held {
 			r.at(ctx, commit, path, p.goal.blobs)
-		}
-	}
-	if p.ofDatabase(ctx) {
-		for _, r := range p.sessions {
-			for _, commit := range r.held {
-				for _, side := range worktree.Group(path)[1:] {
-					r.at(ctx, commit, side, p.goal.blobs)
-				}
-			}
 		}
 	}
 	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is not a secret

@@ -10,6 +10,8 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // place is an entry of the goal with its path below a tree.
@@ -93,6 +95,11 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 	for at, tree := range places {
 		if e, found, err := r.plan.s.Repo.Trees.Lookup(ctx, tree, at); err == nil && found && !e.IsTree() && e.Mode != git.ModeGitlink {
 			to[e.OID] = true
+		}
+	}
+	if snapshot.HasDatabase(ctx, r.plan.s.Repo, c.Tree, file) {
+		for _, side := range worktree.Group(file)[1:] {
+			r.at(ctx, commit, side, to)
 		}
 	}
 }
