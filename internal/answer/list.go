@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -147,7 +148,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 // message returns all of a checkpoint's message, or what is wrong with the checkpoint.
 func message(item inspect.Item) render.Cell {
 	if item.Problem == "" && item.Row.Message != "" {
-		return say(item.Row.Message)
+		return say(name.Clip(item.Row.Message, mostOfSubject))
 	}
 	return words(item)
 }
@@ -164,8 +165,11 @@ func words(item inspect.Item) render.Cell {
 	if subject == "" && item.Row.Files != "" {
 		return cell(render.Dim, "("+item.Row.Files+")")
 	}
-	return say(subject)
+	return say(name.Clip(subject, mostOfSubject))
 }
+
+// mostOfSubject is how much of a message a row shows: others may have written megabytes.
+const mostOfSubject = 1000
 
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
 // step that was repeated is 6.1, because 6 means the newest.

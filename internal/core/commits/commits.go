@@ -146,15 +146,44 @@ func (d *Draft) Edit(ctx context.Context, s *checkpoint.Service) error {
 	return nil
 }
 
+// hooksOf returns where the user's hooks are. This program overrides core.hooksPath elsewhere, so that its own
+// commands of git run no hooks.
+func hooksOf(s *checkpoint.Service) string {
+	if path, set := s.Repo.Config.Get("core.hooksPath"); set {
+		return path
+	}
+	return filepath.Join(s.Repo.CommonDir, "hooks")
+}
+
+// MayMove asks the hook reference-transaction, if there is one, whether a branch may move; an empty from
+// means that it must not be there. Nothing is moved.
+func MayMove(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
+	path := hooksOf(s)
+	if _, err := os.Stat(filepath.Join(path, "reference-transaction")); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	if from == "" {
+		from = name.OID(strings.Repeat("0", len(to)))
+	}
+	move := fmt.Sprintf("start\nupdate %s %s %s\nprepare\nabort\n", branch, to, from)
+	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--stdin"}, Config: []string{"core.hooksPath=" + path}, Stdin: strings.NewReader(move)})
+	if failed, is := errors.AsType[*git.Error](err); is {
+		return checkpoint.Failure(checkpoint.KindRefused, strings.TrimSpace(failed.Stderr), "git does not let %s move", branch)
+	}
+	return err
+}
+
+// Checkout runs the hook post-checkout of a new worktree, whose HEAD is at a commit.
+func Checkout(ctx context.Context, s *checkpoint.Service, at name.OID) {
+	if err := hook(ctx, s, "post-checkout", nil, strings.Repeat("0", len(at)), string(at), "1"); err != nil {
+		s.Warn("the hook post-checkout failed")
+	}
+}
+
 // hook runs one of the user's hooks, if it exists. A hook that fails refuses the commit. An older git
 // cannot run hooks on request, so there an existing hook is an error.
 func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string, args ...string) error {
-	// Hooks of the user are found by core.hooksPath, which this program overrides elsewhere
-	// so that its own commands of git run no hooks.
-	path, set := s.Repo.Config.Get("core.hooksPath")
-	if !set {
-		path = filepath.Join(s.Repo.CommonDir, "hooks")
-	}
+	path := hooksOf(s)
 	if version, err := s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
 		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {
 			err = checkpoint.Failure(checkpoint.KindRefused, "", "git %[2]s cannot run the hook %[1]s for another program; git %[3]s can", hook, version, hooksRun)

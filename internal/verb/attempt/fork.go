@@ -16,6 +16,7 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/commits"
 	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -290,6 +291,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	f.s.Trace("filled")
+	commits.Checkout(ctx, p.s, f.head) // the files are there, as for git worktree add
 	if err := copyIgnored(ctx, f.s, p.s, f.ignored); err != nil {
 		return err
 	}

@@ -118,6 +118,9 @@ func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definitio
 		To: "branch " + k.branch.Short(), Tips: []name.OID{k.oid}, Held: []name.OID{k.from}, Labels: []clearance.Holder{{Commit: k.oid, Label: c.record.Label}},
 	})
 	if err == nil {
+		err = commits.MayMove(ctx, c.s, k.branch, k.from, k.oid)
+	}
+	if err == nil {
 		c.landing = k
 	}
 	return err

@@ -383,9 +383,15 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	if p.req.Branch != "" {
+		if err := commits.MayMove(ctx, p.s, a.Branch, "", a.To); err != nil {
+			return nil, err
+		}
 		a.DryRun = false
 		_, err := p.s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: land", string(a.Branch), string(a.To), "") // "": it must not be there
 		return a, err
+	}
+	if err := commits.MayMove(ctx, p.s, a.Branch, a.From, a.To); err != nil {
+		return nil, err
 	}
 	return a, p.move(ctx)
 }

@@ -47,6 +47,31 @@ func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	return nil, nil
 }
 
+// lookAtAlternates names the places in which git looks for more objects. Some of a checkpoint may be there only.
+func lookAtAlternates(_ context.Context, s *checkpoint.Service) (out []Problem, err error) {
+	objects := filepath.Join(s.Repo.CommonDir, "objects")
+	data, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range strings.Lines(string(data)) {
+		dir := strings.TrimSpace(line)
+		if dir == "" || dir[0] == '#' {
+			continue
+		}
+		at := dir
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(objects, at)
+		}
+		p := Problem{Kind: "alternates", Level: LevelAdvice, Object: dir, Message: "objects of checkpoints may be there only, and go when it goes", Hint: "`git repack -a -d` copies them here"}
+		if _, err := os.Stat(at); err != nil {
+			p.Level, p.Message, p.Hint = LevelProblem, "git looks for objects there, and it is not there", "bring it back, or take the line out of objects/info/alternates"
+		}
+		out = append(out, p)
+	}
+	return out, err
+}
+
 // isHere reports whether a directory belongs to the current worktree.
 func isHere(s *checkpoint.Service, dir checkpoint.OwnDir) bool {
 	return dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint")

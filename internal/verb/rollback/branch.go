@@ -62,7 +62,7 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 		b.CommitsLeft = n
 	}
 	back, stays, err := r.branchBack(ctx, b.Target)
-	b.Back, b.warnings = back, append(b.warnings, stays...)
+	b.Back, b.warnings = back, append(append(b.warnings, stays...), b.sent(ctx, r.s)...)
 	if err != nil || !b.Moved {
 		return b, err
 	}
@@ -70,6 +70,21 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 		return b, err
 	}
 	return b.leaveBehind(ctx, r.s)
+}
+
+// sent warns if a remote has commits that leave the branch.
+func (b *branchMove) sent(ctx context.Context, s *checkpoint.Service) []string {
+	if !b.Moved || b.From == "" || b.To == "" {
+		return nil
+	}
+	if n, err := s.Repo.Commits.CountBetween(ctx, b.To, b.From); err != nil || n == 0 {
+		return nil
+	}
+	at, _ := s.Repo.Output(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+string(b.From), "refs/remotes/") //nolint:errcheck // nothing is known then
+	if at = strings.TrimSpace(at); at == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has the commits that leave the branch, and keeps them", render.Escape(at))}
 }
 
 // mayMove refuses a move of HEAD that is impossible, or that takes the user's commits off the branch.

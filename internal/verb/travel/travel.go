@@ -354,6 +354,8 @@ func (t *transfer) verdict() error {
 			rejected++
 			if strings.Contains(l.Message, "hidden ref") {
 				hint = "`git checkpoint init --remote-check` shows what the remote accepts"
+			} else if strings.Contains(l.Message, "shallow update") {
+				hint = "this clone is shallow, and the remote lacks what it lacks: " + checkpoint.UnshallowHint
 			}
 		}
 	}

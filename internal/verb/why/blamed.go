@@ -57,6 +57,16 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	return lines, whole, nil
 }
 
+// LostList says which setting names a list of commits to ignore that is not here: git blame refuses then. Empty: none.
+func LostList(s *checkpoint.Service) string {
+	for _, file := range s.Repo.Config.All("blame.ignoreRevsFile") {
+		if _, err := os.Stat(filepath.Join(s.Repo.WorkTree, file)); err != nil && !filepath.IsAbs(file) {
+			return "blame.ignoreRevsFile in git's configuration names it, and git blame refuses without it; an empty file does, or `git config --unset blame.ignoreRevsFile`"
+		}
+	}
+	return ""
+}
+
 // blame runs git blame. said is why it refused.
 func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out string, err error) {
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain", "--no-textconv"}, args...)})
@@ -72,7 +82,7 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedL
 	whole, there := linesAt(s.Repo.WorkTree, path)
 	switch {
 	case !strings.HasPrefix(said, "no such path") && !strings.HasPrefix(said, "no such ref") && !strings.HasPrefix(said, "cannot stat") && !strings.HasPrefix(said, "Cannot lstat"):
-		return nil, nil, noLines(said)
+		return nil, nil, noLines(s, said)
 	case !there:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(path, name.Said))
 	}
@@ -95,7 +105,7 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedL
 }
 
 // noLines is the error for what git blame said of the lines or the options.
-func noLines(said string) error {
+func noLines(s *checkpoint.Service, said string) error {
 	said = strings.TrimSpace(said)
 	switch {
 	case strings.Contains(said, "invalid line number"):
@@ -103,7 +113,7 @@ func noLines(said string) error {
 	case strings.Contains(said, " has only "), strings.Contains(said, "no match"):
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s", said)
 	}
-	return checkpoint.Usage("", "%s", said)
+	return checkpoint.Usage(LostList(s), "%s", said)
 }
 
 var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`) })
