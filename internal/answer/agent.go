@@ -184,7 +184,7 @@ func (a Connected) done(p *page, planned connect.Planned) {
 		p.line(dim("  " + after))
 	}
 	if t := a.Trials[planned.Agent.Name]; t != nil && t.Step != "" {
-		p.line(plain("  tried: a prompt in a scratch repository became the step " + t.Step))
+		p.line(plain("  tried: a prompt in a scratch repository became the step " + p.short(t.Step)))
 	}
 	p.line(plain("Take out: " + connect.Removal(planned.Agent.Name, a.Plan.Scope)))
 }

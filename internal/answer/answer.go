@@ -108,7 +108,7 @@ func (p *page) fields(rows ...field) {
 			named = append(named, []render.Cell{cell(render.Dim, row.name), row.value})
 		}
 	}
-	p.table([]render.Column{{}, {Min: 20}}, named)
+	p.table([]render.Column{{}, {Min: 20, Wrap: true}}, named)
 }
 
 // section writes a heading and indented rows, shortened for people; without a title it is only the

@@ -323,9 +323,9 @@ func TestLongLists(t *testing.T) {
 	}{
 		{answer.Planned{Plan: plan}, render.Aligned, []string{"cp-0, cp-1,", "cp-4, … and 35 more"}, "cp-5"},
 		{answer.Planned{Plan: plan}, render.Tabbed, []string{"cp-0, cp-1,", "cp-38, cp-39"}, "more"},
-		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 25 before: git checkpoint resume demo --json\n", "step 25\n", "step 39\n", `{"n":1}`}, "step 24"},
-		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 1,983 before: git checkpoint list --all\n", "\tstep 1983\n", "step 2002\n"}, "step 1982\n"},
-		{answer.Resumed{Resume: report}, render.Tabbed, []string{"step 25", "step 39", `a "b" é`, "\té\n", `{"n":1}`}, "step 24"},
+		{answer.Resumed{Resume: report}, render.Aligned, []string{"… 42 before: git checkpoint resume demo --json\n", `{"n":1}`}, "step 39"},
+		{answer.Resumed{Resume: long}, render.Tabbed, []string{"… 2,000 before: git checkpoint list --all\n", "\tstep 2000\n", "step 2002\n"}, "step 1999\n"},
+		{answer.Resumed{Resume: report}, render.Tabbed, []string{"\t\"\n", `{"n":1}`}, "step 39"},
 	} {
 		var b bytes.Buffer
 		if err := answer.Text(&b, render.View{Layout: c.layout, Now: now(), Width: 200}, c.a); err != nil {

@@ -35,7 +35,7 @@ func (a Forked) text(p *page) {
 	for _, made := range a.Made {
 		if r := made.Run; r != nil {
 			ran = true
-			p.line(plain(made.Name+": "), render.Span{Role: roleOf(r.Code), Text: endOf(r)})
+			p.line(plain(made.Name+": "), render.Span{Role: roleOf(r.Code), Text: p.endOf(r)})
 		}
 	}
 	if len(a.Made) > 0 {
@@ -69,14 +69,14 @@ func roleOf(code int) render.Role {
 }
 
 // endOf describes how a command ended, and the checkpoint that it made or why there is none.
-func endOf(r *attempt.Ran) string {
+func (p *page) endOf(r *attempt.Ran) string {
 	text := "succeeded"
 	if r.Code != 0 {
 		text = fmt.Sprintf("failed with exit code %d", r.Code)
 	}
 	switch {
 	case r.Label != "":
-		text += ", " + r.Label
+		text += ", " + p.short(r.Label)
 	case r.Problem != "":
 		text += ": " + r.Problem
 	}
@@ -209,13 +209,13 @@ func (a Removal) text(p *page) {
 	case r.Attempt.Unfinished:
 		first, stays = "nothing; the fork was cut off before it had a session", ""
 	case r.Saves:
-		first = "a checkpoint of what is there" + when(r.Changed > 0, " ("+render.Count(r.Changed, "file differs", "files differ")+")")
+		first = "what is there" + when(r.Changed > 0, " ("+render.Count(r.Changed, "file differs", "files differ")+")")
 	case len(r.Ignored)+len(r.Lost) > 0:
 		first = "nothing; its newest checkpoint has everything but what is listed below"
 	}
 	p.fields(
 		field{"Removes", say(r.Attempt.Worktree)},
-		field{"First", say(first)},
+		field{savesFirst, say(first)},
 		field{"Stays", cell(render.ID, stays)},
 	)
 	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
@@ -234,7 +234,7 @@ func (a RemovedAttempt) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 func (a RemovedAttempt) text(p *page) {
 	p.done("Removed: "+a.Done.Attempt.Worktree, "")
 	if a.Done.Kept != "" {
-		p.line(plain("What was there is kept as " + string(a.Done.Kept)))
+		p.line(plain("What was there is kept in session " + string(a.Done.Attempt.Session) + when(p.view.Verbose, ": "+string(a.Done.Kept))))
 	}
 }
 

@@ -27,7 +27,7 @@ func (a Blamed) text(p *page) {
 	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
 	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
-		from := cell(render.ID, cmp.Or(l.Ref, l.Label))
+		from := cell(render.ID, cmp.Or(l.Ref, p.short(l.Label)))
 		if l.Label == "" && l.Commit != "" {
 			from = cell(render.Dim, l.Commit.Short())
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -54,20 +55,29 @@ func mention(m checkpoint.Mention) render.Cell {
 	return []render.Span{{Role: render.ID, Text: m.Name}, plain(strings.TrimPrefix(m.String(), m.Name))}
 }
 
-// name returns what people type for a checkpoint; in a pipe its label.
-func (p *page) name(c checkpoint.Labelled) string {
-	if p.view.Layout == render.Aligned && c.Mention.Name != "" {
-		return c.Mention.Name
+// name returns what people type for a checkpoint; with --verbose its label.
+func (p *page) name(c checkpoint.Labelled) string { return p.mentioned(c).Name }
+
+// called is mention for a list.
+func (p *page) called(c checkpoint.Labelled) render.Cell { return mention(p.mentioned(c)) }
+
+// mentioned returns how an answer mentions a checkpoint: with --verbose by its label.
+func (p *page) mentioned(c checkpoint.Labelled) checkpoint.Mention {
+	if p.view.Verbose || c.Mention.Name == "" {
+		return checkpoint.Mention{Name: p.short(c.Label)}
 	}
-	return c.Label
+	return c.Mention
 }
 
-// called is mention for a list: in a pipe it has the label.
-func (p *page) called(c checkpoint.Labelled) render.Cell {
-	if p.view.Layout == render.Aligned && c.Mention.Name != "" {
-		return mention(c.Mention)
+// numbered matches the label of a step without a name.
+var numbered = regexp.MustCompile(`^cp-0*(\d+)(\+.*)?$`)
+
+// short returns a label, or without --verbose the number that people type for it, where that is known from it alone.
+func (p *page) short(label string) string {
+	if p.view.Verbose {
+		return label
 	}
-	return cell(render.ID, c.Label)
+	return numbered.ReplaceAllString(label, "$1$2")
 }
 
 // holds says how much a checkpoint holds: the first one of a session all its files and how they
@@ -150,9 +160,9 @@ func (a Shown) Document() ([]byte, error) {
 func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
 	people := p.view.Layout == render.Aligned
-	title := cell(render.ID, r.Label)
-	if people {
-		title = cell(render.ID, cmp.Or(d.Called, checkpoint.CalledOf(r)))
+	title := cell(render.ID, cmp.Or(d.Called, checkpoint.CalledOf(r)))
+	if p.view.Verbose && !people {
+		title = cell(render.ID, r.Label)
 	}
 	for _, mark := range (marks{current: d.Current, discarded: d.Discarded, pinned: d.Pinned, incomplete: inspect.Incomplete(r.Snapshot.Skipped)}).spans(p.view.Layout) {
 		title = append(title, plain(" "), mark)
@@ -168,7 +178,7 @@ func (a Shown) text(p *page) {
 		p.gap()
 	}
 	p.captured(d, a.Since)
-	if people && a.Since != nil && a.Since.Known {
+	if a.Since != nil && a.Since.Known && (people || !p.view.Verbose) {
 		p.stateChanges(a.Since.State)
 	} else {
 		p.members("State", r.State)
@@ -187,11 +197,12 @@ func (a Shown) text(p *page) {
 func (p *page) identity(d *checkpoint.Detail) {
 	r := d.Record
 	unusual := func(value, usual string) render.Cell {
-		return say(when(value != usual || p.view.Layout == render.Tabbed, value))
+		return say(when(value != usual || p.view.Layout == render.Tabbed && p.view.Verbose, value))
 	}
 	if p.view.Layout == render.Tabbed { // people have them in the first line
 		p.fields(field{"Session", say(string(r.Session))}, field{"Topic", say(r.Topic)}, field{"Time", say(p.view.Time(r.CreatedAt))})
 	}
+	named := func(text string) render.Cell { return say(when(p.view.Verbose, text)) }
 	p.fields(
 		field{"Step", unusual(stepOf(d), checkpoint.CalledOf(r))},
 		field{"Trigger", unusual(r.Trigger, workflow.TriggerManual)},
@@ -202,11 +213,11 @@ func (p *page) identity(d *checkpoint.Detail) {
 		field{"Staged", say(when(len(r.Git.Staged) > 0, render.Count(len(r.Git.Staged), "file", "files")))},
 		field{"Tokens", say(d.Usage.Words())},
 		field{"Rebuilt from", say(string(r.RebuiltFrom))},
-		field{"Label", unusual(r.Label, checkpoint.CalledOf(r))},
-		field{"Id", say(string(r.ID))},
 		field{"Commit", cell(render.ID, p.view.OID(d.Commit))},
-		field{"For git", say(d.Plain)},
-		field{"Tag", say(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
+		field{"Label", named(r.Label)},
+		field{"Id", named(string(r.ID))},
+		field{"For git", named(d.Plain)},
+		field{"Tag", named(strings.TrimPrefix(string(d.Tag), "refs/tags/"))},
 	)
 }
 

@@ -25,18 +25,11 @@ func (a Compared) JSON(w io.Writer) error { return jsonLine(w, a.Difference) }
 func (a Compared) text(p *page) {
 	p.names = a.Files
 	d := a.Difference
-	to := plain("the worktree now")
+	title := append(p.called(checkpoint.Labelled{Label: d.From.Label, Mention: d.Mentioned[0]}), plain(" → "))
 	if d.To != nil {
-		to = render.Span{Role: render.ID, Text: d.To.Label}
-	}
-	title := []render.Span{{Role: render.ID, Text: d.From.Label}, plain(" → "), to}
-	if p.view.Layout == render.Aligned && d.Mentioned[0].Name != "" {
-		title = append(mention(d.Mentioned[0]), plain(" → "))
-		if d.To != nil {
-			title = append(title, mention(d.Mentioned[1])...)
-		} else {
-			title = append(title, to)
-		}
+		title = append(title, p.called(checkpoint.Labelled{Label: d.To.Label, Mention: d.Mentioned[1]})...)
+	} else {
+		title = append(title, plain("the worktree now"))
 	}
 	p.line(title...)
 	if !d.Differs() && len(d.Repositories) == 0 {

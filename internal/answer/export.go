@@ -63,7 +63,7 @@ func (p *page) documents(list []transfer.Imported) {
 			files = "files of " + d.Commit.Short()
 		}
 		return []render.Cell{
-			say(d.Action), cell(render.ID, d.Label), cell(render.Dim, string(d.Session)), say(files), cell(render.Dim, d.Path),
+			say(d.Action), cell(render.ID, p.short(d.Label)), cell(render.Dim, string(d.Session)), say(files), cell(render.Dim, d.Path),
 		}
 	})
 	p.section("", []render.Column{{}, {Min: 12}, {}, {}, {Min: 20}}, rows)

@@ -128,7 +128,7 @@ func (a Guarded) rows(p *page) {
 		}
 		return []render.Cell{
 			say(where), say(s.What), cell(render.ID, s.Rule),
-			say(s.Checkpoint), cell(render.Dim, s.Allowed),
+			say(p.short(s.Checkpoint)), cell(render.Dim, s.Allowed),
 		}
 	}))
 }

@@ -16,26 +16,21 @@ import (
 // Audit is the answer of history: the events of a session's journal, oldest first.
 type Audit []inspect.HistoryLine
 
-// AuditBrief is an Audit without ids and persons where a person reads it.
-type AuditBrief struct{ Audit }
-
-// text writes the table of events: for programs the whole one.
-func (a AuditBrief) text(p *page) {
-	if p.view.Layout == render.Tabbed {
-		a.Audit.text(p)
-		return
-	}
-	columns := []render.Column{{Title: "Age"}, {Title: "Event"}, {Title: "What", Min: 20}, {Title: "Reason", Min: 8}}
-	p.table(columns, each(a.Audit, func(e inspect.HistoryLine) []render.Cell {
-		return []render.Cell{say(p.view.Age(e.Time.Time)), say(happened(e)), say(e.What), say(cmp.Or(e.Reason, e.Status))}
-	}))
-}
-
 // JSON writes a line for each event.
 func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
 
-// text writes the table of events.
+// text writes the table of events, with --verbose with ids and persons.
 func (a Audit) text(p *page) {
+	if !p.view.Verbose {
+		columns := []render.Column{{Title: "Age"}, {Title: "Event"}, {Title: "What", Min: 20}, {Title: "Reason", Min: 8}, {Title: "Next"}}
+		if p.view.Layout == render.Tabbed {
+			columns[0].Title = "Time"
+		}
+		p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
+			return []render.Cell{say(p.view.Age(e.Time.Time)), say(happened(e)), say(e.What), say(cmp.Or(e.Reason, e.Status)), cell(render.Hint, e.Next)}
+		}))
+		return
+	}
 	// An event names only its own checkpoint by label, so collect the labels from all events.
 	labels := map[name.ID]string{}
 	for _, e := range a {
@@ -65,7 +60,7 @@ func happened(e inspect.HistoryLine) string {
 // labels repeat after a rollback.
 func (p *page) labelled(labels map[name.ID]string) func(name.ID) string {
 	return func(id name.ID) string {
-		if label := labels[id]; label != "" && p.view.Layout == render.Aligned {
+		if label := labels[id]; label != "" && (p.view.Layout == render.Aligned || !p.view.Verbose) {
 			return label
 		}
 		return string(id)

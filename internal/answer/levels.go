@@ -24,9 +24,7 @@ func (a Levels) text(p *page) {
 		{Title: "Goes to"}, {Title: "Safety"},
 	}
 	all := slices.Concat(a.Undo, a.Redo)
-	if p.view.Layout == render.Aligned {
-		// The first columns tell the rows apart. There is no room for the ids of the safety
-		// checkpoints.
+	if !p.view.Verbose { // the first columns tell the rows apart
 		columns = []render.Column{{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Rollback", Min: 36}, {Title: "Files", Align: render.Right}, {Title: "Goes to", Min: 8}, {Title: "Time", Min: 8}}
 	}
 	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {
@@ -40,7 +38,7 @@ func (a Levels) text(p *page) {
 		if !l.Available {
 			safety = cell(render.Warning, "pruned")
 		}
-		if p.view.Layout == render.Aligned {
+		if !p.view.Verbose {
 			what := say(l.Said)
 			if !l.Available {
 				what = cell(render.Warning, "pruned: "+l.Said)

@@ -120,23 +120,27 @@ func (p *page) none() {
 	}
 }
 
-// items writes the list for programs: all columns and whole messages, in the order of the list for people.
+// items writes the list for programs: all columns, with --verbose labels and ids, too, and whole messages, in the order of the list for people.
 func (p *page) items(items []inspect.Item, usage bool) {
-	columns := []render.Column{
-		{Title: "#"}, {Title: "Checkpoint"}, {Title: "Time"}, {Title: "Trigger"}, {Title: "Files"}, {Title: "Status"}, {Title: "Marks"}, {Title: "Message"}, {Title: "Id"},
+	titles, ids := []string{"#", "Time", "Trigger", "Files", "Status", "Marks", "Message"}, p.view.Verbose
+	if ids {
+		titles = slices.Insert(append(titles, "Id"), 1, "Checkpoint")
 	}
 	if usage {
-		columns = append(columns, render.Column{Title: "Tokens"}, render.Column{Title: "Price"})
+		titles = append(titles, "Tokens", "Price")
 	}
-	p.table(columns, each(newestFirst(items), func(item inspect.Item) []render.Cell {
+	p.table(each(titles, func(title string) render.Column { return render.Column{Title: title} }), each(newestFirst(items), func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim
 		}
 		row := []render.Cell{
-			cell(role, Number(item)), cell(role, item.Label), say(p.view.Time(item.CreatedAt.Time)),
+			cell(role, Number(item)), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans(p.view.Layout)), message(item), cell(render.Dim, string(item.ID)),
+			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans(p.view.Layout)), message(item),
+		}
+		if ids {
+			row = slices.Insert(append(row, cell(render.Dim, string(item.ID))), 1, cell(role, item.Label))
 		}
 		if usage {
 			row = append(row, say(tokensOf(item.Usage)), say(priceOf(item.Usage)))

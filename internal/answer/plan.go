@@ -74,15 +74,19 @@ func (a Planned) text(p *page) {
 	}
 	p.fields(heading...)
 	p.plannedFiles(r)
+	left, count := p.leaves(r)
+	leaves := "Leaves"
+	if len(r.Levels) > 0 && r.Levels[0].List == "undo" {
+		leaves = "Undo removes"
+	}
 	p.fields(
-		field{"Brings", say(brings(r))},
+		field{"Restores only", say(restores(r))},
 		field{"State", state},
-		field{"Leaves", say(when(!landings(r), p.leaves(r)+when(len(r.Leaves) == 1, "   "+bringsBack(r))))},
-		field{"", say(when(len(r.Leaves) > 1 && !landings(r), bringsBack(r)))},
+		field{leaves, say(when(!landings(r) && len(r.Leaves) > 0, left+count+"   "+bringsBack(r)))},
 		field{"Branch", say(branchPlan(r, p.view))},
 		field{"Index", say(indexPlan(r))},
 		field{"Chat", say(chatPlan(r))},
-		field{"First", say("a safety checkpoint of what is here now")},
+		field{savesFirst, say(hereNow)},
 		field{"Note", say(r.SavedSince)},
 	)
 	p.indexPaths(r)
@@ -100,17 +104,37 @@ func (a Planned) text(p *page) {
 	p.othersWork(r)
 }
 
-// leavesListed is how many checkpoints that are left behind are named to a person.
+// How a plan says that what is here is saved before anything changes.
+const savesFirst, hereNow = "Saves first", "what is here now"
+
+// leavesListed is how many checkpoints that are left behind are named to a person, if they are no row of numbers.
 const leavesListed = 5
 
-// leaves names the checkpoints that are left behind. It is empty if there are none.
-func (p *page) leaves(r *rollback.Answer) string {
-	shown, more := cut(p, r.Leaves, leavesListed)
-	text := strings.Join(each(shown, checkpoint.Mention.String), ", ")
-	if more > 0 {
-		text += ", … and " + strconv.Itoa(more) + " more"
+// leaves names the checkpoints that are left behind, one with its message, more by their numbers, and counts them.
+// Both texts are empty if there are none.
+func (p *page) leaves(r *rollback.Answer) (text, count string) {
+	named := each(r.Leaves, func(m checkpoint.Mention) string { return m.Name })
+	step := func(name string) (n int) {
+		_, _ = fmt.Sscanf(name, "%d", &n) // 0 for a name that is no number
+		return n
 	}
-	return text + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")")
+	steps := 0
+	for i, name := range named {
+		if step(name) == 0 || i > 0 && step(name) < step(named[i-1]) {
+			steps = 0
+			break
+		}
+		if strconv.Itoa(step(name)) == name {
+			steps++
+		}
+	}
+	if last := len(named) - 1; last > 0 && steps > 0 {
+		text, count = named[0]+" to "+named[last], " ("+render.Count(steps, "step", "steps")+")"
+	} else {
+		shown, more := cut(p, r.Leaves, leavesListed)
+		text = strings.Join(each(shown, checkpoint.Mention.String), ", ") + when(more > 0, ", … and "+strconv.Itoa(more)+" more")
+	}
+	return text, count + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")")
 }
 
 // bringsBack names the command that brings back what is left behind.
@@ -327,17 +351,17 @@ func commonDirectory(paths []checkpoint.Path) string {
 	return dir
 }
 
-// brings describes what a partial rollback restores. It is empty for a complete one.
-func brings(r *rollback.Answer) string {
+// restores describes what a partial rollback restores. It is empty for a complete one.
+func restores(r *rollback.Answer) string {
 	switch r.Mode {
 	case rollback.ModePaths:
-		return "only these paths and their index entries" + when(!r.Stays, ", and the state")
+		return "these paths and their index entries" + when(!r.Stays, ", and the state")
 	case rollback.ModeWorktree:
-		return "only the files; the index stays as it is"
+		return "the files"
 	case rollback.ModeState:
-		return "only the state; the files stay as they are"
+		return "the state"
 	case rollback.ModeProduced:
-		return "only the files that changed between checkpoints of this session"
+		return "the files that changed between checkpoints of this session"
 	case rollback.ModeAll:
 		return ""
 	}

@@ -7,24 +7,25 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
+const indexStays = "unchanged"
+
 // indexPlan says what happens to the index because HEAD has other files than when it was recorded. It
 // is empty if the index comes back as it was.
 func indexPlan(r *rollback.Answer) string {
 	i := r.Index
 	switch {
 	case i == nil:
-		return ""
+		return when(r.Mode == rollback.ModeWorktree, indexStays)
 	case i.Stays != "":
-		return "stays as it is"
+		return indexStays
 	case len(i.Staged) == 0:
-		return "nothing is staged again; it follows " + headAfter(r)
+		return "nothing staged, otherwise as " + headAfter(r) + " has it"
 	}
-	again := "entry staged then is staged again"
-	several := "entries staged then are staged again"
+	staged := "staged as then"
 	if r.Mode == rollback.ModeWorktree {
-		again, several = "entry stays staged", "entries stay staged"
+		staged = "still staged"
 	}
-	return render.Count(len(i.Staged), again, several) + "; the rest follows " + headAfter(r)
+	return render.Count(len(i.Staged), "entry", "entries") + " " + staged + ", otherwise as " + headAfter(r) + " has it"
 }
 
 // headAfter returns the branch that HEAD is on after a move, or HEAD.

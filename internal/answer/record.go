@@ -45,7 +45,7 @@ func (p *page) outputs(d *checkpoint.Detail) {
 		// The source of a transcript is a file of the agent that has grown since, so name the
 		// command that shows these lines.
 		if key == record.TranscriptOutput && agent.Transcript != nil {
-			o.Source = record.Path("git checkpoint transcript " + d.Record.Label)
+			o.Source = record.Path("git checkpoint transcript " + p.short(d.Record.Label))
 		}
 		return []render.Cell{
 			say(key), say(length(o.Lines, o.Entries)),
@@ -66,7 +66,7 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 	}{{"added", files.Created}, {"modified", files.Modified}, {"deleted", files.Deleted}} {
 		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell {
 			row := fileRow(changed.op, string(path))
-			if since == nil || p.view.Layout == render.Tabbed {
+			if since == nil {
 				return row
 			}
 			n, counted := since.Lines[string(path)]

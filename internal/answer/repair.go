@@ -22,7 +22,7 @@ func (a Validated) text(p *page) {
 	if a.OK && len(a.Findings) == 0 && p.view.Layout == render.Aligned {
 		return // people see what is wrong, and the sum
 	}
-	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
+	subject := subjectOf(a.Session, a.Checkpoint, p.short(a.Label))
 	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
 	if !a.OK {
 		line[0] = render.Span{Role: render.Error, Text: "✗ "}
@@ -131,7 +131,7 @@ func (a Rebuilt) JSON(w io.Writer) error { return jsonLine(w, (*repair.Rebuilt)(
 // text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
 // damaged.
 func (a Rebuilt) text(p *page) {
-	subject := subjectOf(a.Session, a.Checkpoint, a.Label)
+	subject := subjectOf(a.Session, a.Checkpoint, p.short(a.Label))
 	mark := render.Span{Role: render.Success, Text: "✓ "}
 	if !a.OK {
 		mark = render.Span{Role: render.Error, Text: "✗ "}
@@ -171,7 +171,7 @@ func (a Rewritten) JSON(w io.Writer) error { return jsonLine(w, &a) }
 // text names each checkpoint, and how it differs from what it says of itself.
 func (a Rewritten) text(p *page) {
 	for _, c := range a.Checkpoints {
-		p.line(plain("Rewritten  "), render.Span{Role: render.ID, Text: c.Label}, plain(" in session "+string(c.Session)+": it was "+c.Commit.Short()+", which is gone, and is "+c.Rewritten.Short()+" now"))
+		p.line(plain("Rewritten  "), render.Span{Role: render.ID, Text: p.short(c.Label)}, plain(" in session "+string(c.Session)+": it was "+c.Commit.Short()+", which is gone, and is "+c.Rewritten.Short()+" now"))
 		for _, d := range c.Differs {
 			p.line(plain("  " + d))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/resume"
 )
@@ -38,7 +39,7 @@ func (a Resumed) text(p *page) {
 			p.wentTo("Rolled back to", &restored)
 			p.notBroughtBack(r.Restored)
 		}
-		p.values("Pending", titled(r.Pending, r, ""))
+		p.values("Pending", titled(r.Pending, r))
 	default:
 		p.report(r)
 	}
@@ -55,27 +56,16 @@ func (p *page) field(name, text string) { p.fields(field{name, say(text)}) }
 // report writes the state of the job before a choice is made.
 func (p *page) report(r *resume.Answer) {
 	p.fields(
-		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status, ""))},
-		field{"Topic", say(r.Topic)},
-		field{"Checkpoint", append(p.resumedAt(r), plain(", "+created(r.CreatedAt.Time, p.view)))},
-		field{"Age", say(age(r.AgeSeconds))},
-		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
+		field{"Checkpoint", append(p.called(checkpoint.Labelled{Label: r.Label, Mention: r.Mention}), plain(", "+created(r.CreatedAt.Time, p.view)))},
 		field{"Progress", say(r.Text)},
 		field{"Continues at", say(r.ResumePoint)},
-		field{"Message", say(when(p.view.Layout != render.Aligned || r.Message != r.Mention.Message, r.Message))},
+		field{"Message", say(when(p.view.Verbose || r.Message != r.Mention.Message, r.Message))},
 	)
 	p.problem(r.Error)
-	for _, text := range r.Refusals {
-		p.line(render.Span{Role: render.Error, Text: "Refused:"}, plain(" "+text))
-	}
-	p.warnings(r.Warnings)
-	for _, text := range r.Questions {
-		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
-	}
 	p.completed(r)
 	// Batches hold the same tasks as Pending, in groups.
 	if len(r.Batches) == 0 {
-		p.values("Pending", titled(r.Pending, r, ""))
+		p.values("Pending", titled(r.Pending, r))
 	}
 	for i, batch := range r.Batches {
 		p.values("Pending"+when(r.BatchNames[i] != "", ", "+r.BatchNames[i]), batch)
@@ -84,6 +74,7 @@ func (p *page) report(r *resume.Answer) {
 	if len(r.Changed) > 0 {
 		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
 	}
+	p.beforeQuestion(r)
 	// At a terminal the user is asked after the report, and sees the choices there.
 	if r.Choice == resume.View {
 		p.members("State", r.State)
@@ -92,22 +83,31 @@ func (p *page) report(r *resume.Answer) {
 	}
 }
 
-// resumedAt names the checkpoint: by its label for a program, as status does.
-func (p *page) resumedAt(r *resume.Answer) render.Cell {
-	if p.view.Layout == render.Aligned {
-		return mention(r.Mention)
+// beforeQuestion writes what the choice depends on, beside the question.
+func (p *page) beforeQuestion(r *resume.Answer) {
+	p.fields(
+		field{"Session", say(sessionLine(string(r.Session), r.Workflow, r.Status, ""))},
+		field{"Topic", say(r.Topic)},
+		field{"Age", say(age(r.AgeSeconds))},
+		field{"Branch", say(strings.TrimPrefix(string(r.Branch), "refs/heads/") + when(r.Elsewhere != "", " ("+r.Elsewhere+")"))},
+	)
+	for _, text := range r.Refusals {
+		p.line(render.Span{Role: render.Error, Text: "Refused:"}, plain(" "+text))
 	}
-	return cell(render.ID, r.Label)
+	p.warnings(r.Warnings)
+	for _, text := range r.Questions {
+		p.line(render.Span{Role: render.Warning, Text: "Question:"}, plain(" "+text))
+	}
 }
 
-// titled returns work items with their titles and a mark. Items without a title stay as they are.
-func titled(items []json.RawMessage, r *resume.Answer, mark string) []json.RawMessage {
+// titled returns work items with their titles. Items without a title stay as they are.
+func titled(items []json.RawMessage, r *resume.Answer) []json.RawMessage {
 	return each(items, func(item json.RawMessage) json.RawMessage {
 		title, ok := r.Titles[resume.Plain(item)].(string)
 		if !ok {
 			return item
 		}
-		text, _ := json.Marshal(resume.Plain(item) + ": " + title + mark) //nolint:errcheck // a string never fails
+		text, _ := json.Marshal(resume.Plain(item) + ": " + title) //nolint:errcheck // a string never fails
 		return text
 	})
 }
@@ -184,7 +184,7 @@ func (p *page) values(title string, values []json.RawMessage) {
 
 // completed writes the newest of the completed items, and says where the others are.
 func (p *page) completed(r *resume.Answer) {
-	rows := valueRows(titled(r.Completed.Last(resume.Shown), r, " ✅"))
+	rows := valueRows(titled(r.Completed.Last(resume.Shown), r))
 	if before := len(r.Completed) - len(rows); before > 0 {
 		all := "git checkpoint list --all"
 		if !r.Steps { // items of the state, which are not checkpoints

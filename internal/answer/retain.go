@@ -61,7 +61,7 @@ func (a Pruned) text(p *page) {
 		p.line(dim("Only session " + string(r.Only) + "; --all also looks at " + render.Count(r.Others, "other session", "other sessions")))
 	}
 	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, each(r.Levels, func(l retain.LostLevel) []render.Cell {
-		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(l.What)}
+		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(strings.Join(each(strings.Fields(l.What), p.short), " "))}
 	}))
 	for _, o := range r.Over {
 		p.judged("Session "+string(o.Session)+" holds "+render.Size(o.Bytes)+", more than "+o.Setting+" ("+render.Size(o.Budget)+"), because these stay", o.Stay)
@@ -115,14 +115,14 @@ func freed(r *retain.PruneAnswer) string {
 // judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
 	rows := each(list, func(j retain.Judged) []render.Cell {
-		if p.view.Layout == render.Aligned {
+		if !p.view.Verbose {
 			return []render.Cell{mention(j.Mention), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, p.view.OID(j.Commit))}
 		}
 		return []render.Cell{
 			cell(render.ID, j.Label), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, string(j.ID)), cell(render.Dim, p.view.OID(j.Commit)),
 		}
 	})
-	p.section(title, []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}, rows)
+	p.section(title, []render.Column{{Min: 12}, {Min: 20}, {}, {}, {}}[:4+len(when(p.view.Verbose, "+"))], rows)
 }
 
 // prunedByRule tells how many checkpoints were removed by the workflow's retention rules.
@@ -214,10 +214,13 @@ func (a RefsToDelete) text(p *page) {
 func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
 		said := cmp.Or(c.Mention.Message, c.Mention.Files)
-		if p.view.Layout != render.Aligned || c.Mention.Name == "" { // deinit has refs
+		switch {
+		case c.Mention.Name == "": // deinit has refs
+			return []render.Cell{cell(render.ID, c.Label), say(said)}
+		case p.view.Verbose:
 			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(said)}
 		}
 		return []render.Cell{cell(render.ID, c.Mention.Name), say(said)}
 	})
-	p.section("", []render.Column{{}, {Min: 8}, {Min: 20}}, rows)
+	p.section("", []render.Column{{}, {Min: 20}, {}}[:2+len(when(p.view.Verbose, "+"))], rows)
 }

@@ -18,8 +18,9 @@ import (
 func (p *page) plannedRevert(r *rollback.Answer) {
 	p.fields(
 		field{"Takes back", say(p.takenBack(r))},
-		field{"Brings", say("only the files; the index and the current step stay as they are")},
-		field{"First", say("a safety checkpoint of what is here now")},
+		field{"Restores only", say("the files; the current step stays")},
+		field{"Index", say(indexStays)},
+		field{savesFirst, say(hereNow)},
 	)
 	p.reverted("Taken back", render.Normal, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Restored && !f.During })
 	p.reverted("Merged with later work", render.Normal, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Merged && !f.During })

@@ -124,7 +124,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 		line := append([]render.Span{{Role: render.Success, Text: "✓"}, plain(" " + verb + " ")}, mention(reached(r))...)
 		p.line(append(line, plain(": "+figures))...)
 	}
-	if left := p.leaves(r); left != "" {
+	if left, _ := p.leaves(r); left != "" { // the plan has said how many
 		p.line(plain("Left behind: " + left))
 	} else if n := len(r.Plan.Discard); n > 0 { // a rollback that was cut off knows only how many
 		p.line(plain("Left behind: " + render.Count(n, "checkpoint", "checkpoints")))

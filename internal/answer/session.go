@@ -33,7 +33,7 @@ func (a Session) text(p *page) {
 	p.section("Checkpoints", []render.Column{{}, {}, {}, {Min: 12}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
 		last := cell(render.Dim, string(c.ID))
-		if p.view.Layout == render.Aligned {
+		if !p.view.Verbose {
 			labels[c.ID], last = cmp.Or(c.Called, c.Label), say(c.Message)
 		}
 		return []render.Cell{

@@ -224,15 +224,12 @@ func FittingNow(s *inspect.StatusAnswer) (fit []Fitting) {
 	return append(fit, Fitting{"git checkpoint list", "shows the steps"})
 }
 
-// current returns the label of the current checkpoint, and for people its message.
+// current returns the current checkpoint with its message.
 func (p *page) current(s *inspect.StatusAnswer) render.Cell {
 	if s.Current == nil {
 		return say("none yet")
 	}
-	label := cell(render.ID, s.Current.Label)
-	if p.view.Layout == render.Aligned && s.Mention.Name != "" {
-		label = mention(s.Mention)
-	}
+	label := p.called(checkpoint.Labelled{Label: s.Current.Label, Mention: s.Mention})
 	if s.Damaged != "" {
 		return append(label, plain(" "), render.Span{Role: render.Warning, Text: "damaged"})
 	}

@@ -12,18 +12,21 @@ import (
 // MeantFile adds a hint to the error for a name that no checkpoint has, if a file has it: the command
 // that was meant, in which format gets the file, as typed, with quotes if a shell needs them.
 func (s *Service) MeantFile(ctx context.Context, session, typed, format string, err error) error {
-	if KindOf(err) != KindNotFound || !s.isFile(ctx, session, typed) {
+	if !s.IsFile(ctx, session, typed, err) {
 		return err
 	}
 	hint := fmt.Sprintf("%q is a file: `git checkpoint "+format+"`", name.Clip(typed, name.Said), name.Quoted(typed))
 	return WithHints(err, func(hints []string) []string { return append([]string{hint}, hints...) })
 }
 
-// isFile reports whether the worktree or the current checkpoint has a file or directory that is called
-// like this, and the session has a current checkpoint.
-func (s *Service) isFile(ctx context.Context, session, typed string) bool {
+// IsFile reports whether err says that no checkpoint has a name, but the worktree or the current checkpoint has a
+// file or directory that is called like this, and the session has a current checkpoint.
+func (s *Service) IsFile(ctx context.Context, session, typed string, err error) bool {
+	if KindOf(err) != KindNotFound {
+		return false
+	}
 	at, err := s.Repo.Below(typed)
-	if err != nil || at == "." {
+	if err != nil || at == "." && typed != "." {
 		return false
 	}
 	st, err := ChosenState(ctx, s, session)

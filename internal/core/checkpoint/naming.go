@@ -198,7 +198,7 @@ func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 
 // NoCheckpointError returns the error for a session without a live or current checkpoint.
 func NoCheckpointError(st *journal.State) error {
-	return Failure(KindNotFound, "`git checkpoint create -m MESSAGE` makes one", "session %q has no checkpoints", st.Session)
+	return Failure(KindNotFound, "`git checkpoint save -m MESSAGE` makes one", "session %q has no checkpoints", st.Session)
 }
 
 // FirstIteration is the iteration that a milestone without one counts as. The first time a step is
@@ -382,6 +382,10 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 		if there := numbersOf(st); there != "" {
 			e.Hints = []string{there}
 		}
+	}
+	if _, err := name.ParseOID(ref); err == nil {
+		e.Hints = []string{"`git checkpoint show " + ref + "` says which steps are behind a commit"}
+		return e
 	}
 	e.Hints = append(e.Hints, "`git checkpoint list` shows the checkpoints")
 	return e

@@ -101,7 +101,7 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
 		return sessions[0], nil
 	}
-	return "", Failure(KindNotFound, "`git checkpoint create -m MESSAGE` starts one, named after the branch", "there is no session yet")
+	return "", Failure(KindNotFound, "`git checkpoint save -m MESSAGE` starts one, named after the branch", "there is no session yet")
 }
 
 // State returns the fold of a session's journal. A session that does not exist is an error of

@@ -25,6 +25,7 @@ type Column struct {
 	Title string
 	Align Align
 	Min   int
+	Wrap  bool // a cell that does not fit is broken between words; only in the last column
 	Tabs  bool // cells may have tabs; only in the last column, where nothing follows that they could be taken for
 }
 
@@ -178,7 +179,7 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		}
 		shrink(widths, columns, v.Width-ColumnGap*(len(columns)-1))
 	}
-	for _, row := range rows {
+	for _, row := range folded(rows, columns, widths) {
 		owed := 0 // spaces are written only before more text, so that no line ends in spaces
 		for i, cell := range row[:len(columns)] {
 			cell = cell.cut(widths[i])
@@ -195,6 +196,42 @@ func (v View) aligned(b *strings.Builder, columns []Column, rows [][]Cell) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// folded breaks the rows whose last cell is too wide, if that column may be wrapped.
+func folded(rows [][]Cell, columns []Column, widths []int) (all [][]Cell) {
+	last := len(columns) - 1
+	for _, row := range rows {
+		if !columns[last].Wrap || row[last].width() <= widths[last] {
+			all = append(all, row)
+			continue
+		}
+		for _, line := range row[last].lines(widths[last]) {
+			broken := make([]Cell, len(row))
+			copy(broken, row[:last])
+			broken[last] = line
+			all, row = append(all, broken), make([]Cell, len(row))
+		}
+	}
+	return all
+}
+
+// lines breaks a cell between words. A longer word has a line of its own.
+func (c Cell) lines(columns int) (all []Cell) {
+	var line Cell
+	used := 0
+	for _, s := range c {
+		for _, word := range strings.SplitAfter(s.Text, " ") {
+			bare := strings.TrimRight(word, " ")
+			if used > 0 && used+Width(bare) > columns {
+				line[len(line)-1].Text = strings.TrimRight(line[len(line)-1].Text, " ")
+				all, line, used = append(all, line), nil, 0
+			}
+			line = append(line, Span{s.Role, word})
+			used += Width(word)
+		}
+	}
+	return append(all, line)
 }
 
 // fitting returns how many columns, from the first on, can be wide enough to be read.

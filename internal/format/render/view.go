@@ -26,6 +26,8 @@ type View struct {
 	Width  int       // columns of the terminal; 0: unlimited
 	Now    time.Time // the time that relative times refer to
 	Clock  bool      // people also see the time itself, in UTC, because they read the answer later
+
+	Verbose bool // checkpoints have their labels and ids, which programs of before read
 }
 
 // Span is a piece of text with a role. The text is escaped when it is written.

@@ -48,6 +48,8 @@ type App struct {
 	// json and quiet are the flags of these names: answers and errors are printed as JSON, and
 	// confirmations and warnings not at all.
 	json, quiet bool
+	// verbose is --verbose: answers have labels and ids.
+	verbose bool
 	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
 	fixed time.Time
 	// reported is the error that was printed, for a run within another one; nil: none.
@@ -68,7 +70,7 @@ func (a *App) look(color string) {
 	noColor, _ := t.LookupEnv("NO_COLOR")
 	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
 	screen := render.Screen{Terminal: t.OutTerminal || isTrue(paged), Term: emulation, NoColor: noColor}
-	a.view = render.View{Style: screen.Style(color), Now: a.now()}
+	a.view = render.View{Style: screen.Style(color), Now: a.now(), Verbose: a.verbose}
 	if screen.Terminal {
 		a.view.Layout, a.view.Width = render.Aligned, t.Width()
 	}

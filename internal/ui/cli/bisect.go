@@ -15,7 +15,7 @@ import (
 // an expression is false. The command runs in a worktree of its own; package bisect does the
 // search.
 type BisectCmd struct {
-	Command []string `arg:"" optional:"" dashed:"the command goes after --" complete:"none" help:"Command that succeeds at a good checkpoint, after --."`
+	Command []string `arg:"" optional:"" dashed:"git checkpoint bisect --good GOOD --bad BAD -- COMMAND" complete:"none" help:"Command that succeeds at a good checkpoint, after --."`
 	sessionFlag
 	Good  string `placeholder:"<ref>" complete:"ref" help:"A checkpoint known to be good; without it the oldest one is tested, too."`
 	Bad   string `placeholder:"<ref>" complete:"ref" help:"A checkpoint known to be bad; without it the current one is tested first."`

@@ -93,6 +93,8 @@ func (a *App) run(ctx context.Context) error {
 			a.json = flag.Target.Bool()
 		case "quiet":
 			a.quiet = flag.Target.Bool()
+		case "verbose":
+			a.verbose = flag.Target.Bool()
 		}
 	}
 	if err := a.setClock(); err != nil {

@@ -20,7 +20,7 @@ import (
 	"git-checkpoint/internal/verb/interop"
 )
 
-// CreateCmd is "git checkpoint create", also called "save". It turns flags into a create.Request
+// CreateCmd is "git checkpoint save", and "create", which also tags the step. It turns flags into a create.Request
 // and reads the documents that they name; package create does everything else. "run" shares the
 // flags.
 type CreateCmd struct {
@@ -32,7 +32,7 @@ type CreateCmd struct {
 
 // createFlags are the flags of every command that makes a checkpoint: create and run.
 type createFlags struct {
-	Message        []string        `short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
+	Message        []string        `brief:"" short:"m" sep:"none" placeholder:"<text>" help:"Message; repeat for more paragraphs."`
 	Session        string          `group:"common" placeholder:"<name>" complete:"session" help:"Session to add to; it is started if it does not exist."`
 	Workflow       string          `group:"workflow" placeholder:"<name>" complete:"workflow" help:"Workflow of a new session, unless the document names one."`
 	Step           *int            `group:"workflow" placeholder:"<n>" help:"Number of the step that is done; makes the checkpoint a milestone."`

@@ -121,8 +121,8 @@ func TestDayFitsScreen(t *testing.T) {
 	}
 }
 
-// TestSessionShowsMessages checks that session show has the message of each checkpoint at a terminal, and ids in
-// a pipe.
+// TestSessionShowsMessages checks that session show has the message of each checkpoint, and with --verbose in a
+// pipe the labels.
 func TestSessionShowsMessages(t *testing.T) {
 	repository(t)
 	if code, screen := at(context.Background(), screentest.NewPipes(""), "create", "-m", "add a list"); code != 0 {
@@ -131,7 +131,10 @@ func TestSessionShowsMessages(t *testing.T) {
 	if _, screen := at(context.Background(), screentest.New(), "session", "show"); !strings.Contains(screen.Stdout(), "add a list") {
 		t.Errorf("at a terminal:\n%s", screen.Stdout())
 	}
-	if _, screen := at(context.Background(), screentest.NewPipes(""), "session", "show"); !strings.Contains(screen.Stdout(), "\tcp-01-2") {
+	if _, screen := at(context.Background(), screentest.NewPipes(""), "session", "show"); !strings.Contains(screen.Stdout(), "add a list") {
+		t.Errorf("in a pipe:\n%s", screen.Stdout())
+	}
+	if _, screen := at(context.Background(), screentest.NewPipes(""), "session", "show", "--verbose"); !strings.Contains(screen.Stdout(), "\tcp-01-2") {
 		t.Errorf("in a pipe:\n%s", screen.Stdout())
 	}
 }

@@ -23,61 +23,65 @@ import (
 //   - unlisted: the help of the program only names the command, because few people type it.
 //   - brief: the flag is one of the few that the short help of its command shows.
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
-//     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--".
+//     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--", and
+//     bare says in the help that the "--" may be missing.
 type grammar struct {
 	ShowHelp usage.HelpFlag  `name:"help" group:"common" help:"Show the whole help of the command; -h shows the part that most people need."`
 	Brief    usage.BriefFlag `name:"brief-help" short:"h" hidden:"" help:"Show the short help of the command."`
+	Verbose  bool            `short:"v" group:"common" help:"Name checkpoints by label and id, and say what is left out otherwise."`
 	Color    string          `group:"common" enum:"auto,always,never" default:"auto" placeholder:"<when>" help:"Colour the output: auto, always or never."`
 
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 
-	Create CreateCmd `cmd:"" group:"work" aliases:"save" help:"Make a checkpoint of the files and the state of the job."`
+	Save   CreateCmd `cmd:"" group:"work" help:"Make a checkpoint of the files and the state of the job."`
+	Create CreateCmd `cmd:"" unlisted:"" group:"work" help:"Save, and tag the step."`
 	Run    RunCmd    `cmd:"" group:"work" help:"Run a command as a step, and make a checkpoint if it succeeds."`
 	Resume ResumeCmd `cmd:"" group:"work" help:"Show where work stopped, and continue from there."`
 	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
 	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
 	Pick   PickCmd   `cmd:"" unlisted:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
 	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
-	Web    WebCmd    `cmd:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
+	Web    WebCmd    `cmd:"" unlisted:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
 	Status StatusCmd `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
 	Watch  WatchCmd  `cmd:"" unlisted:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 
-	Rollback RollbackCmd `cmd:"" group:"back" aliases:"restore" help:"Take the worktree and the state back to a checkpoint."`
+	Rollback RollbackCmd `cmd:"" group:"back" help:"Take the worktree and the state back to a checkpoint."`
+	Restore  RestoreCmd  `cmd:"" group:"back" help:"Bring files back as a checkpoint has them."`
 	Revert   RevertCmd   `cmd:"" group:"back" help:"Take back what steps did, and leave what others did since."`
 	Undo     UndoCmd     `cmd:"" group:"back" help:"Take back the last rollback here, or several."`
 	Redo     RedoCmd     `cmd:"" group:"back" help:"Redo what an undo took back."`
-	History  HistoryCmd  `cmd:"" group:"back" help:"Show every event of a session."`
-	Log      LogCmd      `cmd:"" group:"back" help:"Run git log over the checkpoints of a session."`
+	History  HistoryCmd  `cmd:"" unlisted:"" group:"back" help:"Show every event of a session."`
+	Log      LogCmd      `cmd:"" unlisted:"" group:"back" help:"Run git log over the checkpoints of a session."`
 
 	Fork       ForkCmd       `cmd:"" group:"try" help:"Try a step several ways, each in a worktree of its own."`
 	Compare    CompareCmd    `cmd:"" unlisted:"" group:"try" help:"Compare attempts side by side."`
 	Blame      BlameCmd      `cmd:"" unlisted:"" group:"try" help:"Show which step wrote each line of a file."`
 	Why        WhyCmd        `cmd:"" group:"try" help:"Show the prompt and the step behind a line or a commit."`
-	Report     ReportCmd     `cmd:"" group:"try" help:"Tell reviewers what is behind the commits of a range."`
-	Search     SearchCmd     `cmd:"" group:"try" help:"Find words in prompts, messages, transcripts and paths."`
-	Bisect     BisectCmd     `cmd:"" group:"try" help:"Find the step that broke something."`
+	Report     ReportCmd     `cmd:"" unlisted:"" group:"try" help:"Tell reviewers what is behind the commits of a range."`
+	Search     SearchCmd     `cmd:"" unlisted:"" group:"try" help:"Find words in prompts, messages, transcripts and paths."`
+	Bisect     BisectCmd     `cmd:"" unlisted:"" group:"try" help:"Find the step that broke something."`
 	Transcript TranscriptCmd `cmd:"" unlisted:"" group:"try" help:"Print conversations with coding agents."`
 	Land       LandCmd       `cmd:"" group:"try" help:"Turn steps into commits on the current branch."`
-	Promote    PromoteCmd    `cmd:"" group:"try" help:"Bring an attempt back into the session that it was forked from."`
+	Promote    PromoteCmd    `cmd:"" unlisted:"" group:"try" help:"Bring an attempt back into the session that it was forked from."`
 
 	Validate ValidateCmd `cmd:"" unlisted:"" group:"proof" help:"Verify that checkpoints are complete and unchanged."`
 	Rebuild  RebuildCmd  `cmd:"" unlisted:"" group:"proof" help:"Restore what is damaged from what is still there."`
 	Doctor   DoctorCmd   `cmd:"" group:"proof" help:"Find problems, and fix what is safe to fix."`
 
 	Session SessionCmd `cmd:"" group:"keep" help:"Start, switch and close sessions."`
-	Prune   PruneCmd   `cmd:"" group:"keep" aliases:"cleanup" help:"Remove old checkpoints, by the rules of the workflow or by flags."`
+	Prune   PruneCmd   `cmd:"" unlisted:"" group:"keep" aliases:"cleanup" help:"Remove old checkpoints, by the rules of the workflow or by flags."`
 	Delete  DeleteCmd  `cmd:"" group:"keep" help:"Delete checkpoints."`
-	Expunge ExpungeCmd `cmd:"" group:"keep" help:"Remove a file or a secret from all checkpoints."`
+	Expunge ExpungeCmd `cmd:"" unlisted:"" group:"keep" help:"Remove a file or a secret from all checkpoints."`
 	Pin     PinCmd     `cmd:"" unlisted:"" group:"keep" help:"Keep checkpoints from being pruned."`
 	Unpin   UnpinCmd   `cmd:"" unlisted:"" group:"keep" help:"Let checkpoints be pruned again."`
 
 	Push   PushCmd   `cmd:"" group:"travel" help:"Send checkpoints to a remote."`
-	Fetch  FetchCmd  `cmd:"" group:"travel" help:"Fetch checkpoints from a remote, and merge them with those here."`
+	Fetch  FetchCmd  `cmd:"" unlisted:"" group:"travel" help:"Fetch checkpoints from a remote, and merge them with those here."`
 	Sync   SyncCmd   `cmd:"" unlisted:"" group:"travel" help:"Fetch, then push."`
 	Remote RemoteCmd `cmd:"" unlisted:"" group:"travel" help:"Compare the sessions here with a remote."`
-	Export ExportCmd `cmd:"" group:"travel" help:"Write sessions to a file."`
+	Export ExportCmd `cmd:"" unlisted:"" group:"travel" help:"Write sessions to a file."`
 	Import ImportCmd `cmd:"" unlisted:"" group:"travel" help:"Read sessions from a file."`
-	Guard  GuardCmd  `cmd:"" group:"travel" help:"Find secrets, and choose which may leave this machine."`
+	Guard  GuardCmd  `cmd:"" unlisted:"" group:"travel" help:"Find secrets, and choose which may leave this machine."`
 
 	Workflow   WorkflowCmd   `cmd:"" unlisted:"" group:"setup" help:"List, show and check workflow definitions."`
 	Agent      AgentCmd      `cmd:"" group:"setup" help:"Connect coding agents, so that every prompt becomes a step."`

@@ -23,7 +23,6 @@ type GuardListCmd struct {
 	All      bool   `help:"List those of all sessions."`
 	Rules    bool   `help:"List the rules instead."`
 	ExitCode bool   `help:"Exit with code 2 if there is a secret that is not allowed."`
-	Verbose  bool   `short:"v" help:"List also those that were on a remote before the first checkpoint."`
 	sessionFlag
 	jsonFlag
 }
@@ -36,7 +35,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
-		return app.guarded(ctx, s, err, answer.Guarded{Found: found, Verbose: c.Verbose}, c.ExitCode)
+		return app.guarded(ctx, s, err, answer.Guarded{Found: found, Verbose: app.verbose}, c.ExitCode)
 	})
 }
 

@@ -8,17 +8,16 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/repair"
+	"git-checkpoint/internal/verb/rollback"
 )
 
 // HistoryCmd is "git checkpoint history": the journal of a session, event by event.
 type HistoryCmd struct {
-	Since   string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that you noted earlier."`
-	Verify  verifyFlag `placeholder:"<commit>" help:"Verify that the journal is complete, and that it still contains a commit that you noted earlier."`
-	Verbose bool       `help:"At a terminal, add who did it and the commits of the journal."`
+	Since  string     `arg:"" name:"commit" optional:"" help:"With --verify: a commit of the journal that you noted earlier."`
+	Verify verifyFlag `placeholder:"<commit>" help:"Verify that the journal is complete, and that it still contains a commit that you noted earlier."`
 	sessionFlag
 	jsonFlag
 }
@@ -53,18 +52,27 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 		if c.Verify.given {
 			return c.verify(ctx, app, s)
 		}
-		detail := inspect.DetailNone
-		if app.view.Layout == render.Aligned && !app.json {
-			detail = inspect.DetailRows
+		detail := inspect.DetailRows
+		if app.json {
+			detail = inspect.DetailNone
 		}
 		found, err := inspect.History(ctx, s, c.Session, detail)
-		switch {
-		case err != nil:
-			return err
-		case c.Verbose:
-			return app.giveLong(ctx, s, answer.Audit(found))
+		if err != nil || app.json {
+			return app.giveUnless(err, answer.Audit(found))
 		}
-		return app.giveLong(ctx, s, answer.AuditBrief{Audit: found})
+		undo, redo, err := rollback.Next(ctx, s)
+		if err != nil {
+			return err
+		}
+		for i, e := range found {
+			switch e.OID {
+			case undo:
+				found[i].Next = "undo"
+			case redo:
+				found[i].Next = "redo"
+			}
+		}
+		return app.giveLong(ctx, s, answer.Audit(found))
 	})
 }
 

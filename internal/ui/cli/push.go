@@ -25,14 +25,13 @@ func (f *remoteFlags) request(app *App) travel.Request {
 // travelFlags are the flags that push, fetch and sync share.
 type travelFlags struct {
 	remoteFlags
-	DryRun  bool `short:"n" help:"Only compare with the remote, as remote status does."`
-	Verbose bool `short:"v" help:"List each ref."`
+	DryRun bool `short:"n" help:"Only compare with the remote, as remote status does."`
 	resultFlags
 }
 
 // refs says whether each ref is listed.
-func (f *travelFlags) refs() answer.Files {
-	if f.Verbose {
+func (a *App) refs() answer.Files {
+	if a.verbose {
 		return answer.FilesAll
 	}
 	return answer.FilesByView
@@ -78,7 +77,7 @@ func (c *PushCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
 	found, err := travel.Push(ctx, s, c.request(app))
-	return app.travelled(found, err, c.refs())
+	return app.travelled(found, err, app.refs())
 }
 
 // FetchCmd is "git checkpoint fetch".
@@ -95,7 +94,7 @@ func (c *FetchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 		return wouldTravel(ctx, app, s, c.request(app))
 	}
 	found, err := travel.Fetch(ctx, s, c.request(app))
-	return app.travelled(found, err, c.refs())
+	return app.travelled(found, err, app.refs())
 }
 
 // SyncCmd is "git checkpoint sync": fetch, then push.
@@ -109,7 +108,7 @@ func (c *SyncCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 		return wouldTravel(ctx, app, s, c.foreseen(app))
 	}
 	found, err := travel.Sync(ctx, s, c.request(app))
-	return app.travelled(found, err, c.refs())
+	return app.travelled(found, err, app.refs())
 }
 
 // RemoteCmd is "git checkpoint remote", whose only subcommand is the default.

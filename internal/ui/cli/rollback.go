@@ -1,22 +1,29 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// RollbackCmd is "git checkpoint rollback", also called "restore". Package rollback makes a plan,
+// RollbackCmd is "git checkpoint rollback". Package rollback makes a plan,
 // which carryOut (confirm.go) shows and applies. --continue and --abort finish a rollback whose
 // process was killed while it replaced files.
 type RollbackCmd struct {
 	Ref   string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to go back to; without it, a terminal shows a list to pick from."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" complete:"file" help:"Restore only these files; the session stays where it is."`
+	rollbackFlags
+}
+
+// rollbackFlags are the flags that rollback and restore share.
+type rollbackFlags struct {
 	whereFlag
 	sessionFlag
 	Branch           bool    `brief:"" xor:"branch" help:"Also move the branch to the commit of the checkpoint."`
@@ -36,6 +43,37 @@ type RollbackCmd struct {
 	confirmFlags
 	filesFlag
 	resultFlags
+
+	restores bool // the first word may be a file
+}
+
+// RestoreCmd is "git checkpoint restore": a rollback of files, or of everything if none is named.
+type RestoreCmd struct {
+	Ref    string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to take them from, unless --source names it; default: the current one."`
+	Paths  []string `arg:"" optional:"" name:"path" dashed:"" more:"" bare:"" complete:"file" help:"Files to bring back; without any, restore is rollback."`
+	Source string   `brief:"" short:"s" placeholder:"<ref>" complete:"ref" help:"Checkpoint to take the files from."`
+	rollbackFlags
+}
+
+// Run brings files back, or prints what that would do.
+func (c *RestoreCmd) Run(ctx context.Context, app *App) error {
+	back := &RollbackCmd{Ref: c.Ref, Paths: c.Paths, rollbackFlags: c.rollbackFlags}
+	if at := slices.Index(back.Paths, "--"); at >= 0 {
+		back.Paths = slices.Delete(back.Paths, at, at+1)
+	}
+	if c.Source != "" || c.given() {
+		if back.Ref = c.Source; c.Ref != "" {
+			back.Paths = append([]string{c.Ref}, back.Paths...)
+		}
+	}
+	if c.Source != "" && len(back.Paths) == 0 {
+		return usage.Error("no file was named", "git checkpoint restore -s "+name.Quoted(c.Source)+" FILE; git checkpoint rollback "+name.Quoted(c.Source)+" takes everything back")
+	}
+	if len(back.Paths) > 0 && !c.given() {
+		back.Ref = cmp.Or(back.Ref, "@")
+	}
+	back.restores = c.Source == ""
+	return back.Run(ctx, app)
 }
 
 // Run goes back to a checkpoint, or prints what that would do.
@@ -70,6 +108,10 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 		return nil, err
 	}
 	plan, err := rollback.Prepare(ctx, s, request)
+	if err != nil && c.restores && s.IsFile(ctx, c.Session, request.Ref, err) {
+		request.Ref, request.Paths = "@", append([]string{request.Ref}, request.Paths...)
+		plan, err = rollback.Prepare(ctx, s, request)
+	}
 	if err != nil {
 		return nil, s.MeantFile(ctx, c.Session, c.Ref, "restore @ -- %s", err)
 	}
@@ -79,9 +121,9 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 // check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {
 	switch {
-	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{
+	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{rollbackFlags: rollbackFlags{
 		Continue: c.Continue, Abort: c.Abort, confirmFlags: confirmFlags{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
-	}):
+	}}):
 		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usage.Error("--state-only moves no files, so it takes no paths")

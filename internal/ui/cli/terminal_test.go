@@ -381,8 +381,8 @@ func TestPushSays(t *testing.T) {
 func TestResumeChoices(t *testing.T) {
 	repository(t)
 	code, screen := at(context.Background(), screentest.New("d", "v", "q"), "resume", "--color=never")
-	begin, details, _ := strings.Cut(screen.Stdout(), "Label ")
-	if code != 4 || !strings.Contains(begin, `2 "the second"`) || !strings.Contains(begin, "step 1: the first") || !strings.Contains(details, "For git") {
+	begin, details, _ := strings.Cut(screen.Stdout(), "Files (1 changed)")
+	if code != 4 || !strings.Contains(begin, `2 "the second"`) || !strings.Contains(begin, "step 1: the first") || !strings.Contains(details, "Commit ") {
 		t.Errorf("exit %d, %s", code, screen.Stdout())
 	}
 	asked := strings.Split(screen.Stderr(), "Go on with main?\n")
@@ -461,7 +461,7 @@ func TestListFitsScreen(t *testing.T) {
 		}
 	}
 	_, screen := at(context.Background(), screentest.NewPipes(""), "list")
-	if lines := strings.Split(screen.Stdout(), "\n"); len(lines) != 65 || !strings.HasPrefix(lines[2], "62\t") || !strings.Contains(lines[2], "\tStep 60\\n\\nsecond line\t") || !strings.HasPrefix(lines[63], "1\t") {
+	if lines := strings.Split(screen.Stdout(), "\n"); len(lines) != 65 || !strings.HasPrefix(lines[2], "62\t") || !strings.Contains(lines[2], "\tStep 60\\n\\nsecond line") || !strings.HasPrefix(lines[63], "1\t") {
 		t.Error(screen.Stdout())
 	}
 }

@@ -28,16 +28,10 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		return usage.Error("a checkpoint and --all cannot be used together")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}
-		if c.Deep {
-			progress := app.Terminal.Progress("Reading objects")
-			defer progress.Finish()
-			request.Read = func(n int) { progress.Add(int64(n)) }
-		}
 		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}
 		give, flush := app.giveMany(ctx, s)
-		err := repair.Validate(ctx, s, request, func(line repair.Validated) error {
+		err := c.each(ctx, app, s, func(line repair.Validated) error {
 			found.Count(line)
 			if app.quiet && line.OK {
 				return nil
@@ -55,6 +49,17 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
 		}
 		return invalidIf(!found.Sound())
 	})
+}
+
+// each calls do with what is found about each checkpoint and session.
+func (c *ValidateCmd) each(ctx context.Context, app *App, s *checkpoint.Service, do func(repair.Validated) error) error {
+	request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}
+	if c.Deep {
+		progress := app.Terminal.Progress("Reading objects")
+		defer progress.Finish()
+		request.Read = func(n int) { progress.Add(int64(n)) }
+	}
+	return repair.Validate(ctx, s, request, do)
 }
 
 // giveMany is give for answers that come one after the other. For people they are collected, and more than a

@@ -18,7 +18,7 @@ import (
 
 // WhyCmd is "git checkpoint why": from a line or a commit back to the steps behind it.
 type WhyCmd struct {
-	What   string    `arg:"" optional:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; or a commit. With --notes: commits as for git log; default: since the oldest commit on which a session began."`
+	What   string    `arg:"" optional:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; a file alone, for what blame prints; or a commit. With --notes: commits as for git log; default: since the oldest commit on which a session began."`
 	Lines  []string  `short:"L" sep:"none" placeholder:"<range>" help:"Lines as for git blame -L, such as :function; can be repeated."`
 	Spaces bool      `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
 	Moves  bool      `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
@@ -58,6 +58,9 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	} else if len(c.Lines) == 0 {
 		if _, err := os.Lstat(filepath.Join(app.dir, c.What)); err != nil {
 			return checkpoint.Failure(checkpoint.KindNotFound, "for a line of a file, write git checkpoint why FILE:LINE", "no such commit or file: %q", name.Clip(c.What, name.Said))
+		}
+		if !app.json {
+			return (&BlameCmd{First: c.What, Spaces: c.Spaces, Moves: c.Moves, Copies: c.Copies}).Run(ctx, app, s)
 		}
 	}
 	for _, flag := range []struct {

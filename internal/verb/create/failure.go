@@ -107,7 +107,7 @@ func (c *draft) hold(v store.View) error {
 	if named && c.spot.Step == *failed.Step {
 		return nil
 	}
-	return c.holding(fmt.Sprintf("*retry-cp or `git checkpoint create --step %d` makes it, *skip-cp goes on without it, *pause stops here", *failed.Step),
+	return c.holding(fmt.Sprintf("*retry-cp or `git checkpoint save --step %d` makes it, *skip-cp goes on without it, *pause stops here", *failed.Step),
 		"session %q waits for the checkpoint of step %d, which failed: %s", c.session, *failed.Step, failed.Problem)
 }
 
@@ -139,7 +139,7 @@ func (c *draft) reopen(v store.View, change *store.Change) {
 func (c *draft) holding(hint, format string, args ...any) error {
 	c.held = true
 	err := checkpoint.Failure(checkpoint.KindRejected, hint, format, args...)
-	err.Hints = append(err.Hints, "`git checkpoint create --trigger "+workflow.TriggerUserInterrupt+"` keeps the files meanwhile")
+	err.Hints = append(err.Hints, "`git checkpoint save --trigger "+workflow.TriggerUserInterrupt+"` keeps the files meanwhile")
 	return err
 }
 

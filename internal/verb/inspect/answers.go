@@ -129,7 +129,9 @@ type HistoryLine struct {
 	Branch   string            `json:"branch,omitempty"`
 	Extra    map[string]string `json:"extra,omitempty"`
 
-	What string `json:"-"` // for people: the checkpoints that it is about, with their messages
+	// For people: the checkpoints that it is about, with their messages, and whether undo or redo would take it now.
+	What string `json:"-"`
+	Next string `json:"-"`
 }
 
 // Happened says what came last in a session, if that makes `status` suggest something else than

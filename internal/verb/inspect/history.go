@@ -190,7 +190,7 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	err = statusOf(ctx, s, st, a)
 	if failed, unknown := create.WaitingFor(s, st, session); unknown == nil && failed != nil && !checkpoint.IsClosed(st.Status) {
 		a.WaitsFor = &Waiting{Step: *failed.Step, Problem: failed.Problem}
-		a.NextAction = fmt.Sprintf("`git checkpoint create --step %d` makes the checkpoint that failed, and the session waits for it: %s", a.WaitsFor.Step, a.WaitsFor.Problem)
+		a.NextAction = fmt.Sprintf("`git checkpoint save --step %d` makes the checkpoint that failed, and the session waits for it: %s", a.WaitsFor.Step, a.WaitsFor.Problem)
 	}
 	return a, err
 }
@@ -260,6 +260,9 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		return err
 	}
 	a.Incomplete, a.Mention, a.Happened = Incomplete(rec.Snapshot.Skipped), checkpoint.MentionOf(rec), happened(s, st, rec)
+	if before := st.Entry(e.Event().Previous); before != nil && rec.Trigger == workflow.TriggerPromote && strings.HasPrefix(rec.Message, "land ") {
+		a.Mention = s.Mentioned(ctx, st, before) // a landing changes no file of the step before it
+	}
 	if a.Topic == "" {
 		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))
 	}

@@ -198,7 +198,7 @@ func (r *resumption) closeOld(ctx context.Context, said string) error {
 func (r *resumption) next(ctx context.Context) string {
 	st := r.found.State
 	if r.def.NamesDocument(string(st.Session)) {
-		return "the first document, with git checkpoint create --state"
+		return "the first document, with git checkpoint save --state"
 	}
 	words := []string{"git checkpoint session start", string(r.freeName(ctx))}
 	if st.Workflow != "" {

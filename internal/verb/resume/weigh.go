@@ -134,7 +134,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 }
 
 // Shown is how many of the completed steps a report shows: the newest ones, with their messages.
-const Shown = 20
+const Shown = 3
 
 // nameSteps gives the newest steps their messages as titles, where the workflow calls them by number.
 func (r *resumption) nameSteps(ctx context.Context) {

@@ -24,6 +24,21 @@ func RedoLevels(ctx context.Context, s *checkpoint.Service) ([]UndoLevel, error)
 	return listLevels(ctx, s, forward)
 }
 
+// Next returns the events that an undo and a redo in this worktree would take now; empty: none.
+func Next(ctx context.Context, s *checkpoint.Service) (undo, redo name.OID, err error) {
+	w, err := readLists(ctx, s)
+	if err != nil {
+		return "", "", err
+	}
+	first := func(d direction) name.OID {
+		if levels := w.levels(d); len(levels) > 0 {
+			return levels[0].Head.OID
+		}
+		return ""
+	}
+	return first(back), first(forward), nil
+}
+
 func listLevels(ctx context.Context, s *checkpoint.Service, d direction) ([]UndoLevel, error) {
 	w, err := readLists(ctx, s)
 	if err != nil {
@@ -62,10 +77,15 @@ func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.
 		return e.Reason // "land cp-03 on main"
 	}
 	what := string(e.Kind) + " to " + w.mention(ctx, s, e.To).String()
-	if e.Stays() {
-		what = string(e.Kind) + " of some files"
+	switch reverted, reverts := strings.CutPrefix(e.Reason, "revert "); {
+	case e.Mode == string(ModePromote) && reverts:
+		return strings.Map(oneLine, "revert of "+w.called(ctx, s, e.Session, reverted))
+	case e.Mode == string(ModePromote) && e.Reason != "":
+		return strings.Map(oneLine, e.Reason) // "promote 3a: ..."
+	case e.Stays():
+		what = "restore of some files"
 		if e.Files != "" {
-			what += " to " + w.mention(ctx, s, e.Files).String()
+			what += " from " + w.mention(ctx, s, e.Files).String()
 		}
 	}
 	if e.Reason != "" {
@@ -91,6 +111,19 @@ func (w *undoLists) mention(ctx context.Context, s *checkpoint.Service, id name.
 		}
 	}
 	return checkpoint.Mention{Name: cmp.Or(string(id), "none")}
+}
+
+// called returns text with the message of the checkpoint that it begins with, if it is the name of one.
+func (w *undoLists) called(ctx context.Context, s *checkpoint.Service, session name.Session, text string) string {
+	named, _, _ := strings.Cut(text, ": ")
+	for _, st := range w.states {
+		for _, e := range st.Checkpoints() {
+			if st.Session == session && e.Live && checkpoint.CalledBy(e) == named {
+				return s.Mentioned(ctx, st, e).String() + strings.TrimPrefix(text, named)
+			}
+		}
+	}
+	return text
 }
 
 // changedBy returns how many files a rollback changed, or nil if that is not known (any more).

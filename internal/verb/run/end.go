@@ -2,12 +2,15 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -57,6 +60,7 @@ const longestState = 256 << 20
 // the state.
 func (r *running) withState() (create.Request, error) {
 	create := r.req.Create
+	create.Message = cmp.Or(create.Message, r.outcome("exit 0"))
 	f, err := os.Open(r.stateFile)
 	// The command deleted it: it has no state to pass.
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,9 +90,10 @@ func (r *running) withState() (create.Request, error) {
 func (r *running) cutOff(ctx context.Context, end command.End) error {
 	a, trigger := r.answer, workflow.TriggerUserInterrupt
 	a.Message = a.called() + " was interrupted"
+	outcome := "interrupted"
 	if end.How == command.TimedOut {
 		trigger = workflow.TriggerSessionEnd
-		a.Message = fmt.Sprintf("%s timed out after %s", a.called(), r.req.Timeout)
+		a.Message, outcome = fmt.Sprintf("%s timed out after %s", a.called(), r.req.Timeout), "timed out"
 	}
 	a.Code, a.Cut = end.Code, trigger
 	if r.def == nil {
@@ -96,7 +101,7 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	}
 	asked := r.req.Create
 	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
-		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: asked.Message, IncludeIgnored: asked.IncludeIgnored,
+		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: cmp.Or(asked.Message, r.outcome(outcome)), IncludeIgnored: asked.IncludeIgnored,
 		Exclude: asked.Exclude, Large: asked.Large, Pinned: asked.Pinned,
 	})
 	if err != nil {
@@ -108,6 +113,17 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	}
 	a.Created = made
 	return nil
+}
+
+// outcome names a step that was given no message: by the program and how it ended, as in "make test: exit 0".
+// Arguments may be secret, so only what tools for building are told to do is named with them.
+func (r *running) outcome(how string) string {
+	named := filepath.Base(r.req.Command[0])
+	tool := slices.Contains([]string{"make", "go", "cargo", "npm", "pnpm", "yarn", "gradle", "mvn", "just", "dotnet", "bazel"}, named)
+	if does := append(r.req.Command[1:], "-")[0]; tool && !strings.ContainsAny(does, "-=") {
+		named += " " + does
+	}
+	return clearance.Redacted(r.s, "message", named) + ": " + how
 }
 
 // Interrupted reports whether a signal ended the step.

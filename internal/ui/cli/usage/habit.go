@@ -11,30 +11,80 @@ import (
 )
 
 // gitHabits maps commands of git and similar tools that people type out of habit to ours. A "*"
-// stands for the arguments that were typed after the command; without one they are dropped.
-func gitHabits() map[string][]string {
-	return map[string][]string{
-		"ls": {"list"}, "checkpoints": {"list"}, "ll": {"list"},
-		"commit": {"save *"}, "amend": {"save *"}, "add": {"save"},
-		"checkout": {"rollback *"}, "goto": {"rollback *"}, "reset": {"rollback *"}, "revert": {"rollback *"},
-		"switch": {"session switch *", "rollback *"},
-		"gc":     {"prune --gc"}, "tag": {"save --name *"}, "branch": {"session list"},
-		"stash": {"save", "rollback @"}, "merge": {"promote --merge *"}, "attempts": {"fork --list"}, "worktree": {"fork --list"}, "pull": {"fetch *"}, "clone": {"fetch *"}, "rm": {"delete *"},
+// stands for the arguments that were typed after the command; without one they are dropped. What follows a "|" is
+// for a command that was typed without any.
+func gitHabits() map[string]string {
+	return map[string]string{
+		"ls": "list", "checkpoints": "list", "ll": "list",
+		"commit": "save *", "amend": "save *", "add": "save", "stash": "save", "new": "save",
+		"checkout": "rollback *", "goto": "rollback *", "reset": "rollback *", "revert": "rollback *", "back": "rollback *|rollback @~1",
+		"switch": "session switch *|session list", "gc": "prune --gc", "tag": "save --name *|save --name NAME", "branch": "session list",
+		"merge": "promote --merge *", "attempts": "fork --list", "worktree": "fork --list", "pull": "fetch *", "clone": "fetch *",
+		"rm": "delete *", "drop": "delete *|delete N", "abandon": "delete *|delete N", "clean": "status", "reflog": "history", "op": "history",
 	}
 }
 
-// gitHabit returns hints for a word that is a command of git: complete command lines, ready to be
-// pasted. It returns nil for any other word, and for words below a subcommand.
+// gitHabit returns a hint for a word that is a command of git, or a checkpoint or commit without a command: a
+// complete command line, ready to be pasted, which changes no more than what was asked for. It returns nil for any
+// other word, and for words below a subcommand.
 func gitHabit(node *kong.Node, word string, args []string) []string {
-	meant, known := gitHabits()[word]
-	if node.Parent != nil || !known {
+	line, known := gitHabits()[word]
+	switch {
+	case node.Parent != nil:
+		return nil
+	case !known && isRef(word):
+		return []string{"git checkpoint show " + word}
+	case !known:
 		return nil
 	}
-	var hints []string
-	for _, line := range meant {
-		hints = append(hints, strings.TrimSpace("git checkpoint "+strings.Replace(line, "*", carried(word, args), 1)))
+	given := carried(word, args)
+	with, without, _ := strings.Cut(line, "|")
+	words := strings.Fields(given)
+	switch {
+	case given == "" && without != "":
+		with = without
+	case word == "switch" && isRef(given):
+		with = "rollback *"
+	case word == "tag" && len(words) == 2:
+		if isRef(words[1]) {
+			slices.Reverse(words)
+		}
+		if isRef(words[0]) {
+			return []string{"git tag " + words[1] + " $(git checkpoint show " + words[0] + " --get commit)"}
+		}
 	}
-	return hints
+	return []string{strings.TrimSpace("git checkpoint " + strings.Replace(with, "*", given, 1))}
+}
+
+// isRef reports whether a word looks like a checkpoint or a commit: a number, or the digits of an id.
+func isRef(word string) bool {
+	const short = 7
+	digits := strings.Trim(word, "0123456789") == ""
+	return word != "" && (digits || len(word) >= short && strings.Trim(word, "0123456789abcdef") == "")
+}
+
+// surplus returns a hint for words that a command does not take, as gitHabit does.
+func surplus(node *kong.Node, word string, args []string) []string {
+	rest := strings.Join(quotedAll(args[slices.Index(args, node.Name)+1:]), " ")
+	switch {
+	case node.Name == "list" && slices.Contains(args, "--"), node.Name == "list" && strings.Contains(word, ".."):
+		return []string{"git checkpoint log " + rest}
+	case node.Name == "list" && isRef(word):
+		return []string{"git checkpoint show " + rest}
+	case node.Name == "list":
+		return []string{"git checkpoint list --session " + rest}
+	case node.Name == "save" || node.Name == "create":
+		said, _, _ := strings.Cut(" "+rest, " -- ")
+		return []string{"git checkpoint " + node.Name + strings.TrimRight(said, " ") + " (a checkpoint has every file; git checkpoint restore brings back those that you name)"}
+	}
+	return nil
+}
+
+func quotedAll(words []string) (all []string) {
+	for _, word := range words {
+		all = append(all, name.Quoted(word))
+	}
+	return all
 }
 
 // carried returns those arguments after the command that have the same meaning for ours, quoted for
@@ -53,9 +103,6 @@ func carried(word string, args []string) string {
 		default:
 			kept = append(kept, name.Quoted(arg))
 		}
-	}
-	if len(kept) == 0 && word == "tag" {
-		return "NAME"
 	}
 	return strings.Join(kept, " ")
 }

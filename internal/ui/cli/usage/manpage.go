@@ -101,7 +101,9 @@ func usage(n *kong.Node) string {
 	for _, p := range n.Positional {
 		word := strings.ReplaceAll(p.Summary(), " ...", "...")
 		switch {
-		case p.Tag.Has("dashed"): // these words go after "--"
+		case p.Tag.Has("bare"): // these words may go after "--"
+			word = strings.Replace(word, "[", "[[--] ", 1)
+		case p.Tag.Has("dashed"): // these must
 			word = strings.Replace(word, "[", "[-- ", 1)
 		case p.Tag.Has("command"): // it is optional for kong only: package run has a better error
 			word = strings.Trim(word, "[]")

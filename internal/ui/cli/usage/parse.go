@@ -60,7 +60,13 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	// kong puts surplus words into the last argument, which may be filled from after the "--" only.
 	extra := last.Target
 	if extra.Len() > 0 && !last.Tag.Has("more") {
-		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), cmp.Or(last.Tag.Get("dashed"), "paths go after --"))
+		hint := cmp.Or(last.Tag.Get("dashed"), "paths go after --")
+		for i, word := range []string{"GOOD", "BAD"} {
+			if extra.Len() == 2 {
+				hint = strings.Replace(hint, word, name.Quoted(extra.Index(i).String()), 1)
+			}
+		}
+		return nil, Error(fmt.Sprintf("unexpected argument %s", extra.Index(0)), hint)
 	}
 	if last.Name == "path" && rest != nil && (len(rest) == 0 && !last.Tag.Has("whole") || slices.Contains(rest, "")) { // not everything, and not the current directory: see unnamed
 		return nil, Error("<path> is empty", callOf(parsed.Selected())+" -h shows its usage")
@@ -265,7 +271,10 @@ func Explain(err error, app *kong.Application, args []string) (help *kong.Node, 
 		node = parent
 	}
 	message, hints := reworded(bad.Error(), node, args)
-	return nil, false, Error(name.Clip(message, 400), append(hints, callOf(node)+" -h shows its usage")...)
+	if len(hints) == 0 || !strings.HasPrefix(hints[0], "git ") { // one that can be pasted is enough
+		hints = append(hints, callOf(node)+" -h shows its usage")
+	}
+	return nil, false, Error(name.Clip(message, 400), hints...)
 }
 
 // Error is an error in the arguments, with what to type instead.
@@ -290,6 +299,9 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 			hints = nearest(m[1], node)
 		}
 		return fmt.Sprintf("%q is not a command of %s", m[1], callOf(node)), hints
+	}
+	if m := match(`^unexpected argument (.*)$`); m != nil {
+		hints = surplus(node, m[1], args)
 	}
 	// A command with one subcommand lacks it, as opposed to an argument that is missing (below).
 	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
