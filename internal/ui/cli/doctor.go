@@ -19,7 +19,7 @@ type DoctorCmd struct {
 
 // Run prints each finding as soon as it is made. It ends with code 5 if a problem remains.
 func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	problems, said, err := c.look(ctx, s, c.Fix, app.give)
+	problems, said, err := c.look(ctx, s, repair.DoctorRequest{Fix: c.Fix, Remotes: c.Remotes}, app.give)
 	if err == nil && c.Fix {
 		rebuilt, broken := 0, 0
 		err = repair.Rebuild(ctx, s, repair.RebuildRequest{All: true}, func(line repair.Rebuilt) error {
@@ -29,7 +29,7 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 			return app.give(answer.Rebuilt(line))
 		})
 		if err == nil && rebuilt > 0 { // some of what was found is mended
-			problems, _, err = c.look(ctx, s, false, func(answer.Answer) error { return nil })
+			problems, _, err = c.look(ctx, s, repair.DoctorRequest{Remotes: c.Remotes}, func(answer.Answer) error { return nil })
 		}
 		problems, said = problems+broken, said+rebuilt
 	}
@@ -52,8 +52,8 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 }
 
 // look gives each finding and counts the problems that remain, and all but lines of level info, which only state facts.
-func (c *DoctorCmd) look(ctx context.Context, s *checkpoint.Service, fix bool, give func(answer.Answer) error) (problems, said int, err error) {
-	err = repair.Doctor(ctx, s, repair.DoctorRequest{Fix: fix, Remotes: c.Remotes}, func(a repair.Problem) error {
+func (c *DoctorCmd) look(ctx context.Context, s *checkpoint.Service, req repair.DoctorRequest, give func(answer.Answer) error) (problems, said int, err error) {
+	err = repair.Doctor(ctx, s, req, func(a repair.Problem) error {
 		if a.Level != repair.LevelInfo {
 			said++
 		}
