@@ -1,52 +1,9 @@
 package author
 
 import (
-	"context"
-
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 )
-
-// mostSearched bounds how many checkpoints of another session Origin reads.
-const mostSearched = 200
-
-// Origin is a checkpoint that says itself who made a path of its difference.
-type Origin struct {
-	State *journal.State
-	Entry *journal.Entry
-	Who   Who
-}
-
-// Find returns the checkpoint of the session who.Session in which its agent made what a checkpoint e of
-// another session only took over; nil if there is none left that says so.
-func (who Who) Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, path record.Path) (*Origin, error) {
-	st, err := s.State(ctx, who.Session)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // the session was deleted, or never came here
-	}
-	read := 0
-	for i, standing := range st.Backward() {
-		if standing.Dead || standing.Safety {
-			continue
-		}
-		other := st.At(i)
-		if other.Event().WorktreeID != e.Event().WorktreeID || other.Event().Time.After(e.Event().Time) {
-			continue
-		}
-		if read++; read > mostSearched {
-			break
-		}
-		step, err := Of(ctx, s, st, other)
-		if err != nil && ctx.Err() != nil {
-			return nil, err
-		}
-		if said := step.Who(path); said.Session == who.Session {
-			return &Origin{st, other, said}, nil
-		}
-	}
-	return nil, nil //nolint:nilnil // see above
-}
 
 // TurnOf returns the checkpoint that ends the turn in which an agent's tool made another one, with its record: it has the
 // words of the prompt. Only the agent's own conversation counts, since a session may hold the work of several. Without

@@ -100,7 +100,7 @@ func (s *set) find(ctx context.Context, path string, base Version) (at, why stri
 		return to, "", nil
 	}
 	if s.edited == nil {
-		if s.edited, err = s.similar(ctx); err != nil {
+		if s.edited, err = s.renamedBetween(ctx, s.base, s.ours.Tree); err != nil {
 			return path, "", err
 		}
 	}
@@ -138,11 +138,6 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 
 // mostCompared is how many files git compares with each other to find renames.
 const mostCompared = "-l2000"
-
-// similar returns what git takes for renames in ours since base.
-func (s *set) similar(ctx context.Context) (map[string]string, error) {
-	return s.renamedBetween(ctx, s.base, s.ours.Tree)
-}
 
 // renamedBetween returns what git takes for renames from one tree to another.
 func (s *set) renamedBetween(ctx context.Context, from, to name.OID) (map[string]string, error) {

@@ -118,7 +118,7 @@ func (d *doubting) follows(i int32, previous name.ID) {
 		return
 	}
 	var want name.ID
-	if x := d.current(); x != none {
+	if x := d.now.present(func(x int32) bool { return d.dead[x] }); x != none {
 		want = d.id(x)
 	}
 	if previous == want {
@@ -131,11 +131,6 @@ func (d *doubting) follows(i int32, previous name.ID) {
 	} else {
 		d.doubt(i, "it follows %s, and %s was current before it", previous, want)
 	}
-}
-
-// current returns the entry that the fold of all events so far shows as current, or none.
-func (d *doubting) current() int32 {
-	return d.now.present(func(x int32) bool { return d.dead[x] })
 }
 
 // apply lets the event at position i take effect. e is nil for a create.

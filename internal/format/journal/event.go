@@ -174,13 +174,6 @@ func (e *Event) Stays() bool {
 	return e.moves() && e.Mode == ModePaths && e.From == e.To && (e.Files != "" || e.Kind == KindUndo)
 }
 
-// Settles reports whether e is a rollback from a checkpoint to itself that no worktree made, and which only
-// settles what is live and newest: a create writes one if the session went on elsewhere meanwhile, and an
-// expunge discards the replacements of discarded checkpoints.
-func (e *Event) Settles() bool {
-	return e.Kind == KindRollback && e.WorktreeID == "" && e.From != "" && e.From == e.To
-}
-
 // By returns the name of who wrote the event.
 func (e *Event) By() string {
 	by, _, _ := strings.Cut(e.Actor, " <")

@@ -101,16 +101,13 @@ func (f *configFile) next() byte {
 	return '\n'
 }
 
-// ended reports whether next has returned the newline for the end of the file.
-func (f *configFile) ended() bool { return f.at > len(f.data) }
-
 // read parses the whole file.
 func (f *configFile) read() error {
 	var err error
 	for comment := false; err == nil; {
 		c := f.next()
 		switch {
-		case c == '\n' && f.ended():
+		case c == '\n' && f.at > len(f.data): // the newline for the end of the file
 			return nil
 		case c == '\n':
 			comment = false

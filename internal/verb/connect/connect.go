@@ -63,9 +63,6 @@ func (p Planned) Changes() bool { return slices.ContainsFunc(p.Files, agent.Chan
 // Removal returns the command that removes an agent's hooks from the files of a scope.
 func Removal(name string, scope agent.Scope) string { return scoped("remove "+name, scope) }
 
-// Addition returns the command that adds them.
-func Addition(name string, scope agent.Scope) string { return scoped("add "+name, scope) }
-
 func scoped(does string, scope agent.Scope) string {
 	command := "git checkpoint agent " + does
 	if scope != agent.ScopeProject {

@@ -79,7 +79,7 @@ func (st *Standing) warn(health Health) {
 	}
 	add(st.Unheard != nil, "it worked here, and its hooks did not run: no checkpoints", "start it anew, at the top of the worktree, with git-checkpoint in its PATH")
 	if st.older {
-		add(true, "hooks before tools missing: who did what is unknown", Addition(st.Name, st.Hooks[0].Scope))
+		add(true, "hooks before tools missing: who did what is unknown", scoped("add "+st.Name, st.Hooks[0].Scope))
 	}
 	add(st.Silent, "it was given a prompt, and no hook has run for an hour", "if the turn was interrupted, the next prompt closes it")
 }

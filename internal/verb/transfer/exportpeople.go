@@ -88,7 +88,7 @@ func (p *exportBundle) tarSession(ctx context.Context, t *archive.Writer, in nam
 	if st == nil {
 		return nil
 	}
-	manifest, err := json.MarshalIndent(p.manifest(st), "", "  ")
+	manifest, err := json.MarshalIndent(session.ManifestOf(st), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,6 @@ func (p *exportBundle) tarSession(ctx context.Context, t *archive.Writer, in nam
 		}
 	}
 	return nil
-}
-
-// manifest returns the manifest of a session, without what depends on this worktree.
-func (p *exportBundle) manifest(st *journal.State) *session.Manifest {
-	m := session.ManifestOf(st)
-	return m
 }
 
 // writeEvents writes a line for each event of a session.
@@ -200,7 +194,7 @@ func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) er
 		if st == nil {
 			continue
 		}
-		if err := writeLine(w, "session", p.manifest(st)); err != nil {
+		if err := writeLine(w, "session", session.ManifestOf(st)); err != nil {
 			return err
 		}
 		if err := writeEvents(w, st); err != nil {

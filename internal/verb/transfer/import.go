@@ -89,7 +89,6 @@ type ImportDocument struct {
 	Hangs bool
 	// Empty: the document's own, else phase_transition.
 	Trigger string
-	Status  string // empty: the document's own
 	Message string
 	Outputs []ImportFile // named contents
 	// The commit named in the document, possibly abbreviated.

@@ -36,12 +36,12 @@ func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
 	r := &record.Record{
 		Format: record.Format, Session: im.session, Message: d.Message, CreatedAt: d.At.UTC().Truncate(time.Millisecond),
 		Trigger: d.Trigger, Topic: im.in.Topic, Workflow: record.Workflow{Name: im.def.Name, Version: im.def.Version},
-		Outputs: map[string]record.Output{}, State: d.JSON, Status: d.Status,
+		Outputs: map[string]record.Output{}, State: d.JSON,
 	}
 	accepted, err := im.def.Accept(d.JSON)
 	if err == nil {
 		r.State, r.Error = accepted.State, accepted.Error
-		r.Status, r.Trigger = cmp.Or(r.Status, accepted.Status), cmp.Or(r.Trigger, accepted.Trigger)
+		r.Status, r.Trigger = accepted.Status, cmp.Or(r.Trigger, accepted.Trigger)
 	}
 	r.Status = cmp.Or(r.Status, im.def.Statuses.Initial, checkpoint.StatusOpen)
 	r.Trigger = cmp.Or(r.Trigger, "phase_transition")
