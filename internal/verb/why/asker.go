@@ -111,7 +111,7 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 		if held = append(held, unsure...); c.here() {
 			break
 		}
-		from, at := j.arrivals.source(ctx, l)
+		in, path, at := j.arrivals.source(ctx, l)
 		if at < 0 {
 			claims, other := j.elsewhere(ctx, q.spot)
 			known, unsure := named(claims)
@@ -124,11 +124,11 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 			held = append(held, unsure...)
 			break
 		}
-		lines := j.arrivals.blame(ctx, fileOf{c.parent(), from.path})
+		lines := j.arrivals.blame(ctx, fileOf{in.OID, path})
 		if at >= len(lines) {
 			break
 		}
-		q = ask(lines[at], j.files.at(ctx, from.of, from.path), from.path)
+		q = ask(lines[at], j.files.at(ctx, in.Tree, path), path)
 	}
 	return held[:min(1, len(held))], by
 }

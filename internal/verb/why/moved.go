@@ -4,25 +4,31 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"unicode"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
 // source returns where a line was in the parent of its commit, if the commit moved it: a block around it is new in
 // one file and gone from the other. The lines at the edges of a block are often like those around it, so the block
-// is found by a line that both files have once. It returns -1 if that cannot be told.
-func (a *arrivals) source(ctx context.Context, l newLine) (from fileOf, at int) {
+// is found by a line that both files have once. What git revert brings back was where the reverted commit took it away. It
+// returns the commit and the file, and -1 if that cannot be told.
+func (a *arrivals) source(ctx context.Context, l newLine) (in *git.Commit, path string, at int) {
+	if in, at = a.reverted(ctx, l); in != nil {
+		return in, l.path, at
+	}
 	changes := a.changes(ctx, l.by)
 	own := slices.IndexFunc(changes, func(ch git.Change) bool { return ch.Path == l.path && ch.New.OID == l.file.OID })
 	parent := a.commits.read(ctx, l.by.parent())
 	if own < 0 || parent == nil || len(changes) > 2*mostRenames {
-		return fileOf{}, -1
+		return nil, "", -1
 	}
 	was := changes[own].Old
 	added, at := a.files.matched(ctx, was, l.file), -1
 	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || a.files.once(ctx, l.file, l.line) && a.files.once(ctx, was, k)) {
-		return fileOf{parent.Tree, cmp.Or(l.by.renames[l.path], l.path)}, k // it was there before; git blame compares otherwise
+		return parent, cmp.Or(l.by.renames[l.path], l.path), k // it was there before; git blame compares otherwise
 	}
 	for n, ch := range changes {
 		if n == own || !isFile(ch.Old) {
@@ -32,12 +38,34 @@ func (a *arrivals) source(ctx context.Context, l newLine) (from fileOf, at int) 
 		switch {
 		case k < 0:
 		case at >= 0:
-			return fileOf{}, -1 // it may be from either
+			return nil, "", -1 // it may be from either
 		default:
-			from, at = fileOf{parent.Tree, ch.Path}, k
+			path, at = ch.Path, k
 		}
 	}
-	return from, at
+	return parent, path, at
+}
+
+// reverted returns where a line was before it was taken away by a commit of which this one says that it reverts it.
+func (a *arrivals) reverted(ctx context.Context, l newLine) (*git.Commit, int) {
+	for _, said := range strings.Split(l.by.Message, "This reverts commit ")[1:] {
+		oid := name.OID(said[:min(len(said), len(l.by.OID))])
+		if !a.commits.ancestors(ctx, l.by.parent())[oid] {
+			continue
+		}
+		gone := a.of(ctx, oid)
+		if gone == nil {
+			continue
+		}
+		if in := a.commits.read(ctx, gone.parent()); in != nil {
+			was := a.files.at(ctx, in.Tree, l.path)
+			at := a.files.matched(ctx, was, l.file)[l.line]
+			if at >= 0 && a.files.matched(ctx, a.file(ctx, gone, l.path), was)[at] == alone {
+				return in, at
+			}
+		}
+	}
+	return nil, -1
 }
 
 // block is a file with, for each line, its partner in the other version of that file.
