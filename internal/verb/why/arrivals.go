@@ -77,6 +77,7 @@ type arrivals struct {
 
 	known  memo[name.OID, *arrival]
 	blames memo[fileOf, []blamedLine] // by commit and path
+	moved  memo[string, []reset]
 }
 
 // of returns what came with a commit, or "" for the worktree. It is nil if the commit cannot be read.

@@ -67,7 +67,7 @@ func (j judge) claim(ctx context.Context, of *session, from standing, l newLine)
 		return Claim{}, false
 	}
 	parted := j.arrivals.part(ctx, p.Head, c)
-	if !j.descent.possible(ctx, of, from, c, parted) || j.delivered(ctx, parted, l, at, line) {
+	if !j.descent.possible(ctx, of, from, c, parted) || j.delivered(ctx, parted, l, at, line) || j.thrownAway(ctx, l, at, line) {
 		return Claim{}, false
 	}
 	o := j.chains.walk(ctx, at).origin(ctx, line)
