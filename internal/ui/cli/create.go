@@ -92,20 +92,25 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 			return notCreated(err)
 		}
 		app.warnAll(made.Warnings)
-		if here := strings.TrimSuffix(s.Repo.Prefix, "/"); here != "" && len(c.IncludeIgnored)+len(create.IncludedAlways(s)) == 0 {
-			if ignored, err := inspect.Ignored(ctx, s, []string{here}); err == nil && ignored[here] {
-				app.warn(fmt.Sprintf("git ignores this directory, %s, so its files are in no checkpoint; --include-ignored . takes them", name.Quoted(here)))
-			}
-		}
-		for _, spec := range create.Unmatched(ctx, s, c.IncludeIgnored) {
-			app.warn(fmt.Sprintf("no ignored file matches --include-ignored %s", name.Quoted(spec)))
-		}
+		c.warnLeftOut(ctx, app, s)
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}
 		app.measure(ctx, s, made)
 		return app.confirmed(answer.Created{Detail: made})
 	})
+}
+
+// warnLeftOut warns of what the user may take for saved: a directory that git ignores, and pathspecs that name nothing.
+func (c *CreateCmd) warnLeftOut(ctx context.Context, app *App, s *checkpoint.Service) {
+	if here := strings.TrimSuffix(s.Repo.Prefix, "/"); here != "" && len(c.IncludeIgnored)+len(create.IncludedAlways(s)) == 0 {
+		if ignored, err := inspect.Ignored(ctx, s, []string{here}); err == nil && ignored[here] {
+			app.warn(fmt.Sprintf("git ignores this directory, %s, so its files are in no checkpoint; --include-ignored . takes them", name.Quoted(here)))
+		}
+	}
+	for _, spec := range create.Unmatched(ctx, s, c.IncludeIgnored) {
+		app.warn(fmt.Sprintf("no ignored file matches --include-ignored %s", name.Quoted(spec)))
+	}
 }
 
 // measure counts what a new checkpoint holds if somebody will read it.

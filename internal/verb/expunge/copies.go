@@ -13,6 +13,18 @@ import (
 	"git-checkpoint/internal/sys/wholefile"
 )
 
+// scanCopies looks for secrets in the copies; after a fetch in none, since that looks for what comes back in checkpoints.
+func (p *Plan) scanCopies(ctx context.Context) (copies []clearance.Copy, found *clearance.Report, err error) {
+	if p.req.again {
+		return nil, &clearance.Report{}, nil
+	}
+	if copies, err = clearance.Copies(p.s); err != nil {
+		return nil, nil, err
+	}
+	found, err = p.desk.ScanCopies(ctx, copies)
+	return copies, found, err
+}
+
 // findCopies finds the files beside git's objects that hold the goal, of which found are the secrets: one of its
 // secrets, or a line of a named file in which the guard finds none.
 func (p *Plan) findCopies(ctx context.Context, copies []clearance.Copy, found, inCopies []clearance.Found) error {

@@ -209,15 +209,9 @@ func (p *Plan) aim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	copies, err := clearance.Copies(p.s)
+	copies, inCopies, err := p.scanCopies(ctx)
 	if err != nil {
 		return err
-	}
-	inCopies := &clearance.Report{}
-	if !p.req.again { // each fetch looks for what comes back in checkpoints
-		if inCopies, err = p.desk.ScanCopies(ctx, copies); err != nil {
-			return err
-		}
 	}
 	// An allowed secret, or one of another rule, stays.
 	switch {
@@ -251,6 +245,11 @@ func (p *Plan) aim(ctx context.Context) error {
 	if err := p.findCopies(ctx, copies, report.Found, inCopies.Found); err != nil || len(p.goal.blobs)+len(p.goal.marked) > 0 || slices.ContainsFunc(p.copies, func(c clearance.Copy) bool { return c.Ours }) {
 		return err
 	}
+	return p.nothing()
+}
+
+// nothing returns the error for a goal that nothing holds, unless an earlier expunge was interrupted.
+func (p *Plan) nothing() error {
 	switch {
 	case p.unfinished():
 		return nil
