@@ -29,6 +29,7 @@ const (
 	BitsFile    = "bits.json"          // the records made here that open files to more people than the umask does
 	OutsideFile = "outside-rules.json" // the ignore rules outside of the worktree at the last checkpoints
 	PrivateFile = "private.json"       // whether it was said that others can read private files
+	BesideFile  = "beside.json"        // when another worker was named last
 	chosenFile  = "chosen.json"        // the session that a user chose, see Choose
 
 	resumedFile = "resumed.json" // the session that a user resumed, see ChooseResumed

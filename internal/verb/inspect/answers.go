@@ -4,13 +4,17 @@ package inspect
 // docs/json.md: members may be added, but never renamed or removed.
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -221,6 +225,20 @@ func workers(s *checkpoint.Service, session name.Session) []Worker {
 		all = append(all, Worker{w.Session, w.Agent, w.Prompt, checkpoint.Time{Time: w.Last}, files})
 	}
 	return all
+}
+
+// SayWorkers warns of the agent of another session that was at work here last, once in ten minutes.
+func SayWorkers(ctx context.Context, s *checkpoint.Service) {
+	const quiet = 10 * time.Minute
+	session, err := s.HereSession(ctx)
+	beside := workers(s, session)
+	var said time.Time
+	if known, failed := s.Recall(checkpoint.BesideFile, &said); err != nil || failed != nil || len(beside) == 0 || known && s.Now().Sub(said).Abs() < quiet {
+		return
+	}
+	w := beside[0]
+	s.Warn(fmt.Sprintf("%s is also at work here, in %s, last %s", w.Agent, w.Session, render.Ago(w.Last.Time, s.Now())))
+	_ = s.Remember(checkpoint.BesideFile, s.Now()) // it is said again then
 }
 
 // Unfinished is a rollback that runs, or that was killed and is neither continued nor aborted.

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/verb/travel"
 )
 
 // ownRoots returns the directories, and the notes ref, in which this program has refs.
@@ -205,6 +206,10 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 		return nil, err
 	}
 	var out []Problem
+	if r := travel.LastSync(s); r != nil && r.Owed > 0 {
+		said, hint := r.Owing()
+		out = append(out, Problem{Kind: "owed_deletions", Level: LevelAdvice, Object: r.Name, Message: said, Hint: hint})
+	}
 	for _, r := range refs {
 		rest := strings.TrimPrefix(string(r.Ref), name.TrackingRoot)
 		// The name of a remote may contain slashes, the name of a session cannot. So the session is
