@@ -104,7 +104,7 @@ func (a Reverted) text(p *page) {
 	p.done("Took back "+p.takenBack(r)+": ", checkpoint.CalledOf(r.Created.Record))
 	figures := counted([]string{"taken back", "merged", "with conflict markers"}, a.count(threeway.Restored), a.count(threeway.Merged), a.count(threeway.Conflict))
 	p.line(plain("Files: " + figures))
-	unknown := 0
+	unknown := r.Unsure
 	for _, l := range r.Left {
 		if l.By == revert.Unknown {
 			unknown++

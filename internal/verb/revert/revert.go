@@ -258,9 +258,6 @@ func (r *reverting) nothing() error {
 
 // held counts the files that these steps changed of which nobody knows who made it.
 func (r *reverting) held() (n int) {
-	if r.req.By != "" {
-		return 0
-	}
 	for _, l := range r.said.Left {
 		if l.By == Unknown {
 			n++

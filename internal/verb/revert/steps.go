@@ -280,7 +280,12 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			if who.By == author.During {
 				d.during[c.Path] = true
 			}
-		case (r.req.By == "" || r.req.By != Unknown && nameOf(who) == Unknown) && !who.BroughtBack:
+		case who.BroughtBack:
+		case r.req.By != "":
+			if r.req.By != Unknown && nameOf(who) == Unknown {
+				r.said.Unsure++
+			}
+		default:
 			r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(c.Path), By: nameOf(who)})
 		}
 	}

@@ -96,6 +96,8 @@ type Answer struct {
 type Reverted struct {
 	What  string         `json:"-"` // the steps as the user named them
 	By    string         `json:"-"` // whose work alone is taken back; empty: that of the steps
+	// Unsure counts the changes that are not taken back and may be theirs.
+	Unsure int `json:"-"`
 	Steps []RevertedStep `json:"steps"`
 	Files []RevertedFile `json:"files"`
 	Left  []LeftOfStep   `json:"left"`
