@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -56,10 +57,27 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem
 	if err != nil {
 		return nil, err
 	}
+	refs, err := s.Store.AllRefs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := map[name.Ref]bool{}
+	for _, r := range refs {
+		there[r.Ref] = true
+	}
 	for _, session := range sessions {
-		_, err := s.State(ctx, session)
+		st, err := s.State(ctx, session)
 		if ctx.Err() != nil {
 			return found, ctx.Err()
+		}
+		gone := 0
+		for i := 0; err == nil && i < st.Len(); i++ {
+			if e := st.At(i); !e.Dead && !there[name.CheckpointRef(session, e.Checkpoint)] {
+				gone++
+			}
+		}
+		if gone > 0 && !there[name.ArchiveRef(session)] { // what an archive has needs no refs
+			found = append(found, Problem{Kind: "refs_missing", Level: LevelProblem, Object: string(session), Message: "its journal knows " + render.Count(gone, "checkpoint whose ref is gone", "checkpoints whose refs are gone"), Hint: "`git checkpoint validate --session " + string(session) + "` names them, `git checkpoint rebuild` brings back what can be"})
 		}
 		if err == nil || checkpoint.KindOf(err) == checkpoint.KindNotFound {
 			continue
