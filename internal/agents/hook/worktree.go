@@ -35,7 +35,11 @@ func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition,
 	case err == nil:
 		bounded, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
 		defer cancel()
-		dir, err = handlerOf(s, def, event, happened).fork(bounded, called)
+		for range 3 { // git fails now and then where others make worktrees at the same moment
+			if dir, err = handlerOf(s, def, event, happened).fork(bounded, called); err == nil || bounded.Err() != nil {
+				break
+			}
+		}
 	}
 	if err == nil || ctx.Err() != nil {
 		return dir, cmp.Or(ctx.Err(), err)
