@@ -94,13 +94,13 @@ type Answer struct {
 
 // Reverted says what a revert takes back.
 type Reverted struct {
-	What  string         `json:"-"` // the steps as the user named them
-	By    string         `json:"-"` // whose work alone is taken back; empty: that of the steps
+	What string `json:"-"` // the steps as the user named them
+	By   string `json:"-"` // whose work alone is taken back; empty: that of the steps
 	// Unsure counts the changes that are not taken back and may be theirs.
-	Unsure int `json:"-"`
-	Steps []RevertedStep `json:"steps"`
-	Files []RevertedFile `json:"files"`
-	Left  []LeftOfStep   `json:"left"`
+	Unsure int            `json:"-"`
+	Steps  []RevertedStep `json:"steps"`
+	Files  []RevertedFile `json:"files"`
+	Left   []LeftOfStep   `json:"left"`
 	// Checkpoint is null in a plan. When it is made, package answer writes it.
 	Checkpoint json.RawMessage `json:"checkpoint"`
 	// State is the job's state afterwards; nil: it stays.
