@@ -29,6 +29,15 @@ func (a Marked) text(p *page) {
 	p.done(verb+strings.Join(each(a, func(m retain.Marked) string { return m.Mention.String() }), ", "), "")
 }
 
+// Described is the answer of describe.
+type Described struct{ Done *retain.Described }
+
+// JSON writes one object.
+func (a Described) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
+
+// text names the checkpoint with its new message.
+func (a Described) text(p *page) { p.done("Now ", a.Done.Mention.String()) }
+
 // Pruned is the answer of prune. GC tells that git gc runs afterwards.
 type Pruned struct {
 	Prune *retain.PruneAnswer // the plan or, if its DryRun is false, the result

@@ -16,10 +16,21 @@ import (
 
 // ReadRecord returns the record of a checkpoint. It compares the record with the journal event and
 // with the checkpoint commit C, so that a swapped or edited part is detected. With such an error it
-// still returns what it read.
+// still returns what it read. The message is the newest one, if it was corrected.
 func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, error) {
 	got, err := s.ReadStored(ctx, e)
-	return got.Record, err
+	return DescribedBy(e, got.Record), err
+}
+
+// DescribedBy returns the record with the corrected message of the checkpoint, if there is one.
+func DescribedBy(e *journal.Entry, r *record.Record) *record.Record {
+	message := e.Described()
+	if message == "" || r == nil {
+		return r
+	}
+	corrected := *r
+	corrected.Message = message
+	return &corrected
 }
 
 // ReadStored is ReadRecord for callers that also need how the record is stored.

@@ -53,6 +53,29 @@ const (
 // kindMerge marks a commit that joins two journals. Such a commit carries no event.
 const kindMerge Kind = "merge"
 
+// Trailers of a start event that corrects the message of a checkpoint: its id and the new message. A program that does
+// not know them sees a start that changes nothing.
+const (
+	TrailerDescribes = "Describes"
+	TrailerMessage   = "Message"
+)
+
+// Described returns the checkpoint whose message the event corrects, and the new message; empty: none.
+func (e *Event) Described() (id name.ID, message string) {
+	if e.Kind != KindStart {
+		return "", ""
+	}
+	for _, t := range e.Extra {
+		switch t.Key {
+		case TrailerDescribes:
+			id = name.ID(t.Value)
+		case TrailerMessage:
+			message = t.Value
+		}
+	}
+	return id, message
+}
+
 // TriggerSafety is the trigger of a safety checkpoint, which a rollback or undo makes of the
 // present files before it changes any.
 const TriggerSafety = "safety"

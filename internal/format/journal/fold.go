@@ -42,6 +42,8 @@ type fold struct {
 	steps []step
 	// moves has the index in steps of each rollback and undo.
 	moves map[*Event]int
+	// described are the newest messages of checkpoints whose message was corrected.
+	described map[name.ID]string
 }
 
 // mark is the final state of a checkpoint, a set of bits.
@@ -145,6 +147,12 @@ func (s *State) note(e *Event) {
 		last(&s.Topic, e.Topic)
 		last(&s.Branch, e.Branch)
 		last(&s.Status, e.Status)
+		if id, message := e.Described(); message != "" {
+			if s.fold.described == nil {
+				s.fold.described = map[name.ID]string{}
+			}
+			s.fold.described[id] = message
+		}
 	case KindStatus, KindClose:
 		last(&s.Status, e.Status)
 		s.Resumed = nil

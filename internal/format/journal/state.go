@@ -86,6 +86,14 @@ func (c *Entry) Event() *Event {
 	return c.read.Load()
 }
 
+// Described returns the corrected message of the checkpoint; empty: its record has the message.
+func (c *Entry) Described() string {
+	if c.fold == nil {
+		return ""
+	}
+	return c.fold.described[c.Checkpoint]
+}
+
 // Len returns the number of checkpoints, dead ones included.
 func (s *State) Len() int {
 	if s.fold == nil {

@@ -27,6 +27,7 @@ type CreateCmd struct {
 	Text   []string `arg:"" optional:"" help:"Message, instead of -m."`
 	All    bool     `short:"a" hidden:"" help:"Has no effect: everything is captured anyway."`
 	Always bool     `help:"Make a checkpoint even if nothing changed; a message or another flag about the checkpoint does so, too."`
+	Amend  bool     `help:"Make no checkpoint, but correct the message of the current one, as describe does."`
 	createFlags
 }
 
@@ -69,6 +70,9 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 			return usage.Error("a message was given twice", "use -m or the text alone, not both")
 		}
 		c.Message = []string{strings.Join(c.Text, " ")}
+	}
+	if c.Amend {
+		return (&DescribeCmd{Message: c.Message, sessionFlag: sessionFlag{c.Session}}).Run(ctx, app)
 	}
 	request, err := c.request(ctx, app)
 	if err != nil {

@@ -25,9 +25,15 @@ type DiffCmd struct {
 	ExitCode   bool `help:"Exit with code 2 if there are differences."`
 	Stat       bool `brief:"" xor:"form" help:"Print only git's statistics of the files."`
 	NameStatus bool `brief:"" xor:"form" help:"Print only git's list of changed files."`
-	Patch      bool `brief:"" xor:"form" short:"p" help:"Print only git's diff of the files."`
+	Patch      bool `brief:"" xor:"form" short:"p" help:"Print only git's diff of the files. Other options of git diff do so, too: --word-diff, -w, -S..."`
+	gitFlags
 	filesFlag
 	jsonFlag
+}
+
+// gitFlags are options that are passed to git diff.
+type gitFlags struct {
+	Git []string `name:"git-option" hidden:"" sep:"none" help:"Option of git diff, which makes the answer git's."`
 }
 
 // Run prints the differences. With --exit-code it ends with code 2 if there are any.
@@ -39,7 +45,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && c.attempts(ctx, s) {
 		found, err = inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
 	}
-	if err != nil && c.To == "" && len(c.Paths) == 0 && c.gitFlags(app) == nil {
+	if err != nil && c.To == "" && len(c.Paths) == 0 && c.toGit(app) == nil {
 		return app.behindUnless(ctx, s, c.From, c.meant(ctx, s, err))
 	}
 	if err != nil {
@@ -47,7 +53,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	}
 	err = app.page(ctx, s, func(w io.Writer) error {
 		// The form of the answer is git's: run git diff, and pass its error on.
-		if flags := c.gitFlags(app); flags != nil {
+		if flags := c.toGit(app); flags != nil {
 			return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
 		}
 		compared := answer.Compared{Difference: found, Files: c.names()}
@@ -95,20 +101,20 @@ func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (e
 	return err
 }
 
-// gitFlags returns the flags for git diff, or nil if the answer is ours.
-func (c *DiffCmd) gitFlags(app *App) []string {
+// toGit returns the flags for git diff, or nil if the answer is ours.
+func (c *DiffCmd) toGit(app *App) []string {
 	switch {
 	case c.Stat && !c.Files && app.Terminal.OutTerminal:
 		// On a terminal the list is cut as in our own answer, unless --files asks for all.
-		return []string{fmt.Sprintf("--stat-count=%d", answer.FilesListed)}
+		return append(c.Git, fmt.Sprintf("--stat-count=%d", answer.FilesListed))
 	case c.Stat:
-		return []string{"--stat"}
+		return append(c.Git, "--stat")
 	case c.NameStatus:
-		return []string{"--name-status"}
+		return append(c.Git, "--name-status")
 	case c.Patch:
-		return []string{"--patch"}
+		return append(c.Git, "--patch")
 	}
-	return nil
+	return c.Git
 }
 
 // ended turns the exit code of a git command into our own. git has already printed its error.

@@ -33,17 +33,18 @@ type grammar struct {
 
 	Overview OverviewCmd `cmd:"" default:"1" hidden:"" help:"Show the status and the commands that people need next."`
 
-	Save   CreateCmd `cmd:"" group:"work" help:"Make a checkpoint of the files and the state of the job."`
-	Create CreateCmd `cmd:"" unlisted:"" group:"work" help:"Save, and tag the step."`
-	Run    RunCmd    `cmd:"" group:"work" help:"Run a command as a step, and make a checkpoint if it succeeds."`
-	Resume ResumeCmd `cmd:"" group:"work" help:"Show where work stopped, and continue from there."`
-	List   ListCmd   `cmd:"" group:"work" help:"List the checkpoints of a session."`
-	Show   ShowCmd   `cmd:"" group:"work" help:"Show one checkpoint."`
-	Pick   PickCmd   `cmd:"" unlisted:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
-	Diff   DiffCmd   `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
-	Web    WebCmd    `cmd:"" unlisted:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
-	Status StatusCmd `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
-	Watch  WatchCmd  `cmd:"" unlisted:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
+	Save     CreateCmd   `cmd:"" group:"work" help:"Make a checkpoint of the files and the state of the job."`
+	Create   CreateCmd   `cmd:"" unlisted:"" group:"work" help:"Save, and tag the step."`
+	Describe DescribeCmd `cmd:"" unlisted:"" group:"work" help:"Correct the message of a checkpoint."`
+	Run      RunCmd      `cmd:"" group:"work" help:"Run a command as a step, and make a checkpoint if it succeeds."`
+	Resume   ResumeCmd   `cmd:"" group:"work" help:"Show where work stopped, and continue from there."`
+	List     ListCmd     `cmd:"" group:"work" help:"List the checkpoints of a session."`
+	Show     ShowCmd     `cmd:"" group:"work" help:"Show one checkpoint."`
+	Pick     PickCmd     `cmd:"" unlisted:"" group:"work" help:"Choose a checkpoint from a list with a preview."`
+	Diff     DiffCmd     `cmd:"" group:"work" help:"Compare two checkpoints, or one with the worktree."`
+	Web      WebCmd      `cmd:"" unlisted:"" group:"work" help:"Show the job in a browser, or write it to an HTML file."`
+	Status   StatusCmd   `cmd:"" group:"work" help:"Show where the job stands and what changed since."`
+	Watch    WatchCmd    `cmd:"" unlisted:"" group:"work" help:"Make a checkpoint whenever files have changed and settled."`
 
 	Rollback RollbackCmd `cmd:"" group:"back" help:"Take the worktree and the state back to a checkpoint."`
 	Restore  RestoreCmd  `cmd:"" group:"back" help:"Bring files back as a checkpoint has them."`

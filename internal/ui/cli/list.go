@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -21,12 +22,15 @@ type ListCmd struct {
 	Trigger string `group:"workflow" placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
 	Status  string `group:"workflow" placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
 	Step    *int   `group:"workflow" placeholder:"<n>" help:"Only checkpoints of this step."`
-	Since   string `brief:"" placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d or 12h."`
+	Since   string `brief:"" placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d, 12h or \"2 hours ago\"."`
 	Where   string `group:"workflow" placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
 	Hidden  bool   `brief:"" help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
 	Columns string `brief:"" placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
 	Grep    string `brief:"" placeholder:"<word>" help:"Only checkpoints whose message or a changed path has this word, in any case."`
 	Limit   *int   `brief:"" short:"n" placeholder:"<n>" help:"Only this many, the newest; -5 is short for -n 5, and 0 means all. At a terminal the default is a screenful."`
+	Reverse bool   `help:"List the oldest first."`
+	Format  string `group:"program" placeholder:"<format>" help:"Print each as this text, with %(number), %(id), %(message), %(subject), %(time), %(session) and %(by), and git's %h, %H, %s, %B, %aI, %ct, %ar, %an, %n and %x00."`
+	Null    bool   `short:"z" group:"program" help:"End each with a NUL; without --format: number, time, session, by and message with tabs between."`
 	jsonFlag
 }
 
@@ -47,6 +51,15 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
 	}
 	rest := c.suit(app, &req)
+	if c.Null {
+		c.Format = cmp.Or(c.Format, "%(number)%x09%(time)%x09%(session)%x09%(by)%x09%(message)")
+	}
+	if c.Format != "" && !app.json {
+		if err := answer.CheckFormat(c.Format); err != nil {
+			return usage.Error(err.Error(), "git checkpoint list -h shows its usage")
+		}
+		req.Detail = inspect.DetailRows
+	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := inspect.List(ctx, s, req)
 		if err != nil {
@@ -57,12 +70,20 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
+		if c.Reverse && !app.json { // there the oldest is the first anyway
+			for _, l := range found {
+				slices.Reverse(l.Items)
+			}
+		}
 		if !app.json { // the session that is worked on comes first
 			here, err := s.ChooseSession(ctx, "")
 			i := slices.IndexFunc(found, func(l inspect.Listing) bool { return l.Session == here })
 			if err == nil && i > 0 {
 				found = slices.Concat(found[i:i+1], found[:i], found[i+1:])
 			}
+		}
+		if c.Format != "" {
+			return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null})
 		}
 		// A rollback whose process was killed left files in a mixed state; the list says so on top.
 		unfinished, err := inspect.UnfinishedRollback(s)

@@ -21,7 +21,8 @@ type ShowCmd struct {
 	Get    string `group:"program" xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
 	Output string `group:"program" xor:"form" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
 	Stat   bool   `xor:"form" help:"Print git's statistics of the files that changed."`
-	Patch  bool   `xor:"form" short:"p" help:"Print git's diff of the files that changed."`
+	Patch  bool   `xor:"form" short:"p" help:"Print git's diff of the files that changed. Other options of git diff do so, too: --name-only, --word-diff, -w, -S..."`
+	gitFlags
 	jsonFlag
 }
 
@@ -42,7 +43,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 		return err
 	}
 	found, err := inspect.Show(ctx, s, c.Session, c.Ref)
-	if err != nil && c.Get == "" && !c.Stat && !c.Patch {
+	if err != nil && c.Get == "" && !c.Stat && !c.Patch && len(c.Git) == 0 {
 		return app.behindUnless(ctx, s, c.Ref, s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err))
 	}
 	if err != nil {
@@ -52,7 +53,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	switch {
 	case c.Get != "":
 		return c.get(app, found)
-	case c.Stat, c.Patch:
+	case c.Stat, c.Patch, len(c.Git) > 0:
 		return c.files(ctx, app, s, found)
 	}
 	shown := answer.Shown{Detail: found}
@@ -64,7 +65,7 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
 func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
-	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || app.json {
+	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || len(c.Git) > 0 || app.json {
 		return usage.Error("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
 	return ended(inspect.PrintFile(ctx, s, c.Session, of, file, app.git(app.Terminal.Out)))
@@ -85,15 +86,18 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 
 // files prints git's statistics or diff of the files that the checkpoint changed.
 func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, found *checkpoint.Detail) error {
-	flag := "--stat"
-	if c.Patch {
-		flag = "--patch"
+	flags := c.Git
+	switch {
+	case c.Stat:
+		flags = append(flags, "--stat")
+	case c.Patch:
+		flags = append(flags, "--patch")
 	}
 	return app.page(ctx, s, func(w io.Writer) error {
 		between, err := inspect.ShownFiles(ctx, s, found)
 		if err != nil {
 			return err
 		}
-		return ended(inspect.PrintDiff(ctx, s, between, nil, []string{flag}, app.git(w)))
+		return ended(inspect.PrintDiff(ctx, s, between, nil, flags, app.git(w)))
 	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,9 @@ func since(text string, now time.Time) (time.Time, error) {
 	if age, err := workflow.ParseAge(text); err == nil {
 		return now.Add(-age), nil
 	}
+	if t, ok := ago(strings.ToLower(text), now); ok {
+		return t, nil
+	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
 	}
@@ -53,5 +57,41 @@ func since(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usage.Error(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
-		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d or 12h")
+		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d, 12h or \"2 hours ago\"")
+}
+
+// ago parses how git says a time before now: "2 hours ago", "1.week.ago", "yesterday".
+func ago(text string, now time.Time) (time.Time, bool) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '.' })
+	if len(words) == 1 && words[0] == "yesterday" {
+		return now.AddDate(0, 0, -1), true
+	}
+	if len(words) < 3 || len(words)%2 == 0 || words[len(words)-1] != "ago" {
+		return now, false
+	}
+	for i := 0; i+1 < len(words); i += 2 {
+		n, err := strconv.Atoi(words[i])
+		if err != nil || n < 0 || n > 1e6 {
+			return now, false
+		}
+		switch strings.TrimSuffix(words[i+1], "s") {
+		case "second":
+			now = now.Add(-time.Duration(n) * time.Second)
+		case "minute":
+			now = now.Add(-time.Duration(n) * time.Minute)
+		case "hour":
+			now = now.Add(-time.Duration(n) * time.Hour)
+		case "day":
+			now = now.AddDate(0, 0, -n)
+		case "week":
+			now = now.AddDate(0, 0, -7*n)
+		case "month":
+			now = now.AddDate(0, -n, 0)
+		case "year":
+			now = now.AddDate(-n, 0, 0)
+		default:
+			return now, false
+		}
+	}
+	return now, true
 }

@@ -232,7 +232,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	if err != nil {
 		return Compared{}, checkpoint.DamagedError(f.Entry, err)
 	}
-	rec := got.Record
+	rec := checkpoint.DescribedBy(f.Entry, got.Record)
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
 		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Called: checkpoint.CalledOf(rec), Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},

@@ -30,7 +30,7 @@ func (c *captured) forked(ctx context.Context, v store.View) (base, error) {
 	if err != nil {
 		return base{}, checkpoint.DamagedError(c.req.fork.From.Entry, err)
 	}
-	return base{record: got.Record, tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
+	return base{record: checkpoint.DescribedBy(c.req.fork.From.Entry, got.Record), tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
 }
 
 // placeAsForked copies step, label and the other names of the checkpoint.

@@ -4,9 +4,11 @@ package inspect
 // docs/json.md: members may be added, but never renamed or removed.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/author"
@@ -260,7 +262,8 @@ func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem str
 	// A summary of another commit, because the ref was moved, says nothing about this checkpoint.
 	// The event has no message and no count of files.
 	if sum != nil && sum.Commit == e.Event().Commit && !sum.CreatedAt.IsZero() {
-		item.Message, item.Files, item.CreatedAt = sum.Message, sum.Files, checkpoint.Time{Time: sum.CreatedAt}
+		corrected, _, _ := strings.Cut(e.Described(), "\n")
+		item.Message, item.Files, item.CreatedAt = cmp.Or(corrected, sum.Message), sum.Files, checkpoint.Time{Time: sum.CreatedAt}
 		item.Incomplete = Incomplete(sum.Skipped)
 		item.Others = author.Turn(st, e, sum.Agent).Others()
 	}

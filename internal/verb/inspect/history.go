@@ -57,7 +57,10 @@ func History(ctx context.Context, s *checkpoint.Service, session string, detail 
 
 // about says which checkpoints an event is about: one, from and to, or those that were pruned.
 func about(e *journal.Event, say func(name.ID) string) string {
+	described, _ := e.Described()
 	switch {
+	case described != "":
+		return say(described)
 	case e.To != "" && e.From != "" && e.To != e.From:
 		return "from " + say(e.From) + " to " + say(e.To)
 	case e.To != "":
@@ -119,6 +122,9 @@ func LineOf(e *journal.Event) HistoryLine {
 		Event: string(e.Kind), Time: checkpoint.Time{Time: e.Time}, Actor: e.Actor, Session: e.Session, Checkpoint: e.Checkpoint, From: OriginOf(e), To: e.To,
 		Reason: e.Reason, OID: e.OID, Label: cmp.Or(e.Label, e.ToLabel), Status: e.Status, Safety: e.Safety, Mode: e.Mode, Worktree: e.Worktree,
 		Discard: e.Discard, Restore: e.Restore, Workflow: e.Workflow, Topic: e.Topic, Branch: e.Branch,
+	}
+	if id, message := e.Described(); id != "" {
+		h.Event, h.Checkpoint, h.Reason = "describe", id, message
 	}
 	for _, t := range e.Tombstones {
 		h.Pruned = append(h.Pruned, t.ID)

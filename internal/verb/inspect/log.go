@@ -4,11 +4,14 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -23,7 +26,7 @@ const logMark = "\x01"
 // PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
 // for another format. It returns git's exit code.
 func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
-	st, err := checkpoint.ChosenState(ctx, s, session)
+	st, args, named, err := logged(ctx, s, session, args)
 	if err != nil {
 		return 1, err
 	}
@@ -37,7 +40,9 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		e := st.At(i)
 		parent, outside := parentOf(ctx, s, st, e)
 		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
-		tips.WriteString(string(e.Event().Commit) + "\n")
+		if !named { // otherwise the arguments say where to begin
+			tips.WriteString(string(e.Event().Commit) + "\n")
+		}
 		if outside && parent != "" { // a commit of the branch is not a checkpoint
 			tips.WriteString("^" + string(parent) + "\n")
 		}
@@ -85,6 +90,47 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	}
 	to.In, to.Env = strings.NewReader(tips.String()), env
 	return pass(ctx, s, line, to)
+}
+
+// valued are options of git log that take the next word.
+var valued = []string{"-n", "-S", "-G", "-L", "-O", "-I", "--max-count", "--skip", "--since", "--after", "--until", "--before", "--author", "--committer", "--grep", "--diff-filter", "--date", "--format"}
+
+// logged returns the arguments of a log with the commits of the checkpoints that they name, as 3, 2..4 or feature:3,
+// and the session that these are of; named: there are some. A word that is a file and no number stays one.
+func logged(ctx context.Context, s *checkpoint.Service, session string, args []string) (st *journal.State, out []string, named bool, err error) {
+	find := func(ref string) (commit string) {
+		ref = cmp.Or(ref, "@")
+		found, err := s.Reach(ctx, session, ref)
+		if err != nil || named && found.State.Session != st.Session {
+			return ""
+		}
+		if _, number := strconv.Atoi(ref); number != nil {
+			if _, missing := os.Lstat(filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, ref)); missing == nil {
+				return ""
+			}
+		}
+		st, named = found.State, true
+		return string(found.Entry.Event().Commit)
+	}
+	for i, arg := range args {
+		if arg == "--" {
+			out = append(out, args[i:]...)
+			break
+		}
+		words := []string{arg}
+		if !strings.HasPrefix(arg, "-") && (i == 0 || !slices.Contains(valued, args[i-1])) {
+			if from, to, is := strings.Cut(arg, ".."); !is {
+				words[0] = cmp.Or(find(arg), arg)
+			} else if a, b := find(from), find(to); a != "" && b != "" {
+				words = []string{"^" + a, b}
+			}
+		}
+		out = append(out, words...)
+	}
+	if !named {
+		st, err = checkpoint.ChosenState(ctx, s, session)
+	}
+	return st, out, named, err
 }
 
 // asksFormat reports whether an argument of git log asks for a format other than one line each.

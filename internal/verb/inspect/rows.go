@@ -58,7 +58,7 @@ func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID ma
 }
 
 // grep keeps the items whose message or a changed path has a word, in any case.
-func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, word string) error {
+func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, st *journal.State, byID map[name.ID]*store.Summary, word string) error {
 	if word == "" {
 		return nil
 	}
@@ -67,7 +67,9 @@ func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, byID map[name
 	for i, item := range l.Items { // even one whose record is damaged
 		found[i] = strings.Contains(strings.ToLower(item.Message), word)
 	}
-	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { found[i] = found[i] || hasWord(rec, word) })
+	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) {
+		found[i] = found[i] || hasWord(checkpoint.DescribedBy(st.Entry(l.Items[i].ID), rec), word)
+	})
 	kept := l.Items[:0]
 	for i, item := range l.Items {
 		if found[i] {
@@ -83,7 +85,9 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 	if detail == DetailNone {
 		return nil
 	}
-	if err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) { l.Items[i].Row = rowOf(rec) }); err != nil {
+	if err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) {
+		l.Items[i].Row = rowOf(checkpoint.DescribedBy(st.Entry(l.Items[i].ID), rec))
+	}); err != nil {
 		return err
 	}
 	if detail == DetailRows {

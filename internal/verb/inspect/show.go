@@ -150,7 +150,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			return nil, err
 		}
 	}
-	if err = l.grep(ctx, s, byID, req.Grep); err != nil {
+	if err = l.grep(ctx, s, st, byID, req.Grep); err != nil {
 		return nil, err
 	}
 	// These filters were applied after counting.
@@ -261,7 +261,10 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	if err != nil {
 		return nil, s.CorruptError(ctx, f.State, f.Entry, err)
 	}
-	rec := got.Record
+	rec := checkpoint.DescribedBy(f.Entry, got.Record)
+	if rec != got.Record {
+		got.Raw = nil // the JSON has the corrected message, too
+	}
 	d := &checkpoint.Detail{
 		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
 		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec), Usage: s.UsageOf(rec),

@@ -154,7 +154,7 @@ func (r *resumption) nameSteps(ctx context.Context) {
 		if err != nil {
 			continue // a damaged one has its number only
 		}
-		m := checkpoint.MentionOf(rec)
+		m := checkpoint.MentionOf(checkpoint.DescribedBy(e, rec))
 		titles[called] = cmp.Or(m.Message, m.Files)
 	}
 	r.answer.Titles = titles

@@ -42,7 +42,7 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 	if err != nil {
 		return nil, got, err
 	}
-	rec, m := stored.Record, stored.Commit
+	rec, m := checkpoint.DescribedBy(e, stored.Record), stored.Commit
 	got.heads = headsOf(rec, stored.Raw)
 	index := &snapshot.IndexState{
 		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),

@@ -19,6 +19,7 @@ func gitHabits() map[string]string {
 		"commit": "save *", "amend": "save *", "add": "save", "stash": "save", "new": "save",
 		"checkout": "rollback *", "goto": "rollback *", "reset": "rollback *", "revert": "rollback *", "back": "rollback *|rollback @~1",
 		"switch": "session switch *|session list", "gc": "prune --gc", "tag": "save --name *|save --name NAME", "branch": "session list",
+		"rename": "describe * -m TEXT|describe @ -m TEXT", "edit": "describe * -m TEXT|describe @ -m TEXT", "reword": "describe * -m TEXT|describe @ -m TEXT",
 		"merge": "promote --merge *", "attempts": "fork --list", "worktree": "fork --list", "pull": "fetch *", "clone": "fetch *",
 		"rm": "delete *", "drop": "delete *|delete N", "abandon": "delete *|delete N", "clean": "status", "reflog": "history", "op": "history",
 	}
@@ -52,6 +53,12 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 		if isRef(words[0]) {
 			return []string{"git tag " + words[1] + " $(git checkpoint show " + words[0] + " --get commit)"}
 		}
+	}
+	if ref, text, more := strings.Cut(given, " "); more && strings.HasSuffix(with, "TEXT") { // the new message was typed after it
+		if !strings.HasPrefix(text, "'") {
+			text = name.Quoted(text)
+		}
+		given, with = ref, strings.Replace(with, "TEXT", text, 1)
 	}
 	return []string{strings.TrimSpace("git checkpoint " + strings.Replace(with, "*", given, 1))}
 }

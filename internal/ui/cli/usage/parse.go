@@ -159,14 +159,24 @@ func split(node *kong.Node, args []string, depth int, verbatim bool) (own, rest 
 // countPattern matches a limit as git log takes it.
 var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
 
-// rewritten changes two kinds of flags that kong would misread:
+// gitOption is the hidden flag that takes options which are passed to git.
+const gitOption = "git-option"
+
+// passed matches the options of git diff that are passed to it, and detached those whose value is the next word.
+var passed, detached = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-[wbWazR]|-[SGUMCOl].*|--(name-only|(short|num|dir|compact-)?(stat|summary).*|word-diff.*|color-words.*|ignore-.*|pickaxe-.*|unified=.*|minimal|patience|histogram|diff-algorithm=.*|find-.*|diff-filter=.*|raw|check|full-index|binary|text|relative.*|function-context|no-renames|inter-hunk-context=.*|(src|dst)-prefix=.*|no-prefix|no-ext-diff|textconv|no-textconv|abbrev.*|output-indicator-.*))$`)
+}), []string{"-S", "-G", "-O"}
+
+// rewritten changes some kinds of flags that kong would misread:
 //
 //   - -5 becomes --limit=5 for commands with that flag, because people know it from git log.
 //   - A flag and a value that begins with a dash, as in -m "- a list", become --message=..., because
 //     kong would take the value for a flag. A value that is itself a flag of the command is not
 //     joined: then the value was probably forgotten, and kong says so.
+//   - An option of git diff, such as --word-diff, becomes --git-option=--word-diff for commands with that flag.
 func rewritten(node *kong.Node, args []string, depth int) []string {
 	limit, _ := flagOf(node, "--limit")
+	toGit, _ := flagOf(node, "--"+gitOption)
 	out := slices.Clone(args[:depth])
 	isValue := false // of the flag before it
 	for i := depth; i < len(args); i++ {
@@ -179,6 +189,12 @@ func rewritten(node *kong.Node, args []string, depth int) []string {
 		case valued && i+1 < len(args) && takesText(flag) && isDashed(node, args[i+1]):
 			i++
 			word, valued = "--"+flag.Name+"="+args[i], false
+		case toGit != nil && flag == nil && !isValue && passed().MatchString(word):
+			if slices.Contains(detached, word) && i+1 < len(args) {
+				i++
+				word += args[i]
+			}
+			word = "--" + gitOption + "=" + word
 		case limit != nil && !isValue && countPattern().MatchString(word):
 			word = "--limit=" + word[1:]
 		}

@@ -1,0 +1,103 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/inspect"
+)
+
+// Formatted is the answer of list with --format. With Null each checkpoint ends with a NUL.
+type Formatted struct {
+	Sessions []inspect.Listing
+	Format   string
+	Null     bool
+}
+
+// JSON writes a line for each checkpoint.
+func (a Formatted) JSON(w io.Writer) error { return Listed{Sessions: a.Sessions}.JSON(w) }
+
+// placeholder matches what begins with % in a format.
+var placeholder = regexp.MustCompile(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`)
+
+// CheckFormat returns an error that names a placeholder that is not known.
+func CheckFormat(format string) error {
+	for _, found := range placeholder.FindAllString(format, -1) {
+		if _, known := expand(found, inspect.Item{}, render.View{}); !known {
+			return fmt.Errorf("--format does not know %q", found)
+		}
+	}
+	return nil
+}
+
+// text writes the checkpoints, in a format of the user's and as they are for programs.
+func (a Formatted) text(p *page) {
+	end := "\n"
+	if a.Null {
+		end = "\x00"
+	}
+	for _, l := range a.Sessions {
+		for _, item := range newestFirst(l.Items) {
+			text := placeholder.ReplaceAllStringFunc(a.Format, func(found string) string {
+				value, _ := expand(found, item, p.view)
+				return value
+			})
+			if p.view.Layout == render.Aligned {
+				text = render.EscapeLines(text)
+			}
+			if p.err == nil {
+				_, p.err = io.WriteString(p.w, text+end)
+			}
+		}
+	}
+}
+
+// expand returns what a placeholder stands for.
+func expand(found string, item inspect.Item, v render.View) (value string, known bool) {
+	rest := ""
+	switch {
+	case strings.HasPrefix(found, "%n"), strings.HasPrefix(found, "%%"): // the pattern may have taken one more letter
+		found, rest = found[:2], found[2:]
+	case strings.HasPrefix(found, "%x"):
+		b, err := strconv.ParseUint(strings.TrimPrefix(found, "%x"), 16, 8)
+		return string([]byte{byte(b)}), err == nil
+	}
+	message := item.Row.Message
+	if message == "" {
+		message = item.Message
+	}
+	subject, _, _ := strings.Cut(message, "\n")
+	switch found {
+	case "%(number)", "%h":
+		value = typed(item)
+	case "%(id)", "%H":
+		value = string(item.ID)
+	case "%(label)":
+		value = item.Label
+	case "%(message)", "%B":
+		value = message
+	case "%(subject)", "%s":
+		value = subject
+	case "%(time)", "%aI", "%cI":
+		value = render.UTC(item.CreatedAt.Time)
+	case "%at", "%ct":
+		value = strconv.FormatInt(item.CreatedAt.Unix(), 10)
+	case "%ar", "%cr":
+		value = v.Age(item.CreatedAt.Time)
+	case "%(session)":
+		value = string(item.Session)
+	case "%(by)", "%an":
+		value = by(item).Text()
+	case "%n":
+		value = "\n"
+	case "%%":
+		value = "%"
+	default:
+		return "", false
+	}
+	return value + rest, true
+}

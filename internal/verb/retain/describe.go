@@ -1,0 +1,36 @@
+package retain
+
+import (
+	"context"
+	"strings"
+
+	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
+)
+
+// Described is a checkpoint whose message was corrected.
+type Described struct {
+	checkpoint.Labelled
+	Session name.Session `json:"session"`
+	Message string       `json:"message"`
+}
+
+// Describe corrects the message of a checkpoint. Its record stays as it was: the journal has the new message.
+func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message string) (*Described, error) {
+	const longest = 1 << 20
+	if message = strings.TrimSpace(message); message == "" || len(message) > longest {
+		return nil, checkpoint.Usage("git checkpoint describe 3 -m TEXT", "the message is empty or longer than 1 MiB")
+	}
+	f, err := s.Resolve(ctx, session, ref)
+	if err != nil {
+		return nil, err
+	}
+	d := &Described{s.LabelledOf(ctx, f.Entry), f.Session, clearance.Redacted(s, "message", message)}
+	err = s.Append(ctx, f.Session, journal.KindStart, func(e *journal.Event) {
+		e.Extra = []journal.Trailer{{Key: journal.TrailerDescribes, Value: string(f.Entry.Checkpoint)}, {Key: journal.TrailerMessage, Value: d.Message}}
+	})
+	d.Mention.Message, _, _ = strings.Cut(d.Message, "\n")
+	return d, err
+}
