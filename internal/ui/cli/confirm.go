@@ -77,9 +77,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	// that nobody could undo further.
 	walks := len(planned.Plan.Levels) > 0
 	switch {
-	case planned.Plan.Empty && !walks && how.Yes:
-		return nil, a.confirmed(planned)
-	case planned.Plan.Empty && !walks:
+	case planned.Plan.Empty && !walks && !how.Yes:
 		return nil, a.give(planned)
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:
