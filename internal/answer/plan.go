@@ -52,26 +52,7 @@ func (a Planned) text(p *page) {
 		return
 	}
 	p.text("", r.Said)
-	state := say(stateStep(r))
-	place := append(mention(reached(r)), plain(when(!r.Target.At.IsZero(), ", "+p.view.Time(r.Target.At))+", in session "+string(r.Session)+when(r.Elsewhere != "", ", "+r.Elsewhere)))
-	heading := []field{{"Rollback to", place}}
-	// A promotion is a rollback whose files come from another session, and an undo or redo is one
-	// that goes over levels. Each has a heading of its own.
-	if from := r.Promotes; from != nil {
-		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Mention.Name}, plain(strings.TrimPrefix(from.Mention.String(), from.Mention.Name) + " of " + string(from.Session) + ", into session " + string(r.Session))}}}
-	}
-	if len(r.Levels) > 0 {
-		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
-	}
-	if landings(r) {
-		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil
-	}
-	if r.Stays && !landings(r) { // the last line says where the session stays
-		heading[len(heading)-1].name, state = "Stays at", nil
-	}
-	if r.FilesFrom != nil {
-		heading = append(heading, field{"Files of", mention(r.Source)})
-	}
+	heading, state := p.heading(r)
 	p.fields(heading...)
 	p.plannedFiles(r)
 	left, count := p.leaves(r)
@@ -102,6 +83,31 @@ func (a Planned) text(p *page) {
 	}
 	p.notBroughtBack(r)
 	p.othersWork(r)
+}
+
+// heading says where a plan goes, and what becomes of the state.
+func (p *page) heading(r *rollback.Answer) (heading []field, state render.Cell) {
+	state = say(stateStep(r))
+	place := append(mention(reached(r)), plain(when(!r.Target.At.IsZero(), ", "+p.view.Time(r.Target.At))+", in session "+string(r.Session)+when(r.Elsewhere != "", ", "+r.Elsewhere)))
+	heading = []field{{"Rollback to", place}}
+	// A promotion is a rollback whose files come from another session, and an undo or redo is one
+	// that goes over levels. Each has a heading of its own.
+	if from := r.Promotes; from != nil {
+		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Mention.Name}, plain(strings.TrimPrefix(from.Mention.String(), from.Mention.Name) + " of " + string(from.Session) + ", into session " + string(r.Session))}}}
+	}
+	if len(r.Levels) > 0 {
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
+	}
+	if landings(r) {
+		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil
+	}
+	if r.Stays && !landings(r) { // the last line says where the session stays
+		heading[len(heading)-1].name, state = "Stays at", nil
+	}
+	if r.FilesFrom != nil {
+		heading = append(heading, field{"Files of", mention(r.Source)})
+	}
+	return heading, state
 }
 
 // How a plan says that what is here is saved before anything changes.

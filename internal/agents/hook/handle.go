@@ -38,7 +38,8 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	defer cancel()
 	h := handlerOf(s, def, event, happened)
 	h.run = run
-	said, err := agent.Answer{}, error(nil)
+	var said agent.Answer
+	var err error
 	if happened.Kind == agent.KindSaved {
 		err = h.saved(ctx)
 	} else {

@@ -24,7 +24,7 @@ import (
 // HEAD: the agent has no other way to get one.
 func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Event) (dir string, err error) {
 	if !connect.Consented(s, def.Name) {
-		err = checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint agent add "+def.Name+" --worktrees` does", "nobody agreed to the hooks of "+def.Title+" here")
+		err = checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint agent add "+def.Name+" --worktrees` does", "nobody agreed to the hooks of %s here", def.Title)
 	}
 	called := component(happened.Worktree)
 	switch {

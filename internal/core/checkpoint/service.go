@@ -275,8 +275,6 @@ func classified(err error) error {
 		return as(KindInvalid, store.WayOut(way.Ref))
 	case isA[*snapshot.TwinsError](err):
 		return as(KindRefused, "on a disk that distinguishes case, or with `-- PATH` for one of them, it can be brought back")
-	case isA[*snapshot.InUseError](err):
-		return as(KindRefused, "nothing was changed")
 	case isA[*snapshot.HostileError](err):
 		return as(KindInvalid, "nothing was changed; somebody else made this checkpoint: `git checkpoint delete` drops it")
 	case isLarge:
@@ -297,12 +295,14 @@ func classified(err error) error {
 	return as(KindFailed, permissionHints(err)...)
 }
 
-// meanwhile returns what to do about an error that says that something changed or is changing the
+// meanwhile returns what to do about an error that says that something changed, is changing or uses files of the
 // worktree, and "" for any other error.
 func meanwhile(err error) string {
 	switch {
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
 		return "nothing was changed; run the command again"
+	case isA[*snapshot.InUseError](err):
+		return "nothing was changed"
 	case isA[*snapshot.ChangedError](err):
 		return "nothing was changed; run the command again when nothing else writes to the worktree"
 	}

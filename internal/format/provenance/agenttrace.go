@@ -180,16 +180,21 @@ func (r *trace) note() (n Note, fits bool) {
 					continue
 				}
 				fits = fits && slices.Contains([]string{AI, Human, Mixed, Unknown}, by.Type) && len([]rune(by.Model)) <= mostModel
-				m := Maker{Type: by.Type, Model: by.Model, Conversation: talk.URL}
-				for _, s := range talk.Related {
-					if step, ours := strings.CutPrefix(s.URL, ofStep); ours {
-						m.Session, _ = url.PathUnescape(step[:max(0, strings.LastIndexByte(step, '/'))]) //nolint:errcheck // then it says nothing
-					}
-				}
-				file.Parts = append(file.Parts, &Part{m, []Range{{span.From, span.To}}})
+				file.Parts = append(file.Parts, &Part{talk.maker(by), []Range{{span.From, span.To}}})
 			}
 		}
 		n.Files = append(n.Files, file)
 	}
 	return n, fits
+}
+
+// maker returns whom a conversation names, and the session of ours that it was.
+func (t *traceTalk) maker(by *contributor) Maker {
+	m := Maker{Type: by.Type, Model: by.Model, Conversation: t.URL}
+	for _, s := range t.Related {
+		if step, ours := strings.CutPrefix(s.URL, ofStep); ours {
+			m.Session, _ = url.PathUnescape(step[:max(0, strings.LastIndexByte(step, '/'))]) //nolint:errcheck // then it says nothing
+		}
+	}
+	return m
 }

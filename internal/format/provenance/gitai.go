@@ -100,15 +100,24 @@ func readGitAI(data []byte) ([]Note, error) {
 			}
 		}
 	}
-	for _, line := range lines[:at] {
+	var err error
+	if a.Schema == schema {
+		n.Files, err = a.files(lines[:at])
+	}
+	return []Note{n}, err
+}
+
+// files reads the lines before the divider. Of a path that is there twice, the first counts.
+func (a *authorship) files(lines []string) (files []File, err error) {
+	for _, line := range lines {
 		switch key, said, _ := strings.Cut(strings.TrimSpace(line), " "); {
-		case key == "" || a.Schema != schema:
+		case key == "":
 		case line[0] != ' ' && line[0] != '\t':
 			if n := len(line) - 1; n > 0 && line[0] == '"' && line[n] == '"' {
 				line = line[1:n]
 			}
-			n.Files = append(n.Files, File{Path: line})
-		case len(n.Files) == 0:
+			files = append(files, File{Path: line})
+		case len(files) == 0:
 			return nil, errors.New("it has lines without a path")
 		default:
 			ranges, err := rangesOf(strings.TrimSpace(said))
@@ -116,15 +125,13 @@ func readGitAI(data []byte) ([]Note, error) {
 				return nil, err
 			}
 			if m, known := a.maker(key); known {
-				f := &n.Files[len(n.Files)-1]
+				f := &files[len(files)-1]
 				f.Parts = append(f.Parts, &Part{m, ranges})
 			}
 		}
 	}
-	// Of a path that is there twice, the first counts.
 	met := map[string]bool{}
-	n.Files = slices.DeleteFunc(n.Files, func(f File) bool { was := met[f.Path]; met[f.Path] = true; return was })
-	return []Note{n}, nil
+	return slices.DeleteFunc(files, func(f File) bool { was := met[f.Path]; met[f.Path] = true; return was }), nil
 }
 
 // rangesOf reads lines such as 1-4,9. Those that are none, such as 4-1, stay.

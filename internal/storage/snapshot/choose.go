@@ -279,6 +279,19 @@ type looker interface {
 	Lstat(p string) (fs.FileInfo, error)
 }
 
+// recognize notes what is known of a file from an earlier capture, or else whether it is a database. It returns false for
+// one that cannot be read.
+func (s *chooser) recognize(found *candidate, c *Capture) bool {
+	seen, known := c.hashes.find(found.path, found.info)
+	if known || found.mode == git.ModeSymlink {
+		found.seen, found.database = seen, seen.database
+		return true
+	}
+	head, readable := s.files.Head(found.path, 16)
+	found.database = worktree.IsDatabase(head)
+	return readable
+}
+
 // consider decides about one path, at which look looks, and whose index entry has the mode staged (0:
 // there is none). It may run for several at a time if look may. It lists a skipped file in c.Skipped,
 // except a file that is too large: the caller does that, because a tracked one may turn out to be
@@ -290,7 +303,7 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 	}
 	info, err := look.Lstat(p)
 	switch {
-	case err != nil && errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission):
 		return skip(ReasonUnreadable, 0)
 	case err != nil:
 		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
@@ -314,14 +327,8 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 		return skip(ReasonUnread, info.Size())
 	}
 	found := candidate{path: p, mode: s.modeOf(info, staged), staged: staged, size: info.Size(), info: info}
-	if seen, known := c.hashes.find(p, info); known {
-		found.seen, found.database = seen, seen.database
-	} else if !symlink {
-		head, readable := s.files.Head(p, 16)
-		if !readable {
-			return skip(ReasonUnreadable, info.Size())
-		}
-		found.database = worktree.IsDatabase(head)
+	if !s.recognize(&found, c) {
+		return skip(ReasonUnreadable, info.Size())
 	}
 	if found.database {
 		switch excluded, err := s.weigh(look, &found, rules); {

@@ -129,10 +129,8 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 		return hashedFile{entry: git.Entry{Mode: f.mode, OID: f.seen.oid}, info: f.info}, nil
 	}
 	data, oid, large, info, err := s.readFile(ctx, f)
-	if err != nil && ctx.Err() != nil {
-		return hashedFile{}, &LateError{f.path, ctx.Err()}
-	} else if err != nil {
-		return hashedFile{}, fmt.Errorf("read %q: %w", f.path, err)
+	if err != nil {
+		return hashedFile{}, late(ctx, f.path, fmt.Errorf("read %q: %w", f.path, err))
 	}
 	if info == nil || !content(info) {
 		return hashedFile{}, nil
@@ -241,15 +239,21 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		if err == nil {
 			err = s.keepRawOf(ctx, index, slices.Clone(affected), entries, c)
 		}
-		if err != nil && ctx.Err() != nil {
-			return &LateError{some[0].path, ctx.Err()}
-		} else if err != nil {
-			return err
+		if err != nil {
+			return late(ctx, some[0].path, err)
 		}
 		s.leaveWritten(read, c)
 		memory.remember(some, entries)
 	}
 	return s.renewAttributes(ctx, private, c)
+}
+
+// late returns a LateError for an error after the time ran out, and any other one as it is.
+func late(ctx context.Context, path string, err error) error {
+	if ctx.Err() != nil {
+		return &LateError{path, ctx.Err()}
+	}
+	return err
 }
 
 // apart divides files by whether a rule holds for them.

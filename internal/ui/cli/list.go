@@ -36,28 +36,12 @@ type ListCmd struct {
 
 // Run prints the checkpoints of one or more sessions.
 func (c *ListCmd) Run(ctx context.Context, app *App) error {
-	from, err := since(c.Since, app.now())
+	req, err := c.request(app)
 	if err != nil {
 		return err
 	}
-	if c.Limit != nil && *c.Limit < 0 {
-		return usage.Error("--limit must be a number of 1 or more, or 0 for all")
-	}
-	if c.Columns != "" && c.Columns != "tokens" {
-		return usage.Error("--columns: there is no column \""+c.Columns+"\"", "git checkpoint list --columns tokens")
-	}
-	req := inspect.ListRequest{
-		Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
-	}
 	rest := c.suit(app, &req)
-	if c.Null {
-		c.Format = cmp.Or(c.Format, "%(number)%x09%(time)%x09%(session)%x09%(by)%x09%(message)")
-	}
 	if c.Format != "" && !app.json {
-		if err := answer.CheckFormat(c.Format); err != nil {
-			return usage.Error(err.Error(), "git checkpoint list -h shows its usage")
-		}
 		req.Detail = inspect.DetailRows
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
@@ -100,6 +84,33 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		}
 		return app.giveLong(ctx, s, listed)
 	})
+}
+
+// request checks the flags and says what they ask for.
+func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
+	from, err := since(c.Since, app.now())
+	if err != nil {
+		return req, err
+	}
+	if c.Limit != nil && *c.Limit < 0 {
+		return req, usage.Error("--limit must be a number of 1 or more, or 0 for all")
+	}
+	if c.Columns != "" && c.Columns != "tokens" {
+		return req, usage.Error("--columns: there is no column \""+c.Columns+"\"", "git checkpoint list --columns tokens")
+	}
+	req = inspect.ListRequest{
+		Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
+		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
+	}
+	if c.Null {
+		c.Format = cmp.Or(c.Format, "%(number)%x09%(time)%x09%(session)%x09%(by)%x09%(message)")
+	}
+	if c.Format != "" && !app.json {
+		if err := answer.CheckFormat(c.Format); err != nil {
+			return req, usage.Error(err.Error(), "git checkpoint list -h shows its usage")
+		}
+	}
+	return req, nil
 }
 
 // besideRows is how many lines of a screen the list needs besides its rows: those above and below

@@ -197,6 +197,20 @@ type goal struct {
 // hit reports whether an object is part of the goal.
 func (g *goal) hit(oid name.OID) bool { return g.blobs[oid] || g.marked[oid] }
 
+// spread adds the secrets of the named blobs, and what else holds one: other files, messages and states.
+func (g *goal) spread(report *clearance.Report) {
+	for _, f := range report.Found {
+		if g.blobs[f.OID] && f.Allowed == "" && f.Fingerprint != "" {
+			g.secrets[f.Fingerprint] = true
+		}
+	}
+	for _, f := range report.Found {
+		if g.secrets[f.Fingerprint] && !g.blobs[f.OID] {
+			g.marked[f.OID] = true
+		}
+	}
+}
+
 // aim computes the goal: the named blobs, and everything that holds one of their secrets or
 // a secret that the rule finds.
 func (p *Plan) aim(ctx context.Context) error {
@@ -228,17 +242,7 @@ func (p *Plan) aim(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, f := range report.Found {
-		if p.goal.blobs[f.OID] && f.Allowed == "" && f.Fingerprint != "" {
-			p.goal.secrets[f.Fingerprint] = true
-		}
-	}
-	// The same secret may be in other files, messages and states.
-	for _, f := range report.Found {
-		if p.goal.secrets[f.Fingerprint] && !p.goal.blobs[f.OID] {
-			p.goal.marked[f.OID] = true
-		}
-	}
+	p.goal.spread(report)
 	if p.req.again {
 		return nil
 	}

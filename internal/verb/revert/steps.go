@@ -281,18 +281,25 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 				d.during[c.Path] = true
 			}
 		case who.BroughtBack:
-		case r.req.By != "":
-			if r.req.By != Unknown && nameOf(who) == Unknown {
-				r.said.Unsure++
-			}
 		default:
-			r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(c.Path), By: nameOf(who)})
+			r.leave(c.Path, who)
 		}
 	}
 	if len(d.changes) > 0 || r.req.State && string(d.stateBefore) != string(d.stateAfter) {
 		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, Mention: checkpoint.MentionOf(rec)})
 	}
 	return d, nil
+}
+
+// leave notes a change that is not taken back: that of a step by its path; of a session, only how many nobody is known
+// to have made.
+func (r *reverting) leave(p string, who author.Who) {
+	switch {
+	case r.req.By == "":
+		r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(p), By: nameOf(who)})
+	case r.req.By != Unknown && nameOf(who) == Unknown:
+		r.said.Unsure++
+	}
 }
 
 // safetyOf returns the safety checkpoint that a revert or a promotion made, for its own checkpoint: what
@@ -364,21 +371,28 @@ func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Re
 	if err != nil {
 		return nil, err
 	}
-	return func(who author.Who) bool {
-		byAgent := who.By == author.Agent || who.By == author.During && !who.Shared
-		if who.BroughtBack { // only whoever asks for it takes that away again
-			return r.req.By == "" && whole && r.asked[f.Entry.Checkpoint]
-		}
-		switch r.req.By {
-		case "":
-			return byAgent || whole || !agent && who.By == author.Outside
-		case Outside:
-			return who.By == author.Outside || whole
-		case Unknown:
-			return who.Shared || who.By == author.Unknown && who.Session == "" && !whole
-		}
-		return !who.Shared && (string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By) || whole && string(f.Session) == r.req.By
-	}, nil
+	return func(who author.Who) bool { return r.takes(who, f, agent, whole) }, nil
+}
+
+// takes reports whether what somebody did in a checkpoint's difference is taken back. agent says that an agent made the
+// checkpoint, and whole that it stands for its whole difference.
+func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool) bool {
+	switch by := r.req.By; {
+	case who.BroughtBack: // only whoever asks for it takes that away again
+		return by == "" && whole && r.asked[f.Entry.Checkpoint]
+	case by == "":
+		return who.By == author.Agent || who.By == author.During && !who.Shared || whole || !agent && who.By == author.Outside
+	case by == Outside:
+		return who.By == author.Outside || whole
+	case by == Unknown:
+		return who.Shared || who.By == author.Unknown && who.Session == "" && !whole
+	}
+	return !who.Shared && r.names(who) || whole && string(f.Session) == r.req.By
+}
+
+// names reports whether --by gives the session of somebody, or the agent.
+func (r *reverting) names(who author.Who) bool {
+	return string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By
 }
 
 // whole reports whether a checkpoint stands for its whole difference: no agent made it or was at work

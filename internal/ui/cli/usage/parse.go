@@ -320,10 +320,10 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 		hints = surplus(node, m[1], args)
 	}
 	// A command with one subcommand lacks it, as opposed to an argument that is missing (below).
-	if m := match(`^expected "(.*)"$`); m != nil && len(node.Children) == 1 {
-		return callOf(node) + " takes a command: " + node.Children[0].Name, nil
-	}
 	if m := match(`^expected "(.*)"$`); m != nil {
+		if len(node.Children) == 1 {
+			return callOf(node) + " takes a command: " + node.Children[0].Name, nil
+		}
 		return "nothing given for " + m[1], nil
 	}
 	if m := match(`^expected one of (?:"|<)`); m != nil && len(node.Children) > 0 {
