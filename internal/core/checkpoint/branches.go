@@ -158,7 +158,7 @@ func isDefault(st *journal.State) bool {
 
 // lastUsed returns the session that fits and that this worktree used last, else one that was begun
 // in a worktree of this repository, else the first that fits. It is nil if none fits. A session
-// that called selects and that cannot be read is an error; where called is nil, it is left out.
+// that called selects and that cannot be read is taken, and the command reports the damage; where called is nil, it is left out.
 func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
 	all, err := SessionNames(ctx, s)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, 
 		}
 		st, err := s.Store.State(ctx, session)
 		if err != nil && called != nil && !errors.Is(err, store.ErrNoSession) {
-			return nil, err
+			return &journal.State{Session: session}, nil
 		}
 		if err != nil || !fits(st) {
 			continue

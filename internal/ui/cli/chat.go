@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/ui/term"
+	"git-checkpoint/internal/verb/inspect"
 )
 
 // ChatCmd is "git checkpoint chat <text>": it runs a command that a person typed into the chat of a
@@ -63,6 +64,13 @@ const nothingSaid exitCode = 8
 
 // chatWidth is the width of an answer in columns; a chat has no terminal to ask.
 const chatWidth = 100
+
+// sayWorkers names another agent at work here. A conversation is not told: it is one of them.
+func (a *App) sayWorkers(ctx context.Context, s *checkpoint.Service) {
+	if a.typed == nil {
+		inspect.SayWorkers(ctx, s)
+	}
+}
 
 // typedIn returns a function that runs a command line that was typed into a chat, in the worktree of s and
 // in this process.

@@ -97,7 +97,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		}
 		app.warnAll(made.Warnings)
 		c.warnLeftOut(ctx, app, s)
-		inspect.SayWorkers(ctx, s)
+		app.sayWorkers(ctx, s)
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}

@@ -59,7 +59,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		if found == nil {
 			return err
 		}
-		inspect.SayWorkers(ctx, s)
+		app.sayWorkers(ctx, s)
 		if request.Choice == resume.Report && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
 			return app.resumeMenu(ctx, s, request, found)
 		}

@@ -10,7 +10,6 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/ui/cli/usage"
-	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -108,7 +107,7 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 	if err != nil {
 		return nil, err
 	}
-	inspect.SayWorkers(ctx, s)
+	app.sayWorkers(ctx, s)
 	plan, err := rollback.Prepare(ctx, s, request)
 	if err != nil && c.restores && s.IsFile(ctx, c.Session, request.Ref, err) {
 		request.Ref, request.Paths = "@", append([]string{request.Ref}, request.Paths...)

@@ -51,7 +51,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 		}
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		inspect.SayWorkers(ctx, s)
+		app.sayWorkers(ctx, s)
 		done, err := run.Do(ctx, s, request)
 		if done == nil {
 			return cannotRun(app, err)
