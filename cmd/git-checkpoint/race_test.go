@@ -219,7 +219,7 @@ func TestInTheMiddle(t *testing.T) {
 	if out := w.run("git-checkpoint", "doctor"); runs() && !strings.Contains(out, "in this worktree is running (process ") {
 		t.Errorf("doctor does not say that a rollback is running:\n%s", out)
 	}
-	if out := w.run("git-checkpoint", "status"); strings.Contains(out, "nning rollback") || strings.Contains(out, "nfinished") || !strings.Contains(out, "cp-01") {
+	if out := w.run("git-checkpoint", "status"); strings.Contains(out, "nning rollback") || strings.Contains(out, "nfinished") || !strings.Contains(out, "Current\t1 ") {
 		t.Errorf("status has waited for the rollback, and tells of before:\n%s", out)
 	}
 	id := w.created()

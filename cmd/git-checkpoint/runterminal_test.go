@@ -114,7 +114,7 @@ func TestRunAsksWhere(t *testing.T) {
 func TestRunHasTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	shown, code := talk(t, dir, `git init -q . && exec git checkpoint run -- sh -c 'test -t 0 && test -t 1 && test -t 2 && printf "name? " && read name && echo "hello $name"'`, "name? ", "world\n")
-	if code != 0 || !strings.Contains(shown, "hello world") || !strings.Contains(shown, "Saved 1: ") {
+	if code != 0 || !strings.Contains(shown, "hello world") || !strings.Contains(shown, "Saved 1 \"sh: exit 0\": ") {
 		t.Errorf("exit %d: %s", code, shown)
 	}
 	shown, code = talk(t, dir, `exec git checkpoint run -- sh -c 'echo half > half; printf "wait "; sleep 15'`, "wait ", "\x03")

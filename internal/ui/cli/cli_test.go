@@ -42,7 +42,7 @@ func TestUsageErrors(t *testing.T) {
 		{"list --limit -3", `error: --limit takes a whole number, not "-3"`},
 		{"list --limit=-3", "error: --limit must be a number of 1 or more"},
 		{"list --session a --all", "error: --session and --all can't be used together"},
-		{"list --since yesterday", `error: "yesterday" is not a time`},
+		{"list --since someday", `error: "someday" is not a time`},
 		{"create -m", "error: --message takes a value"},
 		{"create --name", "error: --name takes a value"},
 		{"create --step x", `error: --step takes a whole number, not "x"`},

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -100,7 +101,7 @@ func (w *world) elsewhere() {
 	w.Dir = clone
 	w.Git("remote", "set-url", "origin", w.remote)
 	w.sync()
-	w.Save("elsewhere")
+	w.Create(create.Request{Message: "elsewhere", Session: "main"}) // a clone goes on in a session that it did not begin only by name
 	w.sync()
 }
 
