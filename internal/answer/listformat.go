@@ -72,9 +72,13 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 	}
 	subject, _, _ := strings.Cut(message, "\n")
 	switch found {
-	case "%(number)", "%h":
+	case "%h":
+		value = item.Commit.Short()
+	case "%H":
+		value = string(item.Commit)
+	case "%(number)":
 		value = typed(item)
-	case "%(id)", "%H":
+	case "%(id)":
 		value = string(item.ID)
 	case "%(label)":
 		value = item.Label
