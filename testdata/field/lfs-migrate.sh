@@ -14,7 +14,7 @@ git lfs migrate import --everything --include='*.bin' --yes
 ! git checkpoint doctor >../said
 grep -q 'rebuild --all' ../said
 git checkpoint rebuild --all
-git checkpoint list | grep cp-02
+git checkpoint list | grep 'two$'
 git checkpoint rollback 1 -y
 cmp a.bin ../first
 git checkpoint save three
