@@ -165,6 +165,9 @@ func TestRandomPayloads(t *testing.T) {
 			w.write("file", fmt.Sprintln(i))
 		}
 		of, event, payload := p.next()
+		if strings.HasPrefix(event, "Worktree") { // these make and remove worktrees and answer with a path: agent_worktrees.txtar
+			continue
+		}
 		out, err := w.hook(of.Name, event, payload)
 		if err == nil {
 			err = taken(of, event, out)
