@@ -123,6 +123,9 @@ const (
 // order returns how important a How is.
 func (h How) order() int { return slices.Index([]How{Same, Restored, Merged, Conflict}, h) }
 
+// SameLines is the Why of a conflict that markers can show. All others leave the file as it is.
+const SameLines = "the same lines changed since"
+
 // Outcome is the result for a path.
 type Outcome struct {
 	Path string
@@ -294,9 +297,9 @@ func (s *set) regular(ctx context.Context, c Change, ours Version) (Version, How
 	case oid == "":
 		return Version{}, Conflict, "not text, and changed since", nil
 	case !s.markers:
-		return Version{}, Conflict, "the same lines changed since", nil
+		return Version{}, Conflict, SameLines, nil
 	}
-	return got, Conflict, "the same lines changed since", nil
+	return got, Conflict, SameLines, nil
 }
 
 // failed reports whether a path has a conflict already. After its first one it is not merged any more.

@@ -25,6 +25,9 @@ var Sides = []string{"-wal", "-journal"}
 // The bytes that SQLite locks in a database, 512 from the first on, and that of the last reader in its -shm.
 const lockPending, lockReserved, lockShared, lockBytes, lockLastReader = 0x40000000, 0x40000001, 0x40000002, 512, 127
 
+// journalBegins is how a rollback journal begins that SQLite heeds.
+const journalBegins = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
 // ErrUnsteady says that a database could not be read at one moment.
 var ErrUnsteady = errors.New("a program is writing to this database")
 
@@ -39,6 +42,11 @@ func Group(p string) []string {
 
 // IsDatabase reports whether this is how an SQLite database begins.
 func IsDatabase(content []byte) bool { return bytes.HasPrefix(content, []byte("SQLite format 3\x00")) }
+
+// HasPages reports whether content is a database, its WAL or its journal: no byte in it may move.
+func HasPages(content []byte) bool {
+	return IsDatabase(content) || slices.ContainsFunc([]string{"\x37\x7f\x06\x82", "\x37\x7f\x06\x83", journalBegins}, func(begins string) bool { return bytes.HasPrefix(content, []byte(begins)) })
+}
 
 // DatabaseOf returns the path of the database to which a file of this name would belong, "" if to none.
 func DatabaseOf(p string) string {
@@ -164,7 +172,7 @@ func (w *Files) HasJournal(p string) bool {
 		return false
 	}
 	head, _ := w.Head(p, 8)
-	return string(head) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+	return string(head) == journalBegins
 }
 
 // readSide has read look at what belongs to a database.
@@ -193,10 +201,12 @@ func (w *Files) note(p string, f *os.File) (m moment, err error) {
 		m.db = nil
 		return m, err
 	}
-	if m.log, err = w.Lstat(p + "-wal"); err != nil || m.log != nil && !m.log.Mode().IsRegular() {
-		return m, cmp.Or(err, ErrUnsteady)
+	if m.log, err = w.Lstat(p + "-wal"); err != nil {
+		return m, err
 	}
-	if m.log != nil {
+	if m.log != nil && !m.log.Mode().IsRegular() {
+		m.log = nil
+	} else if m.log != nil {
 		header, _ := w.Head(p+"-wal", 32)
 		m.header = string(header)
 	}

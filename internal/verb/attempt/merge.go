@@ -101,12 +101,15 @@ func merging(ctx context.Context, s *checkpoint.Service, first *journal.Entry, c
 
 // sayConflicts refuses a merge with conflicts, or warns of each if they are to be written.
 func sayConflicts(s *checkpoint.Service, outcomes []threeway.Outcome, how MergeChoice) error {
-	var paths []string
+	var paths, more []string
 	for _, o := range outcomes {
 		if o.How != threeway.Conflict {
 			continue
 		}
 		paths = append(paths, o.Path)
+		if o.Why == threeway.SameLines {
+			more = []string{rollback.ConflictsHint}
+		}
 		switch {
 		case how != MergeConflict:
 		case o.Marked:
@@ -120,6 +123,6 @@ func sayConflicts(s *checkpoint.Service, outcomes []threeway.Outcome, how MergeC
 	}
 	return &checkpoint.Error{
 		Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the changes here and in the attempt conflict (conflicts: %d); nothing was changed", len(paths)),
-		Hints: append(paths, "--conflicts writes both versions into the files, with conflict markers"),
+		Hints: append(paths, more...),
 	}
 }

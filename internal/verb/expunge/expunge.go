@@ -291,7 +291,9 @@ func (p *Plan) named(ctx context.Context) error {
 	// The path may be in some checkpoints only, and each may have another version.
 	for _, r := range p.sessions {
 		for _, commit := range r.held {
-			r.at(ctx, commit, path, p.goal.blobs)
+			for _, part := range r.group(ctx, commit, path) {
+				r.at(ctx, commit, part, p.goal.blobs)
+			}
 		}
 	}
 	delete(p.goal.blobs, git.HashObject(p.s.Repo.Format, "blob", nil)) // an empty file is not a secret

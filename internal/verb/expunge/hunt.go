@@ -1,6 +1,7 @@
 package expunge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -97,11 +98,15 @@ func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map
 			to[e.OID] = true
 		}
 	}
-	if snapshot.HasDatabase(ctx, r.plan.s.Repo, c.Tree, file) {
-		for _, side := range worktree.Group(file)[1:] {
-			r.at(ctx, commit, side, to)
-		}
+}
+
+// group returns a path, or, if it is a database or belongs to one, what is removed with it.
+func (r *rewriting) group(ctx context.Context, commit name.OID, file string) []string {
+	base := cmp.Or(worktree.DatabaseOf(file), file)
+	if c, err := r.plan.s.Repo.Commits.Read(ctx, string(commit)); err == nil && snapshot.HasDatabase(ctx, r.plan.s.Repo, c.Tree, base) {
+		return worktree.Group(base)
 	}
+	return []string{file}
 }
 
 // commits reads the commit of a checkpoint and that of its record.

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -185,7 +186,7 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 		if err != nil {
 			return "", err
 		}
-		if clean, whole := p.replace(blob.Data); whole && !bytes.Equal(clean, blob.Data) {
+		if clean, whole := p.replace(blob.Data); whole && !worktree.HasPages(blob.Data) && !bytes.Equal(clean, blob.Data) {
 			content = clean
 		}
 	}

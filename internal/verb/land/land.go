@@ -121,7 +121,9 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	if len(p.Answer.Commits) == 0 {
 		hint := ""
-		if len(steps) == 0 {
+		if len(p.Answer.Beside) > 0 {
+			hint = fmt.Sprintf("only %s changed, which no commit takes: the program that writes the database moves it there", p.Answer.Beside[0])
+		} else if len(steps) == 0 {
 			hint = "`git checkpoint save TEXT` makes a step of what has changed since the last land"
 		}
 		return nil, checkpoint.Failure(checkpoint.KindNothing, hint, "nothing to land: %s already has everything in the steps", p.Answer.Branch.Short())

@@ -286,7 +286,9 @@ func (r *reverting) refusal(conflicts []checkpoint.Path) error {
 	if without := r.without(); without != "" {
 		e.Hints = append(e.Hints, "`"+without+"` leaves them out")
 	}
-	e.Hints = append(e.Hints, "--conflicts writes both versions into the files, with conflict markers")
+	if slices.ContainsFunc(r.done.Files, func(f rollback.RevertedFile) bool { return f.Why == threeway.SameLines }) {
+		e.Hints = append(e.Hints, rollback.ConflictsHint)
+	}
 	return e
 }
 

@@ -120,6 +120,9 @@ type RevertedStep struct {
 	Mention checkpoint.Mention `json:"-"`
 }
 
+// ConflictsHint is what a refusal because of lines offers.
+const ConflictsHint = "--conflicts writes both versions into the files, with conflict markers"
+
 // RevertedFile is a file that the steps changed.
 type RevertedFile struct {
 	Path   checkpoint.Path `json:"path"`
