@@ -28,13 +28,16 @@ func (m *Merge) keepWhole(ctx context.Context) error {
 			}
 			beside = beside || i > 0 && (edited || ours[i] != "")
 		}
-		whole := !beside || !snapshot.HasDatabase(ctx, m.repo, m.ours.Tree, base)
+		if !beside || !snapshot.HasDatabase(ctx, m.repo, m.ours.Tree, base) {
+			continue
+		}
+		whole := false
 		for _, tree := range m.Theirs {
 			theirs, err := m.group(ctx, tree, base)
 			if err != nil {
 				return err
 			}
-			whole = whole || theirs == result || !beside
+			whole = whole || theirs == result
 		}
 		for _, q := range worktree.Group(base) {
 			if !whole && m.out[q] != nil {

@@ -131,8 +131,10 @@ func sameLinked(info, was fs.FileInfo) bool {
 
 // takeAside moves a file that is to be deleted to old/<n>, or replaced while a database has neither.
 func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
-	if _, err := os.Lstat(r.intent.newFile(i)); o.kind() == OpWrite && errors.Is(err, fs.ErrNotExist) {
-		return nil // the new one is in its place
+	if o.kind() == OpWrite {
+		if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+			return nil // the new one is in its place
+		}
 	}
 	info, err := r.worktree.files.Near.Lstat(o.Path)
 	if err != nil || info == nil {

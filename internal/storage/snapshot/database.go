@@ -43,10 +43,14 @@ func (s *Scan) noteBeside(names []string) {
 	}
 }
 
-// isSide reports whether a file belongs to a database.
+// isSide reports whether a path is a file that belongs to a database. SQLite follows no link to one.
 func (s *chooser) isSide(p string) bool {
 	base := worktree.DatabaseOf(p)
-	return base != "" && s.files.IsDatabase(base)
+	if base == "" || !s.files.IsDatabase(base) {
+		return false
+	}
+	info, err := s.files.Lstat(p)
+	return err == nil && info != nil && info.Mode().IsRegular()
 }
 
 // gatherDatabases takes what belongs to databases out of a scan: it is captured with them, whatever rules say, and their
@@ -63,7 +67,7 @@ func (s *chooser) gatherDatabases(scan *Scan, private *privateIndex, c *Capture)
 	listed := map[string]bool{}
 	scan.Tracked = slices.DeleteFunc(scan.Tracked, func(t Tracked) bool {
 		listed[t.Path] = true
-		if info, err := s.files.Lstat(t.Path); err != nil || info == nil || !s.isSide(t.Path) {
+		if !s.isSide(t.Path) {
 			return false
 		}
 		scan.Beside = append(scan.Beside, worktree.DatabaseOf(t.Path))
@@ -108,8 +112,11 @@ func (s *hasher) hashDatabase(ctx context.Context, f candidate, c *Capture) (has
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return hashedFile{}, &LateError{f.path, ctx.Err()}
+	case errors.Is(err, fs.ErrPermission):
+		c.leaveDatabase(f.path, ReasonUnreadable)
+		return hashedFile{left: true}, nil
 	case errors.Is(err, worktree.ErrUnsteady), failed != nil && failed.Op == "read":
-		c.leaveDatabase(f.path)
+		c.leaveDatabase(f.path, ReasonUnsteady)
 		return hashedFile{left: true}, nil
 	case worktree.Absent(err):
 		return hashedFile{}, nil
@@ -170,14 +177,14 @@ func (s *hasher) hashDatabases(ctx context.Context, files *[]candidate, c *Captu
 func (s *hasher) leaveWritten(read map[string]hashedFile, c *Capture) {
 	for p, h := range read {
 		if now, err := s.files.Lstat(p); !h.left && (err != nil || now == nil || h.info == nil || !worktree.Same(h.info, now)) {
-			c.leaveDatabase(p)
+			c.leaveDatabase(p, ReasonUnsteady)
 		}
 	}
 }
 
 // leaveDatabase leaves out a database, with what belongs to it.
-func (c *Capture) leaveDatabase(p string) {
-	c.Skipped = append(c.Skipped, Skip{Path: p, Reason: ReasonUnsteady})
+func (c *Capture) leaveDatabase(p, reason string) {
+	c.Skipped = append(c.Skipped, Skip{Path: p, Reason: reason})
 	c.Untracked = slices.DeleteFunc(c.Untracked, func(u string) bool { return u == p })
 	c.Ignored = slices.DeleteFunc(c.Ignored, func(u string) bool { return u == p })
 	for _, q := range worktree.Group(p) {

@@ -97,6 +97,15 @@ func (v *hashCache) find(path string, info fs.FileInfo) (cachedHash, bool) {
 	return seen, ok
 }
 
+// known returns what find has found, or add has added, for a version of a file.
+func (v *hashCache) known(path string, info fs.FileInfo) (s cachedHash, is bool) {
+	key, settled := v.key(path, info)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, is = v.now[key]
+	return s, is && settled
+}
+
 // add remembers a version of a file for the next capture.
 func (v *hashCache) add(path string, info fs.FileInfo, s cachedHash) {
 	if key, settled := v.key(path, info); settled {

@@ -4,13 +4,16 @@ package snapshot
 // log beside another file. What belongs to it goes away before the database is exchanged, and comes after it.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -21,14 +24,39 @@ import (
 type InUseError struct {
 	Top  string            // of the worktree, from the working directory
 	Open map[string]string // the program, by path from the working directory
+	// Whole says that the command takes no paths, so that nothing can be left as it is.
+	Whole bool
 }
 
 func (e *InUseError) Error() string {
 	var is, but []string
 	for _, p := range slices.Sorted(maps.Keys(e.Open)) {
-		is, but = append(is, fmt.Sprintf("%s is open in %s", p, e.Open[p])), append(but, fmt.Sprintf("':!%s*'", p))
+		said := p
+		if strings.ContainsFunc(p, unicode.IsControl) {
+			said = strconv.Quote(p)
+		}
+		is, but = append(is, fmt.Sprintf("%s is open in %s", said, e.Open[p])), append(but, name.Quoted(":!"+patternOf(p)+"*"))
 	}
-	return fmt.Sprintf("%s: stop it, or leave it as it is: -- %s %s", strings.Join(is, ", "), e.Top, strings.Join(but, " "))
+	said := strings.Join(is, ", ") + ": stop it"
+	if e.Whole {
+		return said
+	}
+	return said + fmt.Sprintf(", or leave it as it is: -- %s %s", e.Top, strings.Join(but, " "))
+}
+
+// patternOf returns a pattern on one line that matches a path.
+func patternOf(p string) string {
+	var out strings.Builder
+	for _, r := range p {
+		switch {
+		case unicode.IsControl(r):
+			r = '?'
+		case strings.ContainsRune(`\[*?`, r):
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 // goesFirst reports whether a file is taken away before what may be its database is exchanged.
@@ -55,6 +83,16 @@ func HasDatabase(ctx context.Context, repo *git.Repo, tree name.OID, p string) b
 	return err == nil && worktree.IsDatabase(got.Data)
 }
 
+// hasDatabase reports whether a database is at a path. The capture knows that of the files that it read.
+func (s *planner) hasDatabase(c *Capture, p string) bool {
+	if info, err := s.files.Lstat(p); err == nil && info != nil {
+		if seen, known := c.hashes.known(p, info); known {
+			return seen.database
+		}
+	}
+	return s.files.IsDatabase(p)
+}
+
 // isLoose reports whether no restore touches a path that belongs to a database: an -shm, and a file of a database that
 // neither side has.
 func (s *planner) isLoose(ctx context.Context, p *Plan, q string) bool {
@@ -62,6 +100,12 @@ func (s *planner) isLoose(ctx context.Context, p *Plan, q string) bool {
 	_, now, _ := s.repo.Trees.Lookup(ctx, p.Cur.Tree, base)     //nolint:errcheck // then it is not there
 	_, then, _ := s.repo.Trees.Lookup(ctx, p.Target.Tree, base) //nolint:errcheck // likewise
 	return strings.HasSuffix(q, "-shm") || !now && !then
+}
+
+// isHalf reports whether something else of the database that a path belongs to stays untouched, and so this does.
+func (s *planner) isHalf(ctx context.Context, p *Plan, q string, untouched func(string) bool) bool {
+	base := cmp.Or(worktree.DatabaseOf(q), q)
+	return slices.ContainsFunc(worktree.Group(base), func(at string) bool { return at != q && untouched(at) }) && s.databaseOf(ctx, p, base+worktree.Sides[0]) == base
 }
 
 // isIdle reports whether a file is a rollback journal that SQLite does not heed.
@@ -73,7 +117,14 @@ func (s *planner) isIdle(p string) bool {
 // SQLite would take it for a part of the new one.
 func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) error {
 	p.databases = map[string]string{}
-	for _, o := range p.Ops {
+	replaced := make([]bool, len(p.Ops)) // where a database is replaced or deleted
+	if err := git.Each(len(p.Ops), func(i int) error {
+		replaced[i] = regular(p.Ops[i].Old.Mode) && s.hasDatabase(p.Cur, p.Ops[i].Path)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i, o := range p.Ops {
 		base := s.databaseOf(ctx, p, o.Path)
 		beside := func(q string) bool {
 			info, err := s.files.Lstat(q)
@@ -81,7 +132,7 @@ func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) er
 		}
 		data, read := p.contents[o.content()]
 		becomes := worktree.IsDatabase(data) || !read && slices.ContainsFunc(worktree.Group(o.Path)[1:], beside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
-		if base == "" && (becomes || regular(o.Old.Mode) && s.files.IsDatabase(o.Path)) {
+		if base == "" && (becomes || replaced[i]) {
 			base = o.Path
 		}
 		if k := o.kind(); base == "" || k != OpWrite && k != OpDelete {
@@ -118,7 +169,7 @@ func (s *checkout) inUse(open map[string]string) error {
 		rel, _ := filepath.Rel(filepath.FromSlash("/"+s.repo.Prefix), filepath.FromSlash("/"+p)) //nolint:errcheck // both are absolute
 		return filepath.ToSlash(rel)
 	}
-	e := &InUseError{typed(""), map[string]string{}}
+	e := &InUseError{Top: typed(""), Open: map[string]string{}}
 	for p, by := range open {
 		e.Open[typed(p)] = by
 	}

@@ -204,10 +204,10 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 	for _, c := range changes {
 		at[c.Path] = true
 		base := s.databaseOf(ctx, p, c.Path)
-		if p.Scope.Only != nil && !p.Scope.Only(cmp.Or(base, c.Path)) || base != "" && (untouched(base) || s.isLoose(ctx, p, c.Path)) {
+		if p.Scope.Only != nil && !p.Scope.Only(cmp.Or(base, c.Path)) || base != "" && s.isLoose(ctx, p, c.Path) {
 			continue
 		}
-		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) {
+		if c.Old.Mode == git.ModeGitlink || c.New.Mode == git.ModeGitlink || untouched(c.Path) || s.isHalf(ctx, p, c.Path, untouched) {
 			s.leave(p, c)
 			continue
 		}

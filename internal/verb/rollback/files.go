@@ -119,6 +119,9 @@ func (r *target) unplanned(ctx context.Context, err error) error {
 	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || snapshot.Damaged(err) {
 		return r.damaged(ctx, r.files, err)
 	}
+	if used, is := errors.AsType[*snapshot.InUseError](err); is {
+		used.Whole = r.isUndo()
+	}
 	return err
 }
 
@@ -244,6 +247,9 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 			}
 			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", checkpoint.MentionOf(r.record), typed)
 		}
+		if base := worktree.DatabaseOf(p); base != "" && !r.plan.Scope.Only(base) && r.hasDatabase(ctx, base) {
+			return checkpoint.Failure(checkpoint.KindRefused, "name "+base, "%s belongs to the database %s, and comes back only with it", typed, base)
+		}
 		lacks, err := r.lacks(ctx, p)
 		if err != nil {
 			return err
@@ -254,6 +260,11 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasDatabase reports whether a database is here or in the target.
+func (r *fileMoves) hasDatabase(ctx context.Context, p string) bool {
+	return snapshot.HasDatabase(ctx, r.s.Repo, r.cur.Tree, p) || snapshot.HasDatabase(ctx, r.s.Repo, r.record.Snapshot.Tree, p)
 }
 
 // lacks reports whether the target does not have a path, and the plan leaves what is there alone.
