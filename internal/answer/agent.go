@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +16,6 @@ type Agents struct {
 	Found []connect.Standing
 	Name  func(file string) string // shortens the path of a settings file for display
 }
-
-// JSON writes a line for each agent.
-func (a Agents) JSON(w io.Writer) error { return jsonLines(w, a.Found) }
 
 // text writes a table.
 func (a Agents) text(p *page) {
@@ -73,26 +69,26 @@ type connectedFile struct {
 	Changed bool     `json:"changed"`
 }
 
-// JSON writes an object for each agent.
-func (a Connected) JSON(w io.Writer) error {
+// connectedAgent is what happens to the settings of one agent, in the JSON form.
+type connectedAgent struct {
+	Agent   string          `json:"agent"`
+	Enabled bool            `json:"enabled"`
+	Files   []connectedFile `json:"files"`
+	Updated bool            `json:"updated"`
+	DryRun  bool            `json:"dry_run"`
+	Trial   *connect.Trial  `json:"trial"`
+}
+
+func (a Connected) shows() any {
+	var all []connectedAgent
 	for _, p := range a.Plan.Agents {
 		var files []connectedFile
 		for _, c := range p.Files {
 			files = append(files, connectedFile{File: c.Path, Entries: c.Added, Left: c.Left, Ignored: c.Ignored, Deleted: c.After == nil && c.Before != nil, Changed: c.Changes()})
 		}
-		err := jsonLine(w, &struct {
-			Agent   string          `json:"agent"`
-			Enabled bool            `json:"enabled"`
-			Files   []connectedFile `json:"files"`
-			Updated bool            `json:"updated"`
-			DryRun  bool            `json:"dry_run"`
-			Trial   *connect.Trial  `json:"trial"`
-		}{p.Agent.Name, a.Plan.Adds, files, p.Updates, a.DryRun, a.Trials[p.Agent.Name]})
-		if err != nil {
-			return err
-		}
+		all = append(all, connectedAgent{p.Agent.Name, a.Plan.Adds, files, p.Updates, a.DryRun, a.Trials[p.Agent.Name]})
 	}
-	return nil
+	return all
 }
 
 // Offered are the agents that agent add can be given, as lines to choose from.

@@ -28,8 +28,6 @@ type Answer interface {
 	// text writes the answer as lines or tables, for a person or a program as the view of the page
 	// says.
 	text(*page)
-	// JSON writes an object on one line, or one object per line where the answer is a list.
-	JSON(io.Writer) error
 }
 
 // Text writes an answer as text.
@@ -223,20 +221,34 @@ func cell(role render.Role, text string) render.Cell {
 	return render.Cell{{Role: role, Text: text}}
 }
 
-// jsonLine writes the value that v points to as one line of JSON.
-func jsonLine(w io.Writer, v any) error {
-	fill(reflect.ValueOf(v))
-	return render.JSON(w, v)
+// JSON writes an answer as an object on one line, or as one object per line where it is a list. Its first field has what
+// is shown, unless its fields are members themselves. A method shows returns what that rule does not find.
+func JSON(w io.Writer, a Answer) error {
+	v := reflect.New(reflect.TypeOf(a)).Elem()
+	v.Set(reflect.ValueOf(a))
+	if other, is := a.(interface{ shows() any }); is {
+		v = reflect.ValueOf(other.shows())
+	} else if v.Kind() == reflect.Struct && v.Type().Field(0).Tag == "" {
+		v = v.Field(0)
+	}
+	return jsonLines(w, v)
 }
 
-// jsonLines writes each entry of a list as one line of JSON.
-func jsonLines[T any](w io.Writer, list []T) error {
-	for i := range list {
-		if err := jsonLine(w, &list[i]); err != nil {
-			return err
+// jsonLines writes a value as one line of JSON, and each entry of a list as its own.
+func jsonLines(w io.Writer, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := jsonLines(w, v.Index(i)); err != nil {
+				return err
+			}
 		}
+		return nil
+	case reflect.Struct:
+		v = v.Addr()
 	}
-	return nil
+	fill(v)
+	return render.JSON(w, v.Interface())
 }
 
 // fill makes every list in v that is nil an empty one: in JSON it is [], never null, so that scripts

@@ -233,7 +233,7 @@ func TestGoldens(t *testing.T) {
 		forms := map[string]func(*bytes.Buffer) error{
 			"term": func(b *bytes.Buffer) error { return answer.Text(b, people, given) },
 			"pipe": func(b *bytes.Buffer) error { return answer.Text(b, render.View{}, given) },
-			"json": func(b *bytes.Buffer) error { return given.JSON(b) },
+			"json": func(b *bytes.Buffer) error { return answer.JSON(b, given) },
 		}
 		for form, write := range forms {
 			t.Run(title+"."+form, func(t *testing.T) {
@@ -293,7 +293,7 @@ func obeyed(r rune) bool {
 // A plan that was not confirmed says that nothing was done.
 func TestUnconfirmed(t *testing.T) {
 	var b bytes.Buffer
-	if err := (answer.Planned{Plan: rolledBack()}).Unconfirmed().JSON(&b); err != nil {
+	if err := answer.JSON(&b, (answer.Planned{Plan: rolledBack()}).Unconfirmed()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), `"dry_run":true`) {
@@ -345,7 +345,7 @@ func TestLongLists(t *testing.T) {
 // A list in an answer is never null, however deep it is. A value that is stored as JSON is left alone.
 func TestNoListIsNull(t *testing.T) {
 	var out bytes.Buffer
-	err := answer.Resumed{Resume: &resume.Answer{Restored: &rollback.Answer{}, Pending: []json.RawMessage{json.RawMessage("null")}}}.JSON(&out)
+	err := answer.JSON(&out, answer.Resumed{Resume: &resume.Answer{Restored: &rollback.Answer{}, Pending: []json.RawMessage{json.RawMessage("null")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestNoListIsNull(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := (answer.Workflows{{Name: "x"}}).JSON(&out); err != nil || !strings.Contains(out.String(), `"problems":[]`) {
+	if err := answer.JSON(&out, answer.Workflows{{Name: "x"}}); err != nil || !strings.Contains(out.String(), `"problems":[]`) {
 		t.Errorf("%s, %v", out.Bytes(), err)
 	}
 }

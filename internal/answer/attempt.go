@@ -6,9 +6,7 @@ package answer
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -21,9 +19,6 @@ import (
 
 // Forked is the answer of fork.
 type Forked struct{ Made []attempt.Attempt }
-
-// JSON writes a line for each attempt.
-func (a Forked) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 
 // text writes where each attempt is, how the command ended that was run in each, and what to do
 // next.
@@ -85,9 +80,6 @@ func (p *page) endOf(r *attempt.Ran) string {
 
 // Attempts is the answer of fork --list.
 type Attempts struct{ All []attempt.Attempt }
-
-// JSON writes a line for each attempt.
-func (a Attempts) JSON(w io.Writer) error { return jsonLines(w, a.All) }
 
 // text writes a table.
 func (a Attempts) text(p *page) {
@@ -154,9 +146,6 @@ func endOfPath(path string) string {
 // ToInclude lists the files that .worktreeinclude names.
 type ToInclude struct{ Files []attempt.IncludedFile }
 
-// JSON writes a line for each file.
-func (a ToInclude) JSON(w io.Writer) error { return jsonLines(w, a.Files) }
-
 // text writes a table.
 func (a ToInclude) text(p *page) {
 	const most = 20
@@ -170,9 +159,6 @@ func (a ToInclude) text(p *page) {
 
 // ToFork is the plan of fork.
 type ToFork struct{ Made []attempt.Attempt }
-
-// JSON writes a line for each attempt.
-func (a ToFork) JSON(w io.Writer) error { return jsonLines(w, a.Made) }
 
 // text writes where each attempt would be.
 func (a ToFork) text(p *page) {
@@ -195,9 +181,6 @@ func (p *page) originOf(a attempt.Attempt) string {
 
 // Removal is the plan of fork --remove.
 type Removal struct{ Plan *attempt.Removal }
-
-// JSON writes one object.
-func (a Removal) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text writes what is captured before the worktree is removed, and which files are lost because no
 // checkpoint has them.
@@ -227,9 +210,6 @@ func (a Removal) text(p *page) {
 // RemovedAttempt is the result of fork --remove.
 type RemovedAttempt struct{ Done *attempt.Removal }
 
-// JSON writes one object.
-func (a RemovedAttempt) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
-
 // text confirms the removal and names the checkpoint that was made before.
 func (a RemovedAttempt) text(p *page) {
 	p.done("Removed: "+a.Done.Attempt.Worktree, "")
@@ -241,8 +221,7 @@ func (a RemovedAttempt) text(p *page) {
 // SideBySide is the answer of compare.
 type SideBySide struct{ Found *attempt.Comparison }
 
-// JSON writes a line for each attempt.
-func (a SideBySide) JSON(w io.Writer) error { return jsonLines(w, a.Found.Rows) }
+func (a SideBySide) shows() any { return a.Found.Rows }
 
 // text writes a table with one row per attempt and one column per metric. The exit code has a column
 // only if a command was run. For people, a status that all have is said above the table.
@@ -308,16 +287,12 @@ func (a SideBySide) writeHeading(p *page, rows [][]render.Cell) {
 // Promoted is the result of promote.
 type Promoted struct{ Done *attempt.Promoted }
 
-// JSON writes the members of a rollback's answer, and the checkpoint that was created.
-func (a Promoted) JSON(w io.Writer) error {
-	created, err := Shown{Detail: a.Done.Created}.Document()
-	if err != nil {
-		return err
-	}
-	return jsonLine(w, &struct {
+// shows has the members of a rollback's answer, and the checkpoint that was created.
+func (a Promoted) shows() any {
+	return &struct {
 		*rollback.Answer
-		Created json.RawMessage `json:"created"`
-	}{a.Done.Answer, created})
+		Created *checkpoint.Detail `json:"created"`
+	}{a.Done.Answer, a.Done.Created}
 }
 
 // text confirms the checkpoint and tells how to undo the promotion.

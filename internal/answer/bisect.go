@@ -1,17 +1,12 @@
 package answer
 
 import (
-	"io"
-
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/bisect"
 )
 
 // Bisected is the answer of bisect.
 type Bisected struct{ Found *bisect.Answer }
-
-// JSON writes one object.
-func (a Bisected) JSON(w io.Writer) error { return jsonLine(w, a.Found) }
 
 // text names the checkpoint that broke it, or those that it may be where some could not be tested,
 // and a command that shows the difference.

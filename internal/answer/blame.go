@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"strconv"
 
 	"git-checkpoint/internal/core/author"
@@ -13,9 +12,6 @@ import (
 
 // Blamed is the answer of blame.
 type Blamed struct{ Lines []blame.Line }
-
-// JSON writes an object for each line of the file.
-func (a Blamed) JSON(w io.Writer) error { return jsonLines(w, a.Lines) }
 
 // messageWidth is how many characters of a message are shown, so that the line of the file still
 // fits next to it.

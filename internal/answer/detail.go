@@ -2,9 +2,7 @@ package answer
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -112,12 +110,6 @@ func (a Unchanged) text(p *page) {
 	p.line(append(line, plain(" (--always makes one anyway)"))...)
 }
 
-// JSON writes the record of that checkpoint. Its member created is false.
-func (a Unchanged) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
-
-// JSON writes the record with commit, ref, tag and created.
-func (a Created) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
-
 // Captured is the answer of create --dry-run.
 type Captured struct{ Detail *checkpoint.Detail }
 
@@ -128,31 +120,10 @@ func (a Captured) text(p *page) {
 	p.captured(a.Detail, nil)
 }
 
-// JSON writes the record that would be stored.
-func (a Captured) JSON(w io.Writer) error { return Shown{Detail: a.Detail}.JSON(w) }
-
 // Shown is the answer of show.
 type Shown struct {
 	Detail *checkpoint.Detail
 	Since  *inspect.Since // what it changed; nil: not asked for
-}
-
-// JSON writes the record with commit, ref and tag.
-func (a Shown) JSON(w io.Writer) error {
-	raw, err := a.Document()
-	if err != nil {
-		return err
-	}
-	return render.JSON(w, json.RawMessage(raw))
-}
-
-// Document returns the answer as JSON.
-func (a Shown) Document() ([]byte, error) {
-	raw, err := a.Detail.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("encoding the record of %q: %w", a.Detail.Record.ID, err)
-	}
-	return raw, nil
 }
 
 // text writes the contents of the record: what it is called, its message, files, state, outputs and error, and last

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -16,9 +15,6 @@ type Compared struct {
 	Difference *inspect.Difference
 	Files      Files
 }
-
-// JSON writes one object.
-func (a Compared) JSON(w io.Writer) error { return jsonLine(w, a.Difference) }
 
 // text writes the differences of state, outputs and files, then the checkpoints and commits in
 // between.

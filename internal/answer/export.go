@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/format/render"
@@ -11,9 +10,6 @@ import (
 
 // Exported is the answer of export.
 type Exported struct{ Done *transfer.Exported }
-
-// JSON writes one object.
-func (a Exported) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text confirms the file and counts its contents.
 func (a Exported) text(p *page) {
@@ -25,9 +21,6 @@ func (a Exported) text(p *page) {
 // ImportedLayout is the answer of import for the files of another tool (a layout, see package
 // interop).
 type ImportedLayout struct{ Done *interop.ImportAnswer }
-
-// JSON writes one object.
-func (a ImportedLayout) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text counts the documents that were imported. For a dry run it also lists them.
 func (a ImportedLayout) text(p *page) {
@@ -71,9 +64,6 @@ func (p *page) documents(list []transfer.Imported) {
 
 // ExportedLayout is the answer of export in the layout of another tool.
 type ExportedLayout struct{ Done *interop.ExportAnswer }
-
-// JSON writes one object.
-func (a ExportedLayout) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text confirms the export and lists what that layout cannot represent.
 func (a ExportedLayout) text(p *page) {

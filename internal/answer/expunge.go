@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -12,9 +11,6 @@ import (
 
 // Expunged is the result of expunge.
 type Expunged struct{ Done *expunge.Answer }
-
-// JSON writes one object.
-func (a Expunged) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes what was done and what is left to do. Expunging only rewrites checkpoints: the
 // objects stay until git removes them, and other clones and remotes keep theirs until they sync.
@@ -33,9 +29,6 @@ func (a Expunged) text(p *page) {
 
 // ToExpunge is the plan of expunge.
 type ToExpunge struct{ Plan *expunge.Answer }
-
-// JSON writes one object.
-func (a ToExpunge) JSON(w io.Writer) error { return Expunged{a.Plan}.JSON(w) }
 
 // text names the checkpoints to be rewritten and where each has the content.
 func (a ToExpunge) text(p *page) {

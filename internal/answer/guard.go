@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +18,7 @@ type Guarded struct {
 	Verbose bool // show people also what was public before the first checkpoint
 }
 
-// JSON writes a line for each secret.
-func (a Guarded) JSON(w io.Writer) error { return jsonLines(w, a.Found.Secrets) }
+func (a Guarded) shows() any { return a.Found.Secrets }
 
 // text writes a line for each secret to a program. A person sees one for each file, how many there are,
 // and what to type next.
@@ -136,10 +134,7 @@ func (a Guarded) rows(p *page) {
 // Allowed is the answer of guard allow.
 type Allowed struct{ Done *clearance.Allowance }
 
-// JSON writes a line for each secret that is now allowed.
-func (a Allowed) JSON(w io.Writer) error {
-	return Guarded{Found: &clearance.Answer{Secrets: a.Done.Allowed}}.JSON(w)
-}
+func (a Allowed) shows() any { return a.Done.Allowed }
 
 // text names the rules and the setting that was changed.
 func (a Allowed) text(p *page) {
@@ -155,9 +150,6 @@ func (a Allowed) text(p *page) {
 
 // Rules is the answer of guard --rules.
 type Rules []clearance.Rule
-
-// JSON writes a line for each rule.
-func (a Rules) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes the table of rules.
 func (a Rules) text(p *page) {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -15,9 +14,6 @@ import (
 
 // Audit is the answer of history: the events of a session's journal, oldest first.
 type Audit []inspect.HistoryLine
-
-// JSON writes a line for each event.
-func (a Audit) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes the table of events, with --verbose with ids and persons.
 func (a Audit) text(p *page) {
@@ -93,9 +89,6 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 
 // Verified is the answer of history --verify.
 type Verified struct{ Proof *repair.Verified }
-
-// JSON writes one object.
-func (a Verified) JSON(w io.Writer) error { return jsonLine(w, a.Proof) }
 
 // text tells whether the chain of events is intact, and otherwise where it breaks first.
 func (a Verified) text(p *page) {

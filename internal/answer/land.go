@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"io"
 	"strconv"
 	"strings"
 
@@ -12,9 +11,6 @@ import (
 
 // ToLand is the plan of land.
 type ToLand struct{ Plan *land.Answer }
-
-// JSON writes one object.
-func (a ToLand) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text lists the commits that land will make, and the files in them that git has not tracked so
 // far.
@@ -53,9 +49,6 @@ func spelled(n int) string {
 
 // Landed is the result of land.
 type Landed struct{ Done *land.Answer }
-
-// JSON writes one object.
-func (a Landed) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text lists the commits that were made, and tells how to undo them.
 func (a Landed) text(p *page) {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 
@@ -14,8 +13,7 @@ import (
 // the next level first.
 type Levels struct{ Undo, Redo []rollback.UndoLevel }
 
-// JSON writes a line for each level.
-func (a Levels) JSON(w io.Writer) error { return jsonLines(w, slices.Concat(a.Undo, a.Redo)) }
+func (a Levels) shows() any { return slices.Concat(a.Undo, a.Redo) }
 
 // text writes both lists in one table. A level whose safety checkpoint was pruned cannot be undone.
 func (a Levels) text(p *page) {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,14 +25,8 @@ type Listed struct {
 	Rest       string // the command that shows to a person what the limit left out; empty: none was asked for
 }
 
-// JSON writes a line for each checkpoint of all sessions.
-func (a Listed) JSON(w io.Writer) error {
-	for _, l := range a.Sessions {
-		if err := jsonLines(w, l.Items); err != nil {
-			return err
-		}
-	}
-	return nil
+func (a Listed) shows() any {
+	return each(a.Sessions, func(l inspect.Listing) []inspect.Item { return l.Items })
 }
 
 // text writes each session's name and topic and the table of its checkpoints.

@@ -18,8 +18,7 @@ type Formatted struct {
 	Null     bool
 }
 
-// JSON writes a line for each checkpoint.
-func (a Formatted) JSON(w io.Writer) error { return Listed{Sessions: a.Sessions}.JSON(w) }
+func (a Formatted) shows() any { return Listed{Sessions: a.Sessions}.shows() }
 
 // placeholder matches what begins with % in a format.
 var placeholder = regexp.MustCompile(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`)

@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,9 +27,6 @@ func (a Planned) Unconfirmed() Answer {
 	r.DryRun = true
 	return Planned{&r, a.Files}
 }
-
-// JSON writes the complete plan.
-func (a Planned) JSON(w io.Writer) error { return jsonLine(w, a.Plan) }
 
 // text writes the plan in the order of importance: what others did meanwhile, the target, what is
 // discarded, the branch, the files, and what is at risk or left alone.

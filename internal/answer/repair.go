@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -13,9 +12,6 @@ import (
 
 // Validated is one line in the answer of validate, about a checkpoint or a session.
 type Validated repair.Validated
-
-// JSON writes a line.
-func (a Validated) JSON(w io.Writer) error { return jsonLine(w, (*repair.Validated)(&a)) }
 
 // text writes the checkpoint, and below it what is wrong with it. An intact one takes one line.
 func (a Validated) text(p *page) {
@@ -95,8 +91,8 @@ func (a *Validation) Count(line repair.Validated) {
 // Sound reports whether nothing is damaged.
 func (a Validation) Sound() bool { return a.Damaged+a.Sessions == 0 }
 
-// JSON writes nothing, because the lines before have all of it.
-func (a Validation) JSON(io.Writer) error { return nil }
+// shows has nothing, because the lines before have all of it.
+func (a Validation) shows() any { return []Validated{} }
 
 // text writes the totals.
 func (a Validation) text(p *page) {
@@ -124,9 +120,6 @@ func subjectOf(session name.Session, checkpoint name.ID, label string) string {
 
 // Rebuilt is one line in the answer of rebuild, about a checkpoint or a session.
 type Rebuilt repair.Rebuilt
-
-// JSON writes a line.
-func (a Rebuilt) JSON(w io.Writer) error { return jsonLine(w, (*repair.Rebuilt)(&a)) }
 
 // text writes what was repaired, what replaces the checkpoint if it could not be, and what is still
 // damaged.
@@ -165,9 +158,6 @@ type Rewritten struct {
 	Checkpoints []repair.Rewritten `json:"rewritten"`
 }
 
-// JSON writes a line.
-func (a Rewritten) JSON(w io.Writer) error { return jsonLine(w, &a) }
-
 // text names each checkpoint, and how it differs from what it says of itself.
 func (a Rewritten) text(p *page) {
 	for _, c := range a.Checkpoints {
@@ -184,9 +174,6 @@ func (a Rewritten) text(p *page) {
 
 // Problem is one finding of doctor.
 type Problem repair.Problem
-
-// JSON writes one line.
-func (a Problem) JSON(w io.Writer) error { return jsonLine(w, (*repair.Problem)(&a)) }
 
 // text writes a finding with a mark for its level, and its remedy unless it was fixed.
 func (a Problem) text(p *page) {

@@ -14,9 +14,6 @@ type Report struct {
 	Page bool // as HTML, not as Markdown
 }
 
-// JSON writes one object.
-func (a Report) JSON(w io.Writer) error { return jsonLine(w, a.Answer) }
-
 // text writes the report as it is, because it is meant for other programs and has no control
 // characters.
 func (a Report) text(p *page) {
@@ -31,9 +28,6 @@ func (a Report) text(p *page) {
 
 // Verdict is the answer of report --check.
 type Verdict struct{ *report.Verdict }
-
-// JSON writes one object.
-func (a Verdict) JSON(w io.Writer) error { return jsonLine(w, a.Verdict) }
 
 // text writes the numbers, the conditions that do not hold, and the lines that these count.
 func (a Verdict) text(p *page) {

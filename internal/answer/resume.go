@@ -3,7 +3,6 @@ package answer
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,9 +14,6 @@ import (
 
 // Resumed is the answer of resume.
 type Resumed struct{ Resume *resume.Answer }
-
-// JSON writes one object.
-func (a Resumed) JSON(w io.Writer) error { return jsonLine(w, a.Resume) }
 
 // text writes a report: where work stopped, open questions, and what is left to do. If the user has
 // made a choice, it writes the result of that instead.

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +16,6 @@ import (
 // Marked is the answer of pin and unpin.
 type Marked []retain.Marked
 
-// JSON writes a line for each checkpoint.
-func (a Marked) JSON(w io.Writer) error { return jsonLines(w, a) }
-
 // text names the checkpoints.
 func (a Marked) text(p *page) {
 	verb := "Unpinned: "
@@ -32,9 +28,6 @@ func (a Marked) text(p *page) {
 // Described is the answer of describe.
 type Described struct{ Done *retain.Described }
 
-// JSON writes one object.
-func (a Described) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
-
 // text names the checkpoint with its new message.
 func (a Described) text(p *page) { p.done("Now ", a.Done.Mention.String()) }
 
@@ -43,9 +36,6 @@ type Pruned struct {
 	Prune *retain.PruneAnswer // the plan or, if its DryRun is false, the result
 	GC    bool
 }
-
-// JSON writes one object.
-func (a Pruned) JSON(w io.Writer) error { return jsonLine(w, a.Prune) }
 
 // text lists what was or would be pruned, and why. A dry run also lists what is kept.
 func (a Pruned) text(p *page) {
@@ -162,17 +152,14 @@ func (a PrunedByClose) text(p *page) {
 	p.expired(a.Expired)
 }
 
-// JSON writes the pruned checkpoints as one array on one line.
-func (a PrunedByClose) JSON(w io.Writer) error { return jsonLine(w, &a.Pruned) }
+// shows has one array, on one line.
+func (a PrunedByClose) shows() any { return &a.Pruned }
 
 // Deleted is the plan of delete and session delete, or its result.
 type Deleted struct {
 	Removed *retain.Removed
 	Planned bool // nothing is deleted yet
 }
-
-// JSON writes one object.
-func (a Deleted) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 
 // text lists the checkpoints and tells how much space git gc can free.
 func (a Deleted) text(p *page) {
@@ -191,9 +178,6 @@ type Leaving struct {
 	Stays []string `json:"stays"`
 }
 
-// JSON writes one object.
-func (a Leaving) JSON(w io.Writer) error { return jsonLine(w, a) }
-
 // text lists both.
 func (a Leaving) text(p *page) {
 	if len(a.Going) == 0 {
@@ -209,9 +193,6 @@ func (a Leaving) text(p *page) {
 
 // RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
 type RefsToDelete struct{ Removed *retain.Removed }
-
-// JSON writes one object.
-func (a RefsToDelete) JSON(w io.Writer) error { return jsonLine(w, a.Removed) }
 
 // text lists the refs.
 func (a RefsToDelete) text(p *page) {

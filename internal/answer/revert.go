@@ -2,9 +2,7 @@ package answer
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -86,16 +84,12 @@ func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in f
 // Reverted is the result of a revert.
 type Reverted struct{ Done *rollback.Answer }
 
-// JSON writes the members of a rollback's answer, and the checkpoint that was made.
-func (a Reverted) JSON(w io.Writer) error {
-	created, err := Shown{Detail: a.Done.Created}.Document()
-	if err != nil {
-		return err
-	}
-	return jsonLine(w, &struct {
+// shows has the members of a rollback's answer, and the checkpoint that was made.
+func (a Reverted) shows() any {
+	return &struct {
 		*rollback.Answer
-		Checkpoint json.RawMessage `json:"checkpoint"`
-	}{a.Done, created})
+		Checkpoint *checkpoint.Detail `json:"checkpoint"`
+	}{a.Done, a.Done.Created}
 }
 
 // text confirms the checkpoint and tells how to undo the revert.

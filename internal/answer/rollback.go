@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +24,6 @@ const (
 
 // RolledBack is the result of a rollback.
 type RolledBack struct{ Done *rollback.Answer }
-
-// JSON writes the plan that was carried out, and its result.
-func (a RolledBack) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes where the worktree is now, what comes next, and how to undo the rollback. After
 // --abort there is nothing to undo, and after an undo that --continue finished, another undo would
@@ -82,9 +78,6 @@ type Undone struct {
 	Done *rollback.Answer
 	Redo bool
 }
-
-// JSON writes the plan that was carried out, and its result.
-func (a Undone) JSON(w io.Writer) error { return jsonLine(w, a.Done) }
 
 // text writes where the worktree is now, what comes next, and what another undo or redo would do.
 func (a Undone) text(p *page) {

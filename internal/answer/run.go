@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"io"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -12,9 +11,6 @@ import (
 
 // Ran is the answer of run.
 type Ran struct{ Step *run.Answer }
-
-// JSON writes one object.
-func (a Ran) JSON(w io.Writer) error { return jsonLine(w, a.Step) }
 
 // text writes the checkpoint that the step made, or why there is none, and what was restored after
 // a failure.

@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"io"
-
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -10,13 +8,8 @@ import (
 // Search is the answer of search.
 type Search []inspect.Found
 
-// JSON writes one list.
-func (a Search) JSON(w io.Writer) error {
-	if a == nil {
-		a = Search{}
-	}
-	return jsonLine(w, &a)
-}
+// shows has one list, on one line.
+func (a Search) shows() any { return &a }
 
 // text writes a line for each text that was found.
 func (a Search) text(p *page) {

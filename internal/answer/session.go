@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"io"
 	"strconv"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -13,9 +12,6 @@ import (
 
 // Session is the answer of session show, which is the session's manifest.
 type Session struct{ Manifest *session.Manifest }
-
-// JSON writes one object.
-func (a Session) JSON(w io.Writer) error { return jsonLine(w, a.Manifest) }
 
 // text writes the facts about the session, its checkpoints and its rollbacks.
 func (a Session) text(p *page) {
@@ -61,9 +57,6 @@ func marksOf(m session.Manifest) (spans []render.Span) {
 
 // Sessions is the answer of session list.
 type Sessions []session.Manifest
-
-// JSON writes a line for each session.
-func (a Sessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table. A person does not see sessions without checkpoints, except the active one.
 func (a Sessions) text(p *page) {

@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,14 +20,8 @@ type Stands struct {
 	Files  Files
 }
 
-// JSON writes one object.
-func (a Stands) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
-
 // Brief is the answer of status --porcelain.
 type Brief struct{ Status *inspect.BriefAnswer }
-
-// JSON writes one object; no flag asks for it.
-func (a Brief) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
 
 // text writes one line, as docs/json.md describes it. It is the same at a terminal.
 func (a Brief) text(p *page) {
@@ -54,16 +47,10 @@ func (a Stands) text(p *page) {
 // Here is status without the last lines, with which the bare command begins.
 type Here struct{ Status *inspect.StatusAnswer }
 
-// JSON writes one object; no flag asks for it.
-func (a Here) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
-
 func (a Here) text(p *page) { Stands{Status: a.Status}.here(p) }
 
 // Beside is what the bare command ends with.
 type Beside struct{ Status *inspect.StatusAnswer }
-
-// JSON writes one object; no flag asks for it.
-func (a Beside) JSON(w io.Writer) error { return jsonLine(w, a.Status) }
 
 func (a Beside) text(p *page) { p.beside(a.Status.Others, a.Status.MayFetch) }
 

@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -15,9 +14,19 @@ import (
 // Talks is the answer of transcript: for each turn, lines of the agent's own transcript.
 type Talks []inspect.TranscriptPart
 
-// JSON writes an object for each turn. A line that is JSON itself is embedded as it is, any other
+// talk is a turn in the JSON form.
+type talk struct {
+	Label      string          `json:"label"`
+	Checkpoint name.ID         `json:"id"`
+	Time       checkpoint.Time `json:"created_at"`
+	Agent      record.Agent    `json:"agent"`
+	Lines      []any           `json:"lines"`
+}
+
+// shows has an object for each turn. A line that is JSON itself is embedded as it is, any other
 // as a string.
-func (a Talks) JSON(w io.Writer) error {
+func (a Talks) shows() any {
+	var all []talk
 	for _, t := range a {
 		lines := make([]any, len(t.Lines))
 		for i, line := range t.Lines {
@@ -27,18 +36,9 @@ func (a Talks) JSON(w io.Writer) error {
 				lines[i] = string(line)
 			}
 		}
-		err := jsonLine(w, &struct {
-			Label      string          `json:"label"`
-			Checkpoint name.ID         `json:"id"`
-			Time       checkpoint.Time `json:"created_at"`
-			Agent      record.Agent    `json:"agent"`
-			Lines      []any           `json:"lines"`
-		}{t.Label, t.Checkpoint, t.Time, t.Agent, lines})
-		if err != nil {
-			return err
-		}
+		all = append(all, talk{t.Label, t.Checkpoint, t.Time, t.Agent, lines})
 	}
-	return nil
+	return all
 }
 
 // text writes the lines as the agent wrote them. It escapes them for a terminal only, so that in a

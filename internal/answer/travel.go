@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -18,8 +17,7 @@ type Travelled struct {
 	Refs   Files // whether each ref is listed
 }
 
-// JSON writes a line for each ref.
-func (a Travelled) JSON(w io.Writer) error { return jsonLines(w, a.Trip.Lines) }
+func (a Travelled) shows() any { return a.Trip.Lines }
 
 // text writes what moved, a line for each session, or that there was nothing to do. A program gets each
 // ref before that; a person sees those that did not go well.
@@ -146,9 +144,6 @@ func arrow(verb string) string {
 
 // RemoteSessions is the answer of remote status.
 type RemoteSessions []travel.RemoteSession
-
-// JSON writes a line for each session.
-func (a RemoteSessions) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a RemoteSessions) text(p *page) {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"io"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
@@ -24,14 +23,10 @@ func (a Value) text(p *page) {
 	}
 }
 
-// JSON writes the value on one line.
-func (a Value) JSON(w io.Writer) error { return render.JSON(w, json.RawMessage(a)) }
+func (a Value) shows() any { return (*json.RawMessage)(&a) }
 
 // Settings is the answer of config.
 type Settings []checkpoint.Setting
-
-// JSON writes a line for each setting.
-func (a Settings) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table.
 func (a Settings) text(p *page) {

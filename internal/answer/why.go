@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
@@ -17,9 +16,6 @@ import (
 
 // Reasons is the answer of why for lines.
 type Reasons []why.Line
-
-// JSON writes an object for each line.
-func (a Reasons) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes what is behind each line. Lines in a row with the same answer stand together.
 func (a Reasons) text(p *page) {
@@ -124,9 +120,6 @@ func firstLine(text string) string {
 // Behind is the answer of why for a commit.
 type Behind struct{ why.Commit }
 
-// JSON writes one object.
-func (a Behind) JSON(w io.Writer) error { return jsonLine(w, &a.Commit) }
-
 // text writes the steps behind the commit, then the paths of which nothing is known.
 func (a Behind) text(p *page) {
 	p.line(render.Span{Role: render.ID, Text: p.view.OID(a.Commit.Commit)}, plain("  "+a.Subject))
@@ -164,9 +157,6 @@ func saying(s provenance.Saying) []render.Cell {
 // Notes is the answer of why --notes.
 type Notes struct{ *witness.Answer }
 
-// JSON writes one object.
-func (a Notes) JSON(w io.Writer) error { return jsonLine(w, a.Answer) }
-
 // text says how many notes were written, and why others were not.
 func (a Notes) text(p *page) {
 	p.done("Wrote "+render.Count(int64(len(a.Written)), "note", "notes")+" to ", a.Ref)
@@ -188,9 +178,6 @@ func (a Notes) text(p *page) {
 
 // OthersNotes is the answer of why --notes --verify.
 type OthersNotes struct{ *witness.Compared }
-
-// JSON writes one object.
-func (a OthersNotes) JSON(w io.Writer) error { return jsonLine(w, a.Compared) }
 
 // text gives the numbers, then the lines with two names.
 func (a OthersNotes) text(p *page) {

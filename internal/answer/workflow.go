@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"io"
 
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -10,9 +9,6 @@ import (
 
 // Workflows is the answer of workflow list.
 type Workflows []inspect.WorkflowInfo
-
-// JSON writes a line for each workflow.
-func (a Workflows) JSON(w io.Writer) error { return jsonLines(w, a) }
 
 // text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) text(p *page) {
@@ -28,9 +24,6 @@ func (a Workflows) text(p *page) {
 
 // Checked is the answer of workflow check.
 type Checked struct{ Workflow inspect.WorkflowInfo }
-
-// JSON writes one object.
-func (a Checked) JSON(w io.Writer) error { return jsonLine(w, &a.Workflow) }
 
 // text confirms a valid workflow, or writes a line for each problem in the form of a compiler:
 // file:line: message.

@@ -207,7 +207,7 @@ func (a *App) tell(w io.Writer, found answer.Answer) error {
 // show writes an answer as JSON with --json, else as text.
 func (a *App) show(w io.Writer, found answer.Answer) error {
 	if a.json {
-		return found.JSON(w)
+		return answer.JSON(w, found)
 	}
 	if a.typed != nil {
 		*a.typed = append(*a.typed, found)

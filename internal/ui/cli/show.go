@@ -73,7 +73,7 @@ func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of,
 
 // get prints the value at a GJSON path of the record: a string as its text, anything else as JSON.
 func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
-	document, err := answer.Shown{Detail: found}.Document()
+	document, err := found.MarshalJSON()
 	if err != nil {
 		return err
 	}
