@@ -173,7 +173,7 @@ func embedded() []string {
 		"verb/transfer/ExportRequest Destination",
 		"verb/transfer/importWriter importing",
 		"verb/travel/pushRound transfer",
-		"verb/why/asked blamedLine",
+		"verb/why/asked Place",
 		"verb/why/asked spot",
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
@@ -54,8 +52,6 @@ type Line struct {
 	Ref string `json:"-"`
 
 	link *link
-	path string // of the file in that checkpoint or commit
-	from int    // the line's number there
 }
 
 // Blame returns for each line of a file which checkpoint wrote it.
@@ -74,15 +70,9 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for i := range links {
 		made[links[i].Commit] = &links[i]
 	}
-	lines := parse(out.String(), made)
-	used := usedBy(lines)
-	if slices.ContainsFunc(used, func(l *link) bool { return !l.sound(ctx, s) }) {
-		if err := s.Forget(memoryOf(found.Session)); err != nil {
-			return nil, err
-		}
-		return Blame(ctx, s, req)
-	}
-	return lines, tell(ctx, s, found, req, lines)
+	places := why.ParseBlame(out.String())
+	lines := linesOf(places, made)
+	return lines, tell(ctx, s, found, req, places, lines)
 }
 
 // withoutSession answers of the file in the worktree from all sessions, where none has a checkpoint to begin with.
@@ -114,7 +104,7 @@ func (l *Line) set(c why.Claim) {
 }
 
 // tell sets who made each line, as why knows it.
-func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, lines []Line) error {
+func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, places []why.Place, lines []Line) error {
 	path, err := s.Repo.Below(req.File)
 	if err != nil {
 		return err
@@ -122,13 +112,6 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
 	if err != nil {
 		return err
-	}
-	places := make([]why.Place, len(lines))
-	for i, l := range lines {
-		places[i] = why.Place{Checkpoint: l.ID, Path: l.path, From: l.from, Line: l.Line, Text: l.Content}
-		if l.link == nil {
-			places[i].Commit = l.Commit
-		}
 	}
 	claims, err := why.In(ctx, s, found, tree, path, places, why.Request{
 		Loose: slices.Contains(req.Options, "-w"), Git: len(req.Ignore) > 0 || slices.Contains(req.Options, "-M") || slices.Contains(req.Options, "-C"),
@@ -153,19 +136,6 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 		}
 	}
 	return nil
-}
-
-// usedBy returns the links that wrote lines, in the order of the journal.
-func usedBy(lines []Line) (used []*link) {
-	met := map[*link]bool{}
-	for i := range lines {
-		if l := lines[i].link; l != nil && !met[l] {
-			met[l] = true
-			used = append(used, l)
-		}
-	}
-	slices.SortFunc(used, func(a, b *link) int { return a.entry.Place - b.entry.Place })
-	return used
 }
 
 // Porcelain lets git print its own porcelain format. The commits in it are those of the
@@ -233,7 +203,7 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 	f, err := s.Resolve(ctx, string(found.Session), ref)
 	if err == nil {
 		for _, l := range links {
-			if l.ID == f.Entry.Checkpoint {
+			if l.entry.Checkpoint == f.Entry.Checkpoint {
 				return l.Commit, nil
 			}
 		}
@@ -246,49 +216,17 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 	return name.OID(commit), nil
 }
 
-// parse reads the output of git blame --porcelain. Each line has a header with its commit.
-// The data of a commit follow only the first time, and then comes the content after a tab.
-func parse(text string, made map[name.OID]*link) []Line {
-	lines := []Line{}
-	commits := map[name.OID]*Line{} // data of each commit that was seen
-	var of *Line
-	line, from := 0, 0
-	for row := range strings.Lines(text) {
-		row = strings.TrimSuffix(row, "\n")
-		if content, ends := strings.CutPrefix(row, "\t"); ends {
-			l := *of
-			l.Line, l.Content, l.from = line, content, from
-			// For a commit of the chain, show the checkpoint for which it was made.
-			if m := made[l.Commit]; m != nil {
-				l.ID, l.Label, l.Step, l.Commit = m.ID, m.entry.Label, m.entry.Step, m.entry.Event().Commit
-				l.Time = checkpoint.Time{Time: m.entry.Event().Time}
-				l.link = m
-			}
-			lines = append(lines, l)
-			continue
+// linesOf returns lines as git blame places them. For a commit of the chain they have the checkpoint for which it was made.
+func linesOf(places []why.Place, made map[name.OID]*link) []Line {
+	lines := make([]Line, len(places))
+	for i, at := range places {
+		l := Line{Line: at.Line, Content: at.Text, Commit: at.Commit, Message: at.Subject, Author: at.Author, Time: at.Time}
+		if l.link = made[at.Commit]; l.link != nil {
+			e := l.link.entry
+			l.ID, l.Label, l.Step, l.Commit, l.Time = e.Checkpoint, e.Label, e.Step, e.Event().Commit, checkpoint.Time{Time: e.Event().Time}
+			places[i].Checkpoint, places[i].Commit = l.ID, ""
 		}
-		key, value, _ := strings.Cut(row, " ")
-		switch key {
-		case "author":
-			of.Author = value
-		case "author-time":
-			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
-			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
-		case "filename":
-			of.path = why.Unquoted(value)
-		case "summary":
-			of.Message = value
-		default:
-			oid, err := name.ParseOID(key)
-			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
-				from, _ = strconv.Atoi(fields[0]) //nolint:errcheck // git writes numbers
-				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
-				if of = commits[oid]; of == nil {
-					of = &Line{Commit: oid}
-					commits[oid] = of
-				}
-			}
-		}
+		lines[i] = l
 	}
 	return lines
 }

@@ -76,7 +76,7 @@ type arrivals struct {
 	commits *commits
 
 	known  memo[name.OID, *arrival]
-	blames memo[fileOf, []blamedLine] // by commit and path
+	blames memo[fileOf, []Place] // by commit and path
 	moved  memo[string, []reset]
 }
 
@@ -110,8 +110,8 @@ func (a *arrivals) file(ctx context.Context, c *arrival, path string) git.Entry 
 }
 
 // line returns a line that came with a commit, as git blame says.
-func (a *arrivals) line(ctx context.Context, c *arrival, b blamedLine) newLine {
-	return newLine{c, b.path, a.file(ctx, c, b.path), b.from - 1}
+func (a *arrivals) line(ctx context.Context, c *arrival, b Place) newLine {
+	return newLine{c, b.Path, a.file(ctx, c, b.Path), b.From - 1}
 }
 
 // changes returns what a commit changed since its first parent; nil for the worktree.
@@ -185,7 +185,7 @@ func (a *arrivals) renamed(ctx context.Context, c *arrival) {
 
 // bringing returns the commits of HEAD's history since a time in which a file of these names is one of some
 // blobs, and was none of them before, oldest first. lines has the number of the line in each.
-func (a *arrivals) bringing(ctx context.Context, lines map[name.OID]int, names []string, since int64) (out []blamedLine) {
+func (a *arrivals) bringing(ctx context.Context, lines map[name.OID]int, names []string, since int64) (out []Place) {
 	find := func(c *git.Commit) (string, int) {
 		for _, path := range names {
 			if c == nil {
@@ -206,9 +206,9 @@ func (a *arrivals) bringing(ctx context.Context, lines map[name.OID]int, names [
 		if line == 0 || slices.ContainsFunc(c.Parents, func(p name.OID) bool { _, had := find(a.commits.read(ctx, p)); return had > 0 }) {
 			continue
 		}
-		out = append(out, blamedLine{commit: oid, path: path, from: line})
+		out = append(out, Place{Commit: oid, Path: path, From: line})
 	}
-	when := func(l blamedLine) time.Time { return a.commits.read(ctx, l.commit).Committer.When }
-	slices.SortFunc(out, func(x, y blamedLine) int { return cmp.Or(when(x).Compare(when(y)), cmp.Compare(x.commit, y.commit)) })
+	when := func(l Place) time.Time { return a.commits.read(ctx, l.Commit).Committer.When }
+	slices.SortFunc(out, func(x, y Place) int { return cmp.Or(when(x).Compare(when(y)), cmp.Compare(x.Commit, y.Commit)) })
 	return out
 }

@@ -43,8 +43,8 @@ func newAsker(ctx context.Context, s *checkpoint.Service, req Request) (*asker, 
 // answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot
 // be read. A line that no session knows by itself may be known if those of a worktree are taken together.
 func (a *asker) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
-	if !a.added(q.text) {
-		return nil, a.own.arrivals.of(ctx, q.commit)
+	if !a.added(q.Text) {
+		return nil, a.own.arrivals.of(ctx, q.Commit)
 	}
 	claims, by = a.own.answer(ctx, q)
 	if known, _ := named(claims); len(known) > 0 || len(a.own.x.Sessions) < 2 {
@@ -76,13 +76,13 @@ func (a *asker) added(line string) bool {
 
 // asked is a line of a file that a question is about, and what git blame says of it.
 type asked struct {
-	blamedLine
+	Place
 	spot
 }
 
 // ask asks about a line of a file that has this path now.
-func ask(b blamedLine, now git.Entry, path string) asked {
-	return asked{b, spot{now, slices.Compact([]string{path, b.path}), b.line - 1}}
+func ask(b Place, now git.Entry, path string) asked {
+	return asked{b, spot{now, slices.Compact([]string{path, b.Path}), b.Line - 1}}
 }
 
 // mostMoves is how often a line may have moved to another file.
@@ -92,15 +92,15 @@ const mostMoves = 5
 func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
 	var held []Claim // what is said if nobody is named
 	for range mostMoves {
-		c := j.arrivals.of(ctx, q.commit)
+		c := j.arrivals.of(ctx, q.Commit)
 		if c == nil {
 			break
 		}
 		if by == nil {
 			by = c
 		}
-		l := j.arrivals.line(ctx, c, q.blamedLine)
-		if !j.files.has(ctx, l.file, l.line, q.text) {
+		l := j.arrivals.line(ctx, c, q.Place)
+		if !j.files.has(ctx, l.file, l.line, q.Text) {
 			break
 		}
 		claims = slices.DeleteFunc(j.claims(ctx, l), func(claim Claim) bool { return !j.confirmed(ctx, q.spot, claim) })

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"os"
@@ -10,23 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
-// blamedLine is a line as git blame reports it.
-type blamedLine struct {
-	commit     name.OID // empty: it is not committed
-	path       string   // in the commit
-	from, line int      // its number there, and now, from 1
-	text       string
-}
-
 // blamed asks git blame about the lines of a request. whole has all lines of the file as it is now, if some
 // of them are not committed.
-func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string) (lines []blamedLine, whole text, err error) {
+func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string) (lines []Place, whole text, err error) {
 	args := append([]string{}, req.Options...)
 	for _, l := range req.Lines {
 		args = append(args, "-L", l)
@@ -39,19 +31,19 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	if said != "" {
 		return untracked(s, req, path, said)
 	}
-	lines, some := parseBlame(out), false
+	lines, some := ParseBlame(out), false
 	raw, _ := linesAt(s.Repo.WorkTree, path)
 	for _, l := range lines {
 		// Git may see other text than the file has: other line ends, another encoding.
-		some = some || l.commit == "" || l.line <= len(raw) && raw[l.line-1] != l.text
+		some = some || l.Commit == "" || l.Line <= len(raw) && raw[l.Line-1] != l.Text
 	}
 	if some {
 		// All lines, but no history.
 		if said, out, err = blame(ctx, s, []string{"^HEAD", "--", path}); err != nil || said != "" {
 			return lines, nil, err
 		}
-		for _, l := range parseBlame(out) {
-			whole = append(whole, l.text)
+		for _, l := range ParseBlame(out) {
+			whole = append(whole, l.Text)
 		}
 	}
 	return lines, whole, nil
@@ -78,7 +70,7 @@ func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out
 }
 
 // untracked answers for a file that git blame does not take, because it is in no commit yet.
-func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedLine, text, error) {
+func untracked(s *checkpoint.Service, req Request, path, said string) ([]Place, text, error) {
 	whole, there := linesAt(s.Repo.WorkTree, path)
 	switch {
 	case !strings.HasPrefix(said, "no such path") && !strings.HasPrefix(said, "no such ref") && !strings.HasPrefix(said, "cannot stat") && !strings.HasPrefix(said, "Cannot lstat"):
@@ -86,19 +78,19 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]blamedL
 	case !there:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(path, name.Said))
 	}
-	var lines []blamedLine
+	var lines []Place
 	for _, l := range req.Lines {
 		from, to, err := rangeOf(l, len(whole), path)
 		if err != nil {
 			return nil, nil, err
 		}
 		for n := from; n <= to; n++ {
-			lines = append(lines, blamedLine{path: path, from: n, line: n, text: whole[n-1]})
+			lines = append(lines, Place{Path: path, From: n, Line: n, Text: whole[n-1]})
 		}
 	}
 	if len(req.Lines) == 0 {
 		for i, line := range whole {
-			lines = append(lines, blamedLine{path: path, from: i + 1, line: i + 1, text: line})
+			lines = append(lines, Place{Path: path, From: i + 1, Line: i + 1, Text: line})
 		}
 	}
 	return lines, whole, nil
@@ -148,63 +140,45 @@ func linesAt(worktree, path string) (text, bool) {
 	return linesOf(data), err == nil
 }
 
-// parseBlame reads the output of git blame --porcelain. Each line has a header with its commit. The data
+// ParseBlame reads the output of git blame --porcelain. Each line has a header with its commit. The data
 // of a commit follow only the first time, its path again where that changes, and then comes the content
 // after a tab.
-func parseBlame(out string) (lines []blamedLine) {
-	paths := map[name.OID]string{}
-	var l blamedLine
-	var of name.OID
+func ParseBlame(out string) (lines []Place) {
+	commits := map[name.OID]*Place{}
+	of, from, line := &Place{}, 0, 0
 	for row := range strings.Lines(out) {
 		row = strings.TrimSuffix(row, "\n")
 		if content, ends := strings.CutPrefix(row, "\t"); ends {
-			l.text, l.path = content, paths[of]
+			l := *of
+			l.Text, l.From, l.Line = content, from, line
 			lines = append(lines, l)
 			continue
 		}
-		key, value, _ := strings.Cut(row, " ")
-		if key == "filename" {
-			paths[of] = Unquoted(value)
-			continue
-		}
-		oid, err := name.ParseOID(key)
-		if fields := strings.Fields(value); err == nil && len(fields) > 1 {
-			of = oid
-			if l = (blamedLine{commit: oid}); oid.IsZero() {
-				l.commit = ""
+		switch key, value, _ := strings.Cut(row, " "); key {
+		case "author":
+			of.Author = value
+		case "author-time":
+			at, _ := strconv.ParseInt(value, 10, 64) //nolint:errcheck // git writes a number
+			of.Time = checkpoint.Time{Time: time.Unix(at, 0).UTC()}
+		case "filename":
+			if of.Path = value; value[0] == '"' {
+				of.Path, _ = strconv.Unquote(value) //nolint:errcheck // git quotes as Go does
 			}
-			l.from, _ = strconv.Atoi(fields[0]) //nolint:errcheck // git writes numbers
-			l.line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
+		case "summary":
+			of.Subject = value
+		default:
+			oid, err := name.ParseOID(key)
+			if fields := strings.Fields(value); err == nil && len(fields) > 1 {
+				from, _ = strconv.Atoi(fields[0]) //nolint:errcheck // git writes numbers
+				line, _ = strconv.Atoi(fields[1]) //nolint:errcheck // likewise
+				if of = commits[oid]; of == nil {
+					of = &Place{Commit: oid}
+					if commits[oid] = of; oid.IsZero() {
+						of.Commit = ""
+					}
+				}
+			}
 		}
 	}
 	return lines
-}
-
-// Unquoted decodes a path as git quotes it.
-func Unquoted(path string) string {
-	inner, is := strings.CutPrefix(path, `"`)
-	if !is || !strings.HasSuffix(inner, `"`) {
-		return path
-	}
-	inner = strings.TrimSuffix(inner, `"`)
-	var out bytes.Buffer
-	for i := 0; i < len(inner); i++ {
-		if inner[i] != '\\' || i+1 == len(inner) {
-			out.WriteByte(inner[i])
-			continue
-		}
-		i++
-		if end := i + 3; inner[i] >= '0' && inner[i] <= '3' && end <= len(inner) {
-			n, _ := strconv.ParseUint(inner[i:end], 8, 8) //nolint:errcheck // git writes three octal digits
-			out.WriteByte(byte(n))
-			i += 2
-			continue
-		}
-		if at := strings.IndexByte("abtnvfr", inner[i]); at >= 0 {
-			out.WriteByte("\a\b\t\n\v\f\r"[at])
-		} else {
-			out.WriteByte(inner[i])
-		}
-	}
-	return out.String()
 }

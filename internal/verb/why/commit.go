@@ -180,7 +180,7 @@ func (a *asker) behindPath(ctx context.Context, c *arrival, change git.Change) (
 			continue
 		}
 		l := Line{Path: change.Path, Line: i + 1, Text: t[i], Commit: c.OID}
-		q := ask(blamedLine{commit: c.OID, path: change.Path, from: i + 1, line: i + 1, text: t[i]}, change.New, change.Path)
+		q := ask(Place{Commit: c.OID, Path: change.Path, From: i + 1, Line: i + 1, Text: t[i]}, change.New, change.Path)
 		if l.Claims, _ = a.answer(ctx, q); len(l.Claims) == 0 {
 			l.Because = a.because(t[i])
 		}

@@ -121,8 +121,8 @@ func letters(t text) (n int) {
 const mostBlames = 50
 
 // blame asks git blame once about a file of a commit.
-func (a *arrivals) blame(ctx context.Context, at fileOf) []blamedLine {
-	return a.blames.of(at, func() []blamedLine {
+func (a *arrivals) blame(ctx context.Context, at fileOf) []Place {
+	return a.blames.of(at, func() []Place {
 		var args []string
 		if a.files.loose {
 			args = append(args, "-w")
@@ -134,6 +134,6 @@ func (a *arrivals) blame(ctx context.Context, at fileOf) []blamedLine {
 		if err != nil || said != "" {
 			return nil
 		}
-		return parseBlame(out)
+		return ParseBlame(out)
 	})
 }

@@ -47,7 +47,7 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 	}
 	for _, of := range j.chains.adding(t, at.line) {
 		for _, b := range j.brought(ctx, of, at) {
-			c := j.arrivals.of(ctx, b.commit)
+			c := j.arrivals.of(ctx, b.Commit)
 			if c == nil {
 				continue
 			}
@@ -65,7 +65,7 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 
 // brought returns the commits that may have brought a line, oldest first: those in which the file is as in a step
 // of a session that has the line, and in whose parents it is not.
-func (j judge) brought(ctx context.Context, of *session, at spot) []blamedLine {
+func (j judge) brought(ctx context.Context, of *session, at spot) []Place {
 	held := j.chains.holding(ctx, of, at)
 	if held == nowhere {
 		return nil

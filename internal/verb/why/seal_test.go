@@ -125,7 +125,7 @@ func TestFewComparisons(t *testing.T) {
 			return err
 		}
 		for i, b := range said {
-			c := a.own.arrivals.of(ctx, b.commit)
+			c := a.own.arrivals.of(ctx, b.Commit)
 			claims := a.own.claims(ctx, a.own.arrivals.line(ctx, c, b))
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)

@@ -107,7 +107,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	}
 	var lines []Line
 	for _, b := range said {
-		l := Line{Path: path, Line: b.line, Text: b.text, Commit: b.commit, Blamed: Place{Commit: b.commit, Path: b.path, From: b.from}}
+		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
 		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
 			l.Because = a.because(l.Text)
@@ -130,6 +130,10 @@ type Place struct {
 	Path       string   // in that commit or checkpoint
 	From, Line int      // its number there, and in the file that was asked about, from 1
 	Text       string
+
+	// Author, Subject and Time are those of the commit.
+	Author, Subject string
+	Time            checkpoint.Time
 }
 
 // In says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
@@ -150,7 +154,7 @@ func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree n
 				claims = append(claims, a.across.inside(ctx, tip, now, at, req.Git)...)
 			}
 			if at.Commit != "" && !byAgent(claims) {
-				more, _ := a.answer(ctx, ask(blamedLine{commit: at.Commit, path: at.Path, from: at.From, line: at.Line, text: at.Text}, now, path))
+				more, _ := a.answer(ctx, ask(at, now, path))
 				claims = append(claims, more...)
 			}
 			claims = dropWeaker(claims)
