@@ -253,12 +253,17 @@ func Ignored(ctx context.Context, repo *git.Repo, config []string, paths []strin
 // checkIgnore returns those of paths that git check-ignore names. in says where git runs.
 func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string) (map[string]bool, error) {
 	in.Args = []string{"check-ignore", "-z", "--stdin", "--no-index"}
-	in.Stdin = strings.NewReader(joined(paths))
+	// A path that begins with ":" is a pattern to git, unless something comes before it.
+	in.Stdin = strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00")
 	res, err := repo.Run(ctx, in)
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}
-	return setOf(splitPaths(res.Stdout)), nil
+	ignored := map[string]bool{}
+	for _, p := range splitPaths(res.Stdout) {
+		ignored[p[len("./"):]] = true
+	}
+	return ignored, nil
 }
 
 // setOf returns a set that has each of paths.

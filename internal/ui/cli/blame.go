@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -31,7 +32,8 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
 	if c.Second == "" {
 		request.Ref, request.File = "@", c.First
-		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok {
+		_, err := os.Lstat(filepath.Join(app.dir, c.First)) // a file is meant before a checkpoint's
+		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok && err != nil {
 			// As in git, the path after a colon starts at the top, unless it begins with "./" or "../".
 			if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
 				file = filepath.Join(s.Repo.WorkTree, file)

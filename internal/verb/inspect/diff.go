@@ -309,7 +309,7 @@ func WithSides(in func(string) bool) func(string) bool {
 }
 
 // PathFilter returns a function that matches the given files and directories, which are relative to
-// the working directory, and no patterns; but for what Spared returns. Without any other path, it matches the rest.
+// the working directory, and no patterns; but for what Spared returns. That alone is an error.
 func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
 	var clean, spared []string
 	for _, p := range paths {
@@ -324,6 +324,9 @@ func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error
 			clean = append(clean, rel)
 		}
 	}
+	if len(clean) == 0 && len(spared) > 0 {
+		return nil, checkpoint.Usage("name what to take, as in: . "+name.Quoted(paths[0])+"; a file of this name is "+name.Quoted("./"+paths[0]), "%q only says what to leave out", name.Clip(paths[0], name.Said))
+	}
 	in := func(p, c string) bool { return c == "." || p == c || strings.HasPrefix(p, c+"/") }
 	return func(p string) bool {
 		out := slices.ContainsFunc(spared, func(c string) bool {
@@ -334,6 +337,6 @@ func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error
 			}
 			return in(p, c)
 		})
-		return !out && (len(clean) == 0 || slices.ContainsFunc(clean, func(c string) bool { return in(p, c) }))
+		return !out && slices.ContainsFunc(clean, func(c string) bool { return in(p, c) })
 	}, nil
 }
