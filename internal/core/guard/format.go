@@ -19,6 +19,7 @@ var formats string
 // tokenRules returns the rules of formats.txt.
 func tokenRules() []Rule {
 	var all []Rule
+	parts := strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]")
 	for line := range strings.Lines(formats) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if line[0] == '#' || len(fields) < 5 {
@@ -44,7 +45,7 @@ func tokenRules() []Rule {
 		for _, form := range fields[4:] {
 			starts, rest, _ := strings.Cut(form, " ")
 			r.Keywords = append(r.Keywords, strings.Split(starts, "|")...)
-			rest = strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]").Replace(rest)
+			rest = parts.Replace(rest)
 			if !whole {
 				rest = "(?:" + strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|") + ")" + rest
 			}

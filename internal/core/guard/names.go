@@ -45,12 +45,10 @@ var qualifying = words("s base b b64 64 hex value val text plain plaintext raw s
 	"bearer auth access refresh id3 v1 v2 v3 v4 a b c us eu ap one two for of to in the on and is my our your ro rw read write rsa aws gcp azure github gitlab slack stripe openai npm pypi smtp mail email ftp ssh redis " +
 	"postgres postgresql mysql mongo mongodb rabbitmq kafka ldap wifi vpn cleartext plain unencrypted ci cd bot hash0 bak tmp x y z")
 
-func words(list string) map[string]bool {
-	all := map[string]bool{}
-	for _, word := range strings.Fields(list) {
-		all[word] = true
-	}
-	return all
+// words returns whether a word is in a list. It makes no map, which every start of the program would pay for.
+func words(list string) func(word string) bool {
+	list = " " + list + " "
+	return func(word string) bool { return strings.Contains(list, " "+word+" ") }
 }
 
 // name is the name of a secret in a text.
@@ -100,14 +98,14 @@ func nameAt(text []byte, at int, stem string) name {
 	if stem == "key" && !isKey(before, text[at:end]) {
 		return name{}
 	}
-	if stem == "key" && vowed[lastWord(before)] {
+	if stem == "key" && vowed(lastWord(before)) {
 		n.kind = secret
 	}
 	for _, word := range split(after) {
 		switch {
-		case aside[word]:
+		case aside(word):
 			return name{}
-		case len(word) > 1 && len(word) < 12 && qualifying[word], isNumber(word):
+		case len(word) > 1 && len(word) < 12 && qualifying(word), isNumber(word):
 		default:
 			n.vague = true
 		}
@@ -129,7 +127,7 @@ func isKey(before, stem []byte) bool {
 		return false
 	}
 	word := lastWord(before)
-	return word != "" && !sidelined[word] && !isNumber(word)
+	return word != "" && !sidelined(word) && !isNumber(word)
 }
 
 // vowedEnd reports whether a name in one case, such as APIKEY or signingkey, ends with a vowed word.

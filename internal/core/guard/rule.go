@@ -104,7 +104,7 @@ func Rules() []Rule {
 
 // allRules returns all rules. Some have the same ID: it is one kind of secret that is written in several ways.
 func allRules() []Rule {
-	all := slices.Concat(tokenRules(), specialRules(), commandRules(), namedRules())
+	all := append(tokenRules(), rulesInCode()...)
 	for i, r := range all {
 		if r.Keywords == nil && r.What != "" && r.Pattern != "" && r.Named == "" {
 			all[i].Keywords = []string{r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)]}
@@ -113,21 +113,23 @@ func allRules() []Rule {
 	return all
 }
 
+func rulesInCode() []Rule { return slices.Concat(specialRules(), commandRules(), namedRules()) }
+
 // Version identifies the rules. When it changes, objects that an older version has cleared
-// are scanned again.
-var Version = sync.OnceValue(func() string { return versionOf(allRules()) })
+// are scanned again. It takes formats.txt as a text, because every save asks for it and few need the rules.
+var Version = sync.OnceValue(func() string { return versionOf(rulesInCode()) })
 
 func versionOf(rules []Rule) string {
 	sum := sha256.New()
-	fmt.Fprintln(sum, checks)
+	fmt.Fprintln(sum, checks, formats)
 	for _, r := range rules {
 		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Named, r.Needs, r.Start, r.Within, r.Guess, r.Firm)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// checks has to be raised when the code of a check changes, because Version cannot see
-// that.
+// checks has to be raised when the code of a check or of tokenRules changes, because Version
+// cannot see that.
 const checks = 3
 
 // table holds the compiled rules and the finder of their keywords, of the names of secrets, and of these names in

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed definitions/*.json
@@ -32,10 +33,16 @@ func Names() []string {
 	return names
 }
 
+// builtins keeps what Builtin returned, by name.
+var builtins sync.Map
+
 // Builtin returns a built-in definition; ok is false if there is none with that name. Unlike Parse
 // it does not verify the definition or compile its expressions, because every start of the program
 // pays for this. A test verifies that all built-in definitions are correct.
 func Builtin(name string) (d *Definition, ok bool) {
+	if kept, ok := builtins.Load(name); ok {
+		return kept.(*Definition), true
+	}
 	data, err := definitions.ReadFile("definitions/" + name + ".json")
 	if err != nil {
 		return nil, false
@@ -47,6 +54,7 @@ func Builtin(name string) (d *Definition, ok bool) {
 	var found problems
 	d = &Definition{source: data}
 	assign(value, reflect.ValueOf(d).Elem(), "", &found)
+	builtins.Store(name, d)
 	return d, len(found) == 0
 }
 
