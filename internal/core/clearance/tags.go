@@ -7,6 +7,7 @@ package clearance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -86,11 +87,19 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID) (strin
 	if err != nil {
 		return "", err
 	}
-	objects, below, err := unsent(ctx, s, c.Parents[:len(c.Parents)-1])
-	if err != nil || below {
-		return holdsCheckpoint, err
+	scanner, err := OpenScanner(ctx, s)
+	if err != nil {
+		return "", err
 	}
-	return marked(ctx, s, append(objects, met{commit, ""}, met{got.Commit, ""}), got.Commit, c.Tree, head)
+	from, shallow := c.Parents[:len(c.Parents)-1], s.Repo.Commits.IsShallow()
+	objects, below := []met(nil), false
+	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
+	if shallow || !scanner.verdicts.has(clean) {
+		if objects, below, err = unsent(ctx, s, from); err != nil || below {
+			return holdsCheckpoint, err
+		}
+	}
+	return marked(ctx, s, scanner, append(objects, met{commit, ""}, met{got.Commit, ""}), got.Commit, c.Tree, head, clean)
 }
 
 // maxObjects bounds what is scanned for a tag: somebody waits for the step.
@@ -155,8 +164,8 @@ func addNew(ctx context.Context, s *checkpoint.Service, objects *[]met, from, to
 }
 
 // marked says what the guard finds in some objects, in a record commit m, and in the files that HEAD does
-// not have.
-func marked(ctx context.Context, s *checkpoint.Service, objects []met, m, tree, head name.OID) (string, error) {
+// not have. If it finds nothing, it notes clean, so that no later step with the same HEAD has to look below that.
+func marked(ctx context.Context, s *checkpoint.Service, scanner *Scanner, objects []met, m, tree, head name.OID, clean string) (string, error) {
 	made, err := s.Repo.Commits.Read(ctx, string(m))
 	if err != nil {
 		return "", err
@@ -181,10 +190,6 @@ func marked(ctx context.Context, s *checkpoint.Service, objects []met, m, tree, 
 			return "", err
 		}
 	}
-	scanner, err := OpenScanner(ctx, s)
-	if err != nil {
-		return "", err
-	}
 	if len(objects) > maxObjects {
 		return holdsUnscanned, nil
 	}
@@ -196,6 +201,9 @@ func marked(ctx context.Context, s *checkpoint.Service, objects []met, m, tree, 
 	report := &Report{}
 	if err := scanner.scanObjects(ctx, report, objects, math.MaxInt64); err != nil {
 		return "", err
+	}
+	if len(report.Found)+len(report.Gaps) == 0 {
+		scanner.verdicts.isFirst(clean)
 	}
 	if err := scanner.Close(); err != nil {
 		s.Warn(err.Error()) // it is scanned again next time

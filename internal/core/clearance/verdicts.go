@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -27,31 +26,32 @@ type verdict struct {
 
 // verdicts stores the results in a text file. The first line names the scanner and the
 // keys; if either has changed, the file is started again. Each further line is an object id
-// with its findings, or "dir" with a directory that was warned about. The file is a cache
-// and lines are only appended, so processes need no lock: a lost or torn line costs another
-// scan.
+// with its findings, "dir" with a directory that was warned about, or "below" with commits below
+// which nothing was found. The file is a cache and lines are only appended, so processes need no
+// lock: a lost or torn line costs another scan.
 //
 // After 10,000 saves the file has 4 MB, so it is read when an object is asked for, and a save does
-// that only for objects with findings. The first few objects are searched for, and all lines are
-// parsed only when more are asked for.
+// that only for objects with findings. The first few objects are searched for, and the lines are
+// indexed only when more are asked for.
 type verdicts struct {
 	path string
 	head string
 
 	mu       sync.Mutex
-	read     bool   // the file
-	text     []byte // lines of the file that are not in known, each after a newline
-	searches int    // how often text was searched
+	read     bool              // the file
+	text     string            // lines of the file, each after a newline
+	searches int               // how often text was searched
+	lines    map[string]string // once it was searched often: what follows the first word of each line
 	known    map[name.OID]verdict
-	told     map[string]bool // directories that were warned about
+	noted    map[string]bool // lines that name no object
 	added    []name.OID      // those of known that the file lacks
-	named    []string        // those of told that the file lacks
+	notes    []string        // those of noted that the file lacks
 	fresh    bool            // the file has to be started again
 }
 
 const (
-	// maxSearches is how often the text is searched before all of it is parsed.
-	maxSearches = 10
+	// maxSearches is how often the text is searched before all of it is indexed, which takes as long as a few searches.
+	maxSearches = 4
 	// maxVerdicts is the size of the file, in bytes, from which it is started again.
 	maxVerdicts = 16 << 20
 )
@@ -59,7 +59,7 @@ const (
 // openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	sum := sha256.Sum256(bytes.Join(keys, nil))
-	v := &verdicts{path: path, known: map[name.OID]verdict{}, told: map[string]bool{}}
+	v := &verdicts{path: path, known: map[name.OID]verdict{}, noted: map[string]bool{}}
 	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4]) + "\n"
 	v.fresh = !v.isUsable()
 	v.read = v.fresh
@@ -88,35 +88,26 @@ func (v *verdicts) load() {
 	v.read = true
 	data, _ := os.ReadFile(v.path) //nolint:errcheck // a cache: without it, objects are scanned again
 	if bytes.HasPrefix(data, []byte(v.head)) {
-		v.text = data[len(v.head)-1:]
+		v.text = string(data[len(v.head)-1:])
 	}
 }
 
-// parse parses all lines.
-func (v *verdicts) parse() {
-	all := make(map[name.OID]verdict, len(v.known)+bytes.Count(v.text, []byte("\n")))
-	maps.Copy(all, v.known)
-	v.known = all
-	for line := range strings.SplitSeq(string(v.text), "\n") {
-		if dir, is := strings.CutPrefix(line, "dir "); is {
-			v.told[dir] = true
-			continue
-		}
-		first, rest, _ := strings.Cut(line, " ")
-		if oid, err := name.ParseOID(first); err == nil {
-			v.readLine(oid, rest)
+// index finds where the complete lines are.
+func (v *verdicts) index() {
+	v.lines = make(map[string]string, strings.Count(v.text, "\n"))
+	for line := range strings.SplitSeq(v.text, "\n") {
+		if first, rest, _ := strings.Cut(line, " "); strings.HasSuffix(rest, ".") {
+			v.lines[first] = rest
 		}
 	}
-	v.text = nil
 }
 
 // search parses the lines of one object.
 func (v *verdicts) search(oid name.OID) {
-	v.searches++
-	start := []byte("\n" + string(oid) + " ")
-	for _, rest, found := bytes.Cut(v.text, start); found; _, rest, found = bytes.Cut(rest, start) {
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		v.readLine(oid, string(line))
+	start := "\n" + string(oid) + " "
+	for _, rest, found := strings.Cut(v.text, start); found; _, rest, found = strings.Cut(rest, start) {
+		line, _, _ := strings.Cut(rest, "\n")
+		v.readLine(oid, line)
 	}
 }
 
@@ -157,13 +148,16 @@ func (v *verdicts) of(oid name.OID) (verdict, bool) {
 	defer v.mu.Unlock()
 	v.load()
 	one, known := v.known[oid]
-	if known || v.text == nil {
+	if known || v.text == "" {
 		return one, known
 	}
-	if v.searches < maxSearches {
+	if v.searches++; v.searches <= maxSearches {
 		v.search(oid)
 	} else {
-		v.parse()
+		if v.lines == nil {
+			v.index()
+		}
+		v.readLine(oid, v.lines[string(oid)])
 	}
 	one, known = v.known[oid]
 	return one, known
@@ -192,17 +186,24 @@ func (one verdict) line(oid name.OID) string {
 	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
 }
 
-// isFirst reports whether to warn about a directory: true only the first time.
-func (v *verdicts) isFirst(dir string) bool {
-	dir = inOneLine(dir) // its name could be a newline and a verdict
+// has reports whether a line that names no object was noted.
+func (v *verdicts) has(line string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load()
-	if v.told[dir] || bytes.Contains(v.text, []byte("\ndir "+dir+"\n")) {
+	return v.noted[line] || strings.Contains(v.text, "\n"+line+"\n")
+}
+
+// isFirst notes a line, and reports whether nobody did so before.
+func (v *verdicts) isFirst(line string) bool {
+	line = inOneLine(line) // the name of a directory could be a newline and a verdict
+	if v.has(line) {
 		return false
 	}
-	v.told[dir] = true
-	v.named = append(v.named, dir)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.noted[line] = true
+	v.notes = append(v.notes, line)
 	return true
 }
 
@@ -210,7 +211,7 @@ func (v *verdicts) isFirst(dir string) bool {
 func (v *verdicts) save() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.added)+len(v.named) == 0 {
+	if len(v.added)+len(v.notes) == 0 {
 		return nil
 	}
 	var text strings.Builder
@@ -223,8 +224,8 @@ func (v *verdicts) save() error {
 	for _, oid := range v.added {
 		text.WriteString(v.known[oid].line(oid))
 	}
-	for _, dir := range v.named {
-		text.WriteString("dir " + dir + "\n")
+	for _, line := range v.notes {
+		text.WriteString(line + "\n")
 	}
 	f, err := os.OpenFile(v.path, flags, 0o600)
 	if err != nil {
@@ -232,6 +233,6 @@ func (v *verdicts) save() error {
 	}
 	_, err = f.WriteString(text.String())
 	err = errors.Join(err, f.Close())
-	v.added, v.named, v.fresh = nil, nil, false
+	v.added, v.notes, v.fresh = nil, nil, false
 	return err
 }

@@ -57,7 +57,7 @@ func (w *Watch) verdictOf(oid name.OID, content []byte) (v verdict, known bool) 
 func (w *Watch) directories() []string {
 	var out []string
 	for dir := range w.dirs {
-		if w.scanner.verdicts.isFirst(dir) {
+		if w.scanner.verdicts.isFirst("dir " + dir) {
 			out = append(out, dir)
 		}
 	}
