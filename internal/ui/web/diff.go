@@ -8,7 +8,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,8 +32,7 @@ const (
 // fileDiff is a file that differs between two trees.
 //
 // The diffs come from two runs of git diff: --numstat -z gives the list of files with unambiguous
-// names and their counts, and a patch of those that are short enough gives their lines. readPatch
-// joins the two.
+// names and their counts, and a patch of those that are short enough gives their lines.
 type fileDiff struct {
 	inspect.FileCount
 	// Name is what the file is called.
@@ -118,7 +116,7 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 		paths = nil
 	}
 	patch := command.Bounded{Most: longestPatch}
-	if err := gitDiff(ctx, service, d, &patch, paths, "--unified=3", "--full-index"); err != nil && !patch.Cut {
+	if err := gitDiff(ctx, service, d, &patch, paths, "--numstat", "-z", "--patch", "--unified=3", "--full-index"); err != nil && !patch.Cut {
 		return nil, err
 	}
 	readPatch(patch.String(), shown)
@@ -146,17 +144,23 @@ func newFileDiff(count inspect.FileCount) *fileDiff {
 	return f
 }
 
-// readPatch adds the hunks of a patch to the files in byPath, which are found by the name that the
-// patch has for them.
+// readPatch adds the hunks of a patch to the files in byPath. Before the patch is a list of its files,
+// with names that are not quoted, in its order. A file that became one of another kind is in the patch
+// twice, with the same first line.
 func readPatch(text string, byPath map[string]*fileDiff) {
+	list, text, _ := strings.Cut(text, "\x00\x00")
+	files := inspect.Counts(list)
 	var f *fileDiff
+	var first string
 	var old, next int
 	for text != "" {
 		var l string
 		l, text, _ = strings.Cut(text, "\n")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
-			f = byPath[pathIn(l, text)]
+			if l != first && len(files) > 0 {
+				first, f, files = l, byPath[files[0].Path], files[1:]
+			}
 		case f == nil:
 		case len(f.Hunks) == 0 && !strings.HasPrefix(l, "@@ "):
 			f.header(l)
@@ -175,50 +179,6 @@ func readPatch(text string, byPath map[string]*fileDiff) {
 			markWords(f.Hunks[i].Lines)
 		}
 	}
-}
-
-// pathIn is the path of a file after the change, from the header of its patch. rest is what follows
-// the first line of the header. The path is taken from "rename to", "+++ b/" or, for a deleted
-// file, "--- a/". A change of mode or a binary file has none of these lines; then it comes from
-// "diff --git a/x b/x", where both names are equal.
-func pathIn(header, rest string) string {
-	for rest != "" {
-		var l string
-		l, rest, _ = strings.Cut(rest, "\n")
-		if strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, "@@ ") {
-			break
-		}
-		for _, prefix := range []string{"rename to ", "+++ ", "--- "} {
-			name, found := strings.CutPrefix(l, prefix)
-			if !found || name == "/dev/null" || prefix == "--- " && !strings.Contains(rest[:min(len(rest), 16)], "/dev/null") {
-				continue
-			}
-			name = unquote(strings.TrimSuffix(name, "\t"))
-			if prefix != "rename to " {
-				name = name[min(2, len(name)):]
-			}
-			return name
-		}
-	}
-	names := strings.TrimPrefix(header, "diff --git ")
-	if strings.HasPrefix(names, `"`) {
-		if i := strings.Index(names[1:], `" `); i >= 0 {
-			return unquote(names[i+3:])[2:]
-		}
-	}
-	half := (len(names) - 1) / 2 // "a/x b/x"
-	return names[min(half+3, len(names)):]
-}
-
-// unquote decodes a name that git has quoted: in double quotes with C escapes.
-func unquote(name string) string {
-	if !strings.HasPrefix(name, `"`) {
-		return name
-	}
-	if text, err := strconv.Unquote(name); err == nil {
-		return text
-	}
-	return name
 }
 
 // header reads a line between "diff --git" and the first hunk: the mode, the blobs, and whether the

@@ -16,12 +16,12 @@ import (
 // TestReadPatch checks that quoted names, renames, binary files and changes of mode are assigned to
 // the right file.
 func TestReadPatch(t *testing.T) {
-	files := inspect.Counts("1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00")
+	list := "1\t1\ta b.txt\x00-\t-\tlogo.png\x000\t0\t\x00old name\x00new\ttab\x002\t0\tadded\x000\t1\tgone\x000\t0\tscript.sh\x00"
 	byPath := map[string]*fileDiff{}
-	for _, f := range files {
+	for _, f := range inspect.Counts(list) {
 		byPath[f.Path] = newFileDiff(f)
 	}
-	readPatch(`diff --git a/a b.txt b/a b.txt
+	readPatch(list+"\x00"+`diff --git a/a b.txt b/a b.txt
 index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222 100644
 --- a/a b.txt	
 +++ b/a b.txt	
