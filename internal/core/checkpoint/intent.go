@@ -23,10 +23,7 @@ type Intent struct {
 	Branch    BranchPlan
 	OldBranch name.Ref // HEAD's branch before; empty when it was detached
 	OldHead   name.OID // HEAD's commit before
-	// IndexHead is the commit of HEAD that the new index is for; empty: HEAD has none. It is nil if the
-	// index stays, and in an intent of an earlier version.
-	IndexHead *name.OID `json:",omitempty"`
-	TargetOld name.OID  // old value of the branch that moves; empty when it did not exist, or none moves
+	TargetOld name.OID // old value of the branch that moves; empty when it did not exist, or none moves
 	Reason    string
 	Stays     bool // of a promotion or landing: the current checkpoint stays and nothing is discarded
 	// Then is the request of the checkpoint that a promotion makes afterwards, as package create encodes it.

@@ -178,28 +178,6 @@ func (s *indexCarrier) carry(ctx context.Context, index, now *IndexState, h Head
 // MovesIndex reports whether the restore puts another index in place.
 func (r *Restore) MovesIndex() bool { return r.intent.Index != nil }
 
-// Carry carries the index of an intent to another HEAD, if that index has the tree recorded. If the
-// index has to stay as it is, the result says why.
-func (r *Restore) Carry(ctx context.Context, recorded name.OID, h Heads) (string, error) {
-	if r.intent.IndexTree != recorded || r.intent.Index.Tree != recorded {
-		return "", nil
-	}
-	now, err := r.worktree.carrier.indexNow(ctx)
-	if err != nil {
-		return "", err
-	}
-	index, said, err := r.worktree.carrier.carry(ctx, r.intent.Index, now, h)
-	switch {
-	case err != nil:
-		return "", err
-	case index == nil:
-		r.intent.Index = nil
-		return said.Stays, nil
-	}
-	r.intent.Index, r.intent.IndexTree = index, index.Tree
-	return "", nil
-}
-
 // Follow carries the index that Back has put in place of another one to the HEAD after, because
 // somebody has moved HEAD there since the restore began. An index that Back left alone is that
 // person's.

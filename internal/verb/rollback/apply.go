@@ -251,9 +251,6 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
 	}
-	if r.plan != nil && r.plan.Index != nil {
-		m.IndexHead = new(headAfterwards(m))
-	}
 	if m.Branch.Moved {
 		m.TargetOld = r.branch.was
 		e.Branch = string(m.Branch.Target)
@@ -394,7 +391,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
 		}
 	}
-	if err := indexFits(ctx, s, staged, meta, st); err != nil {
+	if err := indexFits(ctx, s, staged, meta); err != nil {
 		return nil, err
 	}
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,

@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
@@ -66,55 +64,16 @@ func (r *fileMoves) indexPlan() *IndexPlan {
 	return &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
 }
 
-// headAfterwards returns the commit that HEAD is at after a rollback.
-func headAfterwards(meta checkpoint.Intent) name.OID {
-	if meta.Branch.Moved {
-		return meta.Branch.To
-	}
-	return meta.OldHead
-}
-
 // indexFits returns an error if HEAD has moved to a commit for which the index of an unfinished
-// rollback was not made: that index would stage the reverse of what was committed since. If an
-// earlier version began the rollback, it adapts the index to HEAD.
-func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
+// rollback was not made: that index would stage the reverse of what was committed since.
+func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent) error {
 	if !staged.MovesIndex() {
 		return nil
 	}
-	if now := s.Repo.Checkout.HeadNow(ctx).OID; now != meta.OldHead && now != headAfterwards(meta) {
-		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback --abort` restores the files and leaves HEAD there",
-			"HEAD has moved to %s since the rollback was cut off, and the index of the rollback is not for that", cmp.Or(now.Short(), "a branch without commits"))
-	}
-	if meta.IndexHead != nil || meta.Stays {
+	now := s.Repo.Checkout.HeadNow(ctx).OID
+	if now == meta.OldHead || meta.Branch.Moved && now == meta.Branch.To {
 		return nil
 	}
-	return carryRecorded(ctx, s, staged, meta, st)
-}
-
-// carryRecorded handles a rollback that an earlier version began: its intent file has the index as
-// it was recorded. If that is known to be the index of a checkpoint, what was staged is carried to
-// the present HEAD, as in a new rollback.
-func carryRecorded(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, st *journal.State) error {
-	id := cmp.Or(meta.Event.Files, meta.Event.To)
-	for _, l := range meta.Levels {
-		for _, e := range st.Rollbacks {
-			if e.OID == l.Undoes && movesIndex(e) {
-				id = e.Safety
-			}
-		}
-	}
-	e := st.Entry(st.StandIn(id))
-	if isGone(e) {
-		return nil
-	}
-	_, got, err := readTarget(ctx, s, e)
-	if err != nil || got.index == nil {
-		return nil //nolint:nilerr // the rollback goes on as that version planned it
-	}
-	got.heads.After = headAfterwards(meta)
-	why, err := staged.Carry(ctx, got.index.Tree, got.heads)
-	if why != "" {
-		s.Warn("the index stays as it is: " + why)
-	}
-	return err
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback --abort` restores the files and leaves HEAD there",
+		"HEAD has moved to %s since the rollback was cut off, and the index of the rollback is not for that", cmp.Or(now.Short(), "a branch without commits"))
 }
