@@ -26,10 +26,19 @@ func (a Marked) text(p *page) {
 }
 
 // Described is the answer of describe.
-type Described struct{ Done *retain.Described }
+type Described struct {
+	Done    *retain.Described
+	Planned bool // nothing was done
+}
 
 // text names the checkpoint with its new message.
-func (a Described) text(p *page) { p.done("Now ", a.Done.Mention.String()) }
+func (a Described) text(p *page) {
+	if a.Planned {
+		p.line(plain("Would become " + a.Done.Mention.String()))
+		return
+	}
+	p.done("Now ", a.Done.Mention.String())
+}
 
 // Pruned is the answer of prune. GC tells that git gc runs afterwards.
 type Pruned struct {

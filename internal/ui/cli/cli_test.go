@@ -55,7 +55,7 @@ func TestUsageErrors(t *testing.T) {
 		{"rollback --state-only --worktree-only 3", "error: --worktree-only and --state-only can't be used together"},
 		{"rollback --state-only 3 -- a", "error: --state-only moves no files"},
 		{"rollback --state-only --branch 3", "error: --state-only moves no branch"},
-		{"rollback --continue 3", "error: --continue and --abort cannot be used with other arguments"},
+		{"rollback --continue 3", "error: <ref> cannot be used with --continue"},
 		{"show --stat -p", "error: --stat and --patch can't be used together"},
 		{"session close --status done", `error: --status must be one of "complete","failed","abandoned"`},
 		{"completion tcsh", `error: <shell> must be one of "bash","zsh","fish"`},

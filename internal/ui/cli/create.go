@@ -27,7 +27,7 @@ type CreateCmd struct {
 	Text   []string `arg:"" optional:"" help:"Message, instead of -m."`
 	All    bool     `short:"a" hidden:"" help:"Has no effect: everything is captured anyway."`
 	Always bool     `help:"Make a checkpoint even if nothing changed; a message or another flag about the checkpoint does so, too."`
-	Amend  bool     `help:"Make no checkpoint, but correct the message of the current one, as describe does."`
+	Amend  bool     `with:"message,text,all,dry-run" help:"Make no checkpoint, but correct the message of the current one, as describe does."`
 	createFlags
 }
 
@@ -72,7 +72,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		c.Message = []string{strings.Join(c.Text, " ")}
 	}
 	if c.Amend {
-		return (&DescribeCmd{Message: c.Message, sessionFlag: sessionFlag{c.Session}}).Run(ctx, app)
+		return (&DescribeCmd{Message: c.Message, sessionFlag: sessionFlag{c.Session}, dryRunFlag: c.dryRunFlag}).Run(ctx, app)
 	}
 	request, err := c.request(ctx, app)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -15,16 +14,17 @@ type DescribeCmd struct {
 	Ref     string   `arg:"" optional:"" complete:"ref" help:"Checkpoint whose message to correct; default: the current one."`
 	Message []string `brief:"" short:"m" sep:"none" placeholder:"<text>" help:"New message; repeat for more paragraphs."`
 	sessionFlag
+	dryRunFlag
 	resultFlags
 }
 
 // Run corrects the message and confirms it.
 func (c *DescribeCmd) Run(ctx context.Context, app *App) error {
-	if len(c.Message) == 0 {
-		return usage.Error("no message was given", "git checkpoint describe 3 -m TEXT")
-	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := retain.Describe(ctx, s, c.Session, c.Ref, strings.Join(c.Message, "\n\n"))
+		done, err := retain.Describe(ctx, s, c.Session, c.Ref, strings.Join(c.Message, "\n\n"), c.DryRun)
+		if c.DryRun {
+			return app.giveUnless(err, answer.Described{Done: done, Planned: true})
+		}
 		return app.confirmUnless(err, answer.Described{Done: done})
 	})
 }

@@ -30,8 +30,8 @@ type ForkCmd struct {
 	NoCopy      bool     `help:"Do not copy the ignored files that .worktreeinclude names."`
 	Chat        bool     `brief:"" help:"Also begin a conversation with the agent in each worktree that goes on from the checkpoint."`
 	Jobs        int      `default:"1" placeholder:"<n>" help:"Number of commands to run at a time; default: 1."`
-	List        bool     `brief:"" xor:"what" help:"List the attempts and other worktrees, also those that are gone."`
-	Remove      string   `brief:"" xor:"what" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
+	List        bool     `brief:"" xor:"what" with:"yes" help:"List the attempts and other worktrees, also those that are gone."`
+	Remove      string   `brief:"" xor:"what" with:"force,dry-run,yes" placeholder:"<name>" complete:"attempt" help:"Remove the worktree of an attempt; its files are captured first, and its session stays."`
 	Force       bool     `help:"With --remove: remove it even if files, repositories or submodules in it are lost for good."`
 	confirmFlags
 	resultFlags
@@ -39,8 +39,8 @@ type ForkCmd struct {
 
 // Run makes attempts, lists them or removes one.
 func (c *ForkCmd) Run(ctx context.Context, app *App) error {
-	if err := c.check(); err != nil {
-		return err
+	if c.Force && c.Remove == "" {
+		return usage.Error("--force needs --remove", "a fork changes nothing that exists")
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		switch {
@@ -52,19 +52,6 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 		}
 		return c.fork(ctx, app, s)
 	})
-}
-
-// check refuses combinations of flags that contradict each other.
-func (c *ForkCmd) check() error {
-	switch {
-	case (c.List || c.Remove != "") && (c.Ref != "" || c.given() || len(c.Command) > 0 || c.Name != "" || c.Branch != "" || c.SessionName != "" || len(c.CopyIgnored) > 0 || c.NoCopy || c.Count != 1 || c.Jobs != 1 || c.Chat):
-		return usage.Error("--list and --remove cannot be used with arguments or flags for a new attempt")
-	case c.DryRun && c.List:
-		return usage.Error("--list changes nothing, so --dry-run has no meaning there")
-	case c.Force && c.Remove == "":
-		return usage.Error("--force needs --remove", "a fork changes nothing that exists")
-	}
-	return nil
 }
 
 // fork makes the attempts and runs the command in each. If only some could be made, it prints those

@@ -22,6 +22,7 @@ import (
 //     setup.Candidates.
 //   - unlisted: the help of the program only names the command, because few people type it.
 //   - brief: the flag is one of the few that the short help of its command shows.
+//   - with, apart: the names of those flags and arguments that go with the flag, beside the common ones, or that do not.
 //   - dashed, verbatim, command: the last argument takes words that kong must not parse (see
 //     usage.Parse). A dashed tag with a text makes that text the hint for a word before the "--", and
 //     bare says in the help that the "--" may be missing.

@@ -27,7 +27,7 @@ type LandCmd struct {
 	File    string `short:"F" placeholder:"<file>" complete:"file" xor:"message" help:"Take the message from a file; - means standard input."`
 	NoEdit  bool   `brief:"" help:"Take the last checkpoint's message without starting the editor."`
 	Branch  string `brief:"" placeholder:"<branch>" help:"Create this branch for the commits, and leave the current branch and the index alone."`
-	Undo    bool   `brief:"" help:"Take the last landing of this worktree back, as git checkpoint undo does."`
+	Undo    bool   `brief:"" with:"no-edit,dry-run,yes" help:"Take the last landing of this worktree back, as git checkpoint undo does."`
 	confirmFlags
 	resultFlags
 }
@@ -97,9 +97,6 @@ func (a *App) whichLine(ctx context.Context, err error) string {
 
 // takeBack undoes the last landing, unless something came after it that undo would take back first.
 func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
-	if c.Range+c.Line != "" || c.Each || c.Message != "" || c.File != "" || c.Branch != "" {
-		return usage.Error("--undo takes back the last landing, whatever it was; it goes with -n and -y only")
-	}
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
 		levels, err := rollback.UndoLevels(ctx, s)
 		if err == nil && (len(levels) == 0 || !levels[0].Landing) {

@@ -5,7 +5,6 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/repair"
 )
 
@@ -13,7 +12,7 @@ import (
 type RebuildCmd struct {
 	Ref     string `arg:"" optional:"" complete:"ref" help:"Checkpoint to rebuild; default: all of the session."`
 	Session string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to rebuild instead of the active one."`
-	All     bool   `xor:"which" help:"Rebuild all sessions."`
+	All     bool   `xor:"which" apart:"ref" help:"Rebuild all sessions."`
 	Upgrade bool   `help:"Also write records of older formats again in the current one, beside the old ones."`
 	Yes     bool   `short:"y" help:"Adopt a rewritten checkpoint that you named without asking."`
 	resultFlags
@@ -21,9 +20,6 @@ type RebuildCmd struct {
 
 // Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.
 func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
-	if c.Ref != "" && c.All {
-		return usage.Error("a checkpoint and --all cannot be used together")
-	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
 		request.Agree = func(differ []repair.Rewritten) error {

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"reflect"
 	"slices"
 
 	"git-checkpoint/internal/answer"
@@ -38,8 +37,8 @@ type rollbackFlags struct {
 	Chat             bool    `brief:"" help:"Also begin a conversation with the agent that goes on from there; the old one stays."`
 	Reason           string  `placeholder:"<text>" help:"Reason to record in the history."`
 	Plan             string  `group:"program" placeholder:"<digest>" help:"Go on only if the plan still has this digest, which --dry-run --json shows."`
-	Continue         bool    `group:"program" xor:"end" help:"Finish a rollback that was cut off."`
-	Abort            bool    `group:"program" xor:"end" help:"Take back a rollback that was cut off."`
+	Continue         bool    `group:"program" xor:"end" with:"yes" help:"Finish a rollback that was cut off."`
+	Abort            bool    `group:"program" xor:"end" with:"yes" help:"Take back a rollback that was cut off."`
 	confirmFlags
 	filesFlag
 	resultFlags
@@ -122,10 +121,6 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 // check refuses combinations of flags that contradict each other.
 func (c *RollbackCmd) check() error {
 	switch {
-	case (c.Continue || c.Abort) && !reflect.DeepEqual(*c, RollbackCmd{rollbackFlags: rollbackFlags{
-		Continue: c.Continue, Abort: c.Abort, confirmFlags: confirmFlags{yesFlag: c.yesFlag}, resultFlags: c.resultFlags,
-	}}):
-		return usage.Error("--continue and --abort cannot be used with other arguments", "`git checkpoint status` shows the unfinished rollback")
 	case c.StateOnly && len(c.Paths) > 0:
 		return usage.Error("--state-only moves no files, so it takes no paths")
 	case c.Chat && (len(c.Paths) > 0 || c.StateOnly || c.Produced):

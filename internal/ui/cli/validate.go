@@ -7,7 +7,6 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/repair"
 )
 
@@ -15,7 +14,7 @@ import (
 type ValidateCmd struct {
 	Ref           string `arg:"" optional:"" complete:"ref" help:"Checkpoint to validate; default: all of the session."`
 	Session       string `xor:"which" placeholder:"<name>" complete:"session" help:"Session to validate instead of the active one."`
-	All           bool   `xor:"which" help:"Validate all sessions."`
+	All           bool   `xor:"which" apart:"ref" help:"Validate all sessions."`
 	Deep          bool   `help:"Read every object, not only the records."`
 	RequireSigned bool   `help:"Require that every checkpoint and event is signed by somebody whom git trusts."`
 	resultFlags
@@ -24,9 +23,6 @@ type ValidateCmd struct {
 // Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.
 // With --quiet it prints only what is damaged.
 func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
-	if c.Ref != "" && c.All {
-		return usage.Error("a checkpoint and --all cannot be used together")
-	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		// The summary is counted from all lines, also from those that --quiet suppresses.
 		found := answer.Validation{}

@@ -31,7 +31,7 @@ type WebCmd struct {
 	Port       int    `placeholder:"<n>" help:"Port on 127.0.0.1; default: any free one."`
 	NoOpen     bool   `help:"Print the address, but open no browser."`
 	Write      bool   `help:"Let the page save, pin, roll back, revert, undo, redo and promote; it shows each plan first."`
-	Output     string `placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
+	Output     string `with:"force,yes,no-contents" placeholder:"<file>" complete:"file" help:"Write the page to a file that needs no server, and exit; - means standard output."`
 	Force      bool   `help:"With --output: replace a file that is not such a page."`
 	Yes        bool   `short:"y" help:"With --output: write without asking, even what is private."`
 	NoContents bool   `help:"With --output: leave out the contents of files, state and outputs."`
@@ -40,8 +40,6 @@ type WebCmd struct {
 // Run serves the pages until it is interrupted, or writes the file.
 func (c *WebCmd) Run(ctx context.Context, app *App) error {
 	switch {
-	case c.Output != "" && (c.Port != 0 || c.NoOpen || c.Write):
-		return usage.Error("--output only writes a file, so flags for the server cannot be used with it")
 	case c.Output == "" && c.NoContents:
 		return usage.Error("--no-contents needs --output")
 	case c.Output == "" && (c.Force || c.Yes):

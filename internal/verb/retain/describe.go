@@ -17,20 +17,26 @@ type Described struct {
 	Message string       `json:"message"`
 }
 
-// Describe corrects the message of a checkpoint. Its record stays as it was: the journal has the new message.
-func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message string) (*Described, error) {
+// Describe corrects the message of a checkpoint, or with dry only says what that would be. Its record stays as it was: the
+// journal has the new message. Without a ref it is the checkpoint that is current here: KindRefused if none is.
+func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message string, dry bool) (*Described, error) {
 	const longest = 1 << 20
 	if message = strings.TrimSpace(message); message == "" || len(message) > longest {
-		return nil, checkpoint.Usage("git checkpoint describe 3 -m TEXT", "the message is empty or longer than 1 MiB")
+		return nil, checkpoint.Usage("git checkpoint "+strings.TrimSuffix("describe "+name.Quoted(ref), " ''")+" -m TEXT", "the message is empty or longer than 1 MiB")
 	}
 	f, err := s.Resolve(ctx, session, ref)
+	if err == nil && ref == "" && f.State.Place == "" {
+		err = checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint list` shows them; git checkpoint describe N -m TEXT", "no step of %s is current here; name one", f.Session)
+	}
 	if err != nil {
 		return nil, err
 	}
 	d := &Described{s.LabelledOf(ctx, f.Entry), f.Session, clearance.Redacted(s, "message", message)}
-	err = s.Append(ctx, f.Session, journal.KindStart, func(e *journal.Event) {
+	d.Mention.Message, _, _ = strings.Cut(d.Message, "\n")
+	if dry {
+		return d, nil
+	}
+	return d, s.Append(ctx, f.Session, journal.KindStart, func(e *journal.Event) {
 		e.Extra = []journal.Trailer{{Key: journal.TrailerDescribes, Value: string(f.Entry.Checkpoint)}, {Key: journal.TrailerMessage, Value: d.Message}}
 	})
-	d.Mention.Message, _, _ = strings.Cut(d.Message, "\n")
-	return d, err
 }

@@ -52,7 +52,7 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	}
 	parsed, err := parser.Parse(rewritten(node, own, depth))
 	if err == nil {
-		err = unnamed(parsed)
+		err = cmp.Or(unnamed(parsed), parted(parsed, last, rest))
 	}
 	if err != nil || last == nil {
 		return parsed, err
@@ -94,6 +94,31 @@ func unnamed(parsed *kong.Context) error {
 		}
 		if value != nil && hasEmpty(value.Target) {
 			return Error(strings.Trim(value.ShortSummary(), "[]")+" is empty", callOf(parsed.Selected())+" -h shows its usage")
+		}
+	}
+	return nil
+}
+
+// parted refuses what does not go with a flag: what its tag apart names, and with the tag with, all that this does not
+// name. The flags that every command has go with all others. rest is what the last positional argument takes without kong.
+func parted(parsed *kong.Context, last *kong.Positional, rest []string) error {
+	path := parsed.Path
+	if len(rest) > 0 {
+		path = append(slices.Clone(path), &kong.Path{Positional: last})
+	}
+	for _, part := range path {
+		for _, other := range path {
+			flag, value, said, common := part.Flag, other.Positional, "", false
+			if o := other.Flag; o != nil {
+				value, said, common = o.Value, "--"+o.Name, o.Group != nil && o.Group.Key == "common"
+			}
+			if flag == nil || value == nil || value == flag.Value {
+				continue
+			}
+			names := func(tag string) bool { return slices.Contains(strings.Split(flag.Tag.Get(tag), ","), value.Name) }
+			if names("apart") || flag.Tag.Has("with") && !common && !names("with") {
+				return Error(cmp.Or(said, "<"+value.Name+">")+" cannot be used with --"+flag.Name, callOf(parsed.Selected())+" -h shows its usage")
+			}
 		}
 	}
 	return nil
