@@ -266,8 +266,10 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		return err
 	}
 	a.Incomplete, a.Mention, a.Happened = Incomplete(rec.Snapshot.Skipped), checkpoint.MentionOf(rec), happened(s, st, rec)
-	if before := st.Entry(e.Event().Previous); before != nil && rec.Trigger == workflow.TriggerPromote && strings.HasPrefix(rec.Message, "land ") {
-		a.Mention = s.Mentioned(ctx, st, before) // a landing changes no file of the step before it
+	if rec.Trigger == workflow.TriggerPromote {
+		if before := st.Entry(checkpoint.Landings(st.Events())[e.Checkpoint]); before != nil {
+			a.Mention = s.Mentioned(ctx, st, before) // a landing changes no file of the step before it
+		}
 	}
 	if a.Topic == "" {
 		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))

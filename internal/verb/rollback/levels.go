@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 )
@@ -77,9 +78,9 @@ func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.
 		return e.Reason // "land cp-03 on main"
 	}
 	what := string(e.Kind) + " to " + w.mention(ctx, s, e.To).String()
-	switch reverted, reverts := strings.CutPrefix(e.Reason, "revert "); {
-	case e.Mode == string(ModePromote) && reverts:
-		return strings.Map(oneLine, "revert of "+w.called(ctx, s, e.Session, reverted))
+	switch {
+	case e.Mode == string(ModePromote) && w.reverts(e):
+		return strings.Map(oneLine, "revert of "+w.called(ctx, s, e.Session, strings.TrimPrefix(e.Reason, "revert ")))
 	case e.Mode == string(ModePromote) && e.Reason != "":
 		return strings.Map(oneLine, e.Reason) // "promote 3a: ..."
 	case e.Stays():
@@ -92,6 +93,20 @@ func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.
 		what += ": " + e.Reason
 	}
 	return strings.Map(oneLine, what)
+}
+
+// reverts reports whether a promotion takes back steps: the checkpoint that is made next says so.
+func (w *undoLists) reverts(e *journal.Event) bool {
+	for _, st := range w.states {
+		done := false
+		for _, next := range st.Events() {
+			if done && next.Kind == journal.KindCreate && next.WorktreeID == e.WorktreeID {
+				return next.Trigger == workflow.TriggerRevert
+			}
+			done = done || next.OID == e.OID
+		}
+	}
+	return false
 }
 
 // named is said, for use within a sentence.
