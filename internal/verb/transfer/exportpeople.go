@@ -120,49 +120,59 @@ func writeEvents(w io.Writer, st *journal.State) error {
 	return nil
 }
 
-// tarCheckpoint writes the record, the outputs and the files. A symbolic link becomes a
-// file with its target as content, so that unpacking the tar cannot write outside of it.
+// tarCheckpoint writes the members of a checkpoint.
 func (p *exportBundle) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
-	dir := string(session) + "/" + string(e.Checkpoint) + "/"
-	got, err := p.s.Store.Stored(ctx, e.Event().Commit)
+	members, rec, err := tarMembers(ctx, p.s, e.Event().Commit)
 	if err != nil {
 		return err
 	}
-	rec := got.Record
-	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, got.Raw); err != nil {
-		return err
-	}
-	for _, output := range create.SortedKeys(rec.Outputs) {
-		content, err := p.s.Store.Output(ctx, got.Commit, output)
+	for _, m := range members {
+		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(m.oid), "blob")
 		if err != nil {
 			return err
 		}
-		if err := t.File(dir+"outputs/"+output, 0o644, rec.CreatedAt, content); err != nil {
-			return err
-		}
-	}
-	c, err := p.s.Repo.Commits.Read(ctx, string(e.Event().Commit))
-	if err != nil {
-		return err
-	}
-	files, err := p.s.Repo.Trees.Diff(ctx, "", c.Tree)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		// A repository inside the worktree is not part of the checkpoint, only its HEAD is.
-		if f.New.Mode == git.ModeGitlink {
-			continue
-		}
-		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(f.New.OID), "blob")
-		if err != nil {
-			return err
-		}
-		if err := t.File(dir+memberPath(f.Path), permissions(f, rec), rec.CreatedAt, blob.Data); err != nil {
+		if err := t.File(string(session)+"/"+string(e.Checkpoint)+"/"+m.path, m.mode, rec.CreatedAt, blob.Data); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tarMember is a member that a tar has of a checkpoint, below the checkpoint's directory.
+type tarMember struct {
+	path string
+	oid  name.OID // of its content
+	mode fs.FileMode
+}
+
+// tarMembers lists the record, the outputs and the files. A symbolic link becomes a
+// file with its target as content, so that unpacking the tar cannot write outside of it.
+func tarMembers(ctx context.Context, s *checkpoint.Service, commit name.OID) ([]tarMember, *record.Record, error) {
+	rec, err := s.Store.Record(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	blob, err := s.Store.RecordBlob(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := []tarMember{{"record.json", blob, 0o644}}
+	for _, output := range create.SortedKeys(rec.Outputs) {
+		all = append(all, tarMember{"outputs/" + output, rec.Outputs[output].OID, 0o644})
+	}
+	tree, err := s.Repo.Commits.TreeOf(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := s.Repo.Trees.Diff(ctx, "", tree)
+	for _, f := range files {
+		// A repository inside the worktree is not part of the checkpoint, only its HEAD is.
+		if f.New.Mode != git.ModeGitlink {
+			// Names in a tar are UTF-8.
+			all = append(all, tarMember{"files/" + strings.ToValidUTF8(f.Path, "\uFFFD"), f.New.OID, permissions(f, rec)})
+		}
+	}
+	return all, rec, err
 }
 
 // permissions returns the file mode of a tar's member. git records only whether a file is executable; a
@@ -177,9 +187,6 @@ func permissions(f git.Change, rec *record.Record) fs.FileMode {
 	}
 	return usual
 }
-
-// memberPath returns the path of a checkpoint's file in the tar. Names in a tar are UTF-8.
-func memberPath(path string) string { return "files/" + strings.ToValidUTF8(path, "\uFFFD") }
 
 // ExportLines writes JSON lines for other programs: a line per session, event and
 // checkpoint, and the bundle in base64, which is the only part that `import` uses.
@@ -201,17 +208,25 @@ func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) er
 			return err
 		}
 		for _, e := range p.entries(in) {
-			got, err := p.s.Store.Stored(ctx, e.Event().Commit)
+			d, err := detailOf(ctx, p.s, e.Event().Commit)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", e.Label, err)
 			}
-			d := &checkpoint.Detail{Record: got.Record, Raw: got.Raw, Commit: e.Event().Commit, Ref: name.CheckpointRef(in, e.Checkpoint)}
 			if err := writeLine(w, "checkpoint", d); err != nil {
 				return err
 			}
 		}
 	}
 	return archive.WriteBundleLines(w, bytes.NewReader(bundle))
+}
+
+// detailOf returns a checkpoint as the lines have it.
+func detailOf(ctx context.Context, s *checkpoint.Service, commit name.OID) (*checkpoint.Detail, error) {
+	got, err := s.Store.Stored(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return &checkpoint.Detail{Record: got.Record, Raw: got.Raw, Commit: commit, Ref: name.CheckpointRef(got.Record.Session, got.Record.ID)}, nil
 }
 
 // writeLine writes a JSON object on one line, with its type as the first member.

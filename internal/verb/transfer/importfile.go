@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/archive"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
@@ -28,7 +29,7 @@ func ImportTar(ctx context.Context, s *checkpoint.Service, file string) (*travel
 // after comparing every other line with it.
 func ImportLines(ctx context.Context, s *checkpoint.Service, file string) (*travel.Answer, error) {
 	return importHeld(ctx, s, file, archive.BundleInLines, func(c *comparison, r *bufio.Reader) error {
-		return archive.ReadLines(r, func(kind string, line []byte) error { return c.line(ctx, kind, line) })
+		return archive.ReadLines(r, func(kind string, line []byte) error { return c.line(ctx, "", kind, line) })
 	})
 }
 
@@ -55,7 +56,7 @@ func importHeld(ctx context.Context, s *checkpoint.Service, file string, take fu
 		return nil, err
 	}
 	found, err := travel.ImportBundle(ctx, s, bundle.Name(), func(ctx context.Context, came *remote.Listing) error {
-		c := &comparison{s: s, came: came, sessions: map[name.Session]*compared{}}
+		c := &comparison{s: s, came: came, states: map[name.Session]*journal.State{}, events: map[name.OID]*journal.Event{}}
 		err := reading(file, func(r *bufio.Reader) error { return compare(c, r) })
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
