@@ -199,9 +199,8 @@ func (s *Service) worktreeIDs() (here string, own []string) {
 		return "", nil
 	}
 	for _, dir := range dirs {
-		text, err := os.ReadFile(filepath.Join(dir.Path, "worktree-id"))
-		id := strings.TrimSpace(string(text))
-		if err != nil || id == "" {
+		id := dir.Said(WorktreeIDFile)
+		if id == "" {
 			continue
 		}
 		own = append(own, id)

@@ -44,6 +44,15 @@ type OwnDir struct {
 	Worktree string // for people: "main" or the name of the linked worktree
 }
 
+// Said returns what a file of one line in the directory says; empty: it is not there.
+func (d OwnDir) Said(file string) string {
+	text, _ := os.ReadFile(filepath.Join(d.Path, file)) //nolint:errcheck // a worktree in which nothing was made has none
+	return strings.TrimSpace(string(text))
+}
+
+// WorktreeIDFile has the id of a worktree.
+const WorktreeIDFile = "worktree-id"
+
 // ReceiptFile lists what `agent add` put into the settings of agents. It is in the directory that
 // all worktrees share.
 const ReceiptFile = "agents-added.json"

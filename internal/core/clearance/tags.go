@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -270,7 +269,7 @@ func isFetched(ctx context.Context, s *checkpoint.Service, session name.Session,
 	}
 	// The id of a linked worktree that is gone is not known any more, so only that of the main
 	// worktree is certain.
-	here, _ := os.ReadFile(filepath.Join(s.Repo.CommonDir, "checkpoint", "worktree-id")) //nolint:errcheck // without it no checkpoint was made here
+	main := checkpoint.OwnDir{Path: filepath.Join(s.Repo.CommonDir, "checkpoint")}
 	e := st.Entry(id).Event()
-	return e.Worktree == "main" && e.WorktreeID != "" && strings.TrimSpace(string(here)) != e.WorktreeID
+	return e.Worktree == "main" && e.WorktreeID != "" && main.Said(checkpoint.WorktreeIDFile) != e.WorktreeID
 }

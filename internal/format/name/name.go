@@ -28,6 +28,10 @@ func ParseOID(s string) (OID, error) {
 	return OID(s), nil
 }
 
+// NotedOID returns the object that a path in a notes tree stands for: git fans those trees out into
+// directories, and without the slashes the path is the id.
+func NotedOID(path string) (OID, error) { return ParseOID(strings.ReplaceAll(path, "/", "")) }
+
 // OIDOf returns the id for the 20 or 32 bytes by which trees and indexes store it.
 func OIDOf(id []byte) OID {
 	var digits [64]byte

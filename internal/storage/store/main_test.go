@@ -235,7 +235,7 @@ func (f *fixture) Notes(ctx context.Context) (map[name.OID]name.OID, error) {
 	}
 	out := map[name.OID]name.OID{}
 	err = f.Repo.Trees.Walk(ctx, tree, func(path string, e git.Entry) error {
-		commit, err := name.ParseOID(strings.ReplaceAll(path, "/", ""))
+		commit, err := name.NotedOID(path)
 		if err == nil && (out[commit] == "" || path == notePath(commit)) {
 			out[commit] = e.OID
 		}

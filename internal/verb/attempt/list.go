@@ -112,8 +112,7 @@ func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err err
 		all = append(all, a)
 	}
 	for _, w := range linked.Worktrees(s) {
-		data, _ := os.ReadFile(filepath.Join(w.Admin, "checkpoint", "worktree-id")) //nolint:errcheck // it has none yet
-		id := strings.TrimSpace(string(data))
+		id := checkpoint.OwnDir{Path: filepath.Join(w.Admin, "checkpoint")}.Said(checkpoint.WorktreeIDFile)
 		if _, err := os.Lstat(filepath.Join(w.Dir, ".git")); err != nil {
 			continue // it is gone
 		}

@@ -8,8 +8,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,8 +29,7 @@ func newArrivals(s *checkpoint.Service) (arrivals, error) {
 	a := arrivals{s: s, here: map[string]bool{}}
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
-		text, _ := os.ReadFile(filepath.Join(dir.Path, "worktree-id")) //nolint:errcheck // without it no checkpoint was made there
-		a.here[strings.TrimSpace(string(text))] = true
+		a.here[dir.Said(checkpoint.WorktreeIDFile)] = true
 	}
 	return a, err
 }

@@ -140,12 +140,10 @@ func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
 
 // activeSessions returns the sessions that are active in any worktree.
 func activeSessions(s *checkpoint.Service) map[string]bool {
-	linked, _ := filepath.Glob(filepath.Join(s.Repo.CommonDir, "worktrees", "*")) //nolint:errcheck // the pattern is well-formed
+	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
 	active := map[string]bool{}
-	for _, dir := range append(linked, s.Repo.CommonDir) {
-		if text, err := os.ReadFile(filepath.Join(dir, "checkpoint", "session")); err == nil {
-			active[strings.TrimSpace(string(text))] = true
-		}
+	for _, dir := range dirs {
+		active[dir.Said("session")] = true
 	}
 	return active
 }

@@ -137,8 +137,7 @@ func (c *pushRound) noteEdits(ctx context.Context, mine, theirs name.OID) (map[s
 		return nil, err
 	}
 	for _, d := range changes {
-		// git fans notes trees out into directories; without the slashes the path is the commit id.
-		commit, err := name.ParseOID(strings.ReplaceAll(d.Path, "/", ""))
+		commit, err := name.NotedOID(d.Path)
 		if err != nil || !alive[commit] || d.New.Mode == 0 || dead[commit] {
 			continue
 		}
@@ -154,7 +153,7 @@ func (c *pushRound) noteEdits(ctx context.Context, mine, theirs name.OID) (map[s
 		return edits, nil
 	}
 	err = c.s.Repo.Trees.Walk(ctx, theirs, func(path string, _ git.Entry) error {
-		if commit, err := name.ParseOID(strings.ReplaceAll(path, "/", "")); err == nil && dead[commit] && !alive[commit] {
+		if commit, err := name.NotedOID(path); err == nil && dead[commit] && !alive[commit] {
 			edits[path] = git.Entry{}
 		}
 		return nil

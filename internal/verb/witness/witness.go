@@ -34,7 +34,7 @@ func notesIn(ctx context.Context, s *checkpoint.Service, ref name.Ref) (notesOf,
 		return n, err
 	}
 	return n, s.Repo.Trees.Walk(ctx, n.tree, func(path string, e git.Entry) error {
-		if of, err := name.ParseOID(strings.ReplaceAll(path, "/", "")); err == nil && !e.IsTree() {
+		if of, err := name.NotedOID(path); err == nil && !e.IsTree() {
 			n.at[of] = append(n.at[of], git.Change{Path: path, New: e})
 		}
 		return nil
