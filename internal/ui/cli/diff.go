@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/why"
 )
 
 // DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
@@ -78,8 +79,20 @@ func (c *DiffCmd) attempts(ctx context.Context, s *checkpoint.Service) (any bool
 	return any
 }
 
-// meant adds to an error what was meant, if the last argument is not a checkpoint but a file.
+// meant adds to an error what was meant, if the last argument is not a checkpoint but a file, or if one is a commit.
 func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Service, err error) error {
+	line, commits := "git diff", 0
+	for _, ref := range []string{c.From, c.To} {
+		_, unknown := s.Resolve(ctx, c.Session, ref)
+		if _, is := why.ResolveCommit(ctx, s, ref); is && unknown != nil {
+			line, commits = line+" "+name.Quoted(ref), commits+1
+		} else {
+			line += " $(git checkpoint show " + name.Quoted(ref) + " --get commit)"
+		}
+	}
+	if c.To != "" && commits > 0 {
+		return checkpoint.WithHints(err, func([]string) []string { return []string{line} })
+	}
 	if c.To != "" {
 		return s.MeantFile(ctx, c.Session, c.To, "diff "+strings.ReplaceAll(name.Quoted(c.From), "%", "%%")+" -- %s", err)
 	}

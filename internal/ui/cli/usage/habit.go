@@ -10,18 +10,19 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// gitHabits maps commands of git and similar tools that people type out of habit to ours. A "*"
-// stands for the arguments that were typed after the command; without one they are dropped. What follows a "|" is
+// gitHabits maps commands of git and similar tools that people type out of habit, some with their first argument, to ours.
+// A "*" stands for the arguments that were typed after the command; without one they are dropped. What follows a "|" is
 // for a command that was typed without any.
 func gitHabits() map[string]string {
 	return map[string]string{
 		"ls": "list", "checkpoints": "list", "ll": "list",
-		"commit": "save *", "amend": "save *", "add": "save", "stash": "save", "new": "save",
-		"checkout": "rollback *", "goto": "rollback *", "reset": "rollback *", "revert": "rollback *", "back": "rollback *|rollback @~1",
+		"commit": "save *", "amend": "save --amend *|save --amend -m TEXT", "add": "save", "stash": "save", "new": "save",
+		"stash list": "list", "stash show": "show", "stash pop": "undo --list", "stash apply": "undo --list", "pop": "undo --list",
+		"checkout": "rollback *", "goto": "rollback *", "reset": "rollback *", "back": "rollback *|rollback @~1",
 		"switch": "session switch *|session list", "gc": "prune --gc", "tag": "save --name *|save --name NAME", "branch": "session list",
 		"rename": "describe * -m TEXT|describe @ -m TEXT", "edit": "describe * -m TEXT|describe @ -m TEXT", "reword": "describe * -m TEXT|describe @ -m TEXT",
 		"merge": "promote --merge *", "attempts": "fork --list", "worktree": "fork --list", "pull": "fetch *", "clone": "fetch *",
-		"rm": "delete *", "drop": "delete *|delete N", "abandon": "delete *|delete N", "clean": "status", "reflog": "history", "op": "history",
+		"rm": "delete *", "drop": "delete *|delete N", "abandon": "delete *|delete N", "clean": "status", "reflog": "history", "op": "history", "op undo": "undo", "op restore": "undo --list",
 	}
 }
 
@@ -38,21 +39,28 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	case !known:
 		return nil
 	}
-	given := carried(word, args)
+	rest := args[slices.Index(args, word)+1:]
+	if len(rest) > 0 && gitHabits()[word+" "+rest[0]] != "" {
+		line, rest = gitHabits()[word+" "+rest[0]], rest[1:]
+	}
+	if slices.Contains(rest, "--amend") {
+		line = gitHabits()["amend"]
+	}
+	paths := slices.Index(append(rest, "--"), "--")
+	given := carried(rest[:paths])
 	with, without, _ := strings.Cut(line, "|")
 	words := strings.Fields(given)
 	switch {
+	case word == "checkout" && paths < len(rest):
+		with, given = "restore *", strings.TrimSpace(given+" "+strings.Join(quotedAll(rest[paths:]), " "))
+	case word == "reset" && paths < len(rest): // it is about the index alone
+		return []string{"git reset " + strings.Join(quotedAll(rest), " ")}
 	case given == "" && without != "":
 		with = without
 	case word == "switch" && isRef(given):
 		with = "rollback *"
-	case word == "tag" && len(words) == 2:
-		if isRef(words[1]) {
-			slices.Reverse(words)
-		}
-		if isRef(words[0]) {
-			return []string{"git tag " + words[1] + " $(git checkpoint show " + words[0] + " --get commit)"}
-		}
+	case word == "tag" && slices.ContainsFunc(words, isRef): // a tag of git would travel with files that must not
+		with, given = "pin *", words[slices.IndexFunc(words, isRef)]
 	}
 	if ref, text, more := strings.Cut(given, " "); more && strings.HasSuffix(with, "TEXT") { // the new message was typed after it
 		if !strings.HasPrefix(text, "'") {
@@ -97,9 +105,8 @@ func quotedAll(words []string) (all []string) {
 // carried returns those arguments after the command that have the same meaning for ours, quoted for
 // a shell: names and a message. Flags are dropped, because theirs differ from ours; HEAD~1 and the
 // like become their counterparts.
-func carried(word string, args []string) string {
+func carried(rest []string) string {
 	var kept []string
-	rest := args[slices.Index(args, word)+1:]
 	for i, arg := range rest {
 		switch {
 		case i > 0 && strings.HasPrefix(rest[i-1], "-") && strings.HasSuffix(rest[i-1], "m"):
@@ -123,7 +130,7 @@ func takesRef(node *kong.Node) bool {
 // word: those with the smallest edit distance below tooFar. A word that is the beginning of a name
 // counts as equal. It returns nil if none is similar.
 func nearest(word string, node *kong.Node) []string {
-	const tooFar = 3
+	tooFar := min(3, len(word)/2+1) // of a short word two letters are most
 	best, found := tooFar, []string(nil)
 	for _, c := range node.Children {
 		if c.Hidden {
