@@ -136,6 +136,9 @@ func (c *CreateCmd) bare() bool {
 
 // unchanged answers a bare save with the current checkpoint, marked as not created.
 func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.UnchangedError) error {
+	if a.quiet && !a.json {
+		return nil // nobody reads it
+	}
 	there, err := inspect.Show(ctx, s, string(same.Session), string(same.Checkpoint))
 	if err != nil {
 		return err
