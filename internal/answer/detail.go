@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -68,14 +69,14 @@ func (p *page) mentioned(c checkpoint.Labelled) checkpoint.Mention {
 }
 
 // numbered matches the label of a step without a name.
-var numbered = regexp.MustCompile(`^cp-0*(\d+)(\+.*)?$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)(\+.*)?$`) })
 
 // short returns a label, or without --verbose the number that people type for it, where that is known from it alone.
 func (p *page) short(label string) string {
 	if p.view.Verbose {
 		return label
 	}
-	return numbered.ReplaceAllString(label, "$1$2")
+	return numbered().ReplaceAllString(label, "$1$2")
 }
 
 // holds says how much a checkpoint holds: the first one of a session all its files and how they

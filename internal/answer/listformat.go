@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
@@ -21,11 +22,11 @@ type Formatted struct {
 func (a Formatted) shows() any { return Listed{Sessions: a.Sessions}.shows() }
 
 // placeholder matches what begins with % in a format.
-var placeholder = regexp.MustCompile(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`) })
 
 // CheckFormat returns an error that names a placeholder that is not known.
 func CheckFormat(format string) error {
-	for _, found := range placeholder.FindAllString(format, -1) {
+	for _, found := range placeholder().FindAllString(format, -1) {
 		if _, known := expand(found, inspect.Item{}, render.View{}); !known {
 			return fmt.Errorf("--format does not know %q", found)
 		}
@@ -41,7 +42,7 @@ func (a Formatted) text(p *page) {
 	}
 	for _, l := range a.Sessions {
 		for _, item := range newestFirst(l.Items) {
-			text := placeholder.ReplaceAllStringFunc(a.Format, func(found string) string {
+			text := placeholder().ReplaceAllStringFunc(a.Format, func(found string) string {
 				value, _ := expand(found, item, p.view)
 				return value
 			})

@@ -121,15 +121,13 @@ func (s *Server) meant(ctx context.Context, dir, word string) (string, error) {
 	return "", fmt.Errorf("there is no %s: the tool list has what there is", word)
 }
 
-// commandPattern matches a command line in an error.
-var commandPattern = regexp.MustCompile("`git checkpoint ([a-z]+) ?([^`\n]*)`")
-
 // inTools rewrites command lines in an error as the tools that do it; others are for the person.
 func inTools(text string) string {
 	tools := map[string]string{
 		"list": "list", "show": "show", "diff": "diff", "status": "status", "resume": "resume", "validate": "validate", "create": "save", "save": "save",
 		"rollback": "rollback_plan", "revert": "revert_plan", "undo": "undo_plan", "redo": "redo_plan",
 	}
+	commandPattern := regexp.MustCompile("`git checkpoint ([a-z]+) ?([^`\n]*)`")
 	return commandPattern.ReplaceAllStringFunc(text, func(found string) string {
 		m := commandPattern.FindStringSubmatch(found)
 		if tool, known := tools[m[1]]; known {

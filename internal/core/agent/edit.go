@@ -133,7 +133,7 @@ func patchEdits(patch, dir string) (all []Edit) {
 	var section *patchSection
 	for line := range strings.Lines(patch) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := patched.FindStringSubmatch(line); m != nil {
+		if m := patched().FindStringSubmatch(line); m != nil {
 			all = section.addTo(all)
 			path := absolute(dir, strings.TrimSpace(m[2]))
 			section = &patchSection{kind: m[1], path: path, target: path}

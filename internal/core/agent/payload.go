@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -180,7 +181,7 @@ func (d *Definition) reply(s string) string {
 }
 
 // patched matches the headers of files in a patch of Codex.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`)
+var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`) })
 
 // say describes a use of the tool in a few words, from the file, the patch or the text in
 // the payload.
@@ -189,7 +190,7 @@ func (t Tool) say(root gjson.Result, dir string) string {
 	what := ""
 	if p := text(root, t.Path); p != "" {
 		what = " " + relative(dir, p)
-	} else if all := patched.FindAllStringSubmatch(text(root, t.Patch), -1); len(all) > 0 {
+	} else if all := patched().FindAllStringSubmatch(text(root, t.Patch), -1); len(all) > 0 {
 		verb = map[string]string{"Add": "Write", "Update": "Edit", "Delete": "Delete"}[all[0][1]]
 		what = " " + relative(dir, strings.TrimSpace(all[0][2]))
 		if len(all) > 1 {

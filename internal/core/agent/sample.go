@@ -16,9 +16,6 @@ func (d *Definition) HookFor(kind Kind) string {
 	return ""
 }
 
-// element is a condition in a path of a payload: the element of a list whose member has a value.
-var element = regexp.MustCompile(`#\((\w+)=="(\w+)"\)`)
-
 // Sample returns a payload as the agent sends it, of a conversation in a directory.
 func (d *Definition) Sample(session, directory, prompt string) []byte {
 	payload := []byte("{}")
@@ -27,6 +24,8 @@ func (d *Definition) Sample(session, directory, prompt string) []byte {
 			payload = made
 		}
 	}
+	// A condition in a path of a payload: the element of a list whose member has a value.
+	element := regexp.MustCompile(`#\((\w+)=="(\w+)"\)`)
 	setAll := func(paths []string, text string) {
 		for _, path := range paths {
 			if at := element.FindStringSubmatchIndex(path); at != nil {

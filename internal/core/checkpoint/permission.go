@@ -13,19 +13,12 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// deniedPath finds the path in git's words for an error of the system, and dubiousPath the repository
-// that git does not trust.
-var (
-	deniedPath  = regexp.MustCompile(`'(/[^'\n]+)'.*: Permission denied`)
-	dubiousPath = regexp.MustCompile(`dubious ownership in repository at '(/[^'\n]+)'`)
-)
-
 // permissionHints says who owns the file that this account may not access, and what to do about it.
 func permissionHints(err error) []string {
 	at := ""
 	if e, is := errors.AsType[*fs.PathError](err); is && errors.Is(e, fs.ErrPermission) {
 		at = e.Path
-	} else if found := deniedPath.FindStringSubmatch(err.Error()); found != nil {
+	} else if found := regexp.MustCompile(`'(/[^'\n]+)'.*: Permission denied`).FindStringSubmatch(err.Error()); found != nil {
 		at = found[1]
 	}
 	if !filepath.IsAbs(at) {
@@ -65,7 +58,7 @@ func permissionHints(err error) []string {
 // unusableHints says what to do about a repository that git does not open.
 func unusableHints(err error) []string {
 	said := err.Error()
-	if found := dubiousPath.FindStringSubmatch(said); found != nil {
+	if found := regexp.MustCompile(`dubious ownership in repository at '(/[^'\n]+)'`).FindStringSubmatch(said); found != nil {
 		hints := []string{fmt.Sprintf("`git config --global --add safe.directory %s` trusts it", name.Quoted(found[1]))}
 		if info, err := os.Lstat(found[1]); err == nil {
 			if uid, known := ownerOf(info); known {

@@ -31,8 +31,6 @@ type WhyCmd struct {
 // notesFlag is --notes, a flag whose value is optional; see verifyFlag.
 type notesFlag struct{ verifyFlag }
 
-var lineOf = regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`)
-
 // Run prints what is behind the lines or the commit.
 func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	progress := app.Terminal.Progress("Reading checkpoints")
@@ -49,7 +47,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 		return usage.Error("nothing given for <path:line|commit>", "git checkpoint why -h shows its usage")
 	}
 	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Progress: tally}
-	if m := lineOf.FindStringSubmatch(c.What); m != nil && len(c.Lines) == 0 {
+	if m := regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`).FindStringSubmatch(c.What); m != nil && len(c.Lines) == 0 {
 		if req.File, req.Lines = m[1], []string{m[2]}; !strings.Contains(m[2], ",") {
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
 		}

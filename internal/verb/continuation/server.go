@@ -105,11 +105,9 @@ func (r *server) all(ctx context.Context, calls []agent.Call, texts map[string]s
 	return nil
 }
 
-// address is how a web server says where it listens.
-var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-
 // listens waits until the web server says where it is.
 func (r *server) listens() error {
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 	for {
 		line, err := r.line()
 		if err != nil {
