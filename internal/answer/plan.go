@@ -39,7 +39,7 @@ func (a Planned) text(p *page) {
 		if r.FilesFrom != nil {
 			at = r.Source.String()
 		}
-		p.line(plain("Everything" + when(len(r.NotBroughtBack) > 0, " else") + " is already as it was at " + at + "; there is nothing to bring back."))
+		p.line(plain(cmp.Or(when(restores(r) != "", "What was asked for"), when(len(r.NotBroughtBack) > 0, "Everything else"), "Everything") + " is already as it was at " + at + "; there is nothing to bring back."))
 		p.notBroughtBack(r)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 func gitHabits() map[string]string {
 	return map[string]string{
 		"ls": "list", "checkpoints": "list", "ll": "list",
-		"commit": "save *", "amend": "save --amend *|save --amend -m TEXT", "add": "save", "stash": "save", "new": "save",
+		"commit": "save *", "commit --amend": "save --amend *|save --amend -m TEXT", "amend": "save --amend *|save --amend -m TEXT", "add": "save", "stash": "save", "new": "save",
 		"stash list": "list", "stash show": "show", "stash pop": "undo --list", "stash apply": "undo --list", "pop": "undo --list",
 		"checkout": "rollback *", "goto": "rollback *", "reset": "rollback *", "back": "rollback *|rollback @~1",
 		"switch": "session switch *|session list", "gc": "prune --gc", "tag": "save --name *|save --name NAME", "branch": "session list",
@@ -42,9 +42,6 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	rest := args[slices.Index(args, word)+1:]
 	if len(rest) > 0 && gitHabits()[word+" "+rest[0]] != "" {
 		line, rest = gitHabits()[word+" "+rest[0]], rest[1:]
-	}
-	if slices.Contains(rest, "--amend") {
-		line = gitHabits()["amend"]
 	}
 	paths := slices.Index(append(rest, "--"), "--")
 	given := carried(rest[:paths])
