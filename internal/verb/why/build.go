@@ -266,20 +266,20 @@ func idOf(x *index, i int32) name.ID {
 // join puts together what old has and what was read.
 func (b *build) join() {
 	var all []entry
-	was := slices.Repeat([]int32{-1}, len(b.old.changes)) // by change of old: that of x, or -1
+	was := slices.Repeat([]int32{-1}, len(b.old.Changes)) // by change of old: that of x, or -1
 	byPoint := map[int32][]int32{}
-	for i, c := range b.old.changes {
-		byPoint[c.point] = append(byPoint[c.point], int32(i)) //nolint:gosec // at most mostChanges
+	for i, c := range b.old.Changes {
+		byPoint[c.Point] = append(byPoint[c.Point], int32(i)) //nolint:gosec // at most mostChanges
 	}
 	for i := range b.x.Checkpoints {
-		if len(b.x.changes)+mostIn > mostChanges {
+		if len(b.x.Changes)+mostIn > mostChanges {
 			break
 		}
 		at := int32(i) //nolint:gosec // bounded by the number of refs
 		if of := b.reuse[i]; of >= 0 {
 			for _, old := range byPoint[of] {
-				c := b.old.changes[old]
-				was[old] = b.x.addChange(at, b.old.pathOf(c.path), b.old.pathOf(c.from))
+				c := b.old.Changes[old]
+				was[old] = b.x.addChange(at, b.old.pathOf(c.Path), b.old.pathOf(c.From))
 			}
 			continue
 		}

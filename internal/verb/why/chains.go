@@ -168,15 +168,15 @@ func (ch *chains) versions(ctx context.Context, of saved) (out []version) {
 	for i, p := range chain {
 		places[p-first] = i + 1
 	}
-	place := func(c int32) int { return places[ch.x.changes[c].point-first] - 1 }
+	place := func(c int32) int { return places[ch.x.Changes[c].Point-first] - 1 }
 	least := 0 // nothing newer than this counts
 	for number >= 0 {
 		renamed := int32(-1)
 		var on []int32
 		all := ch.x.changesOf(number)
-		from, _ := slices.BinarySearchFunc(all, first, func(c, p int32) int { return int(ch.x.changes[c].point - p) })
+		from, _ := slices.BinarySearchFunc(all, first, func(c, p int32) int { return int(ch.x.Changes[c].Point - p) })
 		for _, c := range all[from:] {
-			if ch.x.changes[c].point > last {
+			if ch.x.Changes[c].Point > last {
 				break
 			}
 			if at := place(c); at >= least {
@@ -185,10 +185,10 @@ func (ch *chains) versions(ctx context.Context, of saved) (out []version) {
 		}
 		slices.SortFunc(on, func(c, d int32) int { return place(c) - place(d) })
 		for _, c := range on {
-			change := ch.x.changes[c]
-			out = append(out, version{change: c, saved: saved{change.point, ch.x.pathOf(change.path)}})
-			if change.from >= 0 {
-				renamed, least = change.from, place(c)+1
+			change := ch.x.Changes[c]
+			out = append(out, version{change: c, saved: saved{change.Point, ch.x.pathOf(change.Path)}})
+			if change.From >= 0 {
+				renamed, least = change.From, place(c)+1
 				break
 			}
 		}

@@ -3,8 +3,10 @@ package why
 import (
 	"bytes"
 	"cmp"
+	"compress/flate"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/gob"
+	"errors"
 	"hash/fnv"
 	"path/filepath"
 	"slices"
@@ -21,7 +23,7 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy04\n"
+const magic = "gcwhy05\n"
 
 // Limits of the index. Lines beyond them are not indexed, so no claim is made about them.
 const (
@@ -31,29 +33,41 @@ const (
 )
 
 // index holds which lines each checkpoint added. The file has the magic, the length of the head (8
-// bytes), the head as JSON, the points (points.go), the changes and the entries, each sorted, and a
-// seal (seal.go).
+// bytes), the head, which is all that has names in capitals, the entries, and a seal (seal.go). Only what
+// has the seal is read, so what it says fits together.
 type index struct {
-	head
-	changes []change // by checkpoint and path
-	entries []byte   // entrySize each, by key
+	Sessions    []session
+	Checkpoints []point
+	Paths       [][]byte // as bytes: they need not be UTF-8
+	Changes     []change // by checkpoint and path
+	Entries     int
+	entries     []byte // entrySize each, by key
 
 	lacks  map[name.OID]bool // what a partial clone could not fetch
 	byPath map[string]int32
 	of     [][]int32 // by path: its changes, oldest first
 }
 
-// head is the beginning of the file.
-type head struct {
-	Sessions    []session
-	Checkpoints []point  `json:"-"`
-	Paths       [][]byte // as bytes: they need not be UTF-8
-	Words       []string // of the points: commits, people, ids of worktrees
-	Hash        int      // bytes of an object id
-	Rows        int      // bytes of the points and the changes
-	Points      int
-	Changes     int
-	Entries     int
+// point is a checkpoint that is not dead.
+type point struct {
+	ID       name.ID
+	Tree     name.OID // empty: it is missing
+	Head     name.OID // HEAD when it was made; may be empty
+	At       int64    // seconds since 1970
+	Person   string   // its author, as personOf has them
+	Worktree string   // id of the worktree
+	Promoted bool     // it has the files of an attempt
+	Base     int32    // the checkpoint before in its session; -1: none
+	Via      int32    // the one of another session that it has its files from; -1: none
+}
+
+// base returns the checkpoint that the difference of another one starts from; -1: it starts from HEAD.
+func (x *index) base(i int32) int32 {
+	p := &x.Checkpoints[i]
+	if p.Via >= 0 {
+		return p.Via
+	}
+	return p.Base
 }
 
 // session is one session, whose checkpoints stand together and in the order of its journal.
@@ -61,7 +75,7 @@ type session struct {
 	Name        name.Session
 	Tip         name.OID // of its journal when it was read
 	From, To    int32    // the range of its checkpoints
-	Incomplete  bool     `json:",omitempty"` // objects are missing
+	Incomplete  bool     // objects are missing
 	OriginIn    name.Session
 	OriginPoint name.ID
 }
@@ -81,7 +95,7 @@ type entry struct {
 
 // change is a path of a checkpoint's own difference: checkpoint, path, and the path that it was renamed from,
 // or -1.
-type change struct{ point, path, from int32 }
+type change struct{ Point, Path, From int32 }
 
 // hashOf returns a hash of a text.
 func hashOf(s string) uint64 {
@@ -131,7 +145,7 @@ func (x *index) with(key uint32) (from, to int) {
 }
 
 // pointOf returns the checkpoint that added the line of an entry.
-func (x *index) pointOf(e entry) int32 { return x.changes[e.change].point }
+func (x *index) pointOf(e entry) int32 { return x.Changes[e.change].Point }
 
 // sessionAt returns the number of a checkpoint's session.
 func (x *index) sessionAt(point int32) int {
@@ -194,8 +208,8 @@ func (x *index) begins() (oldest int64) {
 func (x *index) changesOf(path int32) []int32 {
 	if x.of == nil {
 		x.of = make([][]int32, len(x.Paths))
-		for i, c := range x.changes {
-			x.of[c.path] = append(x.of[c.path], int32(i)) //nolint:gosec // at most mostChanges
+		for i, c := range x.Changes {
+			x.of[c.Path] = append(x.of[c.Path], int32(i)) //nolint:gosec // at most mostChanges
 		}
 	}
 	return x.of[path]
@@ -225,38 +239,29 @@ func (x *index) path(p string) int32 {
 
 // encode returns the file without its seal.
 func (x *index) encode() ([]byte, error) {
-	rows := x.encodeChanges(x.encodePoints())
-	x.Rows = len(rows)
-	h, err := json.Marshal(x.head)
-	if err != nil {
-		return nil, err
+	var head bytes.Buffer
+	packed, err := flate.NewWriter(&head, flate.BestSpeed)
+	if err == nil {
+		err = errors.Join(gob.NewEncoder(packed).Encode(x), packed.Close())
 	}
-	out := make([]byte, 0, len(magic)+8+len(h)+len(rows)+len(x.entries)+sealSize)
-	out = append(out, magic...)
-	out = binary.LittleEndian.AppendUint64(out, uint64(len(h)))
-	return append(append(append(out, h...), rows...), x.entries...), nil
+	out := make([]byte, 0, len(magic)+8+head.Len()+len(x.entries)+sealSize)
+	out = binary.LittleEndian.AppendUint64(append(out, magic...), uint64(head.Len()))
+	return append(append(out, head.Bytes()...), x.entries...), err
 }
 
 // decode reads what encode wrote. It returns nil for what is damaged or has another format.
 func decode(data []byte) *index {
-	const least = len(magic) + 8
-	if len(data) < least || !bytes.HasPrefix(data, []byte(magic)) {
+	rest, own := bytes.CutPrefix(data, []byte(magic))
+	if !own || len(rest) < 8 {
 		return nil
 	}
-	x := &index{}
-	n, rest := binary.LittleEndian.Uint64(data[len(magic):]), data[least:]
-	if n > uint64(len(rest)) || json.Unmarshal(rest[:n], &x.head) != nil {
+	x, n := &index{}, binary.LittleEndian.Uint64(rest)
+	if rest = rest[8:]; n > uint64(len(rest)) || gob.NewDecoder(flate.NewReader(bytes.NewReader(rest[:n]))).Decode(x) != nil {
 		return nil
 	}
-	rest = rest[n:]
-	if min(x.Rows, x.Points, x.Changes, x.Entries) < 0 || x.Hash != 20 && x.Hash != 32 || x.Rows > len(rest) || len(rest)-x.Rows != x.Entries*entrySize {
+	if x.entries = rest[n:]; len(x.entries) != x.Entries*entrySize {
 		return nil
 	}
-	r := rows{rest: rest[:x.Rows]}
-	if x.decodePoints(&r); !x.decodeChanges(&r) {
-		return nil
-	}
-	x.entries = rest[x.Rows:]
 	return x
 }
 
@@ -295,11 +300,10 @@ func (x *index) setEntries(all []entry) {
 func (x *index) addChange(point int32, path, from string) int32 {
 	c := change{point, x.addPath(path), -1}
 	if from != "" {
-		c.from = x.addPath(from)
+		c.From = x.addPath(from)
 	}
-	x.changes = append(x.changes, c)
-	x.Changes = len(x.changes)
-	return int32(x.Changes - 1) //nolint:gosec // at most mostChanges
+	x.Changes = append(x.Changes, c)
+	return int32(len(x.Changes) - 1) //nolint:gosec // at most mostChanges
 }
 
 // addPath returns the number of a path, which it adds if it is new.

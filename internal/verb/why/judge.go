@@ -95,12 +95,12 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
 	for _, e := range j.added.of(t, l.line) {
-		change := j.x.changes[e.change]
-		other := saved{point, j.x.pathOf(change.path)}
-		if tried[change.path] || other == same {
+		change := j.x.Changes[e.change]
+		other := saved{point, j.x.pathOf(change.Path)}
+		if tried[change.Path] || other == same {
 			continue
 		}
-		if tried[change.path] = true; len(tried) > 20 {
+		if tried[change.Path] = true; len(tried) > 20 {
 			break
 		}
 		// Where the commit keeps the line, it was not moved from there.

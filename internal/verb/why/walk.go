@@ -94,7 +94,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 		return v
 	}
 	v.now = w.chains.file(ctx, v.saved)
-	before := cmp.Or(x.pathOf(x.changes[v.change].from), v.path)
+	before := cmp.Or(x.pathOf(x.Changes[v.change].From), v.path)
 	if base := w.chains.base(ctx, v.point); base >= 0 {
 		v.was = w.chains.file(ctx, saved{base, before})
 	} else if c := w.chains.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
