@@ -63,8 +63,8 @@ func TestBashCompletesEmptyWords(t *testing.T) {
 		typed string
 		want  []string
 	}{
-		{"git checkpoint rollback ", []string{" cp-01-init", " cp-02-design", " latest"}},
-		{"git checkpoint diff ", []string{" cp-01-init", " cp-02-design"}},
+		{"git checkpoint rollback ", []string{" 2", " 1", " latest"}},
+		{"git checkpoint diff ", []string{" 2", " 1"}},
 		{"git checkpoint show --session other ", nil},
 		{"git checkpoint session switch ", []string{" main", " other"}},
 		{"git checkpoint list --session ", []string{" main", " other"}},

@@ -115,8 +115,15 @@ func CalledBy(e *journal.Entry) string {
 // of its commit's id, or its id. A discarded checkpoint has a number only at a terminal, and only if no live one has that
 // number.
 func NameTo(st *journal.State, e *journal.Entry) string {
+	return nameTo(st, e, CalledBy(e))
+}
+
+// NumberTo is NameTo that prefers the number of a step with a name to its label.
+func NumberTo(st *journal.State, e *journal.Entry) string { return nameTo(st, e, numberOf(e)) }
+
+func nameTo(st *journal.State, e *journal.Entry, preferred string) string {
 	step := strconv.Itoa(e.Step)
-	for _, ref := range []string{CalledBy(e), step + "." + iteration(e), e.Label} {
+	for _, ref := range []string{preferred, step + "." + iteration(e), e.Label} {
 		found, err := byName(st, ref)
 		if err == nil && len(found) == 0 && e.Discarded {
 			found = byDiscarded(st, ref)

@@ -15,7 +15,7 @@ import (
 // BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
 // commit. Most flags are passed on to git blame.
 type BlameCmd struct {
-	First  string `arg:"" name:"ref|file" complete:"ref" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
+	First  string `arg:"" name:"ref|file" complete:"ref or file" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
 	Lines     []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`

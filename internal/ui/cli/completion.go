@@ -54,7 +54,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 		value, help, found := strings.Cut(line, "\t")
 		value = render.Escape(value)
 		if found {
-			value += "\t" + help
+			value += "\t" + render.Escape(help)
 		}
 		if _, err := fmt.Fprintln(app.Terminal.Out, value); err != nil {
 			return fmt.Errorf("writing the candidates: %w", err)

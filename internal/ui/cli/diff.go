@@ -18,7 +18,7 @@ import (
 // DiffCmd is "git checkpoint diff". Its answer covers state, outputs, files and commits. With
 // --stat, --name-status or --patch the answer is git's own diff of the files instead.
 type DiffCmd struct {
-	From  string   `arg:"" optional:"" name:"a" complete:"ref" help:"Checkpoint to compare from, or a commit; default: the current checkpoint."`
+	From  string   `arg:"" optional:"" name:"a" complete:"range or file" help:"Checkpoint to compare from, or a commit; default: the current checkpoint."`
 	To    string   `arg:"" optional:"" name:"b" complete:"ref" help:"Checkpoint to compare with; default: the worktree as it is now."`
 	Paths []string `arg:"" optional:"" name:"path" dashed:"" whole:"" complete:"file" help:"Compare only these files."`
 	whereFlag

@@ -19,7 +19,7 @@ import (
 
 // LandCmd is "git checkpoint land": it makes ordinary commits of checkpoints.
 type LandCmd struct {
-	Range string `arg:"" optional:"" name:"from..to" complete:"ref" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
+	Range string `arg:"" optional:"" name:"from..to" complete:"range" help:"Steps to land, both ends included, or only the last step; default: all up to the current one."`
 	sessionFlag
 	Line    string `brief:"" placeholder:"<ref>" complete:"ref" help:"Land another line of the session, up to its newest step."`
 	Each    bool   `brief:"" help:"Make one commit for each milestone instead of one for all."`

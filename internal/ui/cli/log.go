@@ -12,7 +12,7 @@ import (
 // it as its parent.
 type LogCmd struct {
 	sessionFlag
-	Args []string `arg:"" optional:"" name:"git-log-option" verbatim:"" complete:"file" help:"Options and paths of git log."`
+	Args []string `arg:"" optional:"" name:"git-log-option" verbatim:"" complete:"range or file" help:"Options and paths of git log."`
 }
 
 // Run runs git log through the pager.

@@ -13,8 +13,8 @@ import (
 // RevertCmd is "git checkpoint revert": it takes back what some steps did, and leaves what others did
 // since. A plan with conflicts is shown and refused.
 type RevertCmd struct {
-	Ref  string   `arg:"" optional:"" complete:"ref" help:"Step to take back, or a range such as 4..6, both ends included; more may follow."`
-	Rest []string `arg:"" optional:"" name:"path" dashed:"" more:"" complete:"file" help:"Take back only what was done to these files."`
+	Ref  string   `arg:"" optional:"" complete:"range" help:"Step to take back, or a range such as 4..6, both ends included; more may follow."`
+	Rest []string `arg:"" optional:"" name:"path" dashed:"" more:"" complete:"range or file" help:"Take back only what was done to these files."`
 	sessionFlag
 	Since            string `brief:"" placeholder:"<ref>" complete:"ref" help:"Take back all that the session did after this checkpoint."`
 	By               string `brief:"" placeholder:"<who>" complete:"session" help:"Take back only what this session or agent did, or what nobody known did: outside or me, unknown."`

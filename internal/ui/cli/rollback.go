@@ -48,7 +48,7 @@ type rollbackFlags struct {
 
 // RestoreCmd is "git checkpoint restore": a rollback of files, or of everything if none is named.
 type RestoreCmd struct {
-	Ref    string   `arg:"" optional:"" complete:"ref" help:"Checkpoint to take them from, unless --source names it; default: the current one."`
+	Ref    string   `arg:"" optional:"" complete:"ref or file" help:"Checkpoint to take them from, unless --source names it; default: the current one."`
 	Paths  []string `arg:"" optional:"" name:"path" dashed:"" more:"" bare:"" complete:"file" help:"Files to bring back; without any, restore is rollback."`
 	Source string   `brief:"" short:"s" aliases:"from" placeholder:"<ref>" complete:"ref" help:"Checkpoint to take the files from."`
 	rollbackFlags

@@ -23,11 +23,17 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 	case "workflow":
 		all = workflowNames(s)
 	case "ref":
-		all = references(ctx, s, session, prefix)
+		all = references(ctx, s, session, "", prefix)
+	case "range":
+		end := strings.LastIndex(prefix, "..") + 1
+		if end > 0 {
+			end++
+		}
+		all = references(ctx, s, session, prefix[:end], prefix[end:])
 	case "attempt":
 		all = attempts(ctx, s)
 	case "attempt or ref":
-		all = append(attempts(ctx, s), references(ctx, s, session, prefix)...)
+		all = append(attempts(ctx, s), references(ctx, s, session, "", prefix)...)
 	case "trigger":
 		all = definition(ctx, s, session).TriggerNames()
 	case "status":
@@ -55,30 +61,35 @@ func workflowNames(s *checkpoint.Service) []string {
 	return slices.Compact(names)
 }
 
-// references returns the labels of live checkpoints. With a prefix "session:" they are of
-// that session and keep the prefix.
-func references(ctx context.Context, s *checkpoint.Service, session, prefix string) []string {
-	other, _, named := strings.Cut(prefix, ":")
-	before := ""
+// references returns the numbers of live checkpoints, the newest first, each with its message after a tab, or the label if prefix
+// begins it. With a prefix "session:" they are of that session and keep the prefix. before stands in front of them.
+func references(ctx context.Context, s *checkpoint.Service, session, before, prefix string) (all []string) {
+	other, rest, named := strings.Cut(prefix, ":")
 	if named {
-		session, before = other, other+":"
+		session, before, prefix = other, before+other+":", rest
 	}
 	st := stateOf(ctx, s, session)
 	if st == nil {
 		return nil
 	}
-	var all []string
-	for i, c := range st.Standings() {
-		if c.Live {
-			all = append(all, before+st.At(i).Label)
+	const most = 100 // a shell asks before it shows more
+	for i, c := range st.Backward() {
+		e := st.At(i)
+		if !c.Live || prefix == "" && e.BesideSteps() || len(all) == most {
+			continue
+		}
+		value := e.Label
+		if prefix == "" || !strings.HasPrefix(value, prefix) {
+			value = checkpoint.NumberTo(st, e)
+		}
+		if strings.HasPrefix(value, prefix) {
+			m := s.Mentioned(ctx, st, e)
+			m.Name, m.Note = before+value, ""
+			all = append(all, strings.Replace(m.String(), " ", "\t", 1))
 		}
 	}
-	switch {
-	case named:
-	case len(all) > 1:
-		all = append(all, "latest", "@", "@~1")
-	case len(all) == 1:
-		all = append(all, "latest", "@")
+	if n := len(all); n > 0 && !named {
+		all = append(all, []string{before + "latest\t(the newest)", before + "@\t(the current one)", before + "@~1\t(the one before it)"}[:min(n+1, 3)]...)
 	}
 	return all
 }

@@ -37,7 +37,7 @@ func WriteCompletion(w io.Writer, shell string) error {
 }
 
 // completeTag is the tag of a flag or an argument that names the kind of its values: file, command,
-// or what the function values of Complete knows. Without it there are only the words of an enum.
+// or what the function values of Complete knows; " or file" after it takes names of files where it has none. Without it there are only the words of an enum.
 const completeTag = "complete"
 
 // Complete returns the lines of an answer to a completion script. values returns the values of a
@@ -138,7 +138,8 @@ func (l *typedLine) argument() *kong.Value {
 // values completes a value of a flag or an argument. given stands before it in the same word.
 func (l *typedLine) values(app *kong.Application, of *kong.Value, given, prefix string, ask func(kind, session, prefix string) []string) []string {
 	var found []string
-	switch kind := of.Tag.Get(completeTag); kind {
+	kind, orFile := strings.CutSuffix(of.Tag.Get(completeTag), " or file")
+	switch kind {
 	case "":
 		found = of.EnumSlice()
 	case "file":
@@ -153,6 +154,9 @@ func (l *typedLine) values(app *kong.Application, of *kong.Value, given, prefix 
 		if value != "" && strings.HasPrefix(value, prefix) {
 			lines = append(lines, given+value)
 		}
+	}
+	if orFile && len(lines) == 0 {
+		return []string{filesWanted}
 	}
 	return lines
 }

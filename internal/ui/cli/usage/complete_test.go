@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 // offered are the values of the sample, among them names that would do harm if a shell evaluated
 // them.
 func offered(kind, session, _ string) []string {
+	switch kind + session {
+	case "reftold":
+		return []string{"4\t\"the $(touch harm)\"", "13\t(a and b)", "3"}
+	}
 	switch kind {
 	case "session":
 		return []string{"alpha\tthe first one: [old]", "beta"}
@@ -221,9 +225,16 @@ func TestBashCompletionCorners(t *testing.T) {
 		{breaks, "git-checkpoint create -- cr", ""},
 		{breaks, "git-checkpoint create --message ", "no files "},
 	} {
-		call := `compopt () { COMPREPLY=("no files "); }; __git_checkpoint_main`
+		call := `compopt () { [ $1 = -o ] || COMPREPLY=("no files "); }; __git_checkpoint_main`
 		if got := bashReplies(t, "", c.breaks, call, []string{c.line}); strings.Join(got[0], "|") != c.want {
 			t.Errorf("%q: got %q, want %q", c.line, got[0], c.want)
+		}
+	}
+	// The newest is the first. Messages are shown beside several, and never inserted.
+	for compType, want := range map[string]string{"9": `4  "the $(touch harm)"|13  (a and b)|3 `, "37": "4 |13 |3 ", "42": "4 |13 |3 "} {
+		got := bashReplies(t, "", breaks, "COMP_TYPE="+compType+"; __git_checkpoint_main", []string{"git-checkpoint diff --session told ", "git-checkpoint diff --session told 4"})
+		if strings.Join(got[0], "|") != want || !slices.Equal(got[1], []string{"4 "}) {
+			t.Errorf("with messages, of type %s: %q", compType, got)
 		}
 	}
 	call := `COMP_POINT=17; __git_checkpoint_main` // the cursor stands after "cr"
@@ -255,6 +266,9 @@ func testFish(t *testing.T, program string) {
 		if ok {
 			ask, wanted = append(ask, program+c.line), append(wanted, want)
 		}
+	}
+	if got := run(t, dir, environ, "fish", "-c", "source completion.fish; complete -C '"+program+"diff --session told '"); got != "4\t\"the $(touch harm)\"\n13\t(a and b)\n3\n" {
+		t.Errorf("with messages: %q", got)
 	}
 	got := replies(strings.ReplaceAll(run(t, dir, environ, ask...), "||", "|"))
 	if len(got) != len(wanted) {

@@ -6,8 +6,10 @@
 __git_checkpoint_complete ()
 {
 	local IFS=$' \t\n'
-	local cur="${!#}" cut= word
+	local cur="${!#}" cut= word help
+	local -a plain
 	COMPREPLY=()
+	compopt -o nosort 2>/dev/null # the newest first
 	for word in : = @; do
 		case "$COMP_WORDBREAKS" in
 		*"$word"*) ;;
@@ -17,7 +19,7 @@ __git_checkpoint_complete ()
 		*"$word"*) cut="${cur%"$word"*}${word#@}" ;; # readline keeps an "@" itself
 		esac
 	done
-	while IFS=$'\t' read -r word _; do
+	while IFS=$'\t' read -r word help; do
 		case "$word" in
 		:files) # readline's own completion goes on
 			return
@@ -27,10 +29,19 @@ __git_checkpoint_complete ()
 		"" | [~]* | *[!A-Za-z0-9@~:+=,._/-]*) ;;
 		"$cur"*)
 			[ "${word%=}" = "$word" ] && word="$word "
-			COMPREPLY[${#COMPREPLY[@]}]="${word#"$cut"}"
+			word="${word#"$cut"}"
+			plain[${#plain[@]}]="$word"
+			case "$help" in
+			[\"\(]*) word="$word $help" ;; # the message of a checkpoint
+			esac
+			COMPREPLY[${#COMPREPLY[@]}]="$word"
 			;;
 		esac
 	done <<<"$("${program[@]}" __complete line -- "$@" 2>/dev/null)"
+	# Messages are only shown: no word alone has one, nor does what readline inserts (% and *).
+	case "${#plain[@]} $COMP_TYPE" in
+	1\ * | *\ 37 | *\ 42) COMPREPLY=("${plain[@]}") ;;
+	esac
 	# Nothing is nothing: no names of files in place of it.
 	[ ${#COMPREPLY[@]} -gt 0 ] || compopt +o default +o bashdefault 2>/dev/null
 }

@@ -18,5 +18,5 @@ function __git_checkpoint_candidates
     printf '%s\n' $found
 end
 
-complete -c git-checkpoint -f -a '(__git_checkpoint_candidates)'
-complete -c git -f -n 'functions -q __fish_git_using_command; and __fish_git_using_command checkpoint' -a '(__git_checkpoint_candidates)'
+complete -c git-checkpoint -f -k -a '(__git_checkpoint_candidates)'
+complete -c git -f -n 'functions -q __fish_git_using_command; and __fish_git_using_command checkpoint' -k -a '(__git_checkpoint_candidates)'

@@ -20,7 +20,7 @@ _git-checkpoint() {
 		fi
 	done
 	local ret=1
-	_describe -t values value whole && ret=0
+	_describe -V -t values value whole && ret=0
 	_describe -t flags flag open -S '' && ret=0
 	return ret
 }
