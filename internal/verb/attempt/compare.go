@@ -21,7 +21,6 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -351,7 +350,7 @@ func fitting(rows []Compared, where string) ([]Compared, error) {
 
 // measure counts the files and lines that differ from the base.
 func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
-	base := string(r.base)
+	base := r.base
 	if base == "" {
 		commit, err := s.Repo.Commits.Read(ctx, string(r.found.Entry.Event().Commit))
 		if err != nil {
@@ -361,21 +360,17 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 		if len(commit.Parents) < 2 {
 			return nil
 		}
-		base = string(commit.Parents[0])
+		base = commit.Parents[0]
 	}
 	if r.tree == "" {
 		return nil
 	}
-	// Filters and external diffs of the user would make the numbers depend on the machine.
-	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--numstat", "-z", base, string(r.tree), "--"}})
-	if err != nil {
-		return err
-	}
-	for _, f := range inspect.Counts(string(out.Stdout)) {
+	counts, err := inspect.CountsBetween(ctx, s, base, r.tree)
+	for _, f := range counts {
 		r.Files++
 		r.Added, r.Deleted = r.Added+f.Added, r.Deleted+f.Deleted
 	}
-	return nil
+	return err
 }
 
 // sort sorts the rows, the best first. If nothing says what is better, high numbers come

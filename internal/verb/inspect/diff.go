@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -69,7 +70,8 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
 		d.Mentioned[1] = s.Mentioned(ctx, b.found.State, b.found.Entry)
 	}
-	diffRecords(ctx, s, d, a, b)
+	d.State = stateChanges(ctx, s, a.found.State, a.record, b.record)
+	d.Outputs = record.DiffOutputs(a.record.Outputs, b.record.Outputs)
 	if a.tree != "" && b.tree != "" { // otherwise one side was imported without files
 		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
 			return nil, err
@@ -157,19 +159,19 @@ func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (*
 	})
 }
 
-// diffRecords compares the states and the outputs. The workflow's identities tell which elements of
-// lists are the same object.
-func diffRecords(ctx context.Context, s *checkpoint.Service, d *Difference, a, b side) {
+// stateChanges compares the states of two records. The workflow's identities tell which elements of lists are
+// the same object.
+func stateChanges(ctx context.Context, s *checkpoint.Service, st *journal.State, a, b *record.Record) (out []StateChange) {
 	// A missing definition only makes the comparison of lists coarser.
-	def, err := s.DefinitionFor(ctx, a.found.State)
+	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
 		def = workflow.Default()
 	}
-	for _, c := range record.Diff(a.record.State, b.record.State, def.Identity) {
-		d.State = append(d.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
+	for _, c := range record.Diff(a.State, b.State, def.Identity) {
+		out = append(out, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
 	}
-	markMoves(d.State)
-	d.Outputs = record.DiffOutputs(a.record.Outputs, b.record.Outputs)
+	markMoves(out)
+	return out
 }
 
 // markMoves marks objects that moved from one list to another, for example a task from "pending" to

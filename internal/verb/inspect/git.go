@@ -114,11 +114,11 @@ func Measure(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) {
 		a.All = strings.Count(string(listed.Stdout), "\x00")
 	}
 	if n := d.Record.Files.Total(); d.Before != "" && n > 0 && n <= measurable {
-		out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(d.Before), string(d.Record.Snapshot.Tree)}})
+		counts, err := CountsBetween(ctx, s, d.Before, d.Record.Snapshot.Tree)
 		if err != nil {
 			return
 		}
-		for _, f := range Counts(string(out.Stdout)) {
+		for _, f := range counts {
 			a.Added, a.Deleted = a.Added+f.Added, a.Deleted+f.Deleted
 		}
 	}
@@ -130,6 +130,13 @@ type FileCount struct {
 	Path, Old      string // Old is the former name of a renamed file
 	Added, Deleted int
 	Binary         bool // no lines are counted then
+}
+
+// CountsBetween counts the lines by which two trees, or commits, differ. Filters and external diffs of the user
+// would make the numbers depend on the machine.
+func CountsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) ([]FileCount, error) {
+	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(a), string(b)}})
+	return Counts(string(out.Stdout)), err
 }
 
 // Counts parses the output of `git diff --numstat -z`: two counts and a path; for a renamed file

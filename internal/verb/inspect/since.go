@@ -6,10 +6,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/git"
 )
 
 // Since is what a checkpoint changed.
@@ -33,15 +30,7 @@ func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail)
 		if err != nil {
 			return since
 		}
-		def, err := s.DefinitionFor(ctx, found.State)
-		if err != nil { // the comparison of lists is coarser
-			def = workflow.Default()
-		}
-		for _, c := range record.Diff(was.State, rec.State, def.Identity) {
-			since.State = append(since.State, StateChange{Path: c.Path, Op: string(c.Op), Old: c.Old, New: c.New})
-		}
-		markMoves(since.State)
-		since.Known, before = true, was.Snapshot.Tree
+		since.State, since.Known, before = stateChanges(ctx, s, found.State, was, rec), true, was.Snapshot.Tree
 	}
 	if rec := d.Record; rec.Git.Head != "" && (rec.Previous == "" || rec.IsOnHead()) {
 		if commit, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil {
@@ -52,12 +41,12 @@ func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail)
 	if before == "" || after == "" || n == 0 || n > measurable {
 		return since
 	}
-	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(before), string(after)}})
+	counts, err := CountsBetween(ctx, s, before, after)
 	if err != nil {
 		return since
 	}
 	since.Lines = map[string]FileCount{}
-	for _, f := range Counts(string(out.Stdout)) {
+	for _, f := range counts {
 		since.Lines[f.Path] = f
 	}
 	return since
