@@ -176,7 +176,7 @@ func TestBorrowedReceivers(t *testing.T) {
 // borrowed lists the large types that are left, with the number of functions of their package that take
 // them. Types and numbers only get smaller.
 func borrowed() []string {
-	return []string{"answer.page 1", "core/checkpoint.Service 36", "format/journal.Log 9", "ui/cli.App 15"}
+	return []string{"answer.page 1", "core/checkpoint.Service 35", "format/journal.Log 9", "ui/cli.App 15"}
 }
 
 // compareLists reports what is found and not listed, and what is listed and not there any more.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -243,12 +244,7 @@ func (c Chat) begins(line gjson.Result, turn string) bool {
 
 // ends reports whether a line belongs to the conversation.
 func (c Chat) ends(line gjson.Result) bool {
-	for _, l := range c.Last {
-		if l.fits(line) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Last, func(l Line) bool { return l.fits(line) })
 }
 
 // parsed returns a whole line of a transcript. encoding/json bounds how deep it may be.

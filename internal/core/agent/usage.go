@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -74,10 +73,9 @@ func (u Usage) InTranscript(text []byte, before *Spent) *Spent {
 	s := &Spent{requests: map[string]*request{}}
 	turn := ""
 	for line := range bytes.Lines(text) {
-		if !bytes.HasSuffix(line, []byte("\n")) || !json.Valid(line) { // which bounds how deep it is
-			continue
+		if whole, valid := parsed(line); valid {
+			turn = s.read(u, whole, turn, before)
 		}
-		turn = s.read(u, gjson.ParseBytes(line), turn, before)
 	}
 	return s
 }

@@ -160,7 +160,7 @@ func isDefault(st *journal.State) bool {
 // in a worktree of this repository, else the first that fits. It is nil if none fits. A session
 // that called selects and that cannot be read is taken, and the command reports the damage; where called is nil, it is left out.
 func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
-	all, err := SessionNames(ctx, s)
+	all, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +403,7 @@ func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
 
 // WarnOfBranch prints err as a warning if it means that there is a session, but not on this branch.
 func (s *Service) WarnOfBranch(ctx context.Context, err error) {
-	if sessions, failed := SessionNames(ctx, s); failed == nil && len(sessions) > 0 {
+	if sessions, failed := s.Store.Sessions(ctx); failed == nil && len(sessions) > 0 {
 		s.Warn(MessageOf(err))
 	}
 }

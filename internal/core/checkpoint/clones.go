@@ -85,7 +85,7 @@ func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session,
 	if _, missing := s.Store.State(ctx, called); !errors.Is(missing, store.ErrNoSession) {
 		return called, nil
 	}
-	sessions, err := SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return "", err
 	}

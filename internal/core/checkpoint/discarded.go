@@ -63,20 +63,14 @@ func (e *discardedError) Unwrap() error { return e.told }
 // whose label begins with it, else any whose label does.
 func byDiscarded(st *journal.State, ref string) []*journal.Entry {
 	begins := func(e *journal.Entry) bool { return len(ref) >= shortestPrefix && strings.HasPrefix(e.Label, ref) }
-	rules := []func(*journal.Entry) bool{
-		func(e *journal.Entry) bool { return e.Label == ref },
-		func(e *journal.Entry) bool { return e.Milestone && begins(e) },
-		begins,
-	}
 	if m := numberPattern().FindStringSubmatch(ref); m != nil {
-		rules = []func(*journal.Entry) bool{func(e *journal.Entry) bool { return isNumbered(e, m) }}
+		return matching(st, func(e *journal.Entry) bool { return e.Discarded && isNumbered(e, m) })
 	}
-	for _, fits := range rules {
-		if found := matching(st, func(e *journal.Entry) bool { return e.Discarded && fits(e) }); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
+	return matching(st,
+		func(e *journal.Entry) bool { return e.Discarded && e.Label == ref },
+		func(e *journal.Entry) bool { return e.Discarded && e.Milestone && begins(e) },
+		func(e *journal.Entry) bool { return e.Discarded && begins(e) },
+	)
 }
 
 // isNumbered reports whether a checkpoint has a number. The argument holds the submatches of

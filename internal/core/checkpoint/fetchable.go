@@ -26,7 +26,7 @@ func (s *Service) DefaultRemote() string {
 // checkpoint fetch". It is "" if there is a session here, or no remote. If origin is only a default
 // and not configured, it names the first remote that is.
 func (s *Service) MayFetch(ctx context.Context) string {
-	sessions, err := SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil || len(sessions) > 0 {
 		return ""
 	}

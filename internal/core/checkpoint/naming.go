@@ -251,16 +251,11 @@ func byPrefix(st *journal.State, ref string) []*journal.Entry {
 	begins := func(c *journal.Entry) bool {
 		return strings.HasPrefix(c.Label, ref) || strings.HasPrefix(string(c.Checkpoint), ref)
 	}
-	for _, fits := range []func(*journal.Entry) bool{
+	return matching(st,
 		func(c *journal.Entry) bool { return c.Live && c.Milestone && begins(c) },
 		func(c *journal.Entry) bool { return c.Live && begins(c) },
 		func(c *journal.Entry) bool { return datedPattern().MatchString(ref) && begins(c) },
-	} {
-		if found := matching(st, fits); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
+	)
 }
 
 // bySafetyPrefix is the last rule, because a safety checkpoint has a label that begins like the
@@ -279,15 +274,16 @@ func byCommit(st *journal.State, ref string) []*journal.Entry {
 	return matching(st, func(c *journal.Entry) bool { return strings.HasPrefix(string(c.Event().Commit), ref) })
 }
 
-// matching returns the checkpoints, except pruned ones, that fit.
-func matching(st *journal.State, fits func(*journal.Entry) bool) []*journal.Entry {
-	var out []*journal.Entry
-	for _, c := range st.Checkpoints() {
-		if !c.Dead && fits(c) {
-			out = append(out, c)
+// matching returns the checkpoints, except pruned ones, that fit the first of the rules that any fits; nil if none
+// does.
+func matching(st *journal.State, rules ...func(*journal.Entry) bool) []*journal.Entry {
+	for _, fits := range rules {
+		found := slices.DeleteFunc(st.Checkpoints(), func(c *journal.Entry) bool { return c.Dead || !fits(c) })
+		if len(found) > 0 {
+			return found
 		}
 	}
-	return out
+	return nil
 }
 
 // elsewhere finds names that do not depend on a session: a shortened ref, a whole id, or the whole object id of a

@@ -98,7 +98,7 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 		return "", s.noSteps(ctx, states)
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
-	if sessions, err := SessionNames(ctx, s); err == nil && len(sessions) > 0 {
+	if sessions, err := s.Store.Sessions(ctx); err == nil && len(sessions) > 0 {
 		return sessions[0], nil
 	}
 	return "", Failure(KindNotFound, "`git checkpoint save -m MESSAGE` starts one, named after the branch", "there is no session yet")
@@ -123,16 +123,10 @@ func ChosenState(ctx context.Context, s *Service, request string) (*journal.Stat
 	return s.State(ctx, session)
 }
 
-// SessionNames returns all sessions, sorted.
-func SessionNames(ctx context.Context, s *Service) ([]name.Session, error) {
-	sessions, err := s.Store.Sessions(ctx)
-	return sessions, err
-}
-
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
 // format for the session and the error, or "" for none.
 func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {
-	sessions, err := SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +146,7 @@ func (s *Service) States(ctx context.Context, warning string) ([]*journal.State,
 // similar names. If only its journal is missing, the error says that instead.
 func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
-	if sessions, err := SessionNames(ctx, s); err == nil {
+	if sessions, err := s.Store.Sessions(ctx); err == nil {
 		if slices.Contains(sessions, session) {
 			return &store.LostError{Session: session}
 		}

@@ -169,7 +169,7 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 	sessions := []name.Session{only}
 	if only == "" {
 		var err error
-		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+		if sessions, err = s.Store.Sessions(ctx); err != nil {
 			return err
 		}
 	}

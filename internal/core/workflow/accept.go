@@ -118,8 +118,7 @@ func (d *Definition) acceptRecord(record, state json.RawMessage) (Accepted, erro
 func checkDocument(document json.RawMessage) error {
 	value, err := decode(document, maxDocumentSize)
 	if err != nil {
-		var where *offsetError
-		if errors.As(err, &where) {
+		if where, is := errors.AsType[*offsetError](err); is {
 			return &StateError{fmt.Sprintf("%v (line %d)", err, line(document, int(where.offset)))}
 		}
 		return &StateError{err.Error()}

@@ -33,8 +33,7 @@ func decodeAt(data []byte, limit int, offsets map[string]int) (any, error) {
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 			return nil, &offsetError{syntax.Offset, "not valid JSON: " + syntax.Error()}
 		}
 		return nil, fmt.Errorf("not valid JSON: %w", err)

@@ -237,7 +237,7 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		return active, false, nil
 	}
 	session = name.SessionFor(d.owner)
-	sessions, err := checkpoint.SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return "", false, err
 	}

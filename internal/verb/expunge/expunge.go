@@ -162,7 +162,7 @@ func (p *Plan) read(ctx context.Context) error {
 		sessions = []name.Session{session}
 	} else {
 		var err error
-		if sessions, err = checkpoint.SessionNames(ctx, p.s); err != nil {
+		if sessions, err = p.s.Store.Sessions(ctx); err != nil {
 			return err
 		}
 	}

@@ -78,13 +78,8 @@ func about(e *journal.Event, say func(name.ID) string) string {
 }
 
 // stillThere returns the checkpoints of a session that were not pruned, in the order of the journal.
-func stillThere(st *journal.State) (kept []*journal.Entry) {
-	for _, e := range st.Checkpoints() {
-		if !e.Dead {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+func stillThere(st *journal.State) []*journal.Entry {
+	return slices.DeleteFunc(st.Checkpoints(), func(e *journal.Entry) bool { return e.Dead })
 }
 
 // mentions returns how people see the checkpoints of a session that are still there.

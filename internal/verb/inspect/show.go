@@ -34,7 +34,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 		req.All = true
 	}
 	if req.All {
-		if sessions, err = checkpoint.SessionNames(ctx, s); err != nil {
+		if sessions, err = s.Store.Sessions(ctx); err != nil {
 			return nil, err
 		}
 	} else {

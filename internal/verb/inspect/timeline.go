@@ -121,6 +121,5 @@ func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID
 	if e == nil {
 		return nil, checkpoint.UnknownCheckpointError(t.Session, t.state, string(id))
 	}
-	rec, err := s.ReadRecord(ctx, e)
-	return rec, err
+	return s.ReadRecord(ctx, e)
 }

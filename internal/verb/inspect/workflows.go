@@ -54,12 +54,10 @@ func Workflows(s *checkpoint.Service) (out []WorkflowInfo, err error) {
 func CheckWorkflow(data []byte, source string) WorkflowInfo {
 	info := WorkflowInfo{Origin: source}
 	d, err := workflow.Check(data, source)
-	var broken *workflow.DefinitionError
-	switch {
-	case errors.As(err, &broken):
+	if broken, is := errors.AsType[*workflow.DefinitionError](err); is {
 		info.Problems = broken.Problems
 		return info
-	case err != nil:
+	} else if err != nil {
 		info.Problems = append(info.Problems, workflow.Problem{Text: err.Error()})
 		return info
 	}

@@ -122,7 +122,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive, named bool) (own []*transfer
 // archives reads the given sessions, or all if there are none.
 func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
-		names, err := checkpoint.SessionNames(ctx, s)
+		names, err := s.Store.Sessions(ctx)
 		if err != nil {
 			return nil, err
 		}

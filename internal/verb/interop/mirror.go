@@ -270,8 +270,7 @@ func (m *mirrored) save(session string, written map[string]string) error {
 
 // inWords returns what the user can do about an error, to be appended to its message.
 func inWords(err error) string {
-	var inTheWay inTheWayError
-	if errors.As(err, &inTheWay) {
+	if _, is := errors.AsType[inTheWayError](err); is {
 		return "; `git checkpoint import` takes it over, and `git checkpoint export --force` replaces it"
 	}
 	return ""

@@ -157,8 +157,7 @@ func (t *tree) real(p string) (string, error) {
 // plain removes operation and path from an error, because messages name the path themselves.
 // os.Root reports a link that leads out of it only by the text of the error.
 func plain(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*fs.PathError](err); is {
 		if strings.Contains(at.Err.Error(), "escapes") {
 			return errors.New("a symbolic link points out of the directory")
 		}

@@ -181,7 +181,7 @@ func (r *rebuilding) goOnAs(ctx context.Context, j *rewrittenJournal) error {
 
 // freeName returns a name for the session that goes on: its own with a number.
 func (r *rebuilding) freeName(ctx context.Context) (name.Session, error) {
-	taken, err := checkpoint.SessionNames(ctx, r.s)
+	taken, err := r.s.Store.Sessions(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"maps"
@@ -94,18 +95,9 @@ func (a *Answer) lists() []pathList {
 
 // title names a step for people.
 func (s Step) title() string {
-	title := firstOf(s.Prompt, s.Message, string(s.Checkpoint))
+	title := cmp.Or(s.Prompt, s.Message, string(s.Checkpoint))
 	title, _, _ = strings.Cut(title, "\n")
 	return title
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // where names the step and its agent.

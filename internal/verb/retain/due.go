@@ -28,16 +28,10 @@ type Due struct {
 	Age      string // the age in its workflow's rule, such as "7 days"
 }
 
-// FindDue returns the sessions that are due. A session that is active in a worktree is not, nor is one
-// whose current checkpoint is pinned, nor one of a workflow that does not prune by itself.
-func FindDue(ctx context.Context, s *checkpoint.Service) ([]Due, error) {
-	found, _, err := lookForDue(ctx, s)
-	return found, err
-}
-
-// lookForDue is FindDue, and returns when the next session will be due: now if one is, or would be if
-// it were not active or pinned.
-func lookForDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time.Time, err error) {
+// findDue returns the sessions that are due, and when the next one will be: now if one is, or would be if it
+// were not active or pinned. A session that is active in a worktree is not due, nor is one whose current
+// checkpoint is pinned, nor one of a workflow that does not prune by itself.
+func findDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time.Time, err error) {
 	states, err := s.States(ctx, "")
 	if err != nil {
 		return nil, next, err
@@ -88,7 +82,7 @@ const dueFile = "due"
 
 // dueKey identifies the sessions and the settings that decide what is due.
 func dueKey(ctx context.Context, s *checkpoint.Service) (string, error) {
-	sessions, err := checkpoint.SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +151,7 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 	if err != nil || notYet(s, key) {
 		return nil, err
 	}
-	due, next, err := lookForDue(ctx, s)
+	due, next, err := findDue(ctx, s)
 	if err == nil {
 		// Without the file the next create looks again.
 		_ = s.Store.WriteFile(dueFile, []byte(key+" "+next.UTC().Format(time.RFC3339)+"\n"))
@@ -184,9 +178,9 @@ func NoneDue(ctx context.Context, s *checkpoint.Service) bool {
 	return err == nil && notYet(s, key)
 }
 
-// WarnDue is FindDue and a warning that names what it found.
+// WarnDue returns the sessions that are due, and names them in a warning.
 func WarnDue(ctx context.Context, s *checkpoint.Service) (due []Due, err error) {
-	if due, err = FindDue(ctx, s); err != nil || len(due) == 0 {
+	if due, _, err = findDue(ctx, s); err != nil || len(due) == 0 {
 		return nil, err
 	}
 	const most = 5

@@ -221,12 +221,12 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if all, err := checkpoint.SessionNames(ctx, s); err == nil && p.req.Session == "" {
+		if all, err := s.Store.Sessions(ctx); err == nil && p.req.Session == "" {
 			p.answer.Only, p.answer.Others = session, len(all)-1
 		}
 		return p.session(ctx, session)
 	}
-	sessions, err := checkpoint.SessionNames(ctx, s)
+	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) (all []string) {
 	switch kind {
 	case "session":
-		sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+		sessions, _ := s.Store.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
 		for _, session := range sessions {
 			all = append(all, string(session))
 		}
@@ -96,7 +96,7 @@ func references(ctx context.Context, s *checkpoint.Service, session, before, pre
 
 // attempts returns the names of the attempts, as fork gave them.
 func attempts(ctx context.Context, s *checkpoint.Service) []string {
-	sessions, _ := checkpoint.SessionNames(ctx, s) //nolint:errcheck // then there is nothing to complete
+	sessions, _ := s.Store.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
 	var all []string
 	for _, session := range sessions {
 		if st, err := s.Store.State(ctx, session); err == nil {

@@ -220,8 +220,7 @@ func earlierBundle(file string) (map[name.Ref]name.OID, error) {
 	}
 	header, closeFile, _, err := travel.OpenBundle(file)
 	// The message names the earlier bundle, because the user gave two files.
-	var said *checkpoint.Error
-	if errors.As(err, &said) && said.Kind == checkpoint.KindInvalid {
+	if said, is := errors.AsType[*checkpoint.Error](err); is && said.Kind == checkpoint.KindInvalid {
 		return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "read the earlier bundle %q: %v", file, said.Err)
 	}
 	if err != nil {
@@ -301,8 +300,7 @@ func (p *exportBundle) notes(ctx context.Context, entries map[string]git.Entry) 
 	if by.When.Unix() < 0 {
 		by.When = by.When.AddDate(1969, 0, 0)
 	}
-	oid, err := p.s.Repo.Commits.Write(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
-	return oid, err
+	return p.s.Repo.Commits.Write(ctx, git.Commit{Tree: tree, Author: by, Committer: by, Message: "checkpoint notes\n"})
 }
 
 // needs computes the prerequisites of the bundle: the commits at the boundary to what the

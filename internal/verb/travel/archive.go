@@ -84,8 +84,7 @@ func (c *pushRound) archiveToSend(ctx context.Context, p *remote.Plan, there *re
 	}
 	members := maps.Clone(p.Archive)
 	maps.Copy(members, there.Archived)
-	oid, err := c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
-	return oid, err
+	return c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
 }
 
 // sendFolds deletes refs at the remote that its archive now replaces. A host that keeps them causes

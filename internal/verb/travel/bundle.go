@@ -149,8 +149,8 @@ func strictly(ctx context.Context, s *checkpoint.Service) string {
 	for {
 		option := "--strict=" + strings.Join(rules, "=warn,") + "=warn"
 		_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"index-pack", "--stdin", option}, Stdin: strings.NewReader("")})
-		var said *git.Error
-		if !errors.As(err, &said) {
+		said, is := errors.AsType[*git.Error](err)
+		if !is {
 			return option
 		}
 		_, unknown, found := strings.Cut(said.Stderr, "Unhandled message id: ")

@@ -68,8 +68,7 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 		}
 		t.again, t.skipped = false, nil
 		err = t.bring(ctx, here, there)
-		var said *remote.Error
-		if errors.As(err, &said) && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
+		if said, is := errors.AsType[*remote.Error](err); is && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
 			continue
 		}
 		if err != nil {

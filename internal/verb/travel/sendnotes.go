@@ -61,10 +61,9 @@ func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, r
 // notesCommit writes a notes commit with this tree.
 func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
 	author, committer := c.s.Repo.Commits.Identity(c.s.Now())
-	oid, err := c.s.Repo.Commits.Write(ctx, git.Commit{
+	return c.s.Repo.Commits.Write(ctx, git.Commit{
 		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
 	})
-	return oid, err
 }
 
 // notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,

@@ -378,8 +378,8 @@ func (t *transfer) refused(ref name.Ref) bool {
 // unreachable converts an error of package remote to a checkpoint.Error, with a hint where the text
 // is one that git is known to print. Other errors are classified as usual.
 func unreachable(err error) error {
-	var said *remote.Error
-	if !errors.As(err, &said) {
+	said, is := errors.AsType[*remote.Error](err)
+	if !is {
 		return err
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err}
