@@ -106,6 +106,8 @@ type forking struct {
 	ignored []string
 	// made are the complete attempts.
 	made []*place
+	// foreseen are the sessions that a dry run has given away; it reserves nothing. Nil: it is none.
+	foreseen map[name.Session]bool
 }
 
 // place is one attempt while it is made.

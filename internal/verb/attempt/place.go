@@ -74,21 +74,16 @@ func Beside(s *checkpoint.Service, called string) string {
 
 // Foresee returns the attempts that Fork would make, unless another process takes a name before.
 func Foresee(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attempt, error) {
-	f := &forking{s: s, req: req}
+	f := &forking{s: s, req: req, foreseen: map[name.Session]bool{}}
 	if err := f.prepare(ctx); err != nil {
 		return nil, err
 	}
-	planned, taken := []Attempt{}, map[name.Session]bool{}
+	planned := []Attempt{}
 	for i := range max(req.Count, 1) {
-		p := f.placed(f.lettered(req.Name, i), i)
-		for n := 0; req.Name == "" && n < 26*26; n++ {
-			p = f.placed(f.stepName()+letter(n), i)
-			_, err := s.Store.State(ctx, p.Session)
-			if !taken[p.Session] && (errors.Is(err, store.ErrNoSession) || req.SessionName != "") && (isFree(p.Worktree) || req.Dir != "" && req.Count <= 1) {
-				break
-			}
+		p, err := f.reserve(ctx, i)
+		if p == nil {
+			return nil, err
 		}
-		taken[p.Session] = true
 		planned = append(planned, p.Attempt)
 	}
 	return planned, nil
@@ -161,6 +156,13 @@ func (f *forking) claim(ctx context.Context, p *place) (taken string, err error)
 	}
 	if !isFree(p.Worktree) {
 		return theDirectory, checkpoint.Usage("name a directory that does not exist: git checkpoint fork "+f.req.Ref+" DIR", "%q already exists", p.Worktree)
+	}
+	if f.foreseen != nil {
+		if f.foreseen[p.Session] {
+			return theSession, nil
+		}
+		f.foreseen[p.Session] = true
+		return "", nil
 	}
 	p.note, err = linked.Begin(f.s, linked.Note{Kind: linked.KindFork, Name: string(p.Session), Dir: p.Worktree, Session: p.Session})
 	if errors.Is(err, linked.ErrTaken) {
