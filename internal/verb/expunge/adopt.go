@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -116,18 +117,10 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 	}
 	gone := func(p record.Path) bool { return lacks(d.Tree, string(p)) }
 	s := &rec.Snapshot
-	for p := range s.Modes {
-		if gone(p) {
-			delete(s.Modes, p)
-		}
-	}
+	maps.DeleteFunc(s.Modes, func(p record.Path, _ string) bool { return gone(p) })
 	s.AtRisk = slices.DeleteFunc(s.AtRisk, func(a record.AtRisk) bool { return gone(a.Path) })
 	s.Raw = slices.DeleteFunc(s.Raw, gone)
-	for p := range d.Raw {
-		if gone(record.Path(p)) {
-			delete(d.Raw, p)
-		}
-	}
+	maps.DeleteFunc(d.Raw, func(p string, _ name.OID) bool { return gone(record.Path(p)) })
 	removed := func(p record.Path) bool { return gone(p) && lacks(head, string(p)) }
 	rec.Git.Unmerged = slices.DeleteFunc(rec.Git.Unmerged, removed)
 	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c store.Conflict) bool { return removed(record.Path(c.Path)) })

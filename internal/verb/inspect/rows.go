@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,17 +124,8 @@ func rowOf(rec *record.Record) Row {
 
 // hasWord reports whether the message or a changed path has a word, which must be in lower case.
 func hasWord(rec *record.Record, word string) bool {
-	if strings.Contains(strings.ToLower(rec.Message), word) {
-		return true
-	}
-	for _, paths := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
-		for _, path := range paths {
-			if strings.Contains(strings.ToLower(string(path)), word) {
-				return true
-			}
-		}
-	}
-	return false
+	in := func(path record.Path) bool { return strings.Contains(strings.ToLower(string(path)), word) }
+	return in(record.Path(rec.Message)) || slices.ContainsFunc(slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted), in)
 }
 
 // called fills in what people type for each row. Most are the only checkpoint of their step; then

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -93,10 +94,8 @@ func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) er
 		q.matchText(at, where, line)
 		where = rest
 	}
-	for _, paths := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
-		for _, p := range paths {
-			q.matchText(at, InPath, string(p))
-		}
+	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted) {
+		q.matchText(at, InPath, string(p))
 	}
 	talk, err := talkOf(ctx, q.s, e)
 	if talk != nil {
@@ -111,10 +110,8 @@ func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) er
 func (q *search) matchText(at Found, where, text string) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
-	for _, w := range q.words {
-		if !strings.Contains(lower, w) {
-			return
-		}
+	if slices.ContainsFunc(q.words, func(w string) bool { return !strings.Contains(lower, w) }) {
+		return
 	}
 	at.Where, at.Text = where, text
 	if where != InPath {

@@ -58,24 +58,20 @@ func AutomaticOf(s *checkpoint.Service, def *workflow.Definition, trigger string
 // OnClose plans what the workflow prunes of a session that is closed. It returns nil if
 // checkpoint.autoPrune is off, or if the rules cannot be read.
 func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) *PrunePlan {
-	plan, err := planClose(ctx, s, st, status)
+	var plan *PrunePlan
+	on := false
+	def, err := s.DefinitionFor(ctx, st)
+	if err == nil {
+		_, builtIn := workflow.Builtin(def.Name)
+		on, err = s.Settings.Bool("checkpoint.autoPrune", builtIn)
+	}
+	if err == nil && on {
+		plan, err = PlanPrune(ctx, s, PruneRequest{Session: string(st.Session), Automatic: true, Closing: status})
+	}
 	if err != nil { // a broken definition must not keep a session from being closed
 		s.Warn("nothing was pruned: " + err.Error())
 	}
 	return plan
-}
-
-// planClose is OnClose with the error.
-func planClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) (*PrunePlan, error) {
-	def, err := s.DefinitionFor(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	_, builtIn := workflow.Builtin(def.Name)
-	if on, err := s.Settings.Bool("checkpoint.autoPrune", builtIn); err != nil || !on {
-		return nil, err
-	}
-	return PlanPrune(ctx, s, PruneRequest{Session: string(st.Session), Automatic: true, Closing: status})
 }
 
 // PruneAnswer is what `prune` prints, before and after Apply.

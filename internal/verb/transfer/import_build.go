@@ -241,13 +241,11 @@ func (w *importWriter) created(p *planned, written store.Written) (journal.Event
 // differ from that one. A checkpoint without files of its own has no such list.
 func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	r, entries := p.record, w.importMap.entries
-	// Draw again while the id is taken by this import or by the session, dead checkpoints
-	// included.
-	for try := 0; r.ID == "" || w.drawn[r.ID] || w.v.State != nil && (w.v.State.Entry(r.ID) != nil || w.v.State.Dead(r.ID)); try++ {
-		if try > 64 {
-			return fmt.Errorf("no free checkpoint id at %s", r.CreatedAt)
+	for r.ID == "" || w.drawn[r.ID] {
+		var err error
+		if r.ID, err = w.s.FreeID(w.v.State, r.Step, r.CreatedAt); err != nil {
+			return err
 		}
-		r.ID = name.NewID(r.Step, r.CreatedAt, uint16(w.s.Store.Random())) // four hex digits are wanted
 	}
 	w.drawn[r.ID] = true
 	entries[p.entry].id, w.told[p.told].ID = r.ID, r.ID
