@@ -261,7 +261,7 @@ func with(message, subject string) string {
 
 // tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
 func (h *handler) tool(ctx context.Context) error {
-	label, _, err := h.save(ctx, create.Request{Trigger: triggerTool, Message: name.Clip(h.redact(h.e.Use), longestMessage)})
+	label, _, err := h.save(ctx, create.Request{Trigger: triggerTool, Words: h.words(h.e.Use)})
 	h.c.Turn.Worked = h.c.Turn.Worked || label != ""
 	h.c.Turn.Open = h.c.Turn.Open || label != "" && h.c.Turn.Tree != ""
 	return err
@@ -341,11 +341,16 @@ const longestMessage = 256
 
 // note makes a checkpoint of what changed, for an event other than a turn's.
 func (h *handler) note(ctx context.Context, trigger, message string) error {
-	_, _, err := h.save(ctx, create.Request{Trigger: trigger, Message: name.Clip(h.redact(message), longestMessage)})
+	_, _, err := h.save(ctx, create.Request{Trigger: trigger, Words: h.words(message)})
 	return err
 }
 
 func (h *handler) redact(s string) string { return clearance.Redacted(h.s, "agent's words", s) }
+
+// words returns a function that makes the message of a checkpoint, because most events find nothing to save.
+func (h *handler) words(s string) func() string {
+	return func() string { return name.Clip(h.redact(s), longestMessage) }
+}
 
 // firstWords returns the first line of a prompt, short enough for a subject.
 func firstWords(prompt string) string {

@@ -18,7 +18,7 @@ var formats string
 
 // tokenRules returns the rules of formats.txt.
 func tokenRules() []Rule {
-	var all []Rule
+	all := make([]Rule, 0, 256) // with room for those in code
 	parts := strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]")
 	for line := range strings.Lines(formats) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")

@@ -151,9 +151,9 @@ type meaning struct {
 
 // rules builds the table once, when something is scanned for the first time.
 var rules = sync.OnceValue(func() *table {
-	t := &table{}
-	at := map[string]int{}
-	var all []string
+	known := allRules()
+	t := &table{rules: make([]compiled, 0, len(known)), of: make([]meaning, 0, 1024)}
+	at, all := make(map[string]int, 1024), make([]string, 0, 1024)
 	of := func(word string) *meaning {
 		k, known := at[word]
 		if !known {
@@ -163,7 +163,7 @@ var rules = sync.OnceValue(func() *table {
 		}
 		return &t.of[k]
 	}
-	for i, r := range allRules() {
+	for i, r := range known {
 		if r.Reach == 0 {
 			r.Reach = reach
 		}
@@ -171,12 +171,12 @@ var rules = sync.OnceValue(func() *table {
 			r.Check = isRandom
 		}
 		// The pattern must match at the keyword, so it is anchored, and that of a value all of it.
-		one := compiled{Rule: r, pattern: lazily(`\A(?:` + r.Pattern + `)`)}
+		end := ""
 		if r.Named != "" {
 			t.named = append(t.named, i)
-			one.pattern = lazily(`\A(?:` + r.Pattern + `)\z`)
+			end = `\z`
 		}
-		t.rules = append(t.rules, one)
+		t.rules = append(t.rules, compiled{r, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + r.Pattern + `)` + end) })})
 		for _, word := range r.Keywords {
 			m := of(word)
 			m.rules = append(m.rules, i)

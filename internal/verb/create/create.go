@@ -362,7 +362,11 @@ func (c *captured) draft(ctx context.Context, v store.View) (*draft, error) {
 	if err := d.compose(ctx, v); err != nil {
 		return d, err
 	}
-	return d, d.refuseUnchanged(ctx)
+	if err := d.refuseUnchanged(ctx); err != nil || c.req.Words == nil {
+		return d, err
+	}
+	d.record.Message = c.req.Words()
+	return d, nil
 }
 
 // change returns what the transaction writes.

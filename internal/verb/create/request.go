@@ -95,6 +95,9 @@ type Request struct {
 	// nothing else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`
 
+	// Words makes the message, in place of Message, once it is known that there is something to save; nil: Message is it.
+	Words func() string `json:"-"`
+
 	retry bool // it failed before, and is tried again; set by Retry
 
 	// Set by Forking, Promoting, Editing and Trying. Only one of the first three is set.
