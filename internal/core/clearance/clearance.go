@@ -210,12 +210,12 @@ func keyIn(path string) ([]byte, error) {
 }
 
 // report adds the verdict of an object that was seen at a path.
-func (sc *Scanner) report(r *Report, oid name.OID, path string, v verdict) {
+func (sc *Scanner) report(r *Report, oid name.OID, path string, v guard.Result) {
 	r.Looked++
-	if v.gap != "" {
-		r.Gaps = append(r.Gaps, Gap{oid, path, v.gap})
+	if v.Gap != "" {
+		r.Gaps = append(r.Gaps, Gap{oid, path, v.Gap})
 	}
-	for _, f := range guard.At(path, v.findings) {
+	for _, f := range guard.At(path, v.Findings) {
 		reason := sc.allowed[f.Fingerprint]
 		if reason == "" && f.User != "" {
 			reason = sc.allowed[f.User]
@@ -243,7 +243,7 @@ func (sc *Scanner) File(ctx context.Context, path string, in io.Reader) (*Report
 	if err != nil {
 		return nil, err
 	}
-	sc.report(r, "", path, verdict{findings: result.Findings, gap: result.Gap})
+	sc.report(r, "", path, result)
 	return r, nil
 }
 

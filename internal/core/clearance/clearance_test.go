@@ -193,7 +193,7 @@ func TestExternal(t *testing.T) {
 		}
 		said := ""
 		for i, v := range got {
-			for _, f := range v.findings {
+			for _, f := range v.Findings {
 				said = string(rune('0'+i)) + " " + string(rune('0'+f.Line)) + " " + f.Rule
 			}
 		}

@@ -55,11 +55,11 @@ func (e *external) version() string {
 	return "external-" + hex.EncodeToString(sum[:8])
 }
 
-// scan runs the scanner once and returns a verdict for each content.
-func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]verdict, error) {
-	verdicts := make([]verdict, len(some))
+// scan runs the scanner once and returns what it found in each content.
+func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]guard.Result, error) {
+	verdicts := make([]guard.Result, len(some))
 	if err := e.leaks(ctx, some, func(i int, l leak) {
-		verdicts[i].findings = append(verdicts[i].findings, l.finding(fingerprints))
+		verdicts[i].Findings = append(verdicts[i].Findings, l.finding(fingerprints))
 	}); err != nil {
 		return nil, err
 	}

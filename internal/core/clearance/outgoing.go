@@ -119,7 +119,7 @@ func (sc *Scanner) scanAll(ctx context.Context, report *Report, open []met, info
 	if sc.external != nil {
 		return sc.scanOutside(ctx, report, open, infos)
 	}
-	verdicts := make([]verdict, len(open))
+	verdicts := make([]guard.Result, len(open))
 	err := git.Each(len(open), func(i int) (err error) {
 		switch infos[i].Type {
 		case "blob", "commit", "tag":
@@ -204,24 +204,21 @@ func (sc *Scanner) write(ctx context.Context, oid name.OID, info git.Object, w i
 }
 
 // scan returns the verdict of an object, and remembers it.
-func (sc *Scanner) scan(ctx context.Context, oid name.OID, info git.Object) (verdict, error) {
-	var result guard.Result
-	var err error
+func (sc *Scanner) scan(ctx context.Context, oid name.OID, info git.Object) (v guard.Result, err error) {
 	if info.Type == "blob" && info.Size > inMemory {
-		result, err = sc.stream(ctx, oid)
+		v, err = sc.stream(ctx, oid)
 	} else {
 		var said []byte
 		if said, err = sc.scannable(ctx, oid, info); err == nil {
-			result = sc.rules.Bytes(said)
+			v = sc.rules.Bytes(said)
 		}
 	}
 	if err != nil {
-		return verdict{}, err
+		return v, err
 	}
-	v := verdict{findings: result.Findings, gap: result.Gap}
 	// A verdict is kept per object, so the check of the size is part of it.
-	if result.Binary && info.Size > binaryMax {
-		v.gap = "it is a large binary file"
+	if v.Binary && info.Size > binaryMax {
+		v.Gap = "it is a large binary file"
 	}
 	sc.verdicts.add(oid, v)
 	return v, nil

@@ -38,7 +38,7 @@ func (sc *Scanner) outside(ctx context.Context, report *Report, named []lfs.Name
 }
 
 // scanFile returns the verdict of a file with content of git-lfs.
-func (sc *Scanner) scanFile(ctx context.Context, n lfs.Named, file string) (v verdict, err error) {
+func (sc *Scanner) scanFile(ctx context.Context, n lfs.Named, file string) (v guard.Result, err error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return v, err
@@ -55,15 +55,11 @@ func (sc *Scanner) scanFile(ctx context.Context, n lfs.Named, file string) (v ve
 		}
 		return got[0], nil
 	}
-	var result guard.Result
-	if result, err = sc.rules.Reader(in); err != nil {
-		return v, err
+	v, err = sc.rules.Reader(in)
+	if v.Binary && n.Size > binaryMax {
+		v.Gap = "it is a large binary file"
 	}
-	v = verdict{findings: result.Findings, gap: result.Gap}
-	if result.Binary && n.Size > binaryMax {
-		v.gap = "it is a large binary file"
-	}
-	return v, nil
+	return v, err
 }
 
 // outsideOf returns what git-lfs has of the files below tips.

@@ -2,14 +2,13 @@ package clearance
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -17,16 +16,9 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// verdict is the result of scanning one object. It does not depend on the object's path.
-type verdict struct {
-	findings []guard.Finding
-	// gap is the reason why a part was not scanned; empty: all of it was.
-	gap string
-}
-
 // verdicts stores the results in a text file. The first line names the scanner and the
 // keys; if either has changed, the file is started again. Each further line is an object id
-// with its findings, "dir" with a directory that was warned about, or "below" with commits below
+// with its guard.Result as JSON, "dir" with a directory that was warned about, or "below" with commits below
 // which nothing was found. The file is a cache and lines are only appended, so processes need no
 // lock: a lost or torn line costs another scan.
 //
@@ -42,7 +34,7 @@ type verdicts struct {
 	text     string            // lines of the file, each after a newline
 	searches int               // how often text was searched
 	lines    map[string]string // once it was searched often: what follows the first word of each line
-	known    map[name.OID]verdict
+	known    map[name.OID]guard.Result
 	noted    map[string]bool // lines that name no object
 	added    []name.OID      // those of known that the file lacks
 	notes    []string        // those of noted that the file lacks
@@ -59,8 +51,8 @@ const (
 // openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	sum := sha256.Sum256(bytes.Join(keys, nil))
-	v := &verdicts{path: path, known: map[name.OID]verdict{}, noted: map[string]bool{}}
-	v.head = "guard 2 " + scanner + " " + hex.EncodeToString(sum[:4]) + "\n"
+	v := &verdicts{path: path, known: map[name.OID]guard.Result{}, noted: map[string]bool{}}
+	v.head = "guard 3 " + scanner + " " + hex.EncodeToString(sum[:4]) + "\n"
 	v.fresh = !v.isUsable()
 	v.read = v.fresh
 	return v
@@ -92,13 +84,12 @@ func (v *verdicts) load() {
 	}
 }
 
-// index finds where the complete lines are.
+// index finds where the lines are.
 func (v *verdicts) index() {
 	v.lines = make(map[string]string, strings.Count(v.text, "\n"))
 	for line := range strings.SplitSeq(v.text, "\n") {
-		if first, rest, _ := strings.Cut(line, " "); strings.HasSuffix(rest, ".") {
-			v.lines[first] = rest
-		}
+		first, rest, _ := strings.Cut(line, " ")
+		v.lines[first] = rest
 	}
 }
 
@@ -111,39 +102,15 @@ func (v *verdicts) search(oid name.OID) {
 	}
 }
 
-// readLine parses what follows the object id in a line. A complete line ends with a period, so a
-// torn one is ignored.
+// readLine parses what follows the object id in a line. A torn line is no JSON, so it is ignored.
 func (v *verdicts) readLine(oid name.OID, text string) {
-	text, complete := strings.CutSuffix(text, ".")
-	if !complete {
-		return
+	var one guard.Result
+	if json.Unmarshal([]byte(text), &one) == nil {
+		v.known[oid] = one
 	}
-	if text == "" { // most files have nothing
-		v.known[oid] = verdict{}
-		return
-	}
-	var one verdict
-	for field := range strings.SplitSeq(text, "\t") {
-		if gap, is := strings.CutPrefix(field, "gap "); is {
-			one.gap = gap
-		} else if f, ok := parseFinding(field); ok {
-			one.findings = append(one.findings, f)
-		}
-	}
-	v.known[oid] = one
 }
 
-// parseFinding parses "<line> <rule> <fingerprint> <user's fingerprint or -> [guess]".
-func parseFinding(text string) (guard.Finding, bool) {
-	fields := strings.Fields(text)
-	if len(fields) < 4 {
-		return guard.Finding{}, false
-	}
-	line, err := strconv.Atoi(fields[0])
-	return guard.Finding{Line: line, Rule: fields[1], Fingerprint: fields[2], User: strings.TrimPrefix(fields[3], "-"), Guess: len(fields) > 4}, err == nil
-}
-
-func (v *verdicts) of(oid name.OID) (verdict, bool) {
+func (v *verdicts) of(oid name.OID) (guard.Result, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load()
@@ -163,27 +130,11 @@ func (v *verdicts) of(oid name.OID) (verdict, bool) {
 	return one, known
 }
 
-func (v *verdicts) add(oid name.OID, one verdict) {
+func (v *verdicts) add(oid name.OID, one guard.Result) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.known[oid] = one
 	v.added = append(v.added, oid)
-}
-
-// line is what the file says of an object.
-func (one verdict) line(oid name.OID) string {
-	var fields []string
-	for _, f := range one.findings {
-		field := fmt.Sprintf("%d %s %s %s", f.Line, f.Rule, f.Fingerprint, cmp.Or(f.User, "-"))
-		if f.Guess {
-			field += " guess"
-		}
-		fields = append(fields, field)
-	}
-	if one.gap != "" {
-		fields = append(fields, "gap "+one.gap)
-	}
-	return string(oid) + " " + strings.Join(fields, "\t") + ".\n"
 }
 
 // has reports whether a line that names no object was noted.
@@ -222,7 +173,11 @@ func (v *verdicts) save() error {
 		text.WriteString(v.head)
 	}
 	for _, oid := range v.added {
-		text.WriteString(v.known[oid].line(oid))
+		one, err := json.Marshal(v.known[oid])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "%s %s\n", oid, one)
 	}
 	for _, line := range v.notes {
 		text.WriteString(line + "\n")

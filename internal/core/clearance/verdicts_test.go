@@ -2,6 +2,7 @@ package clearance
 
 import (
 	"crypto/sha1"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,17 +30,17 @@ func TestUsuallyIgnored(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "guard")
 	oid := func(n int) name.OID { return name.OID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, n)))) }
-	leak := verdict{findings: []guard.Finding{{Line: 3, Rule: "aws", Fingerprint: "f00d", Guess: true}, {Line: 9, Rule: "key", Fingerprint: "beef", User: "cafe"}}, gap: "too large"}
+	leak := guard.Result{Findings: []guard.Finding{{Line: 3, Rule: "aws", Fingerprint: "f00d", Guess: true}, {Line: 9, Rule: "key", Fingerprint: "beef", User: "cafe"}}, Gap: "too large"}
 	const all = 3 * maxSearches
 	first := openVerdicts(file, "scanner", []byte("key"))
 	for n := range all {
-		one := verdict{}
+		one := guard.Result{}
 		if n%7 == 0 {
 			one = leak
 		}
 		first.add(oid(n), one)
 	}
-	forged := "a\n" + string(oid(all+1)) + " .\n/node_modules" // not a verdict
+	forged := "a\n" + string(oid(all+1)) + " {}\n/node_modules" // not a verdict
 	for _, dir := range []string{"a dir", forged} {
 		if !first.isFirst(dir) || first.isFirst(dir) {
 			t.Errorf("tell %q: not once", dir)
@@ -53,15 +54,18 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	torn := leak.line(oid(all))
-	fmt.Fprintf(f, "%s\n%s%s", torn[:len(torn)/2], torn, leak.line(oid(all + 1))[:50])
+	told, err := json.Marshal(leak)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "%s %s\n%s %s\n%s %s", oid(all), told[:len(told)/2], oid(all), told, oid(all+1), told[:50])
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, ask := range [][2]int{{all, all + 2}, {0, all + 2}, {7, 8}} {
 		next := openVerdicts(file, "scanner", []byte("key"))
 		for n := ask[0]; n < ask[1]; n++ {
-			want := verdict{}
+			want := guard.Result{}
 			if n%7 == 0 || n == all {
 				want = leak
 			}
@@ -86,7 +90,7 @@ func TestVerdicts(t *testing.T) {
 	if _, known := again.of(oid(0)); known {
 		t.Error("a file that is too large is used")
 	}
-	again.add(oid(0), verdict{})
+	again.add(oid(0), guard.Result{})
 	if err := again.save(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
 )
 
@@ -37,13 +38,12 @@ func (w *Watch) Look(file string, oid name.OID, content []byte) {
 // verdictOf returns the verdict of an object, and whether it is remembered. It is empty if the content
 // is not at hand or too large. Scanning a small file takes less time than reading what is
 // remembered, so only one with a finding is looked up.
-func (w *Watch) verdictOf(oid name.OID, content []byte) (v verdict, known bool) {
+func (w *Watch) verdictOf(oid name.OID, content []byte) (v guard.Result, known bool) {
 	if content == nil || len(content) > atSave {
 		return w.scanner.verdicts.of(oid)
 	}
-	result := w.scanner.rules.Bytes(content)
-	v = verdict{findings: result.Findings, gap: result.Gap}
-	if len(v.findings) > 0 || v.gap != "" {
+	v = w.scanner.rules.Bytes(content)
+	if len(v.Findings) > 0 || v.Gap != "" {
 		if old, known := w.scanner.verdicts.of(oid); known {
 			return old, true
 		}

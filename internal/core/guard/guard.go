@@ -25,18 +25,18 @@ type Finding struct {
 	// By the repository's key, see Scanner.
 	Fingerprint string
 	// By the user's key; empty without one.
-	User string
+	User string `json:",omitempty"`
 	// Guess marks a finding that goes by a name or place and not by a format of its own;
 	// see At.
-	Guess bool
+	Guess bool `json:",omitempty"`
 }
 
 // Result is the outcome of a scan.
 type Result struct {
-	Findings []Finding
-	Binary   bool // rules for text were not applied
+	Findings []Finding `json:",omitempty"`
+	Binary   bool      `json:"-"` // rules for text were not applied
 	// Why a part was not scanned; empty: all was.
-	Gap string
+	Gap string `json:",omitempty"`
 }
 
 // Scanner looks for secrets. Fingerprints are made with its keys. An unkeyed hash of a
