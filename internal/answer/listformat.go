@@ -1,13 +1,16 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -17,6 +20,7 @@ type Formatted struct {
 	Sessions []inspect.Listing
 	Format   string
 	Null     bool
+	Fields   map[name.OID]map[string]string // by commit, what GitPlaceholders stand for
 }
 
 func (a Formatted) shows() any { return Listed{Sessions: a.Sessions}.shows() }
@@ -27,11 +31,19 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // CheckFormat returns an error that names a placeholder that is not known.
 func CheckFormat(format string) error {
 	for _, found := range placeholder().FindAllString(format, -1) {
-		if _, known := expand(found, inspect.Item{}, render.View{}); !known {
+		if _, known := expand(found, inspect.Item{}, render.View{}); !known && !gits().MatchString(found) {
 			return fmt.Errorf("--format does not know %q", found)
 		}
 	}
 	return nil
+}
+
+// gits matches the placeholders that git fills in from the commit of a checkpoint.
+var gits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%([ac][NeElLdDis]|cn|[TtPpDdf])$`) })
+
+// GitPlaceholders returns those of a format that git fills in.
+func GitPlaceholders(format string) []string {
+	return slices.DeleteFunc(placeholder().FindAllString(format, -1), func(found string) bool { return !gits().MatchString(found) })
 }
 
 // text writes the checkpoints, in a format of the user's and as they are for programs.
@@ -44,7 +56,7 @@ func (a Formatted) text(p *page) {
 		for _, item := range newestFirst(l.Items) {
 			text := placeholder().ReplaceAllStringFunc(a.Format, func(found string) string {
 				value, _ := expand(found, item, p.view)
-				return value
+				return cmp.Or(value, a.Fields[item.Commit][found])
 			})
 			if p.view.Layout == render.Aligned {
 				text = render.EscapeLines(text)
@@ -70,7 +82,7 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 	if message == "" {
 		message = item.Message
 	}
-	subject, _, _ := strings.Cut(message, "\n")
+	subject, body, _ := strings.Cut(message, "\n")
 	switch found {
 	case "%h":
 		value = item.Commit.Short()
@@ -86,6 +98,8 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 		value = message
 	case "%(subject)", "%s":
 		value = subject
+	case "%b":
+		value = strings.TrimSpace(body)
 	case "%(time)", "%aI", "%cI":
 		value = render.UTC(item.CreatedAt.Time)
 	case "%at", "%ct":

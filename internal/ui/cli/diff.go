@@ -24,9 +24,9 @@ type DiffCmd struct {
 	whereFlag
 	sessionFlag
 	ExitCode   bool `help:"Exit with code 2 if there are differences."`
-	Stat       bool `brief:"" xor:"form" help:"Print only git's statistics of the files."`
-	NameStatus bool `brief:"" xor:"form" help:"Print only git's list of changed files."`
-	Patch      bool `brief:"" xor:"form" short:"p" help:"Print only git's diff of the files. Other options of git diff do so, too: --word-diff, -w, -S..."`
+	Stat       bool `brief:"" xor:"form" apart:"json" help:"Print only git's statistics of the files."`
+	NameStatus bool `brief:"" xor:"form" apart:"json" help:"Print only git's list of changed files."`
+	Patch      bool `brief:"" xor:"form" apart:"json" short:"p" help:"Print only git's diff of the files. Other options of git diff do so, too: --word-diff, -w, -S..."`
 	gitFlags
 	filesFlag
 	jsonFlag
@@ -34,7 +34,7 @@ type DiffCmd struct {
 
 // gitFlags are options that are passed to git diff.
 type gitFlags struct {
-	Git []string `name:"git-option" hidden:"" sep:"none" help:"Option of git diff, which makes the answer git's."`
+	Git []string `name:"git-option" hidden:"" apart:"json" sep:"none" help:"Option of git diff, which makes the answer git's."`
 }
 
 // Run prints the differences. With --exit-code it ends with code 2 if there are any.

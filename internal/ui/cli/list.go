@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
@@ -22,15 +23,15 @@ type ListCmd struct {
 	Trigger string `group:"workflow" placeholder:"<name>" complete:"trigger" help:"Only checkpoints with this trigger."`
 	Status  string `group:"workflow" placeholder:"<name>" complete:"status" help:"Only checkpoints with this status."`
 	Step    *int   `group:"workflow" placeholder:"<n>" help:"Only checkpoints of this step."`
-	Since   string `brief:"" placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, or an age such as 30d, 12h or \"2 hours ago\"."`
+	Since   string `brief:"" placeholder:"<time>" help:"Only checkpoints made since then: a date, a time, an age such as 30d or 12h, or as for git \"2 hours ago\" or \"last friday\"."`
 	Where   string `group:"workflow" placeholder:"<expression>" help:"Only live checkpoints that make this expression over the record true."`
 	Hidden  bool   `brief:"" help:"Also list safety, discarded and invalid checkpoints, which a terminal and --where leave out."`
 	Columns string `brief:"" placeholder:"tokens" help:"Add a column: tokens, what each turn of an agent took, and its price."`
 	Grep    string `brief:"" placeholder:"<word>" help:"Only checkpoints whose message or a changed path has this word, in any case."`
 	Limit   *int   `brief:"" short:"n" placeholder:"<n>" help:"Only this many, the newest; -5 is short for -n 5, and 0 means all. At a terminal the default is a screenful."`
 	Reverse bool   `help:"List the oldest first."`
-	Format  string `group:"program" placeholder:"<format>" help:"Print each as this text, with %(number), %(id), %(message), %(subject), %(time), %(session) and %(by), and git's %h, %H, %s, %B, %aI, %ct, %ar, %an, %n and %x00."`
-	Null    bool   `short:"z" group:"program" help:"End each with a NUL; without --format: number, time, session, by and message with tabs between."`
+	Format  string `group:"program" apart:"json" placeholder:"<format>" help:"Print each as this text, with %(number), %(id), %(message), %(subject), %(time), %(session) and %(by), and git's %h, %H, %s, %b, %B, %ad, %aI, %ct, %ar, %an, %ae, %P, %T, %n, %x00 and the like."`
+	Null    bool   `short:"z" group:"program" apart:"json" help:"End each with a NUL; without --format: number, time, session, by and message with tabs between."`
 	jsonFlag
 }
 
@@ -41,10 +42,14 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	rest := c.suit(app, &req)
-	if c.Format != "" && !app.json {
+	if c.Format != "" {
 		req.Detail = inspect.DetailRows
 	}
-	return app.serve(ctx, func(s *checkpoint.Service) error {
+	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
+		ask := func(text string) (time.Time, error) { return inspect.GitTime(ctx, s, text) }
+		if req.Since, err = since(c.Since, app.now(), ask); err != nil {
+			return err
+		}
 		found, err := inspect.List(ctx, s, req)
 		if err != nil {
 			return err
@@ -67,7 +72,11 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 			}
 		}
 		if c.Format != "" {
-			return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null})
+			fields, err := inspect.CommitFields(ctx, s, found, answer.GitPlaceholders(c.Format))
+			if err != nil {
+				return err
+			}
+			return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null, Fields: fields})
 		}
 		// A rollback whose process was killed left files in a mixed state; the list says so on top.
 		unfinished, err := inspect.UnfinishedRollback(s)
@@ -88,10 +97,6 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 
 // request checks the flags and says what they ask for.
 func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
-	from, err := since(c.Since, app.now())
-	if err != nil {
-		return req, err
-	}
 	if c.Limit != nil && *c.Limit < 0 {
 		return req, usage.Error("--limit must be a number of 1 or more, or 0 for all")
 	}
@@ -100,12 +105,12 @@ func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
 	}
 	req = inspect.ListRequest{
 		Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
+		Step: c.Step, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
 	}
 	if c.Null {
 		c.Format = cmp.Or(c.Format, "%(number)%x09%(time)%x09%(session)%x09%(by)%x09%(message)")
 	}
-	if c.Format != "" && !app.json {
+	if c.Format != "" {
 		if err := answer.CheckFormat(c.Format); err != nil {
 			return req, usage.Error(err.Error(), "git checkpoint list -h shows its usage")
 		}

@@ -19,9 +19,9 @@ type ShowCmd struct {
 	whereFlag
 	sessionFlag
 	Get    string `group:"program" xor:"form" placeholder:"<path>" help:"Print one value of the record, by its path (GJSON syntax)."`
-	Output string `group:"program" xor:"form" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
-	Stat   bool   `xor:"form" help:"Print git's statistics of the files that changed."`
-	Patch  bool   `xor:"form" short:"p" help:"Print git's diff of the files that changed. Other options of git diff do so, too: --name-only, --word-diff, -w, -S..."`
+	Output string `group:"program" xor:"form" apart:"json" placeholder:"<name>" complete:"output" help:"Print an output, byte for byte."`
+	Stat   bool   `xor:"form" apart:"json" help:"Print git's statistics of the files that changed."`
+	Patch  bool   `xor:"form" apart:"json" short:"p" help:"Print git's diff of the files that changed. Other options of git diff do so, too: --name-only, --word-diff, -w, -S..."`
 	gitFlags
 	jsonFlag
 }

@@ -3,8 +3,9 @@ package cli
 import (
 	"fmt"
 	"reflect"
-	"strconv"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -35,17 +36,20 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 	return err
 }
 
-// since parses the point in time of --since: RFC 3339, a local date or date and time, or how long
-// ago it was (30d, 12h), as for prune --older-than. An empty text gives the zero time.
-func since(text string, now time.Time) (time.Time, error) {
+// gitsWords matches a time of git's words, such as "last friday" or "2 hours", or a date with slashes or dots. git takes
+// any other word for now, without an error.
+var gitsWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^([\d:,+/. -]|(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|sun|mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?)(\w*(uary|ch|il|ust|ember|ober|day)\b|\b)|(second|minute|hour|day|week|month|year)s?\b|(yesterday|today|now|noon|midnight|tea|never|last|ago|at|on|am|pm|utc|gmt|one|two|three|four|five|six|seven|eight|nine|ten)\b|(st|nd|rd|th)\b)+$`)
+})
+
+// since parses the point in time of --since: RFC 3339, a local date or date and time, how long ago it was (30d, 12h), as
+// for prune --older-than, or what asks, which is git, makes of git's words. An empty text gives the zero time.
+func since(text string, now time.Time, asks func(string) (time.Time, error)) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	if age, err := workflow.ParseAge(text); err == nil {
 		return now.Add(-age), nil
-	}
-	if t, ok := ago(strings.ToLower(text), now); ok {
-		return t, nil
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
@@ -56,42 +60,9 @@ func since(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
+	if gitsWords().MatchString(text) && strings.Trim(text, "0123456789-: ") != "" {
+		return asks(text)
+	}
 	return time.Time{}, usage.Error(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
-		"write 2026-11-20, 2026-11-20T09:43:11Z, or an age such as 30d, 12h or \"2 hours ago\"")
-}
-
-// ago parses how git says a time before now: "2 hours ago", "1.week.ago", "yesterday".
-func ago(text string, now time.Time) (time.Time, bool) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '.' })
-	if len(words) == 1 && words[0] == "yesterday" {
-		return now.AddDate(0, 0, -1), true
-	}
-	if len(words) < 3 || len(words)%2 == 0 || words[len(words)-1] != "ago" {
-		return now, false
-	}
-	for i := 0; i+1 < len(words); i += 2 {
-		n, err := strconv.Atoi(words[i])
-		if err != nil || n < 0 || n > 1e6 {
-			return now, false
-		}
-		switch strings.TrimSuffix(words[i+1], "s") {
-		case "second":
-			now = now.Add(-time.Duration(n) * time.Second)
-		case "minute":
-			now = now.Add(-time.Duration(n) * time.Minute)
-		case "hour":
-			now = now.Add(-time.Duration(n) * time.Hour)
-		case "day":
-			now = now.AddDate(0, 0, -n)
-		case "week":
-			now = now.AddDate(0, 0, -7*n)
-		case "month":
-			now = now.AddDate(0, -n, 0)
-		case "year":
-			now = now.AddDate(-n, 0, 0)
-		default:
-			return now, false
-		}
-	}
-	return now, true
+		"write 2026-11-20, 2026-11-20T09:43:11Z, an age such as 30d or 12h, or as for git \"2 hours ago\" or \"last friday\"")
 }

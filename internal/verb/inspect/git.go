@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -60,6 +61,44 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 0, err
+}
+
+// GitTime returns the time that git takes a text for, from the clock of the service. git takes unknown words for now.
+func GitTime(ctx context.Context, s *checkpoint.Service, text string) (time.Time, error) {
+	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--since=" + text}, Env: []string{"GIT_TEST_DATE_NOW=" + strconv.FormatInt(s.Now().Unix(), 10)}})
+	if err != nil {
+		return time.Time{}, err
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(strings.TrimPrefix(string(res.Stdout), "--max-age=")), 10, 64)
+	return time.Unix(seconds, 0), err
+}
+
+// CommitFields returns what git prints of the commits in lists for placeholders of git log, by commit and placeholder.
+func CommitFields(ctx context.Context, s *checkpoint.Service, lists []Listing, placeholders []string) (map[name.OID]map[string]string, error) {
+	fields, commits := map[name.OID]map[string]string{}, ""
+	for _, l := range lists {
+		for _, item := range l.Items {
+			commits += string(item.Commit) + "\n"
+		}
+	}
+	if len(placeholders) == 0 || commits == "" {
+		return fields, nil
+	}
+	res, err := s.Repo.Run(ctx, git.Cmd{
+		Args: []string{"log", "--no-walk=unsorted", "--no-show-signature", "--ignore-missing", "--stdin", "-z", "--format=%H%x01" + strings.Join(placeholders, "%x01")}, Stdin: strings.NewReader(commits),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(string(res.Stdout), "\x00") {
+		words := strings.Split(line, "\x01")
+		of := map[string]string{}
+		for i, p := range placeholders[:min(len(placeholders), len(words)-1)] {
+			of[p] = words[i+1]
+		}
+		fields[name.OID(words[0])] = of
+	}
+	return fields, nil
 }
 
 // ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and

@@ -88,8 +88,20 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		}
 		line = append(line, arg)
 	}
-	to.In, to.Env = strings.NewReader(tips.String()), env
-	return pass(ctx, s, line, to)
+	var said bytes.Buffer
+	told := to.Err
+	to.In, to.Env, to.Err = strings.NewReader(tips.String()), env, &said
+	code, err := pass(ctx, s, line, to)
+	text, _, _ := strings.Cut(strings.TrimPrefix(said.String(), "fatal: "), "\n")
+	if _, rest, unknown := strings.Cut(text, "ambiguous argument '"); code == 128 && unknown {
+		word, _, _ := strings.Cut(rest, "'")
+		return 1, checkpoint.UnknownCheckpointError(st.Session, st, word)
+	}
+	if code == 128 {
+		return 1, checkpoint.Usage("options and paths are those of git log; git checkpoint list --json is for programs", "%s", text)
+	}
+	_, _ = told.Write(said.Bytes()) // if stderr cannot be written, nobody can be told
+	return code, err
 }
 
 // valued are options of git log that take the next word.

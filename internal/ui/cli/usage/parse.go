@@ -117,7 +117,11 @@ func parted(parsed *kong.Context, last *kong.Positional, rest []string) error {
 			}
 			names := func(tag string) bool { return slices.Contains(strings.Split(flag.Tag.Get(tag), ","), value.Name) }
 			if names("apart") || flag.Tag.Has("with") && !common && !names("with") {
-				return Error(cmp.Or(said, "<"+value.Name+">")+" cannot be used with --"+flag.Name, callOf(parsed.Selected())+" -h shows its usage")
+				with := "--" + flag.Name
+				if flag.Name == gitOption {
+					with = flag.Target.Index(0).String()
+				}
+				return Error(cmp.Or(said, "<"+value.Name+">")+" cannot be used with "+with, callOf(parsed.Selected())+" -h shows its usage")
 			}
 		}
 	}
