@@ -135,7 +135,7 @@ func (a Stands) here(p *page) {
 	p.fields(
 		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status, s.Stays))},
 		field{"Topic", say(s.Topic)},
-		field{"Current", p.current(s)},
+		field{when(s.Nowhere, "Newest") + when(!s.Nowhere, "Current"), p.current(s)},
 		field{"Elsewhere", p.elsewhere(s.Heads)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
 		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d "+when(p.view.Layout == render.Aligned, "left behind")+when(p.view.Layout != render.Aligned, "discarded"), s.Discarded)))},
@@ -151,7 +151,7 @@ func (a Stands) here(p *page) {
 	if s.Damaged != "" { // what changed is not known
 		return
 	}
-	p.firstFiles(fmt.Sprintf("Changed since (%s)", render.Count(len(s.Changed), "file", "files")), s.Changed, statusFiles)
+	p.firstFiles(fmt.Sprintf(when(s.Nowhere, "Not as there (%s)")+when(!s.Nowhere, "Changed since (%s)"), render.Count(len(s.Changed), "file", "files")), s.Changed, statusFiles)
 	p.moved(s.Repositories)
 	p.workers(s.Workers)
 }

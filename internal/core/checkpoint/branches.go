@@ -19,7 +19,6 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -305,21 +304,19 @@ func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.
 	return false
 }
 
-// Renamed reports whether the branch of a session is gone and its newest step was made on a commit of the
-// branch that is worked on: the branch has another name now.
+// Renamed reports whether the branch of a session has the name now of the branch that is worked on: git says so in the reflog of
+// that. Where there is none, or it has expired, nobody knows, and a new branch begins a session of its own.
 func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
-	e, branch := st.CurrentEntry(), s.workBranch()
-	if e == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
+	branch := s.workBranch()
+	if st.CurrentEntry() == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
 		return false
 	}
-	if _, err := s.Repo.Refs.Resolve(ctx, name.Ref(st.Branch)); !errors.Is(err, git.ErrMissing) {
-		return false
+	log, known := s.reflogs.Load(branch)
+	if !known {
+		log, _ = s.Repo.Output(ctx, "reflog", "show", "--format=%gs", string(branch), "--") //nolint:errcheck // then it has none
+		s.reflogs.Store(branch, log)
 	}
-	rec, err := s.ReadRecord(ctx, e)
-	if err != nil {
-		return false
-	}
-	return s.HeadContains(ctx, rec.Git.Head)
+	return strings.Contains(log.(string), "renamed "+st.Branch+" to ") //nolint:forcetypeassert // stored above
 }
 
 // HeadContains reports whether HEAD is at a commit or descends from it. No commit, "", is in every history.

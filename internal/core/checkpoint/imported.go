@@ -37,11 +37,14 @@ type ImportedFrom struct {
 	Files  map[string]name.OID `json:"files"`
 }
 
-// importTrailers returns the trailers for an event that names a checkpoint that was imported or joins a line, or nil. They
+// importTrailers returns the trailers for an event that names a checkpoint that was imported, joins a line or stands on HEAD, or nil. They
 // come from the record, so that they outlive the journal.
 func importTrailers(r *record.Record) []journal.Trailer {
 	if head, joins := record.Joins.Of(r.Extra); joins && head != "" {
 		return []journal.Trailer{{Key: journal.TrailerJoins, Value: string(head)}}
+	}
+	if base, _ := record.Base.Of(r.Extra); base == record.BaseHead {
+		return []journal.Trailer{{Key: journal.TrailerBase, Value: base}}
 	}
 	// A member of this name in another form was written by another program. It is not ours.
 	from, ours := ImportedMember.Of(r.Extra)

@@ -80,20 +80,23 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 		return nil, err
 	}
 	if len(entries) > 0 {
-		return found.only(ref, entries)
+		return s.only(ctx, found, ref, entries)
 	}
 	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
 		return got, err
 	}
 	for _, rule := range []func(*journal.State, string) []*journal.Entry{byPrefix, byCommit} {
 		if entries := rule(state, ref); len(entries) > 0 {
-			return found.only(ref, entries)
+			return s.only(ctx, found, ref, entries)
 		}
 	}
 	if got, err := s.byOthersID(ctx, found, session, ref); got != nil || err != nil {
 		return got, err
 	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
+		if here := preferHere(state, discarded); len(here) == 1 && state.Here()[here[0].Place] {
+			return s.only(ctx, found, ref, here) // somebody else left it behind; its files are here
+		}
 		return nil, newDiscardedError(ctx, s, found, ref, discarded)
 	}
 	entries = bySafetyPrefix(state, ref)
@@ -101,7 +104,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 		entries = append(entries, e)
 	}
 	if len(entries) > 0 {
-		return found.only(ref, entries)
+		return s.only(ctx, found, ref, entries)
 	}
 	if before := s.continued(ctx, state); before != nil && numberPattern().MatchString(ref) {
 		return s.resolveIn(ctx, before, session, ref)
@@ -111,7 +114,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 
 // only completes f with the single match. More than one is an error of KindUsage that lists the
 // first ten.
-func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
+func (s *Service) only(ctx context.Context, f *Found, ref string, entries []*journal.Entry) (*Found, error) {
 	if len(entries) == 1 {
 		f.Entry = entries[0]
 		return f, nil
@@ -122,7 +125,7 @@ func (f *Found) only(ref string, entries []*journal.Entry) (*Found, error) {
 			e.Hints = append(e.Hints, "…")
 			break
 		}
-		e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", c.Checkpoint, CalledBy(c)))
+		e.Hints = append(e.Hints, fmt.Sprintf("%s %s, %s", c.Checkpoint, s.Mentioned(ctx, f.State, c), c.Event().By()))
 	}
 	return nil, e
 }

@@ -79,7 +79,7 @@ func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref str
 		return byWrittenID(st, ref)
 	}
 	if e := rule(found.State, ref); e != nil {
-		return found.only(ref, []*journal.Entry{e})
+		return s.only(ctx, found, ref, []*journal.Entry{e})
 	}
 	return ownElsewhere(ctx, s, session, ref, rule)
 }

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"git-checkpoint/internal/format/journal"
@@ -68,7 +69,8 @@ type Service struct {
 
 	Between func(step string) // see Options.Between
 
-	options Options // as given to Open, with the defaults
+	options Options  // as given to Open, with the defaults
+	reflogs sync.Map // of branches, as Renamed read them
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The

@@ -133,6 +133,25 @@ func (f *fold) joins(x int32) int32 {
 	return none
 }
 
+// TrailerBase is an extra trailer of a create, with any value: it does not have the files of the one before it, see record.Base.
+const TrailerBase = "Base"
+
+// notHere marks what is before those checkpoints of the line here that do not have the files of the one before them. Only the
+// first one of a worktree may be such.
+func (f *fold) notHere(marked, here []bool) {
+	seen := map[string]bool{}
+	for i := range f.first {
+		at := f.naming(i)
+		id := f.log.text(at, textWorktreeID)
+		if id == "" || seen[id] || f.node(i).safety {
+			continue
+		}
+		if seen[id] = true; here[i] && slices.ContainsFunc(f.event(at).Extra, func(t Trailer) bool { return t.Key == TrailerBase }) {
+			f.line(marked, f.before(int32(i)))
+		}
+	}
+}
+
 // joined is line with the lines that were joined. What a rollback leaves behind does not count these.
 func (f *fold) joined(marked []bool, from ...int32) []bool {
 	for open := from; len(open) > 0; {
@@ -264,7 +283,7 @@ func (s *State) OnLine(e *Entry) []bool {
 
 // listsTo returns what a rollback to an entry leaves behind and what it brings back. What comes after it
 // on the line here is left, or all of that line which is not before the entry, if that was left behind
-// itself; but nothing that another head is built on. The entry comes back with what is before it. Where
+// itself; but nothing that another head is built on, and nothing whose files were never here. The entry comes back with what is before it. Where
 // the worktree stands nowhere, it leaves only what no worktree made: imported checkpoints.
 func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
 	now, back := f.replay(nil), f.line(make([]bool, len(f.first)), chosen)
@@ -275,6 +294,7 @@ func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
 		}
 	}
 	keep := f.elsewhere(here)
+	f.notHere(keep, here)
 	leaves := here[chosen] || !now.live[chosen]
 	for i := range f.first {
 		switch x := int32(i); {

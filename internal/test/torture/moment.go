@@ -17,6 +17,8 @@ import (
 
 // moment is the state of a worktree, and what a capture of it has to hold by the design.
 type moment struct {
+	idle bool // the last command had nothing to do, so it did not write the index
+
 	// The worktree by path relative to its top, without .git.
 	disk disk
 	// What a capture holds and gives back.

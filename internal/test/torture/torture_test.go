@@ -220,7 +220,7 @@ func TestWalksAreWatched(t *testing.T) {
 		cs.Setup = append(cs.Setup, "git worktree add -q ../linked -b other")
 		cs.Ops = []Op{
 			{Verb: "create", Tree: "repo", Slot: 1}, {Verb: "sh", Tree: "repo", Line: put("a", `two\n`)},
-			{Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "undo", Tree: "repo", Args: []string{"2"}},
+			{Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "sh", Tree: "repo", Line: put("a", `three\n`)}, {Verb: "rollback", Tree: "repo", Slot: 1}, {Verb: "undo", Tree: "repo", Args: []string{"2"}},
 		}
 		found, err := o.try(t.Context(), cs, map[string]int{})
 		if err != nil || found == nil || !strings.HasPrefix(found.What, says) {

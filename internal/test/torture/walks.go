@@ -6,6 +6,7 @@ package torture
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -124,7 +125,11 @@ func (c *run) strollThrough(op Op) error {
 		}
 		return err
 	}
-	// The rollback is a new level, and there is nothing to redo any more.
+	// A rollback that had something to do is a new level, and there is nothing to redo any more.
+	var got struct{ From, To, Safety string }
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Safety == "" && got.From == got.To {
+		return err
+	}
 	left := stepOfWalk{before, to.id}
 	if has(op.Args, "--state-only") {
 		left.disk = ""

@@ -77,7 +77,8 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	// that nobody could undo further.
 	walks := len(planned.Plan.Levels) > 0
 	switch {
-	case planned.Plan.Empty && !walks && !how.Yes:
+	case planned.Plan.Empty && !walks:
+		planned.Plan.DryRun = how.DryRun || !how.Yes
 		return nil, a.give(planned)
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:

@@ -167,6 +167,7 @@ type StatusAnswer struct {
 	MayFetch           string                    `json:"-"`       // where there is no session: how those of a remote come here
 	Stays              string                    `json:"-"`       // that the session stays on a branch that is not its own, or that has another
 	Mention            checkpoint.Mention        `json:"-"`       // of the current checkpoint; the zero value: there is none, or it is damaged
+	Nowhere            bool                      `json:"-"`       // this worktree has no place in the session: Current is its newest checkpoint
 	Happened           Happened                  `json:"-"`       // what the session ends with
 	Changed            []checkpoint.FileChange   `json:"changed"` // files that differ from the current checkpoint
 	UnfinishedRollback *Unfinished               `json:"unfinished_rollback"`

@@ -256,8 +256,12 @@ func between(ctx context.Context, s *checkpoint.Service, a, b side) (out []check
 	if from > to {
 		from, to = to, from
 	}
+	on := st.OnLine(st.At(min(to, st.Len()-1)))
+	if b.found == nil {
+		on = st.OnLine(st.CurrentEntry())
+	}
 	for i := from + 1; i < to; i++ {
-		if c := st.At(i); c.Live {
+		if c := st.At(i); c.Live && on[i] {
 			out = append(out, s.LabelledOf(ctx, st.Read(i)))
 		}
 	}

@@ -249,7 +249,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		a.NextAction = "create the first checkpoint"
 		return nil
 	}
-	a.Current = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}
+	a.Current, a.Nowhere = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, st.Place == ""
 	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		err = s.CorruptError(ctx, st, e, err)

@@ -86,21 +86,27 @@ func (req ListRequest) onlyLine() bool {
 	return req.Detail == DetailRows && req.Hidden == HiddenCounted && !req.All
 }
 
-// otherLine returns a function that names the line of a checkpoint, if there are several, and the checkpoint, if that is on
-// another line than the one here.
+// otherLine returns a function that names the line of a checkpoint, if there are several, and the checkpoint, if its number is
+// not enough: it is on another line than the one here, or was left behind and another one has that number.
 func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
-	lines, here := linesOf(st, heads), []bool{}
-	if lines != nil {
+	lines, count := linesOf(st, heads), map[int]int{} // of each step
+	var here []bool // nil: one line only, or none
+	if lines != nil || st.Place != "" {
 		here = st.Here()
 	}
-	return func(e *journal.Entry) (line, twin string) {
-		switch {
-		case lines == nil || !e.Live:
-			return "", ""
-		case here[e.Place]:
-			return string(lines[e.Place]), ""
+	for _, c := range st.Standings() {
+		if c.Milestone && !c.Dead {
+			count[c.Step]++
 		}
-		return string(lines[e.Place]), checkpoint.NameTo(st, e)
+	}
+	return func(e *journal.Entry) (line, twin string) {
+		if lines != nil && e.Live {
+			line = string(lines[e.Place])
+		}
+		if e.Live && here != nil && !here[e.Place] || e.Discarded && e.Milestone && count[e.Step] > 1 {
+			twin = checkpoint.NameTo(st, e)
+		}
+		return line, twin
 	}
 }
 
@@ -193,12 +199,13 @@ func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Con
 	if req.Limit > 0 && !req.dropsLater() {
 		most = req.Limit
 	}
+	here := st.Here()
 	for i, c := range st.Backward() {
 		switch {
 		case c.Dead || c.Live && l.here != nil && !l.here[i] || !req.mayShow(st, i, c):
 		case req.Hidden == HiddenCounted && req.Trigger == "" && !c.Discarded && st.At(i).BesideSteps() && st.At(i).Checkpoint != st.Current:
 			l.Tools++
-		case !req.leavesOut(where, c):
+		case !req.leavesOut(where, c) || c.Discarded && here[i]: // somebody else left it behind; its files are here
 			if l.Total++; len(shown) < most {
 				shown = append(shown, st.At(i))
 			}

@@ -6,6 +6,7 @@ package retain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -50,6 +51,13 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []
 		return nil, err
 	}
 	head := checkpoint.LineOf(f.State, f.Entry)
+	if heads := s.HeadsOf(ctx, f.State); !slices.Contains(f.State.Heads(), head) {
+		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, head))
+		for _, h := range heads {
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.About()))
+		}
+		return nil, e
+	}
 	only := f.State.OnLine(head)
 	for _, other := range f.State.Heads() {
 		if on := f.State.OnLine(other); other != head && !on[head.Place] {

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 )
@@ -154,8 +155,9 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 	if err != nil {
 		return err
 	}
+	id, _ := s.Store.WorktreeID() //nolint:errcheck // then nothing was done here
 	for _, st := range w.states {
-		if st.Session != session {
+		if st.Session != session || st.Worked(id) { // then what was done elsewhere is about other files
 			continue
 		}
 		for _, c := range st.UndoCandidates() {
@@ -173,7 +175,7 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 }
 
 // savedSince says how to remove the checkpoint that was saved last, if nothing has happened in its
-// session since: somebody who has just saved by mistake may expect an undo to take it back.
+// session since: somebody who has just saved here by mistake may expect an undo to take it back.
 func savedSince(ctx context.Context, s *checkpoint.Service) string {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
@@ -188,7 +190,7 @@ func savedSince(ctx context.Context, s *checkpoint.Service) string {
 		return ""
 	}
 	e := st.Entry(last.Checkpoint)
-	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone {
+	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone || e.Checkpoint != st.Place || slices.Contains([]string{workflow.TriggerPromote, workflow.TriggerRevert}, e.Event().Trigger) {
 		return ""
 	}
 	m := s.Mentioned(ctx, st, e)

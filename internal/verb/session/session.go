@@ -174,8 +174,15 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 	if err != nil {
 		return nil, err
 	}
+	same := map[string]int{} // how many are called so
+	for _, c := range m.Checkpoints {
+		same[c.Called]++
+	}
 	for i := range m.Checkpoints {
 		c := &m.Checkpoints[i]
+		if same[c.Called] > 1 {
+			c.Called = checkpoint.NameTo(st, st.Entry(c.ID))
+		}
 		c.Valid = problems[c.ID] == ""
 		if sum := summaries[c.ID]; sum != nil {
 			c.Message, _, _ = strings.Cut(sum.Message, "\n")
