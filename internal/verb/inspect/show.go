@@ -90,7 +90,7 @@ func (req ListRequest) onlyLine() bool {
 // not enough: it is on another line than the one here, or was left behind and another one has that number.
 func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
 	lines, count := linesOf(st, heads), map[int]int{} // of each step
-	var here []bool // nil: one line only, or none
+	var here []bool                                   // nil: one line only, or none
 	if lines != nil || st.Place != "" {
 		here = st.Here()
 	}
