@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
 	"git-checkpoint/internal/storage/store"
 )
@@ -125,7 +126,7 @@ func more(n int) string {
 
 // missingTags returns the tags that a session should have but does not, of steps that arrived.
 func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Ref, error) {
-	if st.ReadOnly != "" || !slices.ContainsFunc(st.Checkpoints(), a.arrived) {
+	if !slices.ContainsFunc(st.Checkpoints(), a.arrived) {
 		return nil, nil
 	}
 	held, _, err := a.s.Store.HeldOf(ctx, st.Session)
@@ -136,29 +137,32 @@ func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Re
 	if err != nil {
 		return nil, err
 	}
+	missing := missingTags(st, held, tags)
+	maps.DeleteFunc(missing, func(_ name.Ref, e *journal.Entry) bool {
+		return !a.arrived(e) || isPrivate(ctx, a.s, e.Event().Commit)
+	})
+	return slices.Sorted(maps.Keys(missing)), nil
+}
+
+// missingTags returns the tags that should exist and do not, and the checkpoints that they name.
+// Missing tags are not damage, so no finding reports them.
+func missingTags(st *journal.State, held map[name.ID]name.OID, tags []git.RefValue) map[name.Ref]*journal.Entry {
+	missing := map[name.Ref]*journal.Entry{}
+	if st == nil || st.ReadOnly != "" {
+		return missing
+	}
 	derived := store.DerivedTags(st, held)
 	for _, t := range tags {
 		delete(derived, t.Ref)
 	}
-	arrived := map[name.OID]bool{}
+	owner := map[name.OID]*journal.Entry{}
 	for _, e := range st.Checkpoints() {
-		arrived[e.Event().Commit] = a.arrived(e)
+		owner[e.Event().Commit] = e
 	}
-	var missing []name.Ref
-	for _, ref := range slices.Sorted(maps.Keys(derived)) {
-		if !arrived[derived[ref]] {
-			continue
+	for ref, commit := range derived {
+		if e := owner[commit]; e != nil {
+			missing[ref] = e
 		}
-		if a.s.Store.Private != nil {
-			why, err := a.s.Store.Private(ctx, derived[ref])
-			if err != nil {
-				return nil, err
-			}
-			if why != "" {
-				continue
-			}
-		}
-		missing = append(missing, ref)
 	}
-	return missing, nil
+	return missing
 }

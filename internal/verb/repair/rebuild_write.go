@@ -146,7 +146,7 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told [
 		case proof.TagMoved:
 			w.retag = true
 			done := "put back"
-			if w.s.Store.Tagless || w.isPrivate(ctx, v.Entry.Event().Commit) {
+			if w.s.Store.Tagless || isPrivate(ctx, w.s, v.Entry.Event().Commit) {
 				done = "deleted"
 			}
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
@@ -174,11 +174,11 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told [
 }
 
 // isPrivate reports whether a checkpoint must have no tag.
-func (w *repairs) isPrivate(ctx context.Context, commit name.OID) bool {
-	if w.s.Store.Private == nil {
+func isPrivate(ctx context.Context, s *checkpoint.Service, commit name.OID) bool {
+	if s.Store.Private == nil {
 		return false
 	}
-	why, err := w.s.Store.Private(ctx, commit)
+	why, err := s.Store.Private(ctx, commit)
 	return why != "" || err != nil
 }
 
@@ -245,7 +245,10 @@ func (w *repairs) write(ctx context.Context) error {
 	}
 	// The order of adoption decides the order of the checkpoints in the fold.
 	slices.SortStableFunc(w.adopted, func(a, b proof.Verdict) int { return a.Record.CreatedAt.Compare(b.Record.CreatedAt) })
-	missing := w.missingTags()
+	var missing map[name.Ref]*journal.Entry
+	if !w.s.Store.Tagless {
+		missing = missingTags(w.p.State, w.p.Refs, w.p.Tags)
+	}
 	if len(w.adopted)+len(w.notes)+len(w.stood)+len(w.about)+len(missing) == 0 && !w.retag {
 		return nil
 	}
@@ -273,29 +276,6 @@ func (w *repairs) lostNotes() (lost []name.OID) {
 		}
 	}
 	return lost
-}
-
-// missingTags returns the tags that should exist and do not, and the checkpoints that they name.
-// Missing tags are not damage, so no finding reports them.
-func (w *repairs) missingTags() map[name.Ref]*journal.Entry {
-	if w.p.State == nil || w.p.State.ReadOnly != "" || w.s.Store.Tagless {
-		return nil
-	}
-	derived := store.DerivedTags(w.p.State, w.p.Refs)
-	for _, t := range w.p.Tags {
-		delete(derived, t.Ref)
-	}
-	owner := map[name.OID]*journal.Entry{}
-	for _, e := range w.p.State.Checkpoints() {
-		owner[e.Event().Commit] = e
-	}
-	missing := map[name.Ref]*journal.Entry{}
-	for ref, commit := range derived {
-		if e := owner[commit]; e != nil {
-			missing[ref] = e
-		}
-	}
-	return missing
 }
 
 // freeTags deletes tags that were moved to something that is not a checkpoint of the session. The
