@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,22 +150,28 @@ func NumberBetween(step int, label string) string {
 	return record.Number(step, milestone, "", label)
 }
 
-// numbersOf says which steps a session has, or "" without any.
+// numbersOf says which steps of a session can be named by a number, or "" without any.
 func numbersOf(st *journal.State) string {
-	low, high := 0, 0
-	for _, c := range st.Standings() {
-		if c.Live && c.Milestone {
-			if low == 0 || c.Step < low {
-				low = c.Step
-			}
-			high = max(high, c.Step)
+	has := map[int]bool{}
+	for i, c := range st.Standings() {
+		has[c.Step] = has[c.Step] || c.Live && !strings.Contains(numberOf(st.At(i)), "+")
+	}
+	var ranges []string
+	for _, n := range slices.Sorted(maps.Keys(has)) {
+		if !has[n] || has[n-1] {
+			continue
+		}
+		end := n
+		for has[end+1] {
+			end++
+		}
+		if ranges = append(ranges, strconv.Itoa(n)); end > n {
+			ranges[len(ranges)-1] += " to " + strconv.Itoa(end)
 		}
 	}
-	switch {
-	case high == 0:
-		return ""
-	case low == high:
-		return fmt.Sprintf("this session has %d", low)
+	const told = 4
+	if n := len(ranges); n > told {
+		ranges = append(ranges[:told-1:told-1], "… "+ranges[n-1])
 	}
-	return fmt.Sprintf("this session has %d to %d", low, high)
+	return strings.Join(ranges, ", ")
 }

@@ -379,7 +379,7 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	}
 	if _, err := strconv.Atoi(ref); err == nil {
 		if there := numbersOf(st); there != "" {
-			e.Hints = []string{there}
+			e.Hints = []string{"this session has " + there}
 		}
 	}
 	if _, err := name.ParseOID(ref); err == nil {
