@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,31 @@ func tour(t *testing.T, file string) (commands []typed) {
 func TestReadmeTour(t *testing.T) { follows(t, readme) }
 
 func TestLongTour(t *testing.T) { follows(t, longTour) }
+
+// What the README says next can be typed after its tour.
+func TestReadmeGoesOn(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(data), "`git checkpoint` alone says")
+	after, _, found := strings.Cut(after, "Continue on another machine")
+	commands := tour(t, readme)
+	for _, m := range regexp.MustCompile("(?m)^    (git .*?)(?:  +#.*)?$|`(git checkpoint (?:restore|revert) [^`]*)`").FindAllStringSubmatch(after, -1) {
+		if !strings.Contains(m[1], "agent add") {
+			commands = append(commands, typed{command: m[1] + m[2] + " || echo FAILED"})
+		}
+	}
+	shown := perform(t, commands, []string{"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@x", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@x"})
+	if !found || len(shown) != len(commands) || len(commands) < 18 {
+		t.Fatalf("%d commands of %d ran", len(shown), len(commands))
+	}
+	for i, text := range shown {
+		if strings.Contains(text, "FAILED") {
+			t.Errorf("%s\n%s", commands[i].command, text)
+		}
+	}
+}
 
 // The README stays short.
 func TestReadmeIsShort(t *testing.T) {

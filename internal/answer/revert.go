@@ -70,7 +70,7 @@ func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in f
 		}
 		with := ""
 		if len(f.With) > 0 {
-			with = "with " + strings.Join(f.With, ", ")
+			with = "with " + strings.Join(each(f.With, func(who string) string { return when(who == revert.Outside, "changes from ") + who }), ", ")
 		}
 		rows = append(rows, []render.Cell{cell(role, string(f.Path)), say(verb), cell(render.Dim, with)})
 	}
