@@ -173,10 +173,7 @@ func (p *page) othersWork(r *rollback.Answer) {
 		if i == 0 {
 			count = render.Count(len(o.Paths), "file", "files")
 		}
-		named := each(o.Paths[:min(othersListed, len(o.Paths))], func(path checkpoint.Path) string { return string(path) })
-		if over := len(o.Paths) - othersListed; over > 0 {
-			named = append(named, fmt.Sprintf("and %d more", over))
-		}
+		named := render.First(o.Paths, othersListed, "and %d more", func(path checkpoint.Path) string { return string(path) })
 		does := " by " + o.Who
 		switch o.Who {
 		case string(author.Outside):

@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"git-checkpoint/internal/agents/chat"
@@ -26,6 +25,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -148,14 +148,9 @@ func (h *handler) leftOutWords() string {
 	if len(h.leftOut) == 0 {
 		return ""
 	}
-	var paths []string
-	for i, sk := range h.leftOut {
-		if i == maxLeftOut {
-			paths = append(paths, fmt.Sprintf("and %d more", len(h.leftOut)-i))
-			break
-		}
-		paths = append(paths, oneLine(string(sk.Path))+" ("+inspect.ReasonOf(h.s, sk)+")")
-	}
+	paths := render.First(h.leftOut, maxLeftOut, "and %d more", func(sk record.Skipped) string {
+		return oneLine(string(sk.Path)) + " (" + inspect.ReasonOf(h.s, sk) + ")"
+	})
 	return "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
 }
 

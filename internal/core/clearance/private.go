@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 )
 
@@ -256,13 +257,7 @@ const maxNamed = 20
 // Named returns lines that name the first files of each kind and say how many more there are.
 func (p *Private) Named() (lines []string) {
 	for k, said := range kinds {
-		files := p.Files(Kind(k))
-		for _, file := range files[:min(len(files), maxNamed)] {
-			lines = append(lines, inOneLine(file)+said.mark)
-		}
-		if more := len(files) - maxNamed; more > 0 {
-			lines = append(lines, fmt.Sprintf("… and %d more", more)+said.mark)
-		}
+		lines = append(lines, render.First(p.Files(Kind(k)), maxNamed, "… and %d more"+said.mark, func(file string) string { return inOneLine(file) + said.mark })...)
 	}
 	return lines
 }

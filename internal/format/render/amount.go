@@ -5,6 +5,18 @@ import (
 	"strconv"
 )
 
+// First returns what say returns for the first of a list, at most so many, and after them how many more
+// there are, in the words of format.
+func First[T any](list []T, most int, format string, say func(T) string) (said []string) {
+	for _, one := range list[:min(len(list), most)] {
+		said = append(said, say(one))
+	}
+	if more := len(list) - most; more > 0 {
+		said = append(said, fmt.Sprintf(format, more))
+	}
+	return said
+}
+
 // Count returns a number with its noun: "1 file", "12 files", "0 entries".
 func Count[N ~int | ~int64](n N, one, many string) string {
 	if n == 1 {

@@ -65,10 +65,10 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		for i, e := range found {
-			switch e.OID {
-			case undo:
+			switch {
+			case undo != nil && undo.Event == e.OID:
 				found[i].Next = "undo"
-			case redo:
+			case redo != nil && redo.Event == e.OID:
 				found[i].Next = "redo"
 			}
 		}

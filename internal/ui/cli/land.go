@@ -98,7 +98,7 @@ func (a *App) whichLine(ctx context.Context, err error) string {
 // takeBack undoes the last landing, unless something came after it that undo would take back first.
 func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
-		levels, err := rollback.UndoLevels(ctx, s)
+		levels, _, err := rollback.Levels(ctx, s)
 		if err == nil && (len(levels) == 0 || !levels[0].Landing) {
 			hint := "`git checkpoint undo --list` shows what can be undone"
 			err = checkpoint.Failure(checkpoint.KindNothing, hint, "the last thing to undo here is no landing")

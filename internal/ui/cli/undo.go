@@ -80,11 +80,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 	request.DryRun, request.Force, request.OverwriteIgnored = c.DryRun, c.Force, c.OverwriteIgnored
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
-			undo, err := rollback.UndoLevels(ctx, s)
-			if err != nil {
-				return err
-			}
-			redo, err := rollback.RedoLevels(ctx, s)
+			undo, redo, err := rollback.Levels(ctx, s)
 			return app.giveUnless(err, answer.Levels{Undo: undo, Redo: redo})
 		}
 		plan, err := rollback.PrepareUndo(ctx, s, request)

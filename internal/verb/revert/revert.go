@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
@@ -246,13 +247,9 @@ func (r *reverting) nothing() error {
 		}
 		e.Hints = []string{"`" + strings.Join(words, " ") + "` takes them back all the same"}
 	}
-	for i, l := range r.done.Left {
-		if i == mostNamed {
-			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.done.Left)-i))
-			break
-		}
-		e.Hints = append(e.Hints, fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By))
-	}
+	e.Hints = append(e.Hints, render.First(r.done.Left, mostNamed, "… and %d more", func(l rollback.LeftOfStep) string {
+		return fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By)
+	})...)
 	return e
 }
 

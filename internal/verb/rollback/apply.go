@@ -64,7 +64,9 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 		return nil, err
 	}
 	if r.isUndo() {
-		done.NextUndo, done.NextRedo = nextLevels(ctx, r.s)
+		if done.NextUndo, done.NextRedo, err = Next(ctx, r.s); err != nil { // it is done all the same
+			r.s.Warn(err.Error())
+		}
 		// The conversation that stayed goes on in its session, unless a person has chosen another one.
 		if active, err := r.s.Store.ActiveSession(); done.Chat != nil && err == nil && !checkpoint.IsChosen(r.s, active) {
 			if err := checkpoint.Adopt(r.s, r.to.Session); err != nil {

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -107,13 +108,7 @@ func wouldTakeOff(what string, branch name.Ref, commits []string, d direction) e
 		count, them = "1 commit was", "it"
 	}
 	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s made after %s, and the %s would take %s off %s", count, what, d, them, where)
-	for i, c := range commits {
-		if i == maxCommitsNamed {
-			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(commits)-i))
-			break
-		}
-		e.Hints = append(e.Hints, c)
-	}
+	e.Hints = render.First(commits, maxCommitsNamed, "… and %d more", func(commit string) string { return commit })
 	e.Hints = append(e.Hints, "--force takes "+them+" off as well; the safety checkpoint keeps "+them)
 	return e
 }

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 )
 
 // Fingerprint returns a digest of what the plan does: the paths and what happens to each, the
@@ -129,13 +129,6 @@ func Some(paths []checkpoint.Path) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	var said []string
-	for i, p := range paths {
-		if i == mostNamed {
-			said = append(said, fmt.Sprintf("and %d more", len(paths)-i))
-			break
-		}
-		said = append(said, name.Clip(string(p), name.Said))
-	}
+	said := render.First(paths, mostNamed, "and %d more", func(p checkpoint.Path) string { return name.Clip(string(p), name.Said) })
 	return " (" + strings.Join(said, ", ") + ")"
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -56,14 +57,9 @@ func (r *fileMoves) refuseLocked() error {
 	if len(r.plan.Locked) == 0 {
 		return nil
 	}
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files of the plan cannot be replaced or removed"}
-	for i, l := range r.plan.Locked {
-		if i == 10 {
-			e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", len(r.plan.Locked)-i))
-			break
-		}
-		e.Hints = append(e.Hints, l.Path+" ("+l.Reason+")")
+	named := render.First(r.plan.Locked, 10, "… and %d more", func(l snapshot.Skip) string { return l.Path + " (" + l.Reason + ")" })
+	return &checkpoint.Error{
+		Kind: checkpoint.KindRefused, Message: "nothing was changed: files of the plan cannot be replaced or removed",
+		Hints: append(named, "or roll back only other paths: -- PATH…"),
 	}
-	e.Hints = append(e.Hints, "or roll back only other paths: -- PATH…")
-	return e
 }

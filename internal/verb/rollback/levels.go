@@ -15,36 +15,36 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// UndoLevels returns what this worktree can undo, the next one first.
-func UndoLevels(ctx context.Context, s *checkpoint.Service) ([]UndoLevel, error) {
-	return listLevels(ctx, s, back)
-}
-
-// RedoLevels returns what this worktree can redo, the next one first.
-func RedoLevels(ctx context.Context, s *checkpoint.Service) ([]UndoLevel, error) {
-	return listLevels(ctx, s, forward)
-}
-
-// Next returns the events that an undo and a redo in this worktree would take now; empty: none.
-func Next(ctx context.Context, s *checkpoint.Service) (undo, redo name.OID, err error) {
+// Levels returns what this worktree can undo and redo, the next one first.
+func Levels(ctx context.Context, s *checkpoint.Service) (undo, redo []UndoLevel, err error) {
 	w, err := readLists(ctx, s)
 	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
-	first := func(d direction) name.OID {
-		if levels := w.levels(d); len(levels) > 0 {
-			return levels[0].Head.OID
+	if undo, err = w.list(ctx, s, back); err == nil {
+		redo, err = w.list(ctx, s, forward)
+	}
+	return undo, redo, err
+}
+
+// Next returns what the next undo and the next redo would do, or nil.
+func Next(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLevel, err error) {
+	w, err := readLists(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	next := func(d direction) *UndoLevel {
+		levels := w.levels(d)
+		if len(levels) == 0 {
+			return nil
 		}
-		return ""
+		shown := w.shown(ctx, s, d, 1, levels[0])
+		return &shown
 	}
-	return first(back), first(forward), nil
+	return next(back), next(forward), nil
 }
 
-func listLevels(ctx context.Context, s *checkpoint.Service, d direction) ([]UndoLevel, error) {
-	w, err := readLists(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+func (w *undoLists) list(ctx context.Context, s *checkpoint.Service, d direction) (_ []UndoLevel, err error) {
 	levels := []UndoLevel{}
 	for i, l := range w.levels(d) {
 		shown := w.shown(ctx, s, d, i+1, l)
@@ -198,23 +198,4 @@ func (u undo) shownLevels(ctx context.Context, s *checkpoint.Service) (levels []
 		}
 	}
 	return levels, meanwhile
-}
-
-// nextLevels returns what the next undo and the next redo would do, or nil. It is called after an undo
-// is done, so it only warns of an error.
-func nextLevels(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLevel) {
-	w, err := readLists(ctx, s)
-	if err != nil {
-		s.Warn(err.Error())
-		return nil, nil
-	}
-	next := func(d direction) *UndoLevel {
-		levels := w.levels(d)
-		if len(levels) == 0 {
-			return nil
-		}
-		shown := w.shown(ctx, s, d, 1, levels[0])
-		return &shown
-	}
-	return next(back), next(forward)
 }
