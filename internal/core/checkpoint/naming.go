@@ -183,10 +183,10 @@ func byKeyword(st *journal.State, ref string) (*journal.Entry, error) {
 			back, _ = strconv.Atoi(m[1]) //nolint:errcheck // the pattern bounds it
 		}
 	}
-	passed := 0
+	passed, landings := 0, sync.OnceValue(func() map[name.ID]name.ID { return Landings(st.Events()) })
 	for e := range st.Line() {
-		if passed > 0 && e.BesideSteps() {
-			continue // list does not show it
+		if passed > 0 && e.BesideSteps() || back > 0 && !e.Milestone && e.Event().Trigger == workflow.TriggerPromote && landings()[e.Checkpoint] != "" {
+			continue // list does not show it, or it changed no file of the step before it
 		}
 		if passed == back {
 			return e, nil

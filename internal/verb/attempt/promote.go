@@ -4,11 +4,14 @@ package attempt
 // the session here. If the create fails, an undo of the rollback restores the files.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/create"
@@ -84,7 +87,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
 	warnUnsaved(ctx, s, a, rec)
-	p := &Promotion{s: s, request: stepOf(a, from, rec, req)}
+	p := &Promotion{s: s, request: stepOf(a, from, into.State, rec, req)}
 	if err := p.accepted(ctx, rec.Snapshot.Tree); err != nil {
 		return nil, err
 	}
@@ -124,9 +127,8 @@ func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
 	return fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), a.Session)
 }
 
-// stepOf returns the request for the checkpoint that records the promotion. It repeats the
-// step of the attempt in the session here.
-func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteRequest) create.Request {
+// stepOf returns the request for the checkpoint that records the promotion in the session here.
+func stepOf(a *Attempt, from *checkpoint.Found, into *journal.State, rec *record.Record, req PromoteRequest) create.Request {
 	r := create.Promoting(a.FromSession, rec)
 	r.Message, r.IncludeIgnored = req.Message, literal(inspect.IgnoredOf(rec))
 	if r.Message == "" {
@@ -135,9 +137,12 @@ func stepOf(a *Attempt, from *checkpoint.Found, rec *record.Record, req PromoteR
 			r.Message += "\n\n" + rec.Message
 		}
 	}
-	// A milestone keeps its step. Other checkpoints get theirs from the workflow.
+	// A step of a workflow, or with a name, is that step here, too. Others get the number after the last, as every save does.
 	if rec.Milestone {
 		r.Step, r.Name = &rec.Step, rec.StepName
+		if rec.StepName == "" && cmp.Or(into.Workflow, workflow.DefaultName) == workflow.DefaultName {
+			r.Step = new(into.Highest() + 1)
+		}
 	}
 	if req.Mode == rollback.ModeState {
 		r.IncludeIgnored = nil
