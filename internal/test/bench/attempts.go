@@ -13,14 +13,14 @@ import (
 
 // attempts compares fork and blame with the commands of git that do the same work.
 func (b *bench) attempts() []job {
-	size := min(b.Effort.biggest(), 20_000)
+	size := b.Effort.many()
 	return append(beside(b), []job{
 		{
 			Row{Name: fmt.Sprintf("fork/%d", size), Work: "`fork` ÷ `git worktree add`", Files: size, First: 1.5, Then: 1.2},
 			func(ctx context.Context) (samples, error) { return b.forks(ctx, size) },
 		},
 		{
-			Row{Name: fmt.Sprintf("blame/%d", blamedSteps), Work: fmt.Sprintf("`blame` of %d lines over %d steps ÷ `git blame` over as many commits", blamedLines, blamedSteps), First: 1.5, Then: 1.3},
+			Row{Name: fmt.Sprintf("blame/%d", b.blamedSteps()), Work: fmt.Sprintf("`blame` of %d lines over %d steps ÷ `git blame` over as many commits", blamedLines, b.blamedSteps()), First: 1.5, Then: 1.3},
 			func(ctx context.Context) (samples, error) { return b.blames(ctx) },
 		},
 	}...)
@@ -62,10 +62,9 @@ func (b *bench) forks(ctx context.Context, size int) (samples, error) {
 }
 
 // The file for blame: so many lines, of which each step changes some.
-const (
-	blamedLines = 2000
-	blamedSteps = 200
-)
+const blamedLines = 2000
+
+func (b *bench) blamedSteps() int { return min(200, b.Effort.Day) }
 
 // blames measures blame over the steps of a session against git blame over as many commits.
 func (b *bench) blames(ctx context.Context) (samples, error) {
@@ -82,7 +81,7 @@ func (b *bench) blames(ctx context.Context) (samples, error) {
 	for i := range lines {
 		lines[i] = fmt.Sprintf("line %d\n", i)
 	}
-	for n := range blamedSteps {
+	for n := range b.blamedSteps() {
 		// Ten changed lines per step leave lines of many steps in the last version.
 		for range 10 {
 			at := steps.random.IntN(len(lines))

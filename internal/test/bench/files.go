@@ -50,7 +50,7 @@ func (b *bench) files() []job {
 // kinds does the same where every file has the attribute text=auto, so that git may convert line
 // endings, and where no file is tracked.
 func kinds(b *bench) []job {
-	const size = 20_000
+	size := b.Effort.many()
 	untracked := func(ctx context.Context) (*repository, error) {
 		r, err := b.repository(ctx, fmt.Sprintf("untracked-%d", size), size)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 // that brings all of them back, with plain git. With fewer files than 20,000, starting the
 // programs is what takes time.
 func first(b *bench, size int) []job {
-	if size < 20_000 {
+	if size < 20_000 || b.Effort.Many > 0 { // a quick run
 		return nil
 	}
 	return []job{
@@ -94,7 +94,7 @@ func firstRollback(ctx context.Context, b *bench, size int) (samples, error) {
 // deletions compares a rollback that deletes all files with a checkpoint and `rm -rf`. The row comes late in
 // the table, because it really deletes them; see aside.
 func (b *bench) deletions() []job {
-	size := min(b.Effort.biggest(), 20_000)
+	size := b.Effort.many()
 	return []job{{
 		Row{Name: fmt.Sprintf("delete/%d", size), Work: "`rollback` that deletes all files ÷ (`create` + `rm -rf`)", Files: size, First: 1.2},
 		func(ctx context.Context) (samples, error) {

@@ -18,7 +18,7 @@ const (
 
 // hooks measures how long an agent waits for the hook at each use of a tool.
 func (b *bench) hooks() []job {
-	few, many := b.Effort.small(), min(b.Effort.biggest(), 20_000)
+	few, many := b.Effort.small(), b.Effort.many()
 	return []job{
 		{
 			Row{Name: fmt.Sprintf("hook/unchanged/%d", few), Work: "a hook that finds nothing changed", Files: few, First: 25},

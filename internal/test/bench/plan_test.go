@@ -30,6 +30,17 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// A quick run makes one repository of 20,000 files; what needs repositories of its own has fewer.
+func TestPlanQuick(t *testing.T) {
+	b := &bench{Options: Options{Effort: Quick()}, made: map[string]*repository{}}
+	for _, j := range b.plan() {
+		part, _, _ := strings.Cut(j.row.Name, "/")
+		if j.row.Files > b.Effort.Many && !slices.Contains([]string{"files", "status", "memory"}, part) {
+			t.Errorf("%s needs another repository of %d files", j.row.Name, j.row.Files)
+		}
+	}
+}
+
 // With a path of Entire the plan has rows beside it; without, there are none.
 func TestPlanEntire(t *testing.T) {
 	for path, want := range map[string][]string{"": nil, "entire": {"beside/entire/1000", "beside/entire/20000", "beside/entire/rewind/20000"}} {

@@ -38,7 +38,7 @@ func parse(args []string, stderr io.Writer) (wishes, error) {
 	f.StringVar(&w.json, "json", "", "write what was found into this file")
 	f.StringVar(&w.last, "last", filepath.Join("docs", "performance.md"), "the document whose table to compare with")
 	f.StringVar(&w.record, "record", "", "put the table and the charts into the documents of this directory")
-	f.BoolVar(&w.quick, "quick", false, "fewer rounds and smaller repositories: under two minutes")
+	f.BoolVar(&w.quick, "quick", false, "fewer rounds, rows and files: under two minutes")
 	return w, f.Parse(args)
 }
 
