@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/internal/refs"
@@ -234,17 +233,16 @@ func refFault(err error) error {
 	if strings.Contains(e.Stderr, "nonexistent object") { // a concurrent gc deleted it; the retry writes it again
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
-	if brokenRef().MatchString(e.Stderr) {
+	// What git says about the file of a ref that holds no object id.
+	if regexp.MustCompile(`reference broken|error reading reference`).MatchString(e.Stderr) {
 		return fmt.Errorf("%w: %s", ErrBrokenRef, firstLine(err))
 	}
-	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless().MatchString(e.Stderr) {
+	hopeless := regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
+	if strings.Contains(e.Stderr, "cannot lock ref") && !hopeless.MatchString(e.Stderr) { // else a retry may help
 		return fmt.Errorf("%w: %s", ErrRaced, firstLine(err))
 	}
 	return fmt.Errorf("update refs: %w", err)
 }
-
-// brokenRef matches git's messages about the file of a ref that holds no object id.
-var brokenRef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reference broken|error reading reference`) })
 
 // HeldLock returns the path of the lock file that made git, or a transaction of ours, fail. It is
 // empty if err has another reason.
@@ -257,17 +255,9 @@ func HeldLock(err error) string {
 	if !errors.As(err, &e) {
 		return ""
 	}
-	if m := lockExists().FindStringSubmatch(e.Stderr); m != nil {
+	// When a deletion fails because of packed-refs.lock, git prints only this message.
+	if m := regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`).FindStringSubmatch(e.Stderr); m != nil {
 		return m[1]
 	}
 	return ""
 }
-
-// lockExists matches git's message, in the C locale, about a lock file that exists. When a deletion
-// fails because of packed-refs.lock, git prints only this message.
-var lockExists = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`) })
-
-// hopeless matches the reasons for "cannot lock ref" that a retry does not change.
-var hopeless = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`Permission denied|Read-only file system|No space left on device|quota exceeded|Input/output error|File name too long`)
-})

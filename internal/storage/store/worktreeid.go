@@ -7,18 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/lockfile"
 )
-
-// worktreeID matches a valid id.
-var worktreeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}$`) })
 
 // WorktreeID returns the random id of this worktree, 32 hex digits. It is made on first use;
 // processes that do that at the same time all get the same id. A copy of a worktree gets its own
@@ -165,7 +160,7 @@ type worktreeFiles struct {
 func (w worktreeFiles) read() (string, error) {
 	data, err := readSmall(w.id)
 	id := strings.TrimSuffix(data, "\n")
-	if err != nil || !worktreeID().MatchString(id) {
+	if err != nil || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
 		return "", err
 	}
 	return id, nil

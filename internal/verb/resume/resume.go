@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
@@ -222,7 +221,7 @@ func (r *resumption) freeName(ctx context.Context) name.Session {
 	base := string(r.found.Session)
 	// The next name after tiles-2 is tiles-3 if there is a session tiles, because then the number
 	// is of this kind.
-	if cut := numbered().ReplaceAllString(base, ""); cut != base && !isFree(cut) {
+	if cut := regexp.MustCompile(`-[0-9]{1,4}$`).ReplaceAllString(base, ""); cut != base && !isFree(cut) {
 		base = cut
 	}
 	for n := 2; ; n++ {
@@ -235,9 +234,6 @@ func (r *resumption) freeName(ctx context.Context) name.Session {
 
 // maxNames is how many names are tried.
 const maxNames = 10000
-
-// numbered matches the number at the end of such a name.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]{1,4}$`) })
 
 // freshWithout is Fresh for a checkpoint that cannot be read: the journal is enough to close the
 // session.

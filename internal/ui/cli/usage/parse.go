@@ -185,9 +185,6 @@ func split(node *kong.Node, args []string, depth int, verbatim bool) (own, rest 
 	return args, nil
 }
 
-// countPattern matches a limit as git log takes it.
-var countPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d{1,9}$`) })
-
 // gitOption is the hidden flag that takes options which are passed to git.
 const gitOption = "git-option"
 
@@ -224,7 +221,7 @@ func rewritten(node *kong.Node, args []string, depth int) []string {
 				word += args[i]
 			}
 			word = "--" + gitOption + "=" + word
-		case limit != nil && !isValue && countPattern().MatchString(word):
+		case limit != nil && !isValue && regexp.MustCompile(`^-\d{1,9}$`).MatchString(word):
 			word = "--limit=" + word[1:]
 		}
 		out, isValue = append(out, word), valued
