@@ -42,6 +42,14 @@ type Commit struct {
 	Message           string
 }
 
+// MadeOn returns the commit on which a checkpoint was made, or "". The last parent is the record commit.
+func (c Commit) MadeOn() name.OID {
+	if len(c.Parents) != 2 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
 // Encode returns the content of the commit object. Other stands after the committer, where git
 // writes such headers.
 func (c Commit) Encode() []byte {

@@ -174,10 +174,7 @@ func (s *Service) WentOn(ctx context.Context, st *journal.State) string {
 	if heads == nil {
 		return ""
 	}
-	count := map[int]string{2: "two", 3: "three"}[len(heads)]
-	if count == "" {
-		count = "many"
-	}
+	count := cmp.Or(map[int]string{2: "two", 3: "three"}[len(heads)], "many")
 	said := make([]string, 0, toldHeads+1)
 	for i, h := range heads {
 		if i == toldHeads {

@@ -60,10 +60,7 @@ func (e *evaluation) steps(s Situation) {
 		if called == "" && s.Named != nil {
 			called = s.Named(n)
 		}
-		if called == "" {
-			called = "step " + strconv.Itoa(n)
-		}
-		return called
+		return cmp.Or(called, "step "+strconv.Itoa(n))
 	}
 	done, left := make([]any, 0, len(s.Live)), []any{}
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(s.Live))) {

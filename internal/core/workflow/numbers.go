@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/types"
 )
 
 // Numbers is a compiled condition over numbers that have names, such as "none == 0".
 type Numbers struct {
 	program *program
-	names   *nameReader
+	names   *wordReader
 }
 
 // OverNumbers compiles a condition in the language of Where, without functions.
@@ -20,7 +19,7 @@ func OverNumbers(text string, names ...string) (*Numbers, error) {
 	for _, n := range names {
 		s.vars[n] = types.Int
 	}
-	r := &nameReader{names: map[string]bool{}}
+	r := &wordReader{words: map[string]bool{}}
 	p, err := compile(true, s, text, "bool", r)
 	if err == nil && r.calls {
 		err = errors.New("there are no functions here")
@@ -32,7 +31,7 @@ func OverNumbers(text string, names ...string) (*Numbers, error) {
 }
 
 // Asks reports whether a name occurs in the condition.
-func (c *Numbers) Asks(name string) bool { return c.names.names[name] }
+func (c *Numbers) Asks(name string) bool { return c.names.words[name] }
 
 // Holds evaluates the condition.
 func (c *Numbers) Holds(of map[string]int) (bool, error) {
@@ -42,20 +41,4 @@ func (c *Numbers) Holds(of map[string]int) (bool, error) {
 	}
 	got, err := newMeter(nil).run(c.program, vars)
 	return got == true, err
-}
-
-// nameReader collects the names in an expression, and notes whether it calls a function.
-type nameReader struct {
-	names map[string]bool
-	calls bool
-}
-
-// Visit is called for each part of the expression.
-func (r *nameReader) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
-	case *ast.IdentifierNode:
-		r.names[n.Value] = true
-	case *ast.CallNode, *ast.BuiltinNode:
-		r.calls = true
-	}
 }

@@ -145,9 +145,7 @@ func (d *Definition) phaseOf(r PlaceRequest) (Facts, error) {
 	if facts.Step == nil {
 		facts.Step, facts.StepName = r.Document.Step, r.Document.StepName
 	}
-	if facts.Iteration == "" {
-		facts.Iteration = r.Document.Iteration
-	}
+	facts.Iteration = cmp.Or(facts.Iteration, r.Document.Iteration)
 	return facts, nil
 }
 

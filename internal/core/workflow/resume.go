@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -249,10 +250,7 @@ func (r *Resume) ask(text string) {
 
 // refuse adds a refusal, which decides the action.
 func (r *Resume) refuse(text string) {
-	if text == "" {
-		text = "the workflow cannot continue from here"
-	}
-	r.Refusals = append(r.Refusals, text)
+	r.Refusals = append(r.Refusals, cmp.Or(text, "the workflow cannot continue from here"))
 	r.Action = ActionRefuse
 }
 

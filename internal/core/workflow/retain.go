@@ -237,10 +237,7 @@ func (r *retainer) sessionOver(items []Item) (bool, string, error) {
 	if err != nil {
 		return false, "", fmt.Errorf("%s: %w", source, err)
 	}
-	if status == "" {
-		status = "untouched"
-	}
-	if age == 0 {
+	if status = cmp.Or(status, "untouched"); age == 0 {
 		return true, "the session is " + status, nil
 	}
 	return r.p.Now.Sub(r.changed(items)) > age, fmt.Sprintf("the session has been %s for more than %s", status, sayAge(age)), nil

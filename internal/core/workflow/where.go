@@ -72,8 +72,12 @@ func (c *Condition) Holds(record json.RawMessage, line map[string]any) (bool, er
 	return got == true, nil
 }
 
-// wordReader is a visitor that collects names and texts, and separates the two meanings of "files".
-type wordReader struct{ words map[string]bool }
+// wordReader is a visitor that collects names and texts, notes whether a function is called, and separates the
+// two meanings of "files".
+type wordReader struct {
+	words map[string]bool
+	calls bool
+}
 
 // Visit is called for children before their parents. So "files" is renamed when it is visited as an
 // identifier, and renamed back if its parent turns out to be a member access.
@@ -86,6 +90,8 @@ func (r *wordReader) Visit(node *ast.Node) {
 		}
 	case *ast.StringNode:
 		r.words[n.Value] = true
+	case *ast.CallNode, *ast.BuiltinNode:
+		r.calls = true
 	case *ast.MemberNode:
 		if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == fileCount {
 			of.Value = "files"

@@ -58,13 +58,13 @@ func UsageOf(model string, t Tokens) (u Usage) {
 
 // Join adds another usage.
 func (u *Usage) Join(o Usage) {
-	models := maps.Clone(u.Models)
-	u.Tokens, u.Models = u.Plus(o.Tokens), models
+	models := map[string]Tokens{}
+	maps.Copy(models, u.Models)
 	for model, t := range o.Models {
-		if u.Models == nil {
-			u.Models = map[string]Tokens{}
-		}
-		u.Models[model] = u.Models[model].Plus(t)
+		models[model] = models[model].Plus(t)
+	}
+	if u.Tokens = u.Plus(o.Tokens); len(models) > 0 {
+		u.Models = models
 	}
 }
 

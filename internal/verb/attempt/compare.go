@@ -243,11 +243,10 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 		s.Warn(err.Error())
 	}
 	if added := inspect.AddTokens(r.Metrics, used); added != "" {
-		r.better = maps.Clone(r.better)
-		if r.better == nil {
-			r.better = map[string]workflow.Better{}
-		}
-		r.better[added] = workflow.BetterLow
+		better := map[string]workflow.Better{}
+		maps.Copy(better, r.better)
+		better[added] = workflow.BetterLow
+		r.better = better
 	}
 	// The first checkpoint of an attempt is a copy of the one that was forked.
 	if _, forked := checkpoint.OriginOf(f.State); forked {
@@ -356,13 +355,10 @@ func (r *Compared) measure(ctx context.Context, s *checkpoint.Service) error {
 		if err != nil {
 			return err
 		}
-		// Made before the first commit: there is nothing to compare with.
-		if len(commit.Parents) < 2 {
-			return nil
-		}
-		base = commit.Parents[0]
+		base = commit.MadeOn()
 	}
-	if r.tree == "" {
+	// Made before the first commit, or imported without files: there is nothing to compare.
+	if base == "" || r.tree == "" {
 		return nil
 	}
 	counts, err := inspect.CountsBetween(ctx, s, base, r.tree)

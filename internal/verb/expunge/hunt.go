@@ -171,18 +171,10 @@ func (r *rewriting) findEntries(ctx context.Context, e *journal.Entry, commit na
 		return nil, err
 	}
 	o.holds = len(o.files)+len(o.parts) > 0 || r.plan.goal.hit(commit)
-	if head := headOf(o.commit); head != "" && !o.holds {
+	if head := o.commit.MadeOn(); head != "" && !o.holds {
 		o.holds = r.plan.dropped(ctx, head)
 	}
 	return o, nil
-}
-
-// headOf returns the commit on which a checkpoint was made, or "".
-func headOf(c git.Commit) name.OID {
-	if len(c.Parents) == 2 {
-		return c.Parents[0]
-	}
-	return ""
 }
 
 // hunt returns the entries of the goal below a tree. Results are kept, because checkpoints

@@ -57,7 +57,7 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	if err != nil {
 		return nil, err
 	}
-	d := store.Draft{Record: rec, Author: o.commit.Author, Committer: o.commit.Committer, Head: headOf(o.commit)}
+	d := store.Draft{Record: rec, Author: o.commit.Author, Committer: o.commit.Committer, Head: o.commit.MadeOn()}
 	if d.Tree, err = r.files(ctx, o, rec); err != nil {
 		return nil, err
 	}

@@ -164,11 +164,10 @@ func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *
 		return before.Event().Commit, false
 	}
 	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
-	const withHead = 2 // the last parent holds the record
-	if err != nil || len(commit.Parents) < withHead {
+	if err != nil {
 		return "", true
 	}
-	return commit.Parents[0], true
+	return commit.MadeOn(), true
 }
 
 // subjects has what the lines of a log say, by commit.

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -88,10 +89,7 @@ func inside(at string, containers []string) (place, bool) {
 			if !slices.Equal(rest[:n], want[:n]) {
 				continue
 			}
-			root := filepath.FromSlash(strings.Join(parts[:i], "/"))
-			if root == "" {
-				root = string(filepath.Separator)
-			}
+			root := cmp.Or(filepath.FromSlash(strings.Join(parts[:i], "/")), string(filepath.Separator))
 			// A parent of a container has a common name such as "data". It only counts if the
 			// container exists.
 			if len(rest) < len(want) && !isDirectory(filepath.Join(root, filepath.FromSlash(c))) {

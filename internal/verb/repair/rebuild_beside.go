@@ -157,11 +157,7 @@ func (b *beside) gather(ctx context.Context) error {
 		b.record = rec
 		b.draft.Tree, b.draft.Head = rec.Snapshot.Tree, rec.Git.Head
 	case commit.OID != "" && b.broken.Message.ID == b.broken.ID:
-		b.draft.Tree = commit.Tree
-		// The parents of C are HEAD and M, or only M.
-		if len(commit.Parents) == 2 {
-			b.draft.Head = commit.Parents[0]
-		}
+		b.draft.Tree, b.draft.Head = commit.Tree, commit.MadeOn()
 		b.fromMessage()
 		if err := b.files(ctx); err != nil {
 			return err

@@ -109,11 +109,7 @@ func (r *rebuilding) differs(ctx context.Context, v *proof.Verdict, to name.OID)
 		say("its record names the files %s, and it has %s", orNone(rec.Snapshot.Tree), c.Tree.Short())
 	}
 	r.differingFiles(ctx, rec, c.Tree, say)
-	var head name.OID
-	if len(c.Parents) == 2 {
-		head = c.Parents[0]
-	}
-	if rec.Git.Head != head {
+	if head := c.MadeOn(); rec.Git.Head != head {
 		say("its record was made at HEAD %s, and it is at %s", orNone(rec.Git.Head), orNone(head))
 	}
 	return d

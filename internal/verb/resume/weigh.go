@@ -127,9 +127,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 	a.Mention.Name = checkpoint.NameTo(st, e)
 	if facts, err := r.def.Read(r.record.State); err == nil {
 		a.Decisions = facts.Decisions
-		if a.Topic == "" {
-			a.Topic = facts.Topic
-		}
+		a.Topic = cmp.Or(a.Topic, facts.Topic)
 	}
 }
 
@@ -138,10 +136,8 @@ const Shown = 3
 
 // nameSteps gives the newest steps their messages as titles, where the workflow calls them by number.
 func (r *resumption) nameSteps(ctx context.Context) {
-	titles := maps.Clone(r.answer.Titles)
-	if titles == nil {
-		titles = map[string]any{}
-	}
+	titles := map[string]any{}
+	maps.Copy(titles, r.answer.Titles)
 	for e := range r.found.State.LineTo(r.found.Entry) {
 		called := fmt.Sprintf("step %d", e.Step)
 		if _, known := titles[called]; known || !e.Milestone || e.Event().StepName != "" {

@@ -4,6 +4,7 @@ package session
 // Its JSON names come from the formats of older tools.
 
 import (
+	"cmp"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -66,10 +67,7 @@ func ManifestOf(st *journal.State) *Manifest {
 		Checkpoints: []ManifestEntry{}, RollbackHistory: []RollbackRecord{},
 	}
 	m.gone = st.CurrentEntry() == nil && (len(st.Tombstones) > 0 || checkpoint.IsClosed(st.Status))
-	// A session without any status is open, by the rules of the fold.
-	if m.Status == "" {
-		m.Status = "in_progress"
-	}
+	m.Status = cmp.Or(m.Status, checkpoint.StatusOpen) // without any it is open, by the rules of the fold
 	for _, c := range st.Checkpoints() {
 		if c.Dead || c.Safety {
 			continue

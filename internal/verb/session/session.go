@@ -7,6 +7,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -241,10 +242,7 @@ func Follow(ctx context.Context, s *checkpoint.Service) (*Manifest, error) {
 // the checkpoints that its workflow does not keep after such an end. An empty request means
 // the active session.
 func Close(ctx context.Context, s *checkpoint.Service, request, status string) (*Manifest, error) {
-	if status == "" {
-		status = "complete"
-	}
-	if !checkpoint.IsClosed(status) {
+	if status = cmp.Or(status, "complete"); !checkpoint.IsClosed(status) {
 		return nil, checkpoint.Usage("--status must be complete, failed or abandoned", "a session cannot be closed as %q", name.Clip(status, name.Said))
 	}
 	// RequireSession does not guess: a session must not be closed by mistake because it was the

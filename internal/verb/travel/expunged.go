@@ -7,6 +7,7 @@ package travel
 // then repeated.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -157,11 +158,7 @@ func (u *union) learnExpunged(ctx context.Context, st *journal.State, held map[n
 			continue
 		}
 		ids = append(ids, id)
-		now := u.there[instead.Checkpoint]
-		if now == "" {
-			now = held[instead.Checkpoint]
-		}
-		lost, err := u.lost(ctx, commit, now)
+		lost, err := u.lost(ctx, commit, cmp.Or(u.there[instead.Checkpoint], held[instead.Checkpoint]))
 		if err != nil {
 			continue // a damaged checkpoint cannot be compared
 		}
