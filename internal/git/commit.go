@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,26 +196,14 @@ var ErrShallow = errors.New("cut off, because the clone is shallow")
 func (c *Commits) Identity(when time.Time) (author, committer Signature) {
 	pick := func(role string) Signature {
 		get := func(field string) string {
-			for _, v := range []string{
-				gitconfig.Getenv(c.at.env, "GIT_"+strings.ToUpper(role+"_"+field)), c.configured(role + "." + field), c.configured("user." + field),
-			} {
-				if v = cleanPerson(v); v != "" {
-					return v
-				}
-			}
-			return ""
+			env := gitconfig.Getenv(c.at.env, "GIT_"+strings.ToUpper(role+"_"+field))
+			return cmp.Or(cleanPerson(env), cleanPerson(c.configured(role+"."+field)), cleanPerson(c.configured("user."+field)))
 		}
-		s := Signature{Name: get("name"), Email: get("email"), When: when}
-		if s.Email == "" {
-			s.Email = cleanPerson(gitconfig.Getenv(c.at.env, "EMAIL"))
+		return Signature{
+			Name:  cmp.Or(get("name"), "git-checkpoint"),
+			Email: cmp.Or(get("email"), cleanPerson(gitconfig.Getenv(c.at.env, "EMAIL")), "git-checkpoint@localhost"),
+			When:  when,
 		}
-		if s.Name == "" {
-			s.Name = "git-checkpoint"
-		}
-		if s.Email == "" {
-			s.Email = "git-checkpoint@localhost"
-		}
-		return s
 	}
 	return pick("author"), pick("committer")
 }

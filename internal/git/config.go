@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,11 +14,7 @@ import (
 // with plain set: with our own -c settings the list would hold them instead of the user's.
 func readConfig(ctx context.Context, l *Location, o Options) (*gitconfig.Config, error) {
 	probe := &Location{program: l.program, env: l.env, plain: true}
-	dir := o.Dir
-	if dir == "" {
-		dir = "."
-	}
-	res, err := probe.Run(ctx, Cmd{Args: []string{"config", "-z", "--list"}, Dir: dir})
+	res, err := probe.Run(ctx, Cmd{Args: []string{"config", "-z", "--list"}, Dir: cmp.Or(o.Dir, ".")})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,10 +202,7 @@ func (r *Refs) askUpdate(ctx context.Context, updates []Update) error {
 func (r *Refs) writeUpdates(in *bytes.Buffer, updates []Update) error {
 	zero := strings.Repeat("0", 2*r.at.HashLen())
 	for _, u := range updates {
-		old := string(u.Old)
-		if old == "" {
-			old = zero
-		}
+		old := cmp.Or(string(u.Old), zero)
 		switch {
 		case strings.ContainsAny(string(u.Ref), " \n\x00"):
 			return fmt.Errorf("update ref %q: not a ref name", u.Ref)
@@ -247,12 +245,11 @@ func refFault(err error) error {
 // HeldLock returns the path of the lock file that made git, or a transaction of ours, fail. It is
 // empty if err has another reason.
 func HeldLock(err error) string {
-	var locked *LockedError
-	if errors.As(err, &locked) {
+	if locked, is := errors.AsType[*LockedError](err); is {
 		return locked.Path
 	}
-	var e *Error
-	if !errors.As(err, &e) {
+	e, is := errors.AsType[*Error](err)
+	if !is {
 		return ""
 	}
 	// When a deletion fails because of packed-refs.lock, git prints only this message.

@@ -15,6 +15,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,11 +197,7 @@ var places = [...][]string{
 func (l *Location) locate(ctx context.Context, o Options) error {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, slices.Concat(places[:]...)...)
 	args = append(args, "HEAD", "--symbolic-full-name", "HEAD")
-	dir := o.Dir
-	if dir == "" {
-		dir = "."
-	}
-	res, err := l.Run(ctx, Cmd{Args: args, Dir: dir})
+	res, err := l.Run(ctx, Cmd{Args: args, Dir: cmp.Or(o.Dir, ".")})
 	if err != nil && ExitCode(err) < 0 {
 		return err
 	}

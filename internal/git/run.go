@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,8 +57,7 @@ func (e *Error) Error() string {
 // ExitCode returns the exit code of the git process that err reports. It is -1 for every other
 // error and for a process that a signal ended.
 func ExitCode(err error) int {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		return e.Code
 	}
 	return -1
@@ -114,10 +114,7 @@ func (l *Location) command(ctx context.Context, c Cmd) *exec.Cmd {
 		}
 		return cmd.Process.Kill()
 	}
-	cmd.Dir = c.Dir
-	if cmd.Dir == "" {
-		cmd.Dir = l.WorkTree
-	}
+	cmd.Dir = cmp.Or(c.Dir, l.WorkTree)
 	cmd.Env = append(append([]string(nil), l.env...), "GIT_TERMINAL_PROMPT=0")
 	if l.GitDir != "" {
 		cmd.Env = append(cmd.Env, "GIT_DIR="+l.GitDir, "GIT_WORK_TREE="+l.WorkTree)

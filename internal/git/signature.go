@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -25,10 +26,7 @@ func (c *Commits) Signatures(ctx context.Context, commits []name.OID) (map[name.
 	out := make(map[name.OID]SignatureState, len(commits))
 	var good []name.OID
 	err := c.describe(ctx, commits, "%H%x00%G?%x00%GS%x00%GF%x00%GK", func(f []string) {
-		state := SignatureState{Signer: f[2], Key: f[3]}
-		if state.Key == "" {
-			state.Key = f[4]
-		}
+		state := SignatureState{Signer: f[2], Key: cmp.Or(f[3], f[4])}
 		if len(f[1]) == 1 {
 			state.Code = f[1][0]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/test/gittest"
+
 	"pgregory.net/rapid"
 )
 
