@@ -247,6 +247,16 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
+// The line about the next undo is wrapped at words, at a terminal.
+func TestNextUndoIsWrapped(t *testing.T) {
+	r := rolledBack()
+	r.NextUndo = &rollback.UndoLevel{Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promote 3b: 4 of session main-3b"}
+	var b bytes.Buffer
+	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Undone{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromote 3b") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
 // Nothing that a terminal would obey gets into the output, whatever a repository contains.
 func TestTamed(t *testing.T) {
 	const hostile = "a\x1b]0;evil\x07\u202eb\x9bc\rd"

@@ -278,7 +278,9 @@ func (a SideBySide) writeHeading(p *page, rows [][]render.Cell) {
 	if !alike || len(rows) == 1 {
 		return
 	}
-	p.line(dim(a.Found.Rows[0].Status))
+	if status := a.Found.Rows[0].Status; status != checkpoint.StatusOpen {
+		p.line(dim("Status: " + status))
+	}
 	for _, row := range rows {
 		row[status] = nil
 	}

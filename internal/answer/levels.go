@@ -54,7 +54,8 @@ func (a Levels) text(p *page) {
 // nextUndoRedo tells what another undo and a redo would do now.
 func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo goes on to "+next.Goes.String()+", before "), plain(when(!next.Landing, "the ")+next.Said))
+		said := " git checkpoint undo goes on to " + next.Goes.String() + ", before " + when(!next.Landing, "the ") + next.Said
+		p.table([]render.Column{{Wrap: true}}, [][]render.Cell{{{{Role: render.Hint, Text: "Undo:"}, plain(said)}}}) // at words
 	}
 	if next := r.NextRedo; next != nil {
 		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+next.Goes.String()))
@@ -65,6 +66,6 @@ func (p *page) nextUndoRedo(r *rollback.Answer) {
 // first in a plan.
 func (p *page) meanwhile(events []rollback.Meanwhile) {
 	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, each(events, func(m rollback.Meanwhile) []render.Cell {
-		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(m.What)}
+		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(cmp.Or(when(p.view.Verbose, m.What), m.Said))}
 	}))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -189,11 +188,7 @@ func (t *Talk) meant(ctx context.Context) []string {
 		case last == nil && (e.Milestone || e.Event().Trigger == journal.TriggerTool):
 			last = e
 		case last != nil && (e.Milestone && (e.Step != last.Step || !last.Milestone) || e.Event().Trigger == journal.TriggerPrompt):
-			typed := checkpoint.TypedName(st, e)
-			if i := strings.LastIndexByte(e.Label, '+'); !e.Milestone && i >= 0 {
-				typed = strconv.Itoa(e.Step) + e.Label[i:]
-			}
-			return []string{fmt.Sprintf("*rollback:%s goes back to before the last prompt", typed)}
+			return []string{fmt.Sprintf("*rollback:%s goes back to before the last prompt", checkpoint.TypedName(st, e))}
 		}
 	}
 	return nil

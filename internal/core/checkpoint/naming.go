@@ -217,7 +217,10 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Checkpoint != e.Checkpoint {
 		number += "." + FirstIteration
 	}
-	if e.Live && e.Milestone {
+	if !e.Milestone {
+		number = numberOf(e)
+	}
+	if e.Live {
 		if got, err := byName(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {
 			return number
 		}

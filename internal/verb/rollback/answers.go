@@ -169,6 +169,7 @@ type Meanwhile struct {
 	Worktree string          `json:"worktree"`
 	Time     checkpoint.Time `json:"time"`
 	What     string          `json:"what"`
+	Said     string          `json:"-"` // What, in words for people
 }
 
 // NextStep is the workflow's step that follows the current one.

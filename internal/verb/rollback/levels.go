@@ -194,7 +194,14 @@ func (u undo) shownLevels(ctx context.Context, s *checkpoint.Service) (levels []
 		// The levels of a session are ordered from the newest to the oldest.
 		oldest := u.levels[in[len(in)-1]]
 		for _, e := range oldest.State.OthersAfter(oldest.Head) {
-			meanwhile = append(meanwhile, Meanwhile{Event: e.OID, Worktree: e.Worktree, Time: checkpoint.Time{Time: e.Time}, What: e.Subject()})
+			said := e.Subject()
+			switch {
+			case e.Kind == journal.KindRollback || e.Kind == journal.KindUndo:
+				said = u.lists.said(ctx, s, e)
+			case e.Checkpoint != "":
+				said = string(e.Kind) + " " + u.lists.mention(ctx, s, e.Checkpoint).String()
+			}
+			meanwhile = append(meanwhile, Meanwhile{e.OID, e.Worktree, checkpoint.Time{Time: e.Time}, e.Subject(), said})
 		}
 	}
 	return levels, meanwhile

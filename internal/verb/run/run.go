@@ -195,9 +195,7 @@ func (r *running) precheck(ctx context.Context) error {
 		r.current = new(r.s.LabelledOf(ctx, e))
 		if good := lastGood(f.State, e); good != nil {
 			a.LastGood = new(r.s.LabelledOf(ctx, good))
-			if a.Number = checkpoint.TypedName(f.State, good); a.Number == string(good.Checkpoint) {
-				a.Number = checkpoint.NameTo(f.State, good) // 3+1
-			}
+			a.Number = checkpoint.TypedName(f.State, good)
 		}
 	}
 	return nil
