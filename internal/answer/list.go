@@ -130,7 +130,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 		row := []render.Cell{
 			cell(role, Number(item)), say(p.view.Time(item.CreatedAt.Time)),
 			say(item.Trigger), say(strconv.Itoa(item.Files)), say(item.Status),
-			spaced(marks{item.Current, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans(p.view.Layout)), message(item),
+			spaced(marks{item.IsStep, item.Discarded, !item.Valid, item.Pinned, item.Incomplete, item.Others}.spans(p.view.Layout)), message(item),
 		}
 		if ids {
 			row = slices.Insert(append(row, cell(render.Dim, string(item.ID))), 1, cell(role, item.Label))

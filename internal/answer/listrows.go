@@ -164,7 +164,7 @@ func requiredCells(v render.View, items []inspect.Item) [][]render.Cell {
 		if item.Discarded {
 			role = render.Dim
 		}
-		if item.Current {
+		if item.IsStep {
 			mark = "* "
 		}
 		name := typed(item)

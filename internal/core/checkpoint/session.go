@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -197,6 +198,15 @@ func Landings(events []*journal.Event) map[name.ID]name.ID {
 		}
 	}
 	return made
+}
+
+// StepHere returns what people call the current step: where the worktree stands, or, after a landing, which changes no file, the
+// step before that.
+func StepHere(st *journal.State) name.ID {
+	if e := st.CurrentEntry(); e != nil && e.Event().Trigger == workflow.TriggerPromote {
+		return cmp.Or(Landings(st.Events())[st.Current], st.Current)
+	}
+	return st.Current
 }
 
 // ReasonResume is the reason of the rollback in which a `resume` brings the files of its checkpoint.

@@ -46,6 +46,7 @@ type Item struct {
 	Others     []string             `json:"others,omitempty"`     // who else made what is in an agent's checkpoint: outside, unknown or sessions; known like Incomplete
 	Line       string               `json:"line,omitempty"`       // of a live checkpoint in a session with several lines: the id of the head of its line
 	Twin       string               `json:"-"`                    // what is typed for one of another line
+	IsStep     bool                 `json:"-"`                    // people call it the current step; see checkpoint.StepHere
 	Redone     bool                 `json:"-"`                    // a newer live milestone of the same step exists, so the step's number means that one
 	Row        Row                  `json:"-"`                    // what the request asks for with Detail
 }

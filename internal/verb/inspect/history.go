@@ -261,10 +261,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		return err
 	}
 	a.Incomplete, a.Mention, a.Happened = Incomplete(rec.Snapshot.Skipped), checkpoint.MentionOf(rec), happened(s, st, rec)
-	if rec.Trigger == workflow.TriggerPromote {
-		if before := st.Entry(checkpoint.Landings(st.Events())[e.Checkpoint]); before != nil {
-			a.Mention = s.Mentioned(ctx, st, before) // a landing changes no file of the step before it
-		}
+	if before := st.Entry(checkpoint.StepHere(st)); before != nil && before != e {
+		a.Mention = s.Mentioned(ctx, st, before)
 	}
 	if a.Topic == "" {
 		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))

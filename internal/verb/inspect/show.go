@@ -141,10 +141,10 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	newer := st.Superseded(oldest)
 	continued := st.Continued(oldest)
-	toLine := otherLine(st, heads)
+	toLine, step := otherLine(st, heads), checkpoint.StepHere(st)
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
-		item.Redone = newer[e.Place]
+		item.Redone, item.IsStep = newer[e.Place], e.Checkpoint == step
 		item.Line, item.Twin = toLine(e)
 		item.Milestone = item.Milestone && !continued[e.Place]
 		l.Items = append(l.Items, item)
