@@ -71,7 +71,7 @@ func listing() answer.Listed {
 		{ID: first, Label: "cp-01-init", Step: 1, Milestone: true, Trigger: "manual", Status: "in_progress", CreatedAt: at(0), Files: 3, Pinned: true, Valid: true},
 		{ID: "cp-02-20261120T091000000Z-bbbb", Label: "cp-02-requirements", Step: 2, Milestone: true, Trigger: "manual", CreatedAt: at(10), Files: 1, Discarded: true, Valid: true},
 		{ID: "cp-02-20261120T092000000Z-cccc", Label: "cp-02-requirements+1", Step: 2, Trigger: "batch_complete", CreatedAt: at(20), Problem: "record cannot be read"},
-		{ID: third, Label: "cp-03-architecture", Step: 3, Iteration: "2", Milestone: true, Trigger: "manual", Status: "in_progress", Message: "before the\tqueue\nand more", CreatedAt: at(43), Files: 12, Current: true, Valid: true},
+		{ID: third, Label: "cp-03-architecture", Step: 3, Iteration: "2", Milestone: true, Trigger: "manual", Status: "in_progress", Message: "before the\tqueue\nand more", CreatedAt: at(43), Files: 12, Current: true, IsStep: true, Valid: true},
 	}}}}
 }
 

@@ -30,12 +30,12 @@ func worked() map[string]answer.Listed {
 		item(3, 50, "cp-03-architecture+1", "🚀 first call goes through"),
 		item(4, 54, "cp-04-build", ""),
 	}
-	before[3].Trigger, before[1].Pinned, before[4].Current = "batch_complete", true, true
+	before[3].Trigger, before[1].Pinned, before[4].IsStep = "batch_complete", true, true
 	after := append([]inspect.Item(nil), before...)
 	for i := 2; i < 5; i++ {
-		after[i].Discarded, after[i].Current = true, false
+		after[i].Discarded, after[i].IsStep = true, false
 	}
-	after[1].Current = true
+	after[1].IsStep = true
 	safety := item(4, 55, "cp-04-build+safety-1", "before the rollback to cp-02-requirements-of-the-parser")
 	safety.Trigger = "safety"
 	of := func(safety, discarded int, items ...inspect.Item) answer.Listed {
@@ -97,7 +97,7 @@ func TestChoices(t *testing.T) {
 		}
 		for i, line := range lines {
 			item := items[len(items)-1-i]
-			if ids[i] != string(item.ID) || keys[i] != answer.Number(item) || !strings.Contains(line, keys[i]) || strings.HasPrefix(line, "*") != item.Current || render.Width(line) > width {
+			if ids[i] != string(item.ID) || keys[i] != answer.Number(item) || !strings.Contains(line, keys[i]) || strings.HasPrefix(line, "*") != item.IsStep || render.Width(line) > width {
 				t.Errorf("at %d: %s %s %q", width, ids[i], keys[i], line)
 			}
 		}
