@@ -55,8 +55,7 @@ func (m *Maintenance) CollectGarbage(ctx context.Context) (Collected, error) {
 	}
 	m.objects.database().packs.Close() // some systems cannot delete a file that is open
 	if _, err := m.at.Output(ctx, "gc", "-q", how); err != nil {
-		var said *Error
-		if errors.As(err, &said) && strings.Contains(said.Stderr, "gc is already running") {
+		if said, is := errors.AsType[*Error](err); is && strings.Contains(said.Stderr, "gc is already running") {
 			err = fmt.Errorf("%w: %w", ErrGCRunning, err)
 		}
 		return Collected{}, err

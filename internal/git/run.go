@@ -65,8 +65,8 @@ func ExitCode(err error) int {
 
 // EndedBy reports whether a signal ended the git process that err reports.
 func EndedBy(err error, signal syscall.Signal) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code < 0 && e.signal == signal
+	e, is := errors.AsType[*Error](err)
+	return is && e.Code < 0 && e.signal == signal
 }
 
 // Run starts git and waits for it. It returns *Error when git fails, and the cause of ctx when ctx
@@ -145,8 +145,7 @@ func classify(ctx context.Context, args []string, stderr string, err error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
 		e := &Error{Args: args, Code: exit.ExitCode(), Stderr: stderr}
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			e.signal = status.Signal()

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -322,10 +323,7 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 // the checkpoint previous. Saw has to follow.
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
 	for _, c := range changes {
-		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, claims[c.Path]
-		if c.Claim == "" {
-			c.Claim = record.Unknown
-		}
+		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
 		w.Changes = append(w.Changes, c)
 	}
 	if by := w.Workers[look.Worker]; by != nil {
@@ -342,11 +340,7 @@ func (b *Worker) with(previous name.ID, changes []Change, claims map[string]stri
 		sum = record.Whole{Since: previous, Paths: map[string]string{}}
 	}
 	for _, c := range changes {
-		said := claims[c.Path]
-		if said == "" {
-			said = record.Unknown
-		}
-		sum.Paths[c.Path] = together(sum.Paths[c.Path], said)
+		sum.Paths[c.Path] = together(sum.Paths[c.Path], cmp.Or(claims[c.Path], record.Unknown))
 	}
 	return sum
 }
@@ -413,16 +407,8 @@ func Load(gitDir string) *Work {
 	} else if json.Unmarshal(data, w) != nil {
 		w = &Work{damaged: true}
 	}
-	for id, by := range w.Workers {
-		if by == nil {
-			delete(w.Workers, id)
-		}
-	}
-	for id, s := range w.Sessions {
-		if s == nil {
-			delete(w.Sessions, id)
-		}
-	}
+	maps.DeleteFunc(w.Workers, func(_ string, by *Worker) bool { return by == nil })
+	maps.DeleteFunc(w.Sessions, func(_ name.Session, s *Sight) bool { return s == nil })
 	return w
 }
 

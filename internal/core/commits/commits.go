@@ -7,6 +7,7 @@
 package commits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,9 +163,7 @@ func MayMove(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, 
 	if _, err := os.Stat(filepath.Join(path, "reference-transaction")); err != nil {
 		return nil //nolint:nilerr // there is none
 	}
-	if from == "" {
-		from = name.OID(strings.Repeat("0", len(to)))
-	}
+	from = cmp.Or(from, name.OID(strings.Repeat("0", len(to))))
 	move := fmt.Sprintf("start\nupdate %s %s %s\nprepare\nabort\n", branch, to, from)
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--stdin"}, Config: []string{"core.hooksPath=" + path}, Stdin: strings.NewReader(move)})
 	if failed, is := errors.AsType[*git.Error](err); is {
@@ -193,8 +192,7 @@ func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string,
 	line := append([]string{"hook", "run", "--ignore-missing", hook, "--"}, args...)
 	// An editor would wait for a person, and the message is given.
 	_, err := s.Repo.Run(ctx, git.Cmd{Args: line, Config: []string{"core.hooksPath=" + path}, Env: append(env, "GIT_EDITOR=:")})
-	var failed *git.Error
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*git.Error](err); is {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("the hook %s failed, so no commit was made", hook), Hints: strings.FieldsFunc(failed.Stderr, func(r rune) bool { return r == '\n' })}
 	}
 	return err
@@ -217,11 +215,7 @@ func (d *Draft) Write(ctx context.Context, s *checkpoint.Service, parent name.OI
 	}
 	var env []string
 	for _, key := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
-		date := s.Getenv(key)
-		if date == "" {
-			date = fmt.Sprintf("@%d +0000", d.At.Unix())
-		}
-		env = append(env, key+"="+date)
+		env = append(env, key+"="+cmp.Or(s.Getenv(key), fmt.Sprintf("@%d +0000", d.At.Unix())))
 	}
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: args, Env: env, Stdin: strings.NewReader(d.Message)})
 	if err != nil {

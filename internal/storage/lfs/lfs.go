@@ -9,6 +9,7 @@ package lfs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,7 @@ type Store struct {
 // Open returns the Store of a repository. It reads the configuration only.
 func Open(repo *git.Repo) *Store {
 	dir, _ := repo.Config.Get("lfs.storage")
-	if dir == "" {
-		dir = "lfs"
-	}
-	if !filepath.IsAbs(dir) {
+	if dir = cmp.Or(dir, "lfs"); !filepath.IsAbs(dir) {
 		dir = filepath.Join(repo.CommonDir, dir)
 	}
 	return &Store{repo: repo, objects: filepath.Join(dir, "objects"), kept: filepath.Join(repo.CommonDir, "checkpoint", "lfs")}

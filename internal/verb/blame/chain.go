@@ -65,14 +65,6 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 	})
 }
 
-// headOf returns the commit on which a checkpoint was made. The last parent is the record commit.
-func headOf(c git.Commit) name.OID {
-	if len(c.Parents) > 1 {
-		return c.Parents[0]
-	}
-	return ""
-}
-
 // lineTo returns the checkpoints that lead to one, oldest first, without dead and safety
 // checkpoints.
 func lineTo(to *checkpoint.Found) []*journal.Entry {
@@ -99,7 +91,7 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, re
 	if subject = l.entry.Label + ": " + subject; said.Message == "" {
 		subject = l.entry.Label
 	}
-	l.head = headOf(c)
+	l.head = c.MadeOn()
 	l.made = git.Commit{Tree: c.Tree, Author: c.Author, Committer: c.Committer, Message: subject + "\n\nCheckpoint-Id: " + string(l.entry.Checkpoint) + "\n"}
 	if before != nil {
 		l.made.Parents = append(l.made.Parents, before.Commit)

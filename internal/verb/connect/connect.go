@@ -10,6 +10,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -316,11 +317,7 @@ func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
 // UserState returns the directory in which this program keeps what belongs to the user and to no
 // repository.
 func UserState(getenv func(string) string) string {
-	state := getenv("XDG_STATE_HOME")
-	if state == "" {
-		state = filepath.Join(getenv("HOME"), ".local", "state")
-	}
-	return filepath.Join(state, "git-checkpoint")
+	return filepath.Join(cmp.Or(getenv("XDG_STATE_HOME"), filepath.Join(getenv("HOME"), ".local", "state")), "git-checkpoint")
 }
 
 // readReceipt reads the receipt. A damaged one counts as empty, and entries are then

@@ -289,10 +289,7 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 // trusted reports whether the person trusts all of the hooks, or nil if the file that says so cannot be
 // read. It is only read here, because trust is the person's decision.
 func trusted(s *checkpoint.Service, trust agent.Trust, hooks []Hooked) *bool {
-	dir := s.Getenv(trust.Variable)
-	if dir == "" {
-		dir = filepath.Join(home(s), trust.Home)
-	}
+	dir := cmp.Or(s.Getenv(trust.Variable), filepath.Join(home(s), trust.Home))
 	data, err := os.ReadFile(filepath.Join(dir, trust.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -279,8 +279,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error
 		}
 		if err != nil {
 			why := fmt.Errorf("its description cannot be read: %w", err)
-			var spoilt *snapshot.IntentError
-			if errors.As(err, &spoilt) {
+			if spoilt, is := errors.AsType[*snapshot.IntentError](err); is {
 				why = spoilt.Err
 			}
 			a.Message = "a rollback" + where + " was cut off, and " + why.Error()

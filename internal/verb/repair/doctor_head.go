@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -35,10 +36,7 @@ func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 		a.Hint = "no checkpoint knows an older commit; `git reflog` and `git fsck --lost-found` may name one, and a clone or a remote may have this one"
 		return []Problem{a}, nil
 	}
-	target := string(head.Branch)
-	if target == "" {
-		target = "--no-deref HEAD"
-	}
+	target := cmp.Or(string(head.Branch), "--no-deref HEAD")
 	a.Hint = fmt.Sprintf("a clone or a remote may have it. The last good commit that a checkpoint knows is %s (%s): %s`git update-ref %s %s` goes back to it; files and index stay as they are", commit.Short(), label, first, target, commit)
 	return []Problem{a}, nil
 }

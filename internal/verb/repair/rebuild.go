@@ -5,6 +5,7 @@ package repair
 // cache, the older tips that this worktree saw, and the remote-tracking journals.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,9 +146,7 @@ func (r *rebuilding) line(id name.ID, label string) *Rebuilt {
 		l = &Rebuilt{Checkpoint: id, Session: r.session, Mended: []Mended{}, Left: []checkpoint.Finding{}, Missing: []string{}}
 		r.lines[id], r.order = l, append(r.order, id)
 	}
-	if l.Label == "" {
-		l.Label = label
-	}
+	l.Label = cmp.Or(l.Label, label)
 	return l
 }
 
