@@ -35,7 +35,7 @@ func (a Planned) text(p *page) {
 	r := a.Plan
 	p.meanwhile(r.Meanwhile)
 	if r.Empty {
-		at := target(r)
+		at := reached(r).String()
 		if r.FilesFrom != nil {
 			at = r.Source.String()
 		}

@@ -145,9 +145,6 @@ func reached(r *rollback.Answer) checkpoint.Mention {
 	return m
 }
 
-// target returns how the checkpoint that a rollback goes to is mentioned.
-func target(r *rollback.Answer) string { return reached(r).String() }
-
 // amounts counts the files of a plan with the given verbs, as in "3 written, 1 deleted". It is
 // empty if there are none.
 func amounts(r *rollback.Answer, write, remove, mode string) string {

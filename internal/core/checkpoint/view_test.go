@@ -17,7 +17,7 @@ func TestViewOlderThanJournal(t *testing.T) {
 	c.create()
 	var view *proof.View
 	look := func(ctx context.Context, s *checkpoint.Service) (err error) {
-		view, err = proof.ReadView(ctx, s.Store)
+		view, err = proof.ReadView(ctx, s.Store, "")
 		return err
 	}
 	count := func(want int) {
@@ -59,7 +59,7 @@ func TestViewSessions(t *testing.T) {
 	w.git(c.dir, "update-ref", name.CheckpointRoot+"demo+/journal", head)
 	w.git(c.dir, "update-ref", name.CheckpointRoot+"demo0/journal", head)
 	c.must(func(ctx context.Context, s *checkpoint.Service) error {
-		view, err := proof.ReadView(ctx, s.Store)
+		view, err := proof.ReadView(ctx, s.Store, "")
 		if err != nil {
 			return err
 		}

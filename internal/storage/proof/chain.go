@@ -90,7 +90,7 @@ func (c *Chain) addCommit(oid name.OID, o git.Object, err error) (n journal.Node
 	case o.Data == nil && o.Size > 0:
 		c.broken(JournalForged, oid, fmt.Sprintf("commit %s of the journal has %d bytes, more than any event", oid.Short(), o.Size))
 	default:
-		if n, err = store.Node(o); err != nil {
+		if n, err = store.Node(o.OID, o, nil); err != nil {
 			c.broken(JournalForged, oid, strings.TrimPrefix(err.Error(), "the "))
 			return journal.Node{}
 		}

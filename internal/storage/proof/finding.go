@@ -3,7 +3,7 @@
 // the kinds of damage and finds each. It trusts no cache, and no object id that it has not computed
 // from the content itself.
 //
-// ReadView or ReadViewOf reads the refs (View). View.Open reads and proves the journal and the
+// ReadView reads the refs (View). View.Open reads and proves the journal and the
 // notes of one session (Session). Session.Judge then proves its checkpoints (Subjects) and returns
 // a Verdict with Findings for each; with a Deep it also reads every file of them. The chain of
 // proof is in section "Damage" of docs/format.md.

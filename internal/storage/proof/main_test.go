@@ -34,7 +34,7 @@ func (w *world) create(step int) (name.ID, name.OID) {
 func (w *world) session() *proof.Session {
 	w.Helper()
 	s := w.Open()
-	view, err := proof.ReadViewOf(w.Context(), s.Store, demo)
+	view, err := proof.ReadView(w.Context(), s.Store, demo)
 	if err != nil {
 		w.Fatal(err)
 	}

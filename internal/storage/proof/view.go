@@ -20,15 +20,12 @@ type View struct {
 	notes func() (*Notes, error) // reads the notes at the first call
 }
 
-// ReadView reads the refs of all sessions.
-func ReadView(ctx context.Context, s *store.Store) (*View, error) { return readView(ctx, s, "") }
-
-// ReadViewOf reads the refs of one session.
-func ReadViewOf(ctx context.Context, s *store.Store, session name.Session) (*View, error) {
-	return readView(ctx, s, string(session)+"/")
-}
-
-func readView(ctx context.Context, s *store.Store, below string) (*View, error) {
+// ReadView reads the refs of one session, and those of all if session is empty.
+func ReadView(ctx context.Context, s *store.Store, session name.Session) (*View, error) {
+	below := ""
+	if session != "" {
+		below = string(session) + "/"
+	}
 	// Refs of checkpoints are read before the notes ref. A create that runs at the same time then
 	// may have a note and no ref, which is harmless. The other way round its note would be reported
 	// as missing.
@@ -86,7 +83,7 @@ func (v *View) Open(ctx context.Context, session name.Session) (*Session, error)
 	// This worktree may have seen a tip that is newer than the view. Then nothing is lost: read the
 	// refs again.
 	seen := v.store.Seen(session) // before the refs are read
-	now, err := ReadViewOf(ctx, v.store, session)
+	now, err := ReadView(ctx, v.store, session)
 	// The refs have not changed, so the loss is real.
 	if err != nil || slices.Equal(v.of(session), now.of(session)) {
 		return p, err

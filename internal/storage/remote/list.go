@@ -89,10 +89,6 @@ func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
 	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
 }
 
-// Elsewhere returns a prefix other than that of the listing below which the remote has the journal
-// and the checkpoints of a session, or "".
-func (l *Listing) Elsewhere() string { return Prefix(slices.Sorted(maps.Keys(l.Heads))) }
-
 // Prefix finds among refs those of a session that is not below refs/checkpoints/, and returns what
 // is before its name; "" if there is none.
 func Prefix(refs []name.Ref) string {

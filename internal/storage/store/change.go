@@ -13,10 +13,9 @@ import (
 // exist yet. Log is only valid while the change is built and must not be extended. State never
 // changes, so it stays valid.
 type View struct {
-	Session name.Session
-	Log     *journal.Log
-	State   *journal.State
-	Tip     name.OID // tip of the journal; empty when there is none
+	Log   *journal.Log
+	State *journal.State
+	Tip   name.OID // tip of the journal; empty when there is none
 }
 
 // Change is what a transaction is to write. The zero Change writes nothing.

@@ -129,7 +129,7 @@ func (s *journals) commits(ctx context.Context, tip name.OID, known *journal.Log
 	var newestFirst []journal.Node
 	met := map[name.OID]bool{tip: true}
 	err := s.repo.Objects.Batch().Follow(ctx, tip, maxCommit, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {
-		n, err := readNode(oid, o, err)
+		n, err := Node(oid, o, err)
 		if errors.Is(err, git.ErrMissing) && s.repo.Commits.IsShallow() {
 			err = &DamagedError{What: "journal", OID: tip, Err: fmt.Errorf("history of %s: %w", oid, git.ErrShallow)}
 		}
@@ -147,9 +147,6 @@ func (s *journals) commits(ctx context.Context, tip name.OID, known *journal.Log
 	return newestFirst, err
 }
 
-// Node decodes a commit of a journal from an object.
-func Node(o git.Object) (journal.Node, error) { return readNode(o.OID, o, nil) }
-
 // NodeOfAnyTree is Node for a commit that a tool rewrote: its tree may be any.
 func NodeOfAnyTree(oid name.OID, o git.Object, err error) (journal.Node, error) {
 	c, err := commitOf(o, err)
@@ -160,8 +157,8 @@ func NodeOfAnyTree(oid name.OID, o git.Object, err error) (journal.Node, error) 
 	return parseNode(c)
 }
 
-// readNode decodes a commit of a journal from an object that was read.
-func readNode(oid name.OID, o git.Object, err error) (journal.Node, error) {
+// Node decodes a commit of a journal from an object that was read.
+func Node(oid name.OID, o git.Object, err error) (journal.Node, error) {
 	c, err := commitOf(o, err)
 	if err != nil {
 		return journal.Node{}, &DamagedError{What: "journal", OID: oid, Err: err}

@@ -13,10 +13,9 @@ import (
 )
 
 // Summary is a checkpoint as its ref and the message of its commit describe it. If Err is set, only
-// ID, Session, Ref and Commit are reliable.
+// ID, Session and Commit are reliable.
 type Summary struct {
 	record.Summary
-	Ref    name.Ref
 	Commit name.OID
 	Err    error
 
@@ -188,7 +187,7 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 func begin(r git.RefValue) (Summary, bool) {
 	session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 	id, err := name.ParseID(leaf)
-	return Summary{Summary: record.Summary{ID: id, Session: session}, Ref: r.Ref, Commit: r.OID}, ok && err == nil
+	return Summary{Summary: record.Summary{ID: id, Session: session}, Commit: r.OID}, ok && err == nil
 }
 
 // read fills in what the commit's message says. It must describe the checkpoint that the ref names.

@@ -246,7 +246,7 @@ func (a *attempt) saveCache() {
 // view reads the session. The name of a new session must not differ from another one's in case
 // only.
 func (a *attempt) view(ctx context.Context) (View, error) {
-	v := View{Session: a.session}
+	v := View{}
 	var err error
 	if a.journal, err = a.store.resolve(ctx, name.JournalRef(a.session)); err != nil {
 		return v, err

@@ -79,7 +79,7 @@ func (c *request) view(ctx context.Context) (store.View, error) {
 			err = nil // a new session, and not one that lost its journal
 		}
 	}
-	return store.View{Session: c.session, State: st}, err
+	return store.View{State: st}, err
 }
 
 // CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched

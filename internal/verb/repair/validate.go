@@ -129,7 +129,7 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 		}
 		return []name.Session{session}, nil, err
 	}
-	view, err := proof.ReadView(ctx, s.Store)
+	view, err := proof.ReadView(ctx, s.Store, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +203,7 @@ func (v *validation) remember(session name.Session, b inspect.Broken) {
 // itself.
 func OpenProof(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (p *proof.Session, err error) {
 	if view == nil {
-		view, err = proof.ReadViewOf(ctx, s.Store, session)
+		view, err = proof.ReadView(ctx, s.Store, session)
 	}
 	if err == nil {
 		p, err = view.Open(ctx, session)

@@ -74,7 +74,7 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 			}
 		}
 	}
-	done.Said = r.customMessageOf("rolled_back", &done)
+	done.Said = r.customMessage("rolled_back", &done)
 	return &done, nil
 }
 

@@ -182,7 +182,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	if err := r.converse(ctx); err != nil {
 		return nil, err
 	}
-	a.Said, a.Empty = r.customMessage("rollback_plan"), r.changesNothing()
+	a.Said, a.Empty = r.customMessage("rollback_plan", a), r.changesNothing()
 	r.mention(ctx)
 	r.ready = time.Now()
 	return r, nil

@@ -11,10 +11,7 @@ import (
 
 // customMessage returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none, and neither has a restore of some paths.
-func (r *Plan) customMessage(moment string) string { return r.customMessageOf(moment, r.answer) }
-
-// customMessageOf is customMessage with a later answer than that of the plan.
-func (r *Plan) customMessageOf(moment string, a *Answer) string {
+func (r *Plan) customMessage(moment string, a *Answer) string {
 	if r.isUndo() || r.stays {
 		return ""
 	}

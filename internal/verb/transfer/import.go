@@ -202,7 +202,7 @@ func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in
 	if im.limit, err = s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize); err != nil {
 		return nil, err
 	}
-	v := store.View{Session: im.session}
+	v := store.View{}
 	switch v.State, err = s.Store.State(ctx, im.session); {
 	case errors.Is(err, store.ErrNoSession):
 		v.State = nil

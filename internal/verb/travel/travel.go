@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -274,7 +275,7 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 	if err := t.leaveBegunAnew(here, there); err != nil {
 		return nil, nil, err
 	}
-	if prefix := there.Elsewhere(); prefix != "" && len(there.Sessions) == 0 {
+	if prefix := remote.Prefix(slices.Sorted(maps.Keys(there.Heads))); prefix != "" && len(there.Sessions) == 0 {
 		t.s.Warn(t.answer.Remote + " has checkpoints below " + prefix + ", where nothing looks for them here; " + PrefixHint(prefix))
 	}
 	t.clones(there)
