@@ -100,7 +100,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	if code == 128 {
 		return 1, checkpoint.Usage("options and paths are those of git log; git checkpoint list --json is for programs", "%s", text)
 	}
-	_, _ = told.Write(said.Bytes()) // if stderr cannot be written, nobody can be told
+	_, _ = said.WriteTo(told) // if stderr cannot be written, nobody can be told
 	return code, err
 }
 

@@ -105,11 +105,18 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 			now = e
 		}
 	}
+	tip := nowhere
+	if here, err := s.Resolve(ctx, "", "@"); err == nil {
+		tip = saved{a.own.x.numbered(here.Session, here.Entry.Checkpoint), path}
+	}
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
-		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
+		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 && bare(l.Text) == "" {
+			l.Claims = a.own.blank(ctx, tip, now, b.Line-1)
+		}
+		if len(l.Claims) == 0 {
 			l.Because = a.because(l.Text)
 		}
 		if c != nil && !c.here() {
@@ -196,6 +203,19 @@ func (j judge) inside(ctx context.Context, tip saved, now git.Entry, at Place, g
 		return other
 	}
 	return []Claim{claim}
+}
+
+// blank returns the claim to a line without text, which the index lacks: that of the step that brought it to a checkpoint.
+func (j judge) blank(ctx context.Context, tip saved, now git.Entry, i int) []Claim {
+	if tip.point < 0 || !isFile(j.chains.file(ctx, tip)) {
+		return nil
+	}
+	if k := j.files.matched(ctx, j.chains.file(ctx, tip), now)[i]; k >= 0 {
+		if made := j.chains.walk(ctx, tip).origin(ctx, k); made != nowhere {
+			return []Claim{j.authors.of(ctx, made)}
+		}
+	}
+	return nil
 }
 
 // takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then.
