@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
@@ -46,9 +45,10 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		req.Detail = inspect.DetailRows
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		ask := func(text string) (time.Time, error) { return inspect.GitTime(ctx, s, text) }
-		if req.Since, err = since(c.Since, app.now(), ask); err != nil {
-			return err
+		if c.Since != "" && req.Since.IsZero() {
+			if req.Since, err = inspect.GitTime(ctx, s, c.Since); err != nil {
+				return err
+			}
 		}
 		found, err := inspect.List(ctx, s, req)
 		if err != nil {
@@ -97,6 +97,10 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 
 // request checks the flags and says what they ask for.
 func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
+	from, err := since(c.Since, app.now())
+	if err != nil {
+		return req, err
+	}
 	if c.Limit != nil && *c.Limit < 0 {
 		return req, usage.Error("--limit must be a number of 1 or more, or 0 for all")
 	}
@@ -105,7 +109,7 @@ func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
 	}
 	req = inspect.ListRequest{
 		Session: c.Session, All: c.All, Type: c.Type, Trigger: c.Trigger, Status: c.Status,
-		Step: c.Step, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
+		Step: c.Step, Since: from, Where: c.Where, Grep: c.Grep, Usage: c.Columns != "",
 	}
 	if c.Null {
 		c.Format = cmp.Or(c.Format, "%(number)%x09%(time)%x09%(session)%x09%(by)%x09%(message)")

@@ -43,8 +43,8 @@ var gitsWords = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // since parses the point in time of --since: RFC 3339, a local date or date and time, how long ago it was (30d, 12h), as
-// for prune --older-than, or what asks, which is git, makes of git's words. An empty text gives the zero time.
-func since(text string, now time.Time, asks func(string) (time.Time, error)) (time.Time, error) {
+// for prune --older-than. An empty text gives the zero time, and so does one of git's words, which inspect.GitTime reads.
+func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -61,7 +61,7 @@ func since(text string, now time.Time, asks func(string) (time.Time, error)) (ti
 		}
 	}
 	if gitsWords().MatchString(text) && strings.Trim(text, "0123456789-: ") != "" {
-		return asks(text)
+		return time.Time{}, nil
 	}
 	return time.Time{}, usage.Error(fmt.Sprintf("%q is not a time", name.Clip(text, name.Said)),
 		"write 2026-11-20, 2026-11-20T09:43:11Z, an age such as 30d or 12h, or as for git \"2 hours ago\" or \"last friday\"")
