@@ -186,7 +186,7 @@ type Removal struct{ Plan *attempt.Removal }
 // checkpoint has them.
 func (a Removal) text(p *page) {
 	r := a.Plan
-	stays := "session " + string(r.Attempt.Session)
+	stays := when(r.Attempt.Session != "", "session "+string(r.Attempt.Session))
 	first := "nothing; its newest checkpoint has everything"
 	switch {
 	case r.Attempt.Unfinished:

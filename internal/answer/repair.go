@@ -186,7 +186,7 @@ func (a Problem) text(p *page) {
 	case a.Level == repair.LevelInfo:
 		mark = dim("  ")
 	}
-	line := []render.Span{mark, plain(a.Kind + ": "), {Role: render.ID, Text: a.Object}, plain(": " + a.Message)}
+	line := []render.Span{mark, plain(a.Kind + ": "), {Role: render.ID, Text: a.Object}, plain(when(a.Object != "", ": ") + a.Message)}
 	if a.Fixed {
 		line = append(line, plain("; "+a.Done))
 	}

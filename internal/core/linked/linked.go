@@ -309,7 +309,7 @@ func Gone(ctx context.Context, s *checkpoint.Service) string {
 		if st.Workflow != workflow.AgentName || st.NewestEntry() == nil || s.Now().Sub(st.UpdatedAt) > lately {
 			continue
 		}
-		if at := st.NewestEntry().Event(); at.Worktree != "main" && !slices.Contains(own, at.WorktreeID) {
+		if at := st.NewestEntry().Event(); !slices.Contains(own, at.WorktreeID) && s.Store.WasLinked(at.WorktreeID) {
 			gone[at.WorktreeID] = true
 		}
 	}

@@ -53,9 +53,33 @@ func (s *localFiles) WorktreeID() (string, error) {
 		id = fmt.Sprintf("%08x%08x%08x%08x\n", s.random(), s.random(), s.random(), s.random())
 		if err := createFile(w.id, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", fmt.Errorf("write the worktree's id: %w", err)
+		} else if err == nil && s.repo.GitDir != s.repo.CommonDir {
+			s.remember(id)
 		}
 	}
 	return "", brokenFile(path, errors.New("it is not a worktree id"))
+}
+
+// linkedFile lists, in the common git directory, the ids of all linked worktrees that there ever were: git forgets a worktree
+// that is removed, and the sessions of one elsewhere look the same.
+const linkedFile = "checkpoint/linked-ids"
+
+// remember adds an id and its newline to the list.
+func (s *localFiles) remember(id string) {
+	path := filepath.Join(s.repo.CommonDir, linkedFile)
+	os.MkdirAll(filepath.Dir(path), 0o700) //nolint:errcheck,gosec // OpenFile says so
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // one that is gone is not named then
+	}
+	f.WriteString(id) //nolint:errcheck // as above
+	f.Close()         //nolint:errcheck // as above
+}
+
+// WasLinked reports whether an id is or was that of a linked worktree of this repository.
+func (s *localFiles) WasLinked(id string) bool {
+	list, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, linkedFile)) //nolint:errcheck // then there was none
+	return strings.Contains(string(list), id+"\n")
 }
 
 // fold returns the state of a journal for this worktree. One that has no id yet stands nowhere, and gets

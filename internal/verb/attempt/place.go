@@ -93,7 +93,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Att
 // checkpoint.
 func (f *forking) stepName() string {
 	typed := checkpoint.TypedName(f.from.State, f.from.Entry)
-	if typed == string(f.from.Entry.Checkpoint) {
+	if !f.from.Entry.Milestone || typed == string(f.from.Entry.Checkpoint) { // 3+1 is no name of a session
 		typed = fmt.Sprint(f.from.Entry.Step)
 	}
 	return typed

@@ -220,7 +220,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 		case err != nil:
 			return err
 		default:
-			r.Kept = made.Record.ID
+			r.Kept, r.Attempt.Session = made.Record.ID, made.Record.Session // a worktree of git's own had none
 		}
 	}
 	if r.Attempt.note == nil {
