@@ -284,7 +284,7 @@ var phrase = lazily(`^[a-z]{3,8}(?:[ -][a-z]{3,8}){3,23}$`)
 // isPattern reports whether a value is a regular expression.
 func isPattern(value []byte) bool { return expression().Match(value) }
 
-var expression = lazily(`\[[^\]]{1,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
+var expression = lazily(`\[(?:\^|[^\]]{0,20}(?:\w-\w|\\))[^\]]{0,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
 
 // isExample reports whether a value begins as an example of a standard does (RFC 5849, 6749, 6750, 7519, 7617, 7636 and
 // the pages of jwt.io), which documents everywhere repeat.
@@ -312,5 +312,9 @@ func isMashed(value []byte) bool {
 	if hexadecimal().Match(value) || bytes.ContainsFunc(value, func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' }) {
 		return false
 	}
-	return pairs >= max(4, len(value)/5) || letters >= 10 && home*4 >= letters*3 || letters >= 16 && home*8 >= letters*5
+	most := 4
+	if len(value) >= 16 { // of random letters one in 400 has so many
+		most = max(5, len(value)/4)
+	}
+	return pairs >= most || letters >= 10 && home*4 >= letters*3 || letters >= 16 && home*10 >= letters*7
 }

@@ -69,8 +69,8 @@ func hasValue(text []byte, lines int) bool { //nolint:gocyclo // one question ab
 			continue
 		case '.':
 			continue
-		case '(':
-			if from <= 24 {
+		case '(', '"':
+			if from <= 24 && (of == '(' || i > from) {
 				continue
 			}
 		}
@@ -92,7 +92,7 @@ func hasValue(text []byte, lines int) bool { //nolint:gocyclo // one question ab
 }
 
 // inValue has the kind of each byte of a value: a letter, a digit, a sign, one that is frequent between words, too, or a
-// bracket, which a value has only right behind an operator.
+// bracket or a quote, which a value has only right behind an operator.
 var inValue = func() (kinds [256]byte) {
 	for b := range 128 {
 		switch {
@@ -106,6 +106,8 @@ var inValue = func() (kinds [256]byte) {
 			kinds[b] = '.'
 		case strings.IndexByte("(){}[]<>,\\", byte(b)) >= 0:
 			kinds[b] = '('
+		case strings.IndexByte("\"'`", byte(b)) >= 0:
+			kinds[b] = '"'
 		}
 	}
 	return kinds
