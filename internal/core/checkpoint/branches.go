@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -304,19 +305,23 @@ func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.
 	return false
 }
 
-// Renamed reports whether the branch of a session has the name now of the branch that is worked on: git says so in the reflog of
-// that. Where there is none, or it has expired, nobody knows, and a new branch begins a session of its own.
+// Renamed reports whether the branch of a session has the name now of the branch that is worked on: reflogs say so, or that
+// this one was made from it, and it is gone. Where there are none, or they have expired, a new branch begins a session of its own.
 func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 	branch := s.workBranch()
 	if st.CurrentEntry() == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
 		return false
 	}
+	if _, err := s.Repo.Refs.Resolve(ctx, name.Ref(st.Branch)); !errors.Is(err, git.ErrMissing) {
+		return false
+	}
 	log, known := s.reflogs.Load(branch)
 	if !known {
-		log, _ = s.Repo.Output(ctx, "reflog", "show", "--format=%gs", string(branch), "--") //nolint:errcheck // then it has none
+		log, _ = s.Repo.Output(ctx, "log", "-g", "--format=%gs", string(branch), "HEAD", "--") //nolint:errcheck // then there are none
 		s.reflogs.Store(branch, log)
 	}
-	return strings.Contains(log.(string), "renamed "+st.Branch+" to ") //nolint:forcetypeassert // stored above
+	said := log.(string) + "\n" //nolint:forcetypeassert // stored above
+	return strings.Contains(said, "renamed "+st.Branch+" to ") || strings.Contains(said, " from "+name.Ref(st.Branch).Short()+" to "+branch.Short()+"\n")
 }
 
 // HeadContains reports whether HEAD is at a commit or descends from it. No commit, "", is in every history.

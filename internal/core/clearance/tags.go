@@ -91,9 +91,10 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID) (strin
 		return "", err
 	}
 	from, shallow := c.Parents[:len(c.Parents)-1], s.Repo.Commits.IsShallow()
-	objects, below := []met(nil), false
+	var objects []met
 	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
 	if shallow || !scanner.verdicts.has(clean) {
+		var below bool
 		if objects, below, err = unsent(ctx, s, from); err != nil || below {
 			return holdsCheckpoint, err
 		}

@@ -64,19 +64,11 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 				slices.Reverse(l.Items)
 			}
 		}
-		if !app.json { // the session that is worked on comes first
-			here, err := s.ChooseSession(ctx, "")
-			i := slices.IndexFunc(found, func(l inspect.Listing) bool { return l.Session == here })
-			if err == nil && i > 0 {
-				found = slices.Concat(found[i:i+1], found[:i], found[i+1:])
-			}
+		if !app.json {
+			found = hereFirst(ctx, s, found)
 		}
 		if c.Format != "" {
-			fields, err := inspect.CommitFields(ctx, s, found, answer.GitPlaceholders(c.Format))
-			if err != nil {
-				return err
-			}
-			return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null, Fields: fields})
+			return c.formatted(ctx, app, s, found)
 		}
 		// A rollback whose process was killed left files in a mixed state; the list says so on top.
 		unfinished, err := inspect.UnfinishedRollback(s)
@@ -93,6 +85,24 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 		}
 		return app.giveLong(ctx, s, listed)
 	})
+}
+
+// formatted prints each checkpoint as the format says.
+func (c *ListCmd) formatted(ctx context.Context, app *App, s *checkpoint.Service, found []inspect.Listing) error {
+	fields, err := inspect.CommitFields(ctx, s, found, answer.GitPlaceholders(c.Format))
+	if err != nil {
+		return err
+	}
+	return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null, Fields: fields})
+}
+
+// hereFirst puts the session that is worked on first.
+func hereFirst(ctx context.Context, s *checkpoint.Service, found []inspect.Listing) []inspect.Listing {
+	here, err := s.ChooseSession(ctx, "")
+	if i := slices.IndexFunc(found, func(l inspect.Listing) bool { return l.Session == here }); err == nil && i > 0 {
+		return slices.Concat(found[i:i+1], found[:i], found[i+1:])
+	}
+	return found
 }
 
 // request checks the flags and says what they ask for.

@@ -23,20 +23,14 @@ import (
 // logMark begins a line of git's output that is to show a checkpoint's number and message.
 const logMark = "\x01"
 
-// PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
-// for another format. It returns git's exit code.
-func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
-	st, args, named, err := logged(ctx, s, session, args)
-	if err != nil {
-		return 1, err
-	}
+// grafted returns the parents that git is to give the checkpoints of a session, a line each, "" if there are none, and where
+// their log begins: at each, unless the arguments name some.
+func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, named bool) (parents, from string) {
 	var grafts, tips strings.Builder
-	any := false
 	for i, c := range st.Backward() {
 		if c.Dead || c.Safety {
 			continue
 		}
-		any = true
 		e := st.At(i)
 		parent, outside := parentOf(ctx, s, st, e)
 		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
@@ -47,7 +41,18 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 			tips.WriteString("^" + string(parent) + "\n")
 		}
 	}
-	if !any {
+	return grafts.String(), tips.String()
+}
+
+// PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
+// for another format. It returns git's exit code.
+func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
+	st, args, named, err := logged(ctx, s, session, args)
+	if err != nil {
+		return 1, err
+	}
+	grafts, tips := grafted(ctx, s, st, named)
+	if grafts == "" {
 		return 1, checkpoint.NoCheckpointError(st)
 	}
 	// A graft gives commits other parents for one run of git, without any ref or object.
@@ -56,7 +61,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		return 1, err
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // a few lines in a temporary directory
-	if _, err = file.WriteString(grafts.String()); err == nil {
+	if _, err = file.WriteString(grafts); err == nil {
 		err = file.Close()
 	}
 	if err != nil {
@@ -72,7 +77,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		if err != nil {
 			return 1, err
 		}
-		subjects.authors = authorsOf(ctx, s, args, tips.String(), env)
+		subjects.authors = authorsOf(ctx, s, args, tips, env)
 		format := "--format=" + logMark + "%H"
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--notes") }) {
 			format += "%n%N"
@@ -90,7 +95,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	}
 	var said bytes.Buffer
 	told := to.Err
-	to.In, to.Env, to.Err = strings.NewReader(tips.String()), env, &said
+	to.In, to.Env, to.Err = strings.NewReader(tips), env, &said
 	code, err := pass(ctx, s, line, to)
 	text, _, _ := strings.Cut(strings.TrimPrefix(said.String(), "fatal: "), "\n")
 	if _, rest, unknown := strings.Cut(text, "ambiguous argument '"); code == 128 && unknown {
