@@ -149,6 +149,7 @@ func TestHostileRecordIsNotTaken(t *testing.T) {
 				t.Errorf("it was taken: %s", refs)
 			}
 			w.run("git", "checkpoint", "save", "--session", "main", "kept")
+			w.write("more", "to take back")
 			w.run("git", "checkpoint", "rollback", "1", "-y")
 			w.run("git", "checkpoint", "undo", "-y")
 			if got, err := os.ReadFile(filepath.Join(w.dir, "file")); err != nil || string(got) != "mine" {

@@ -169,6 +169,9 @@ func (w *world) settle(end, before, after string) {
 	if got := w.look(); got != before {
 		w.t.Fatalf("rollback after %s:\n%s\nwant:\n%s", end, got, before)
 	}
+	if now == before { // there was nothing to do, so the undo takes back what was finished
+		now = after
+	}
 	w.run("git-checkpoint", "undo", "-y")
 	if got := w.look(); got != now {
 		w.t.Fatalf("undo after %s:\n%s\nwant:\n%s", end, got, now)
