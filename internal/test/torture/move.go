@@ -100,6 +100,8 @@ func (c *run) outcome(m *move) (bool, error) {
 	case m.to.dead:
 	case has(m.op.Args, "-n"):
 		return false, c.unmoved("dry run", m.before, m.after)
+	case code == 0 && (reason != "" || len(blocked) > 0) && m.idle():
+		return false, c.unmoved("a rollback with nothing to do", m.before, m.after)
 	case code == 0 && reason != "":
 		return false, broken("%s went ahead although %s", verb, reason)
 	case code == 0 && len(blocked) > 0:
@@ -115,6 +117,12 @@ func (c *run) outcome(m *move) (bool, error) {
 	}
 	c.tally["refused"]++
 	return false, c.unmoved("refused "+verb, m.before, m.after)
+}
+
+// idle reports whether a rollback had nothing to do: it made no safety checkpoint.
+func (m *move) idle() bool {
+	var got struct{ Safety string }
+	return !m.op.walks() && json.Unmarshal([]byte(m.result.out), &got) == nil && got.Safety == ""
 }
 
 // takesOff reports whether an undo or redo would take commits off the branch that were made, or made
@@ -268,8 +276,7 @@ func (c *run) arrived(m *move) error {
 	case m.wish.only != nil:
 		left.only = m.changed()
 	}
-	// A rollback that has nothing to do makes no safety checkpoint and no level.
-	idle := got.Safety == "" && !m.op.walks()
+	idle := m.idle() // then it makes no level either
 	m.then.idle = idle
 	if !idle {
 		c.walked(m.op, left)
