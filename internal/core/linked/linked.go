@@ -304,12 +304,12 @@ func Gone(ctx context.Context, s *checkpoint.Service) string {
 	if err != nil {
 		return "" // other commands say so
 	}
-	gone, own := map[string]bool{}, s.OwnWorktrees()
+	gone, own, had := map[string]bool{}, s.OwnWorktrees(), s.Store.LinkedIDs()
 	for _, st := range states {
 		if st.Workflow != workflow.AgentName || st.NewestEntry() == nil || s.Now().Sub(st.UpdatedAt) > lately {
 			continue
 		}
-		if at := st.NewestEntry().Event(); !slices.Contains(own, at.WorktreeID) && s.Store.WasLinked(at.WorktreeID) {
+		if at := st.NewestEntry().Event(); slices.Contains(had, at.WorktreeID) && !slices.Contains(own, at.WorktreeID) {
 			gone[at.WorktreeID] = true
 		}
 	}

@@ -283,8 +283,9 @@ func (s *State) OnLine(e *Entry) []bool {
 
 // listsTo returns what a rollback to an entry leaves behind and what it brings back. What comes after it
 // on the line here is left, or all of that line which is not before the entry, if that was left behind
-// itself; but nothing that another head is built on, and nothing whose files were never here. The entry comes back with what is before it. Where
-// the worktree stands nowhere, it leaves only what no worktree made: imported checkpoints.
+// itself; but nothing that another head is built on, and nothing whose files were never here. The entry comes
+// back with what is before it. Where the worktree stands nowhere, it leaves only what no worktree made: imported
+// checkpoints.
 func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
 	now, back := f.replay(nil), f.line(make([]bool, len(f.first)), chosen)
 	here := f.here()

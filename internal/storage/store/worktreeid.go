@@ -76,10 +76,10 @@ func (s *localFiles) remember(id string) {
 	f.Close()         //nolint:errcheck // as above
 }
 
-// WasLinked reports whether an id is or was that of a linked worktree of this repository.
-func (s *localFiles) WasLinked(id string) bool {
+// LinkedIDs returns the ids of all linked worktrees that this repository has or had.
+func (s *localFiles) LinkedIDs() []string {
 	list, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, linkedFile)) //nolint:errcheck // then there was none
-	return strings.Contains(string(list), id+"\n")
+	return strings.Fields(string(list))
 }
 
 // fold returns the state of a journal for this worktree. One that has no id yet stands nowhere, and gets

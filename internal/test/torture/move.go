@@ -100,8 +100,6 @@ func (c *run) outcome(m *move) (bool, error) {
 	case m.to.dead:
 	case has(m.op.Args, "-n"):
 		return false, c.unmoved("dry run", m.before, m.after)
-	case code == 0 && (reason != "" || len(blocked) > 0) && m.idle():
-		return false, c.unmoved("a rollback with nothing to do", m.before, m.after)
 	case code == 0 && reason != "":
 		return false, broken("%s went ahead although %s", verb, reason)
 	case code == 0 && len(blocked) > 0:
@@ -139,12 +137,15 @@ func (c *run) takesOff(m *move) bool {
 	return err == nil && r.code == 0 && strings.TrimSpace(r.out) != "0"
 }
 
-// aimless judges a rollback of paths that exist on neither side. It must be refused, with
+// aimless judges a rollback that had nothing to do, which goes ahead whatever is in its way, and one of
+// paths that exist on neither side. That must be refused, with
 // the exit code of a wrong command line unless something else is in the way as well.
 func (c *run) aimless(m *move, reason string) (bool, error) {
 	switch {
 	case m.to.dead || m.op.walks():
 		return false, nil
+	case m.result.code == 0 && (reason != "" || len(m.forecast.blocked) > 0) && m.idle() && !has(m.op.Args, "-n"):
+		return true, c.unmoved("rollback with nothing to do", m.before, m.after)
 	// Only what a rollback leaves alone is there, such as a repository that was made since.
 	case m.result.code == 129 && len(m.forecast.files)+len(m.forecast.gone) == 0 && c.nowhere(m, m.to.then):
 		return true, c.unmoved(m.op.Verb+" of a path that the checkpoint lacks", m.before, m.after)

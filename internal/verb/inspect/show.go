@@ -88,12 +88,9 @@ func (req ListRequest) onlyLine() bool {
 
 // otherLine returns a function that names the line of a checkpoint, if there are several, and the checkpoint, if its number is
 // not enough: it is on another line than the one here, or was left behind and another one has that number.
-func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
+func otherLine(st *journal.State, here []bool, heads []checkpoint.Head) func(*journal.Entry) (line, twin string) {
 	lines, count := linesOf(st, heads), map[int]int{} // of each step
-	var here []bool                                   // nil: one line only, or none
-	if lines != nil || st.Place != "" {
-		here = st.Here()
-	}
+	several := lines != nil || st.Place != ""         // otherwise there is one line only, or none
 	for _, c := range st.Standings() {
 		if c.Milestone && !c.Dead {
 			count[c.Step]++
@@ -103,7 +100,7 @@ func otherLine(st *journal.State, heads []checkpoint.Head) func(*journal.Entry) 
 		if lines != nil && e.Live {
 			line = string(lines[e.Place])
 		}
-		if e.Live && here != nil && !here[e.Place] || e.Discarded && e.Milestone && count[e.Step] > 1 {
+		if e.Live && several && !here[e.Place] || e.Discarded && e.Milestone && count[e.Step] > 1 {
 			twin = checkpoint.NameTo(st, e)
 		}
 		return line, twin
@@ -128,7 +125,8 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if !req.All {
 		l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
 	}
-	shown := l.choose(st, req, where)
+	here := st.Here()
+	shown := l.choose(st, here, req, where)
 	// The messages and times of all shown checkpoints are read at once.
 	byID, problems, err := Problems(ctx, s, st, shown)
 	if err != nil {
@@ -141,7 +139,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	newer := st.Superseded(oldest)
 	continued := st.Continued(oldest)
-	toLine, step := otherLine(st, heads), checkpoint.StepHere(st)
+	toLine, step := otherLine(st, here, heads), checkpoint.StepHere(st)
 	for _, e := range shown {
 		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
 		item.Redone, item.IsStep = newer[e.Place], e.Checkpoint == step
@@ -192,14 +190,13 @@ func linesOf(st *journal.State, heads []checkpoint.Head) []name.ID {
 	return lines
 }
 
-// choose returns the checkpoints that the request lists, and counts them and those that it hides.
+// choose returns the checkpoints that the request lists, where here marks the line here, and counts them and those that it hides.
 // Where no later filter drops any of them, it returns no more than the request's limit.
-func (l *Listing) choose(st *journal.State, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
+func (l *Listing) choose(st *journal.State, here []bool, req ListRequest, where *workflow.Condition) (shown []*journal.Entry) {
 	most := st.Len()
 	if req.Limit > 0 && !req.dropsLater() {
 		most = req.Limit
 	}
-	here := st.Here()
 	for i, c := range st.Backward() {
 		switch {
 		case c.Dead || c.Live && l.here != nil && !l.here[i] || !req.mayShow(st, i, c):

@@ -51,9 +51,9 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []
 		return nil, err
 	}
 	head := checkpoint.LineOf(f.State, f.Entry)
-	if heads := s.HeadsOf(ctx, f.State); !slices.Contains(f.State.Heads(), head) {
+	if !slices.Contains(f.State.Heads(), head) {
 		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, head))
-		for _, h := range heads {
+		for _, h := range s.HeadsOf(ctx, f.State) {
 			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.About()))
 		}
 		return nil, e
