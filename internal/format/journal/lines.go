@@ -53,7 +53,7 @@ func (f *fold) lastMove(worktreeID string, end int32, knew func(int32) bool) (x 
 		at := f.log.position(int(i))
 		n := &f.log.nodes[at]
 		switch e := n.special(); {
-		case n.class == classCreate && !n.safety && f.first[f.named[i]] == i && f.log.text(at, textWorktreeID) == worktreeID:
+		case n.class == classCreate && !n.safety && f.firstCreate(i) && f.log.text(at, textWorktreeID) == worktreeID:
 			return f.named[i], true
 		case e == nil || !e.moves() || e.Stays() || e.WorktreeID != worktreeID:
 		case e.To == "":
@@ -65,6 +65,11 @@ func (f *fold) lastMove(worktreeID string, end int32, knew func(int32) bool) (x 
 		}
 	}
 	return none, false
+}
+
+// firstCreate reports whether the create at a position is the first one of its checkpoint, which an adopt may have named before.
+func (f *fold) firstCreate(i int32) bool {
+	return !slices.ContainsFunc(f.namings(f.named[i]), func(p int32) bool { return p < i && f.at(p).class == classCreate })
 }
 
 // HasOwn reports whether the journal has an event of a worktree that other, which may be nil, lacks.
@@ -124,16 +129,21 @@ const TrailerJoins = "Joins"
 func (f *fold) joins(x int32) int32 {
 	const promote = "promote"
 	if at := f.naming(int(x)); f.log.text(at, textTrigger) == promote {
-		for _, t := range f.event(at).Extra {
-			if t.Key == TrailerJoins {
-				return f.entry(name.ID(t.Value))
-			}
-		}
+		return f.entry(name.ID(f.log.trailer(at, TrailerJoins)))
 	}
 	return none
 }
 
-// TrailerBase is an extra trailer of a create, with any value: it does not have the files of the one before it, see record.Base.
+// trailer returns the value of an extra trailer of an event, "" if it has none.
+func (l *Log) trailer(at int32, key string) string {
+	extra := l.event(at).Extra
+	if i := slices.IndexFunc(extra, func(t Trailer) bool { return t.Key == key }); i >= 0 {
+		return extra[i].Value
+	}
+	return ""
+}
+
+// TrailerBase is an extra trailer of a create, with any value but an empty one: it does not have the files of the one before it, see record.Base.
 const TrailerBase = "Base"
 
 // notHere marks what is before those checkpoints of the line here that do not have the files of the one before them. Only the
@@ -146,7 +156,7 @@ func (f *fold) notHere(marked, here []bool) {
 		if id == "" || seen[id] || f.node(i).safety {
 			continue
 		}
-		if seen[id] = true; here[i] && slices.ContainsFunc(f.event(at).Extra, func(t Trailer) bool { return t.Key == TrailerBase }) {
+		if seen[id] = true; here[i] && f.log.trailer(at, TrailerBase) != "" {
 			f.line(marked, f.before(int32(i)))
 		}
 	}

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"git-checkpoint/internal/format/name"
 )
@@ -35,4 +37,30 @@ func TestRestoreOfPathsStays(t *testing.T) {
 	// Earlier versions went to the checkpoint with the same mode.
 	a.write(Event{Kind: KindRollback, Mode: ModePaths, From: id(6), To: id(1), Discard: []name.ID{id(2)}, Safety: a.safe()})
 	want(t, a.state(), "live 1,3,4,5,6 at 1 discarded 2")
+}
+
+// The trailers of a create count for that create, also in a journal whose events stand in another order
+// than its commits.
+func TestTrailersInAMergedJournal(t *testing.T) {
+	a, b := newClone(t, "a"), newClone(t, "b")
+	a.create(1)
+	a.create(2)
+	b.pull(a)
+	a.clock = a.clock.Add(time.Minute)
+	a.create(6)
+	based := checkpoint(KindCreate, 3, id(2))
+	based.Extra = []Trailer{{Key: TrailerBase, Value: "HEAD"}}
+	b.write(based)
+	b.create(4)
+	joining := checkpoint(KindCreate, 5, id(4))
+	joining.Trigger, joining.Extra = "promote", []Trailer{{Key: TrailerJoins, Value: string(id(6))}}
+	b.write(joining)
+	a.pull(b)
+	s := a.log.FoldAt("b")
+	if heads := s.Heads(); len(heads) != 1 || heads[0].Step != 5 {
+		t.Error("the heads are", heads)
+	}
+	if discard, _, err := s.RollbackPlan(id(1)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(4), id(5)}) {
+		t.Error("a rollback leaves", discard, err)
+	}
 }
