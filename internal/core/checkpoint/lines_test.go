@@ -3,6 +3,7 @@ package checkpoint_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,8 +18,10 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
+	"git-checkpoint/internal/verb/land"
 	"git-checkpoint/internal/verb/repair"
 	"git-checkpoint/internal/verb/resume"
+	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -35,13 +38,15 @@ type lined struct {
 type spot struct {
 	*clone
 	dir   string
-	saved map[string]string // nil: it has made neither yet
+	saved map[string]string // nil: it stands nowhere
+	place name.ID
 }
 
 // Whatever worktrees of several clones do in any order, what a checkpoint says changed is what was edited in its
 // worktree since its last checkpoint or move; no rollback and no undo takes what another head is built on; one
-// worktree alone has one head; a name that was shown never means another checkpoint; and where nothing was edited
-// nothing has changed. LINES_OPERATIONS runs more than a few.
+// worktree alone has one head; a name that was shown never means another checkpoint; where nothing was edited
+// nothing has changed; a prune takes no head and no place of a worktree here; and what is landed are the files of the place.
+// LINES_OPERATIONS runs more than a few.
 func TestLinesOfWorktrees(t *testing.T) {
 	operations := 120
 	if testing.Short() {
@@ -91,8 +96,9 @@ func (l *lined) step() {
 	p := l.at[l.random.IntN(len(l.at))]
 	p.clone.at = p.dir
 	before := p.state()
+	l.stands(p, before)
 	what, moves, err := "", false, error(nil)
-	switch k := l.random.IntN(12); {
+	switch k := l.random.IntN(14); {
 	case k < 4:
 		file := "f" + strconv.Itoa(l.random.IntN(4))
 		if what = "edit " + file; l.random.IntN(4) == 0 {
@@ -116,6 +122,10 @@ func (l *lined) step() {
 		})
 	case k < 11:
 		what, moves, err = "undo", true, p.undo()
+	case k < 12 && before != nil:
+		what, err = "land", l.land(p, before)
+	case k < 13:
+		what, err = "prune", l.prune(p)
 	case before != nil:
 		what, moves = "resume", true
 		err = p.do(func(ctx context.Context, s *checkpoint.Service) error {
@@ -128,10 +138,11 @@ func (l *lined) step() {
 	if after == nil {
 		return
 	}
-	if moves && err == nil && after.Place != "" && (before == nil || after.Count() > before.Count()) {
+	if moves && err == nil && (before == nil || after.Count() > before.Count()) {
 		l.kept(p, before, after, what)
-		p.saved = l.filesOf(p, after) // an undo brings back what was not saved, too
+		p.saved, p.place = l.filesOf(p, after), after.Place // an undo brings back what was not saved, too
 	}
+	l.stands(p, after)
 	l.names(p, after)
 	if len(l.at) == 1 && len(after.Heads()) > 1 {
 		l.t.Errorf("%s: one worktree alone has %d heads", what, len(after.Heads()))
@@ -168,8 +179,71 @@ func (l *lined) save(p *spot) (string, error) {
 	if edited := l.edited(p); p.saved != nil && !slices.Equal(said, edited) {
 		l.t.Errorf("%s in %s: it says that %v changed, and %v were edited", made.ID, filepath.Base(p.dir), said, edited)
 	}
-	p.saved = l.files(p)
+	p.saved, p.place = l.files(p), made.ID
 	return "save " + string(made.ID), nil
+}
+
+// stands checks that what others do moves no worktree, unless the checkpoint where it stood was pruned.
+func (l *lined) stands(p *spot, st *journal.State) {
+	if st == nil || st.Place == p.place {
+		return
+	}
+	if p.place != "" && !st.Dead(p.place) {
+		l.t.Errorf("%s stood at %s, and stands at %q", filepath.Base(p.dir), p.place, st.Place)
+	}
+	p.saved, p.place = l.filesOf(p, st), st.Place
+}
+
+// land commits the line here and checks that the commit has the files of the place, and that those on the disk stay.
+func (l *lined) land(p *spot, before *journal.State) error {
+	disk, saved := l.files(p), l.filesOf(p, before)
+	err := p.do(func(ctx context.Context, s *checkpoint.Service) error {
+		plan, err := land.Prepare(ctx, s, land.Request{Session: string(demo)})
+		if err == nil {
+			_, err = plan.Apply(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if now := l.files(p); !maps.Equal(disk, now) {
+		l.t.Errorf("land in %s changed %v to %v", filepath.Base(p.dir), disk, now)
+	}
+	if landed := l.filesAt(p, "HEAD"); before.Place != "" && !maps.Equal(saved, landed) {
+		l.t.Errorf("land in %s: %v was saved, and %v is committed", filepath.Base(p.dir), saved, landed)
+	}
+	p.saved, p.place = disk, p.state().Place
+	return nil
+}
+
+// prune keeps a few checkpoints, and each head and place that is known here.
+func (l *lined) prune(p *spot) error {
+	before, keep, held := p.state(), 1+l.random.IntN(3), map[name.ID]string{}
+	if before == nil {
+		return nil
+	}
+	for _, head := range before.Heads() {
+		held[head.Checkpoint] = "a head"
+	}
+	for _, other := range l.at {
+		if other.clone == p.clone {
+			p.clone.at = other.dir
+			held[p.state().Place] = "the place of " + filepath.Base(other.dir)
+		}
+	}
+	p.clone.at = p.dir
+	err := p.do(func(ctx context.Context, s *checkpoint.Service) error {
+		_, err := retain.Prune(ctx, s, retain.PruneRequest{Session: string(demo), Keep: &keep})
+		return err
+	})
+	after := p.state()
+	for id, why := range held {
+		if id != "" && after.Dead(id) {
+			l.t.Errorf("prune in %s took %s, %s", filepath.Base(p.dir), id, why)
+		}
+	}
+	return err
 }
 
 // kept checks that a rollback or an undo left what other heads are built on.
@@ -225,9 +299,17 @@ func (l *lined) files(p *spot) map[string]string {
 	return found
 }
 
-// filesOf are the files of the place of a worktree.
+// filesOf are the files of the place of a worktree, or nil.
 func (l *lined) filesOf(p *spot, st *journal.State) map[string]string {
-	found, commit := map[string]string{}, string(st.Entry(st.Place).Event().Commit)
+	if st.Place == "" {
+		return nil
+	}
+	return l.filesAt(p, string(st.Entry(st.Place).Event().Commit))
+}
+
+// filesAt are the files of a commit.
+func (l *lined) filesAt(p *spot, commit string) map[string]string {
+	found := map[string]string{}
 	for _, file := range strings.Fields(l.git(p.dir, "ls-tree", "--name-only", commit)) {
 		if file != "file" {
 			found[file] = l.git(p.dir, "show", commit+":"+file)
