@@ -82,13 +82,6 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
-// shows reports whether the remote lists a ref. A host may accept refs and hide them.
-func (r *Remote) shows(ctx context.Context, ref name.Ref) (bool, error) {
-	var out bounded
-	_, err := r.run(ctx, "list", git.Cmd{Args: []string{"ls-remote", "--refs", "--quiet", "--", r.address()}, Stdout: &out})
-	return strings.Contains(out.String(), "\t"+string(r.Mapping.There(ref))+"\n"), err
-}
-
 // Prefix finds among refs those of a session that is not below refs/checkpoints/, and returns what
 // is before its name; "" if there is none.
 func Prefix(refs []name.Ref) string {

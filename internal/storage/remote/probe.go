@@ -62,12 +62,12 @@ func (r *Remote) takes(ctx context.Context, unity Unity, what string, updates ..
 // probeFurther finds out whether the host lists the ref that it accepted, whether it supports
 // atomic pushes, and whether it lets the refs be deleted.
 func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.Ref, commit name.OID) ([]Capability, error) {
-	shown, err := r.shows(ctx, ours)
+	listed, err := r.List(ctx)
 	if err != nil {
 		return all, err
 	}
-	c := Capability{What: "shows them to clients that fetch", OK: shown}
-	if !shown {
+	c := Capability{What: "shows them to clients that fetch", OK: listed.Heads[r.Mapping.There(ours)] != ""}
+	if !c.OK {
 		c.Why = "it hides them"
 	}
 	all = append(all, c)

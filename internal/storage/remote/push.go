@@ -82,6 +82,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	var said *Error
 	switch {
 	case err == nil:
+		r.untrack(ctx)
 		return outcomes, nil
 	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
 		return nil, ErrNotAtomic
@@ -91,6 +92,21 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 		return outcomes, nil
 	}
 	return nil, err
+}
+
+// untrack deletes the remote-tracking branches that a push makes of checkpoints which are branches at the remote, if a
+// refspec keeps these out of a fetch: git heeds it in a fetch only. One that stays is no harm.
+func (r *Remote) untrack(ctx context.Context) {
+	below, branches := strings.CutPrefix(r.Mapping.prefix, "refs/heads/")
+	if !branches || !slices.Contains(r.Repo.Config.All("remote."+r.Name+".fetch"), "^"+r.Mapping.prefix+"*") {
+		return
+	}
+	tracked, _ := r.Repo.Refs.List(ctx, "refs/remotes/"+r.Name+"/"+below)
+	var gone []git.Update
+	for _, ref := range tracked {
+		gone = append(gone, git.Update{Ref: ref.Ref, Old: ref.OID})
+	}
+	_ = r.Repo.Refs.Update(ctx, gone)
 }
 
 // specs returns the refspecs of a push. git compares each ref that is given by name with all refs

@@ -171,7 +171,7 @@ func configParts(ctx context.Context, s *checkpoint.Service) (found []part, err 
 		if strings.HasPrefix(key, "checkpoint.") {
 			keys = append(keys, key)
 		}
-		for _, kv := range ours {
+		for _, kv := range append(kept(s), ours[:]...) {
 			if strings.EqualFold(key, kv[0]) && value == kv[1] {
 				found = append(found, part{[]string{kv[0] + " = " + kv[1]}, func() error { return unset(ctx, s, "--fixed-value", "--unset-all", kv[0], kv[1]) }})
 			}

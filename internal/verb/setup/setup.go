@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/remote"
 )
 
 // notesGlob makes `git log` show the notes. It is a glob because git warns about a literal
@@ -28,8 +29,8 @@ type InitRequest struct {
 }
 
 // Init adds settings of git so that `git log` does not decorate commits with our refs and, if asked for,
-// shows the records. It also writes the given settings and installs hooks. It
-// returns what it changed.
+// shows the records, and so that `git fetch` does not bring our refs as branches. It also writes the
+// given settings and installs hooks. It returns what it changed.
 func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string, error) {
 	set := []string{}
 	var wanted [][2]string
@@ -39,7 +40,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 	if req.Notes {
 		wanted = append(wanted, ours[1])
 	}
-	for _, kv := range wanted {
+	for _, kv := range append(wanted, kept(s)...) {
 		if slices.Contains(s.Repo.Config.All(kv[0]), kv[1]) {
 			continue
 		}
@@ -67,6 +68,17 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 
 // ours are the values of git's own settings that init adds, and last one that older versions added.
 var ours = [...][2]string{{"log.excludeDecoration", name.CheckpointRoot + "*"}, {"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
+
+// kept returns the refspec that keeps checkpoints which the remote has as branches out of a plain `git fetch`, if it has some.
+func kept(s *checkpoint.Service) [][2]string {
+	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
+	mapping, err := remote.ParseMapping(prefix)
+	key, there := "remote."+s.DefaultRemote()+".fetch", string(mapping.There(name.CheckpointRoot))
+	if err != nil || !strings.HasPrefix(there, "refs/heads/") || len(s.Repo.Config.All(key)) == 0 {
+		return nil
+	}
+	return [][2]string{{key, "^" + there + "*"}}
+}
 
 // knownKeys are settings with their defaults. A default is empty if the workflow or the
 // branch decides, or if there is none.

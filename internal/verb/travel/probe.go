@@ -43,7 +43,7 @@ func CheckRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]rem
 	case found[0].OK:
 		return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s accepts checkpoints, but shows them to nobody", t.answer.Remote)
 	case len(found) > 1 && found[1].OK:
-		return found, checkpoint.Failure(checkpoint.KindFailed, "git config checkpoint.refPrefix refs/heads/checkpoints/", "%s accepts no refs with names of their own", t.answer.Remote)
+		return found, checkpoint.Failure(checkpoint.KindFailed, "git config checkpoint.refPrefix refs/heads/checkpoints/ && git checkpoint init", "%s accepts no refs with names of their own", t.answer.Remote)
 	}
 	return found, checkpoint.Failure(checkpoint.KindFailed, "", "%s accepts no checkpoints", t.answer.Remote)
 }

@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -183,9 +185,14 @@ func (c *pushRound) recordOutcome(o remote.Outcome) {
 	session, leaf, _ := name.SplitCheckpointRef(o.Ref)
 	if o.Verdict >= remote.Refused {
 		c.line(o.Ref, OutcomeRejected, o.Reason)
-		if o.Ref == name.NotesRef {
+		switch {
+		case o.Ref == name.NotesRef:
 			c.noNotes = true
 			c.s.Warn(c.answer.Remote + " does not take the notes; nothing is lost, clones make them from the checkpoints")
+		case strings.Contains(o.Reason, "shallow update"):
+			c.hint = "this clone is shallow, and the remote lacks what it lacks: " + checkpoint.UnshallowHint
+		default:
+			c.hint = "`git checkpoint init --remote-check` shows what the remote accepts, and what helps"
 		}
 		return
 	}
@@ -219,6 +226,9 @@ func (t *transfer) pushed(ctx context.Context) error {
 		return err
 	}
 	noteRefusal(t.s, nil)
+	if !t.req.Quietly {
+		AdviseArchive(ctx, t.s)
+	}
 	return t.memory.synced(t.s, "")
 }
 

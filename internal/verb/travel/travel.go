@@ -136,6 +136,7 @@ type transfer struct {
 	hasOld   bool                       // the remote has a session from before a rewrite, see leaveBegunAnew
 	owed     map[name.Session][]name.ID // pruned checkpoints that the last round left at the remote, see payOwed
 	noNotes  bool                       // the host refuses the notes, which is not a failure
+	hint     string                     // what helps with a ref that the remote refused
 	// unsent says what content outside git was not sent, see sendOutside.
 	unsent []string
 }
@@ -343,7 +344,6 @@ func (t *transfer) line(ref name.Ref, outcome Outcome, message string) {
 // ref. It is nil when every ref went well.
 func (t *transfer) verdict() error {
 	var conflicts, rejected int
-	hint := ""
 	for _, l := range t.answer.Lines {
 		switch l.Outcome {
 		case OutcomeConflict:
@@ -353,18 +353,13 @@ func (t *transfer) verdict() error {
 				continue
 			}
 			rejected++
-			if strings.Contains(l.Message, "hidden ref") {
-				hint = "`git checkpoint init --remote-check` shows what the remote accepts"
-			} else if strings.Contains(l.Message, "shallow update") {
-				hint = "this clone is shallow, and the remote lacks what it lacks: " + checkpoint.UnshallowHint
-			}
 		}
 	}
 	switch {
 	case conflicts > 0:
 		return checkpoint.Failure(checkpoint.KindConflict, "compare them with `git ls-remote "+t.answer.Remote+"`; `git checkpoint validate` says which of the two the journal names", "%s a different value at %s than here; both are kept", render.Count(conflicts, "ref has", "refs have"), t.answer.Remote)
 	case rejected > 0:
-		return checkpoint.Failure(checkpoint.KindFailed, hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
+		return checkpoint.Failure(checkpoint.KindFailed, t.hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
 	}
 	return nil
 }
