@@ -13,7 +13,7 @@ version  = $(shell cat VERSION)$(if $(commit), ($(commit)$(if $(changed),$(comma
 ldflags  = -s -w -X "main.version=$(version)"
 target  := $(DESTDIR)$(PREFIX)
 
-.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-kills test-web test-guard torture roundtrip lint demo bench dist install man golden clean
+.PHONY: build test test-all test-race fuzz test-servers test-agents test-field test-why test-kills test-web test-guard torture roundtrip lint demo bench dist publish-plan install man golden clean
 
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
@@ -132,6 +132,11 @@ bench: build
 dist:
 	$(GO) build -C .ci/dist -o '$(CURDIR)/bin/dist' .
 	bin/dist
+
+# What publishing those files would take, and what the owner still has to give. It publishes nothing.
+publish-plan:
+	$(GO) build -C .ci/dist -o '$(CURDIR)/bin/dist' .
+	bin/dist -plan
 
 install: build
 	install -d $(target)/bin $(target)/share/man/man1 \

@@ -152,6 +152,38 @@ func TestNPMRunsNothing(t *testing.T) {
 	}
 }
 
+// A wheel's record lists all that is in it, and no wheel has Python code.
+func TestWheels(t *testing.T) {
+	wheels, err := filepath.Glob(filepath.Join(releaseDir(t), "pypi", "*.whl"))
+	if err != nil || len(wheels) != len(wheelTags()) {
+		t.Fatal(wheels, err)
+	}
+	for _, file := range wheels {
+		archive, err := zip.OpenReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer archive.Close()
+		last := archive.File[len(archive.File)-1]
+		record, err := last.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := io.ReadAll(record)
+		if err != nil || !strings.HasSuffix(last.Name, ".dist-info/RECORD") {
+			t.Fatal(last.Name, err)
+		}
+		for _, f := range archive.File {
+			if !strings.Contains("\n"+string(list), "\n"+f.Name+",") || strings.HasSuffix(f.Name, ".py") {
+				t.Errorf("%s: %s is Python or not in the record", file, f.Name)
+			}
+		}
+		if strings.Count(string(list), "\n") != len(archive.File) {
+			t.Errorf("%s: the record is\n%s", file, list)
+		}
+	}
+}
+
 // The plugins of agents have the version of the release.
 func TestPlugins(t *testing.T) {
 	for name, manifest := range map[string]string{

@@ -1,4 +1,4 @@
-// Command dist makes the files of a release: an archive for each system, packages for Debian, RPM and npm,
+// Command dist makes the files of a release: an archive for each system, packages for Debian, RPM, npm and PyPI,
 // recipes for Homebrew, Scoop and Nix, a list of what is linked in, and checksums.
 //
 // The same source gives the same bytes, on every path: see docs/release.md. It runs at the top of the
@@ -26,7 +26,8 @@ type owner struct {
 	Homepage   string `json:"homepage"`
 	BaseURL    string `json:"base_url"` // where the files of a version are, in a directory called v<version>
 	Maintainer string `json:"maintainer"`
-	NPM        string `json:"npm"` // the name of the package that people install
+	NPM        string `json:"npm"`  // the name of the package that people install
+	PyPI       string `json:"pypi"` // the same
 }
 
 // release is what one run makes.
@@ -68,20 +69,24 @@ func main() {
 	out := flag.String("out", "dist", "the directory to write to; what was in it is removed")
 	base := flag.String("base-url", os.Getenv("BASE_URL"), "where people will download the files")
 	only := flag.String("targets", "", "build for these alone, as in linux-amd64,windows-arm64")
+	plan := flag.Bool("plan", false, "build nothing, say what publishing the files would take")
 	flag.Parse()
-	if err := run(*out, *base, *only); err != nil {
+	if err := run(*out, *base, *only, *plan); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, base, only string) error {
+func run(out, base, only string, plan bool) error {
 	r, err := newRelease(out, base, only)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(r.scratch)
-	for _, step := range []func() error{r.clear, r.buildAll, r.collectDocs, r.writeArchives, r.writeLinuxPackages, r.writeNPM, r.writePlugins, r.writeSBOM, r.writeChecksums, r.writeRecipes} {
+	if plan {
+		return r.writePlan(os.Stdout)
+	}
+	for _, step := range []func() error{r.clear, r.buildAll, r.collectDocs, r.writeArchives, r.writeLinuxPackages, r.writeNPM, r.writeWheels, r.writePlugins, r.writeSBOM, r.writeChecksums, r.writeRecipes} {
 		if err := step(); err != nil {
 			return err
 		}
