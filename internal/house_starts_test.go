@@ -34,7 +34,6 @@ func starts() map[string]string {
 		"ui/web/server.go:Serve":               "the listener of Listen",
 		"storage/remote/push.go:Push":          "the remote of the command line or of git's configuration",
 		"storage/remote/list.go:List":          "the same",
-		"storage/remote/list.go:shows":         "the same",
 		"storage/remote/fetch.go:FetchObjects": "the same",
 		"storage/remote/fetch.go:fetch":        "the same",
 		"storage/remote/outside.go:PushLFS":    "the same; git-lfs finds the server that belongs to it",
