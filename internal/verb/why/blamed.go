@@ -35,7 +35,7 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	raw, _ := linesAt(s.Repo.WorkTree, path)
 	for _, l := range lines {
 		// Git may see other text than the file has: other line ends, another encoding.
-		some = some || l.Commit == "" || l.Line <= len(raw) && raw[l.Line-1] != l.Text
+		some = some || l.Commit == "" || l.Line > len(raw) || raw[l.Line-1] != l.Text
 	}
 	if some {
 		// All lines, but no history.

@@ -113,7 +113,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	for _, b := range said {
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
-		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 && bare(l.Text) == "" {
+		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 && bare(l.Text) == "" && a.own.files.has(ctx, now, b.Line-1, b.Text) {
 			l.Claims = a.own.blank(ctx, tip, now, b.Line-1)
 		}
 		if len(l.Claims) == 0 {
@@ -221,7 +221,7 @@ func (j judge) blank(ctx context.Context, tip saved, now git.Entry, i int) []Cla
 // takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then.
 func (j judge) takenOver(ctx context.Context, claim Claim, made saved, now git.Entry, i int) []Claim {
 	of := j.x.sessionNamed(claim.from)
-	if of == nil {
+	if of == nil || !j.files.read(ctx, now).known {
 		return nil
 	}
 	p := &j.x.Checkpoints[made.point]
