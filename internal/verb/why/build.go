@@ -154,11 +154,9 @@ func (b *build) promoted() {
 			if !p.Promoted {
 				continue
 			}
-			for _, attempt := range b.x.Sessions {
-				if attempt.OriginIn != of.Name {
-					continue
-				}
-				for j := attempt.From; j < attempt.To; j++ {
+			for n := range b.x.Sessions {
+				attempt := &b.x.Sessions[n]
+				for j := attempt.From; j < attempt.To && b.x.forkedBefore(attempt, i); j++ {
 					if other := b.x.Checkpoints[j]; other.Tree == p.Tree && other.At <= p.At {
 						p.Via = j
 					}

@@ -147,6 +147,11 @@ func (x *index) with(key uint32) (from, to int) {
 // pointOf returns the checkpoint that added the line of an entry.
 func (x *index) pointOf(e entry) int32 { return x.Changes[e.change].Point }
 
+// forkedBefore reports whether a session is an attempt that began before a promotion, by the order of the journal: clocks go back.
+func (x *index) forkedBefore(attempt *session, promotion int32) bool {
+	return attempt.OriginIn == x.sessionOf(promotion).Name && x.numbered(attempt.OriginIn, attempt.OriginPoint) < promotion
+}
+
 // sessionAt returns the number of a checkpoint's session.
 func (x *index) sessionAt(point int32) int {
 	return sort.Search(len(x.Sessions), func(n int) bool { return point < x.Sessions[n].To })

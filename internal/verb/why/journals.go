@@ -204,7 +204,7 @@ func (j *journals) takenBack(ctx context.Context, point int32) (from []source) {
 	if e == nil {
 		return nil
 	}
-	switch of := j.x.sessionOf(point); e.Event().Trigger {
+	switch e.Event().Trigger {
 	case workflow.TriggerRevert:
 		rec := j.record(ctx, e)
 		if rec == nil {
@@ -219,7 +219,7 @@ func (j *journals) takenBack(ctx context.Context, point int32) (from []source) {
 	case workflow.TriggerPromote:
 		for i := range j.x.Sessions {
 			attempt := &j.x.Sessions[i]
-			if attempt.OriginIn != of.Name || attempt.Name == st.Session {
+			if !j.x.forkedBefore(attempt, point) || attempt.Name == st.Session {
 				continue
 			}
 			for p := attempt.To - 1; p >= attempt.From; p-- {

@@ -25,6 +25,7 @@ type walk struct {
 	start    git.Entry // the file where the walk begins
 	versions []version // newest first
 	origins  memo[int, saved]
+	open     map[int]bool // the lines whose origin is being looked for
 	followed memo[lineOf, []int]
 }
 
@@ -44,7 +45,7 @@ type version struct {
 // walk returns the walk from a file of a checkpoint.
 func (ch *chains) walk(ctx context.Context, from saved) *walk {
 	return ch.walks.of(from, func() *walk {
-		return &walk{chains: ch, files: ch.files, start: ch.file(ctx, from), versions: ch.versions(ctx, from)}
+		return &walk{chains: ch, files: ch.files, start: ch.file(ctx, from), versions: ch.versions(ctx, from), open: map[int]bool{}}
 	})
 }
 
@@ -55,6 +56,8 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 		return nowhere
 	}
 	return w.origins.of(i, func() saved {
+		w.open[i] = true
+		defer delete(w.open, i)
 		if w.files.once(ctx, w.start, i) {
 			return w.indexed(ctx, i)
 		}
@@ -67,21 +70,21 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 }
 
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
-// brought back from another one that has the line.
+// brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
 	for _, source := range w.chains.sourcesOf(ctx, v.point) {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
 		}
-		from := saved{source.point, v.path}
-		was := w.chains.file(ctx, from)
-		if !isFile(was) {
+		from := w.chains.walk(ctx, saved{source.point, v.path})
+		if !isFile(from.start) {
 			continue
 		}
-		if at := w.files.matched(ctx, was, v.now)[i]; at >= 0 {
-			return w.chains.walk(ctx, from).origin(ctx, at)
-		} else if at == doubtful {
+		switch at := w.files.matched(ctx, from.start, v.now)[i]; {
+		case at == doubtful:
 			return nowhere
+		case at >= 0 && !from.open[at]:
+			return from.origin(ctx, at)
 		}
 	}
 	return v.saved
