@@ -29,25 +29,22 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	if r.rest {
 		diffs = slices.Concat([]*difference{since.taken}, diffs)
 	}
-	sets := joined(diffs)
+	sets := joined(diffs, nil)
 	over := r.overwritten(now, sets)
 	if ours.Tree, err = r.s.Repo.Trees.Edit(ctx, ours.Tree, over); err != nil {
 		return t, err
 	}
-	m := threeway.Into(r.s.Repo, ours, r.req.Conflicts)
-	during := map[string]bool{}
-	for i, changes := range sets {
-		maps.Copy(during, diffs[i].during)
-		m.Theirs = append(m.Theirs, diffs[i].before)
-		if err := m.Apply(ctx, diffs[i].after.Tree, changes); err != nil {
-			return t, err
+	merged, outcomes, err := r.undone(ctx, ours, diffs, sets)
+	if apart := conflictsOf(outcomes); err == nil && len(apart) > 0 {
+		// One of several steps may have been taken back already. The others are undone one by one then.
+		side, each, eachErr := r.undone(ctx, ours, diffs, joined(diffs, apart))
+		if len(conflictsOf(each)) < len(apart) {
+			merged, outcomes, err = side, each, eachErr
 		}
 	}
-	merged, err := m.Done(ctx)
 	if err != nil {
 		return t, err
 	}
-	outcomes := m.Outcomes()
 	if merged.Tree, err = r.spared(ctx, now.Tree, merged.Tree, over, outcomes); err != nil {
 		return t, err
 	}
@@ -58,7 +55,10 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	if err != nil {
 		return t, err
 	}
-	done := r.said
+	done, during := r.said, map[string]bool{}
+	for _, d := range diffs {
+		maps.Copy(during, d.during)
+	}
 	done.Files = []rollback.RevertedFile{}
 	for _, o := range outcomes {
 		f := rollback.RevertedFile{Path: checkpoint.Path(o.Path), How: o.How, With: []string{}, During: during[o.Path], Why: o.Why, Marked: o.Marked}
@@ -76,6 +76,29 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	}
 	r.done = &done
 	return merged.Target(t), nil
+}
+
+// undone applies the changes of the differences to the files that are here.
+func (r *reverting) undone(ctx context.Context, ours threeway.Side, diffs []*difference, sets [][]threeway.Change) (merged threeway.Side, outcomes []threeway.Outcome, err error) {
+	m := threeway.Into(r.s.Repo, ours, r.req.Conflicts)
+	for i, changes := range sets {
+		m.Theirs = append(m.Theirs, diffs[i].before)
+		if err := m.Apply(ctx, diffs[i].after.Tree, changes); err != nil {
+			return merged, nil, err
+		}
+	}
+	merged, err = m.Done(ctx)
+	return merged, m.Outcomes(), err
+}
+
+// conflictsOf returns the paths with a conflict.
+func conflictsOf(outcomes []threeway.Outcome) (paths []string) {
+	for _, o := range outcomes {
+		if o.How == threeway.Conflict {
+			paths = append(paths, o.Path)
+		}
+	}
+	return paths
 }
 
 // overwritten returns the ignored files, each with an empty entry, that are in the way of files
@@ -110,8 +133,8 @@ func (r *reverting) spared(ctx context.Context, now, tree name.OID, over map[str
 }
 
 // joined returns the changes to apply for each difference. The changes of a path that follow each other,
-// so that nobody else changed it in between, are joined: they are undone in one step.
-func joined(diffs []*difference) [][]threeway.Change {
+// so that nobody else changed it in between, are joined: they are undone in one step, except for the paths that are to stay apart.
+func joined(diffs []*difference, apart []string) [][]threeway.Change {
 	sets := make([][]threeway.Change, len(diffs))
 	last := map[string]*threeway.Change{}
 	for i, d := range diffs {
@@ -120,7 +143,7 @@ func joined(diffs []*difference) [][]threeway.Change {
 		for j := range sets[i] {
 			c := &sets[i][j]
 			// What may be a rename stays together.
-			if newer := last[c.Path]; newer != nil && newer.To.Same(c.From) && !(back && c.To == (threeway.Version{})) {
+			if newer := last[c.Path]; newer != nil && newer.To.Same(c.From) && !slices.Contains(apart, c.Path) && !(back && c.To == (threeway.Version{})) {
 				newer.To, newer.Called.Theirs = c.To, c.Called.Theirs
 				c.To = c.From // nothing is left to do for it
 			} else {
