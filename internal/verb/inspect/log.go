@@ -24,9 +24,14 @@ import (
 const logMark = "\x01"
 
 // grafted returns the parents that git is to give the checkpoints of a session, a line each, "" if there are none, and where
-// their log begins: at each, unless the arguments name some.
+// their log begins: at each of the line here, unless the arguments name some.
 func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, named bool) (parents, from string) {
 	var grafts, tips strings.Builder
+	here, several := st.OnLine(st.Entry(st.Place)), st.Place != "" && len(st.Heads()) > 1
+	beside := func(e *journal.Entry) bool { // what was left behind is of the line that it began on
+		live := before(st, e, func(e *journal.Entry) bool { return !e.Live })
+		return live != nil && !here[live.Place]
+	}
 	for i, c := range st.Backward() {
 		if c.Dead || c.Safety {
 			continue
@@ -34,7 +39,7 @@ func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, name
 		e := st.At(i)
 		parent, outside := parentOf(ctx, s, st, e)
 		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
-		if !named { // otherwise the arguments say where to begin
+		if !named && !(several && beside(e)) { // otherwise the arguments say where to begin
 			tips.WriteString(string(e.Event().Commit) + "\n")
 		}
 		if outside && parent != "" { // a commit of the branch is not a checkpoint
@@ -54,6 +59,11 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	grafts, tips := grafted(ctx, s, st, named)
 	if grafts == "" {
 		return 1, checkpoint.NoCheckpointError(st)
+	}
+	if at := st.Entry(st.Place); !named && at != nil {
+		for _, other := range s.HeadsBeside(ctx, st, at) {
+			s.Warn(fmt.Sprintf("another line has %s: git checkpoint log %s", other.About(), other.Number))
+		}
 	}
 	// A graft gives commits other parents for one run of git, without any ref or object.
 	file, err := os.CreateTemp("", "git-checkpoint-log-")
@@ -159,20 +169,25 @@ func asksFormat(arg string) bool {
 // still there. For the first one it is the commit that it was made on, which is outside the
 // session, or "" if there was none.
 func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
-	seen := map[name.ID]bool{}
-	before := st.Entry(e.Event().Previous)
-	for before != nil && before.Dead && !seen[before.Checkpoint] {
-		seen[before.Checkpoint] = true
-		before = st.Entry(before.Event().Previous)
-	}
-	if before != nil && !before.Dead {
-		return before.Event().Commit, false
+	if last := before(st, st.Entry(e.Event().Previous), func(e *journal.Entry) bool { return e.Dead }); last != nil {
+		return last.Event().Commit, false
 	}
 	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
 	if err != nil {
 		return "", true
 	}
 	return commit.MadeOn(), true
+}
+
+// before returns the first of a checkpoint and those before it that is not passed over, or nil.
+func before(st *journal.State, e *journal.Entry, over func(*journal.Entry) bool) *journal.Entry {
+	for seen := map[name.ID]bool{}; e != nil && over(e); e = st.Entry(e.Event().Previous) {
+		if seen[e.Checkpoint] {
+			return nil
+		}
+		seen[e.Checkpoint] = true
+	}
+	return e
 }
 
 // subjects has what the lines of a log say, by commit.
