@@ -73,26 +73,36 @@ func (s *ignoreRules) ignoredIn(ctx context.Context, rules ruleSource, outside s
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	dir, err := os.MkdirTemp(s.scratch, "tmp-rules-")
+	dir, in, err := s.aside("exclude", outside)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	tree, repo := filepath.Join(dir, "tree"), filepath.Join(dir, "git")
-	err = errors.Join(os.Mkdir(tree, fs.ModePerm), os.MkdirAll(filepath.Join(repo, "objects"), fs.ModePerm), os.Mkdir(filepath.Join(repo, "refs"), fs.ModePerm),
-		os.Mkdir(filepath.Join(repo, "info"), fs.ModePerm), os.WriteFile(filepath.Join(repo, "info", "exclude"), []byte(outside), 0o600),
-		os.WriteFile(filepath.Join(repo, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600))
-	if err == nil {
-		err = layRules(tree, ruleFiles{}, rules, paths)
-	}
-	if err != nil {
+	if err := layRules(in.Dir, ruleFiles{}, rules, paths); err != nil {
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}
-	config := append([]string{"core.excludesFile=" + filepath.Join(dir, "none")}, s.config...)
+	return checkIgnore(ctx, s.repo, in, paths)
+}
+
+// aside makes a repository with an empty worktree in a directory of its own, which the caller removes, with rules in a file
+// of its info directory and no others. The command that it returns runs there.
+func (s *ignoreRules) aside(file, rules string) (dir string, in git.Cmd, err error) {
+	if dir, err = os.MkdirTemp(s.scratch, "tmp-rules-"); err != nil {
+		return "", in, err
+	}
+	tree, repo := filepath.Join(dir, "tree"), filepath.Join(dir, "git")
+	err = errors.Join(os.Mkdir(tree, fs.ModePerm), os.MkdirAll(filepath.Join(repo, "objects"), fs.ModePerm), os.Mkdir(filepath.Join(repo, "refs"), fs.ModePerm),
+		os.Mkdir(filepath.Join(repo, "info"), fs.ModePerm), os.WriteFile(filepath.Join(repo, "info", file), []byte(rules), 0o600),
+		os.WriteFile(filepath.Join(repo, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600))
+	if err != nil {
+		return "", in, errors.Join(err, os.RemoveAll(dir))
+	}
+	none := filepath.Join(dir, "none")
+	config := append([]string{"core.excludesFile=" + none, "core.attributesFile=" + none}, s.config...)
 	if v, set := s.repo.Config.Get("core.ignoreCase"); set {
 		config = append(config, "core.ignoreCase="+v)
 	}
-	return checkIgnore(ctx, s.repo, git.Cmd{Config: config, Dir: tree, Env: []string{"GIT_DIR=" + repo, "GIT_WORK_TREE=" + tree}}, paths)
+	return dir, git.Cmd{Config: config, Dir: tree, Env: []string{"GIT_DIR=" + repo, "GIT_WORK_TREE=" + tree}}, nil
 }
 
 // ruleFiles knows which files of the worktree hold ignore rules: every .gitignore, and the file

@@ -56,6 +56,7 @@ func (c *Capture) Unchanged() Target {
 type Scope struct {
 	Only      func(path string) bool // nil: every path
 	SkipIndex bool                   // leave the index as it is
+	KeepAway  bool                   // write no file that the rules of a sparse checkout keep away now, and the index has
 }
 
 // Op is what happens to one path. Old is what is there now, New what will be there. An entry with
@@ -131,6 +132,7 @@ type Plan struct {
 
 	// seen is what lstat said of the paths in Ops. Later steps refuse if a file differs from it.
 	seen         map[string]fs.FileInfo
+	forgotten    map[string]bool   // see forgetSparse
 	reattributed bool              // attributes files differ between the sides, even if Scope leaves them out
 	large        map[name.OID]bool // blobs of LargeFile bytes or more, which are streamed
 	databases    map[string]string // the database that each path of Ops belongs to
@@ -176,7 +178,7 @@ func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.planIndex, s.verifyStaged} {
+	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.forgetSparse, s.planIndex, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.verifyStaged} {
 		if err := step(ctx, p, changes); err != nil {
 			return nil, err
 		}

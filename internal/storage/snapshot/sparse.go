@@ -6,10 +6,17 @@ package snapshot
 // that was not on the disk is not written, and one that was not there is not deleted.
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // isSparse reports whether a sparse checkout is in force.
@@ -18,18 +25,68 @@ func (s *checkout) isSparse() bool {
 	return on && err == nil
 }
 
-// forgetSparse takes the bits that a sparse checkout had set off the target, if none is in force now:
-// git would take the files for unchanged that are missing. It returns the paths that were absent for
-// that reason alone. The restore leaves these files alone.
-func (s *planner) forgetSparse(t *Target) map[string]bool {
-	if t.Index == nil || !t.Index.Sparse || s.isSparse() {
+// forgetSparse takes the bits that a sparse checkout had set off the target where the rules of now keep no file
+// away: git would take the files for unchanged that are missing. The restore leaves these files alone.
+func (s *planner) forgetSparse(ctx context.Context, p *Plan, _ []git.Change) error {
+	if p.Target.Index == nil || !p.Target.Index.Sparse {
 		return nil
 	}
-	absent := absentPaths(t.Index)
-	index := *t.Index
-	index.SkipWorktree = slices.DeleteFunc(slices.Clone(index.SkipWorktree), func(p string) bool { return absent[p] })
-	t.Index = &index
-	return absent
+	p.forgotten = absentPaths(p.Target.Index)
+	if s.isSparse() { // what is away now, too, stays so
+		now := absentPaths(&p.Cur.Index)
+		maps.DeleteFunc(p.forgotten, func(q string, _ bool) bool { return now[q] })
+	}
+	outside, err := s.outsideSparse(ctx, p.forgotten)
+	maps.DeleteFunc(p.forgotten, func(q string, _ bool) bool { return outside[q] })
+	index := *p.Target.Index
+	index.SkipWorktree = slices.DeleteFunc(slices.Clone(index.SkipWorktree), func(q string) bool { return p.forgotten[q] })
+	p.Target.Index = &index
+	return err
+}
+
+// outsideSparse returns those of paths that the rules of a sparse checkout keep away now. Of a path and the
+// directories above it the nearest decides that a rule matches, and there the last rule. Before version 2.41 no command
+// of git's says so, but attributes match in the same way.
+func (s *planner) outsideSparse(ctx context.Context, paths map[string]bool) (map[string]bool, error) {
+	text, err := os.ReadFile(filepath.Join(s.repo.GitDir, "info", "sparse-checkout"))
+	if !s.isSparse() || err != nil || len(paths) == 0 {
+		return nil, nil //nolint:nilerr // without rules git keeps nothing away either
+	}
+	var rules strings.Builder
+	for line := range strings.Lines(string(text)) {
+		pattern, out := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
+		if pattern != "" && line[0] != '#' {
+			fmt.Fprintf(&rules, "%s kept=%v\n", quotePath(pattern), !out)
+		}
+	}
+	ask, dirs := slices.Collect(maps.Keys(paths)), map[string]bool{}
+	worktree.AddAbove(dirs, ask...)
+	for d := range dirs {
+		ask = append(ask, d+"/")
+	}
+	dir, in, err := s.rules.aside("attributes", rules.String())
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
+	in.Args, in.Stdin = []string{"check-attr", "-z", "--stdin", "kept"}, strings.NewReader(joined(ask))
+	res, err := s.repo.Run(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("look up the rules of the sparse checkout: %w", err)
+	}
+	says := map[string]string{}
+	for said := range slices.Chunk(splitPaths(res.Stdout), 3) { // path, attribute, value
+		says[said[0]] = strings.TrimPrefix(said[2], "unspecified")
+	}
+	outside := maps.Clone(paths)
+	maps.DeleteFunc(outside, func(p string, _ bool) bool {
+		say := says[p]
+		for d := range worktree.Above(p) {
+			say = cmp.Or(say, says[d+"/"])
+		}
+		return say == "true"
+	})
+	return outside, nil
 }
 
 // sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
@@ -73,16 +130,39 @@ func (p *Plan) absentThen() map[string]bool {
 	return out
 }
 
+// staysOutside adds to then the files that only the rules of now keep away, and that the index afterwards has as the
+// target has them. They stay away with their bits, as git leaves them.
+func (s *planner) staysOutside(ctx context.Context, p *Plan, now, then map[string]bool) error {
+	only := maps.Clone(now)
+	maps.DeleteFunc(only, func(q string, _ bool) bool { return then[q] || p.Target.Raw[q] != "" })
+	if len(only) == 0 || p.Index == nil || !p.Scope.KeepAway {
+		return nil
+	}
+	changes, err := s.repo.Trees.Diff(ctx, p.Target.Tree, p.IndexTree)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		delete(only, c.Path)
+	}
+	only, err = s.outsideSparse(ctx, only)
+	maps.Copy(then, only)
+	index := *p.Index
+	index.SkipWorktree = slices.AppendSeq(slices.Clone(index.SkipWorktree), maps.Keys(only))
+	p.Index = &index
+	return err
+}
+
 // sparseChanges corrects changes, the difference between two captured trees, by what was on the
 // disk on either side. A file that was absent on one side is removed from that side; a file that is
 // the same in both trees but was absent on one side becomes a change. A file that was absent in the
-// target because of a sparse checkout that is switched off since is not a change.
+// target because of rules of a sparse checkout that are no longer in force is not a change.
 func (s *planner) sparseChanges(ctx context.Context, p *Plan, changes []git.Change) ([]git.Change, error) {
-	alone := s.forgetSparse(&p.Target)
-	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return alone[c.Path] })
+	changes = slices.DeleteFunc(changes, func(c git.Change) bool { return p.forgotten[c.Path] })
 	now, then := absentPaths(&p.Cur.Index), p.absentThen()
-	for q := range alone {
-		delete(now, q)
+	maps.DeleteFunc(now, func(q string, _ bool) bool { return p.forgotten[q] })
+	if err := s.staysOutside(ctx, p, now, then); err != nil {
+		return nil, err
 	}
 	if len(now)+len(then) == 0 {
 		return changes, nil

@@ -67,11 +67,9 @@ func (c *run) compareIndex(m *move) error {
 	if err != nil {
 		return err
 	}
-	if then.sparsed && !after.sparsed {
-		want.unsparse()
-	}
+	want.unsparse(m, then)
 	hidden := !m.wish.walks && want.keepHidden(m.now) // from git status, too
-	if diff := differences(c.flags(then, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
+	if diff := differences(c.flags(after, want), c.flags(after, stagedIndex{entries(after.listing), after.intents})); len(diff) > 0 {
 		return broken("after %s ls-files -s -v -t differs:\n%s", verb, list(diff))
 	}
 	if diff := differences(set(want.intents), set(after.intents)); len(diff) > 0 {
@@ -91,7 +89,7 @@ func (c *run) compareIndex(m *move) error {
 // again depends on stat data.
 func (c *run) compareStatus(m *move, then *moment, blind bool) error {
 	after := m.then
-	same := then.commit == after.commit && then.sparsed == after.sparsed && then.sameRules(after) && !then.covered(after)
+	same := then.commit == after.commit && then.sparsed == after.sparsed && slices.Equal(then.rulesOf, after.rulesOf) && then.sameRules(after) && !then.covered(after)
 	if m.wish.indexStays || blind || !same || c.kind.converts || c.kind.modeless {
 		return nil
 	}
@@ -101,11 +99,14 @@ func (c *run) compareStatus(m *move, then *moment, blind bool) error {
 	return nil
 }
 
-// unsparse takes away the bits that a sparse checkout had set, which do not come back without one.
-func (x stagedIndex) unsparse() {
+// unsparse takes away the bits that a sparse checkout had set, which come back only where the rules of now keep the file
+// away, and sets those of files that they alone keep away.
+func (x stagedIndex) unsparse(m *move, then *moment) {
 	for i, e := range x.entries {
-		if e.tag == "S" {
+		if e.tag == "S" && then.hidden(e.path, m.now) {
 			x.entries[i].tag = "H"
+		} else if e.tag == "H" && m.wish.outside[e.path] {
+			x.entries[i].tag = "S"
 		}
 	}
 }

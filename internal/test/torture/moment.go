@@ -42,6 +42,7 @@ type moment struct {
 	head    string          // content of HEAD
 	commit  string          // commit of HEAD; empty: unborn
 	sparsed bool            // a sparse checkout is in effect
+	rulesOf []string        // the lines of info/sparse-checkout then
 	index   string          // bytes of the index file
 	// The current checkpoint, by the program's JSON.
 	current string
@@ -116,6 +117,11 @@ func (c *run) lookMore(m *moment, top, index string) error {
 			return err
 		}
 		m.sparsed = strings.TrimSpace(on.out) == "true"
+		text, err := os.ReadFile(filepath.Join(c.host.root, c.gitDir(top), "info", "sparse-checkout"))
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		m.rulesOf = strings.Fields(string(text))
 	}
 	r, err := c.host.start(top, nil, "git", "rev-parse", "-q", "--verify", "HEAD")
 	if r.code == 0 {

@@ -77,6 +77,9 @@ func (c *run) carryOut(m *move, args ...string) error {
 	if m.wish.spared, err = c.spared(m); err != nil {
 		return err
 	}
+	if m.wish.outside, err = c.outside(m); err != nil {
+		return err
+	}
 	m.forecast = predict(m.to.then, m.now, m.wish)
 	done, err := c.outcome(m)
 	if !done || err != nil {

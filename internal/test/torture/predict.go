@@ -7,6 +7,7 @@ package torture
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,8 @@ type wish struct {
 	exact bool
 	// Files that stay although the target lacks them.
 	spared map[string]bool
+	// Files that only the sparse checkout of now keeps away, which stay away.
+	outside map[string]bool
 }
 
 // forecast is the disk that the rules require after a rollback.
@@ -70,7 +73,7 @@ func predict(then, now *moment, w wish) *forecast {
 		}
 	}
 	for p, n := range then.files {
-		if !inScope(p) {
+		if !inScope(p) || w.outside[p] {
 			continue
 		}
 		if _, absent := now.sparse[p]; absent {
@@ -106,11 +109,56 @@ func (m *moment) tagged(p string) bool {
 	return false
 }
 
-// hidden reports whether p was absent only because of a sparse checkout that is switched off now. It is
+// hidden reports whether p was absent only because of rules of a sparse checkout that are not those of now. It is
 // left alone then.
 func (m *moment) hidden(p string, now *moment) bool {
 	_, absent := m.sparse[p]
-	return absent && m.sparsed && !now.sparsed
+	_, away := now.sparse[p]
+	return absent && m.sparsed && !(now.sparsed && away) && !now.keepsAway(p)
+}
+
+// keepsAway reports whether the rules of a sparse checkout keep p off the disk. The nearest of p and the
+// directories above it that a rule matches decides, and there the last rule.
+func (m *moment) keepsAway(p string) bool {
+	if !m.sparsed {
+		return false
+	}
+	for q := p; q != "."; q = path.Dir(q) {
+		for _, rule := range slices.Backward(m.rulesOf) {
+			pattern, negative := strings.CutPrefix(rule, "!")
+			pattern, directory := strings.CutSuffix(pattern, "/")
+			at := q
+			if !strings.Contains(pattern, "/") {
+				at = path.Base(q)
+			}
+			is, err := path.Match(strings.TrimPrefix(pattern, "/"), at)
+			if err == nil && is && (q != p || !directory) {
+				return negative
+			}
+		}
+	}
+	return true
+}
+
+// outside returns the files of a move that only the rules of now keep away: those that the index has afterwards
+// as they were.
+func (c *run) outside(m *move) (map[string]bool, error) {
+	out, head := map[string]bool{}, m.now.commit
+	if m.wish.walks || m.wish.only != nil || m.wish.indexStays || m.to.dead || c.unfinished(m.op.Tree, m.before) != "" {
+		return out, nil
+	}
+	if c.moves(m) {
+		head = m.to.then.commit
+	}
+	index, err := c.carried(m.op.Tree, m.to.then, m.now, &moment{commit: head})
+	for _, e := range index.entries {
+		_, away := m.now.sparse[e.path]
+		n, there := m.to.then.files[e.path]
+		if away && there && m.now.keepsAway(e.path) && e.stage == "0" && n.mode()+" "+blob(c.hash, n.Data) == e.mode+" "+e.oid {
+			out[e.path] = true
+		}
+	}
+	return out, err
 }
 
 // rules reports whether p is left out of a capture by a rule, or is inside of something

@@ -446,6 +446,7 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 // scope converts mode and paths into a function that selects paths.
 func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
 	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.filesOnly()}
+	sc.KeepAway = !r.isUndo() && !sc.SkipIndex && len(r.req.Paths) == 0
 	var err error
 	if sc.Only, err = r.filter(); err != nil || r.req.Mode != ModeProduced {
 		return sc, err
