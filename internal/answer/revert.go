@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -45,7 +46,8 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 
 // takenBack names the steps whose work is taken back.
 func (p *page) takenBack(r *rollback.Answer) string {
-	return p.enumeration(each(r.Steps, func(s rollback.RevertedStep) string {
+	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s rollback.RevertedStep) bool { return s.OnlyHead })
+	return p.enumeration(each(steps, func(s rollback.RevertedStep) string {
 		return s.Mention.String() + when(s.Session != r.Session, " of "+string(s.Session))
 	}))
 }

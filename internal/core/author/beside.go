@@ -37,6 +37,17 @@ func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
 	return all
 }
 
+// Running returns the agent whose tool, which may write anything, began last of those that have not ended; "" if there is none.
+func (w *Work) Running(now time.Time) string {
+	w.expire(now)
+	for _, v := range slices.Backward(w.Windows) {
+		if v.Closed == 0 && len(v.Edits) == 0 && v.Call != blind && v.Call != Missed && !w.Workers[v.Worker].Ended {
+			return w.Workers[v.Worker].Agent
+		}
+	}
+	return ""
+}
+
 // changed returns the paths that workers changed after an event, of those that fit.
 func (w *Work) changed(since int, fits func(Change) bool) (paths []string) {
 	for _, c := range w.Changes {

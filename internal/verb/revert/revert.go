@@ -247,6 +247,9 @@ func (r *reverting) nothing() error {
 		}
 		e.Hints = []string{"`" + strings.Join(words, " ") + "` takes them back all the same"}
 	}
+	for _, step := range r.said.Steps {
+		e.Hints = append(e.Hints, fmt.Sprintf("HEAD moved during %s: `git revert` takes commits back", step.Mention))
+	}
 	e.Hints = append(e.Hints, render.First(r.done.Left, mostNamed, "… and %d more", func(l rollback.LeftOfStep) string {
 		return fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By)
 	})...)

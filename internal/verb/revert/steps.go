@@ -285,8 +285,9 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			r.leave(c.Path, who)
 		}
 	}
-	if len(d.changes) > 0 || r.req.State && string(d.stateBefore) != string(d.stateAfter) {
-		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, Mention: checkpoint.MentionOf(rec)})
+	only := len(d.changes) == 0 && (!r.req.State || string(d.stateBefore) == string(d.stateAfter))
+	if !only || moved && r.req.By == "" {
+		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, OnlyHead: only, Mention: checkpoint.MentionOf(rec)})
 	}
 	return d, nil
 }

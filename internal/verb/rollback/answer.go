@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
@@ -49,6 +50,9 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s)
 	a.Warnings = append(a.Warnings, r.operationOver()...)
 	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
+	if by := author.Load(r.s.Repo.GitDir).Running(r.s.Now()); by != "" {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("a tool of %s is at work here: what it still writes comes after this", by))
+	}
 	if r.cur != nil && r.cur.TrackedOnly {
 		a.Warnings = append(a.Warnings, snapshot.OnlyTracked)
 	}

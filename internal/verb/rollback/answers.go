@@ -117,7 +117,8 @@ type RevertedStep struct {
 	Label   string       `json:"label"`
 	Moved   bool         `json:"head_moved,omitempty"` // HEAD moved during it; commits stay
 
-	Mention checkpoint.Mention `json:"-"`
+	Mention  checkpoint.Mention `json:"-"`
+	OnlyHead bool               `json:"-"` // nothing of it is taken back, but HEAD moved
 }
 
 // ConflictsHint is what a refusal because of lines offers.
