@@ -238,8 +238,8 @@ func (s *State) Heads() (heads []*Entry) {
 	return heads
 }
 
-// Held returns, by place, what no prune takes: the heads of a session with several, and where other worktrees stand than that of
-// the newest checkpoint, if the worktree wrote an event since a time.
+// Held returns, by place, what no prune takes: the heads of a session, and where worktrees stand that wrote an event since a time.
+// The head of a session with one line is not among them: whoever says how many to keep may mean none.
 func (s *State) Held(since time.Time) map[int]bool {
 	held, seen, l, heads := map[int]bool{}, map[string]bool{}, &s.fold.log, s.Heads()
 	for at, n := range l.events() {
@@ -254,7 +254,7 @@ func (s *State) Held(since time.Time) map[int]bool {
 	}
 	for id := range seen {
 		x, _ := s.fold.lastMove(id, int32(len(s.fold.named)), nil)
-		if x = s.fold.alive(x); x != none && s.fold.id(x) != s.Newest {
+		if x = s.fold.alive(x); x != none && (len(heads) != 1 || heads[0].Place != int(x)) {
 			held[int(x)] = true
 		}
 	}
