@@ -317,11 +317,13 @@ func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 	}
 	log, known := s.reflogs.Load(branch)
 	if !known {
-		log, _ = s.Repo.Output(ctx, "log", "-g", "--format=%gs", string(branch), "HEAD", "--") //nolint:errcheck // then there are none
+		log, _ = s.Repo.Output(ctx, "log", "-g", "--format=%gD %gs", string(branch), "HEAD", "--") //nolint:errcheck // then there are none
 		s.reflogs.Store(branch, log)
 	}
-	said := log.(string) + "\n" //nolint:forcetypeassert // stored above
-	return strings.Contains(said, "renamed "+st.Branch+" to ") || strings.Contains(said, " from "+name.Ref(st.Branch).Short()+" to "+branch.Short()+"\n")
+	return slices.ContainsFunc(strings.Split(log.(string), "\n"), func(said string) bool { //nolint:forcetypeassert // stored above
+		return strings.HasPrefix(said, string(branch)+"@") && strings.Contains(said, " renamed "+st.Branch+" to ") ||
+			strings.HasSuffix(said, " from "+name.Ref(st.Branch).Short()+" to "+branch.Short())
+	})
 }
 
 // HeadContains reports whether HEAD is at a commit or descends from it. No commit, "", is in every history.
