@@ -41,7 +41,7 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 		return fmt.Errorf("keep the index: %w", err)
 	}
 	r.intent.HasIndex = err == nil
-	if err := r.lockDatabases(); err != nil {
+	if err := r.LockDatabases(); err != nil {
 		return err
 	}
 	if err := r.worktree.own(); err != nil {

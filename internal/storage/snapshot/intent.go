@@ -5,6 +5,7 @@ package snapshot
 // It holds all that another process needs to complete the restore or to take it back.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,7 +118,13 @@ func (s *restorer) Unfinished() (*Restore, error) {
 		s.disown()
 		return nil, err
 	}
-	return &Restore{worktree: s, intent: *in}, nil
+	r := &Restore{worktree: s, intent: *in}
+	for _, o := range in.Ops {
+		if base := cmp.Or(worktree.DatabaseOf(o.Path), o.Path); !slices.Contains(r.open, base) && s.files.IsDatabase(base) {
+			r.open = append(r.open, base)
+		}
+	}
+	return r, nil
 }
 
 // locate changes the paths of an intent to where the repository is now. It may be a copy, or was
@@ -241,9 +248,9 @@ func (r *Restore) parents() map[string]bool {
 	return out
 }
 
-// discard releases the lock and removes everything that the restore made outside of the
-// worktree's files: the old index and the staging directory with the old files.
-func (r *Restore) discard() {
+// Cancel gives up a restore for which Begin was not called, or failed: it releases the lock and removes everything that the
+// restore made outside of the worktree's files, the old index and the staging directory with the old files.
+func (r *Restore) Cancel() {
 	for _, f := range r.locked {
 		f.Close() //nolint:errcheck // nothing was written to it
 	}
@@ -267,7 +274,7 @@ func (r *Restore) Finish(ctx context.Context) error {
 		return fmt.Errorf("remove the description of the rollback: %w", err)
 	}
 	linked := r.linked()
-	r.discard()
+	r.Cancel()
 	// Only stat data are at stake, so an error is ignored: the restore is done.
 	if linked && r.intent.Index != nil {
 		_, _ = r.worktree.repo.Run(context.WithoutCancel(ctx), git.Cmd{Args: []string{"update-index", "-q", "--unmerged", "--refresh"}, Config: r.worktree.config}) //nolint:errcheck // see above
@@ -290,6 +297,3 @@ func (r *Restore) linked() bool {
 		return err == nil && info.Mode().IsRegular() && worktree.Links(info) > 1
 	})
 }
-
-// Cancel gives up a restore for which Begin was not called, or failed.
-func (r *Restore) Cancel() { r.discard() }

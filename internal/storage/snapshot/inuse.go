@@ -176,8 +176,9 @@ func (s *checkout) inUse(open map[string]string) error {
 	return e
 }
 
-// lockDatabases has whoever opens a database of the restore wait until it ends: the old file and the new one.
-func (r *Restore) lockDatabases() error {
+// LockDatabases has whoever opens a database of the restore wait until it ends: the old file and the new one. It returns
+// an InUseError if a program has one open. Begin calls it; after a kill it is due before Apply and Back.
+func (r *Restore) LockDatabases() error {
 	err := r.worktree.inUse(r.worktree.files.OpenIn(r.open))
 	if !worktree.Locks {
 		return err

@@ -30,7 +30,7 @@ func TestIndexLock(t *testing.T) {
 	if err := second.lock(); !errors.As(err, &locked) {
 		t.Errorf("a second lock: %v", err)
 	}
-	second.discard()
+	second.Cancel()
 	if _, err := os.Stat(shot.lock.lockNote()); err != nil {
 		t.Fatalf("the note is gone with the second: %v", err)
 	}
@@ -53,7 +53,7 @@ func TestIndexLock(t *testing.T) {
 	if err := second.lock(); err != nil {
 		t.Errorf("taking over: %v", err)
 	}
-	second.discard()
+	second.Cancel()
 	if left, _ := filepath.Glob(filepath.Join(repo.GitDir, "*.lock")); len(left) > 0 { //nolint:errcheck // the pattern is right
 		t.Errorf("left are %v", left)
 	}

@@ -67,7 +67,7 @@ func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	}
 	defer func() {
 		if err != nil {
-			r.discard()
+			r.Cancel()
 		}
 	}()
 	if s.mark() != r.cur.mark {

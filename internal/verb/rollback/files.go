@@ -119,8 +119,8 @@ func (r *target) unplanned(ctx context.Context, err error) error {
 	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || snapshot.Damaged(err) {
 		return r.damaged(ctx, r.files, err)
 	}
-	if used, is := errors.AsType[*snapshot.InUseError](err); is {
-		used.Whole = r.isUndo()
+	if r.isUndo() {
+		return whole(err)
 	}
 	return err
 }

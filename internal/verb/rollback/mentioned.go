@@ -10,7 +10,6 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -65,12 +64,12 @@ func (r *Plan) CountLines(ctx context.Context) {
 	if r.plan == nil || r.cur == nil || r.record.Snapshot.Tree == "" || changed == 0 || changed > linesCounted {
 		return
 	}
-	out, err := r.s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-textconv", "--numstat", string(r.cur.Tree), string(r.record.Snapshot.Tree)}})
+	counts, err := inspect.CountsBetween(ctx, r.s, r.cur.Tree, r.record.Snapshot.Tree)
 	if err != nil {
 		return
 	}
 	r.answer.Lines = map[checkpoint.Path]inspect.FileCount{}
-	for _, f := range inspect.Counts(string(out.Stdout)) {
+	for _, f := range counts {
 		r.answer.Lines[checkpoint.Path(f.Path)] = f
 	}
 }

@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -41,6 +42,9 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if err := refuseSkipped(is.cur, staged.Paths()); err != nil {
 		return nil, meta, nil, err
 	}
+	if err := staged.LockDatabases(); err != nil {
+		return nil, meta, nil, whole(err)
+	}
 	def, err := s.ReadableDefinition(ctx, st)
 	if err != nil {
 		return nil, meta, nil, err
@@ -51,6 +55,14 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	return staged, meta, st, nil
+}
+
+// whole returns the error of a command that takes no paths, so that no open database can be left as it is.
+func whole(err error) error {
+	if used, is := errors.AsType[*snapshot.InUseError](err); is {
+		used.Whole = true
+	}
+	return err
 }
 
 // messageBefore returns the message of the safety checkpoint of a killed rollback: it says what was
