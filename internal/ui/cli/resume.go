@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/resume"
 	"git-checkpoint/internal/verb/retain"
+	"git-checkpoint/internal/verb/session"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -164,7 +165,12 @@ func (a *App) resumeMenu(ctx context.Context, s *checkpoint.Service, request res
 		return err
 	}
 	done.Pending = nil // the report has them
-	return a.resumed(ctx, s, done)
+	if done.Begin != nil {
+		if _, err = session.Start(ctx, s, *done.Begin); err == nil {
+			done.Next = `git checkpoint save "MESSAGE" is the first step of ` + done.Begin.Name
+		}
+	}
+	return cmp.Or(a.resumed(ctx, s, done), err)
 }
 
 // resumeChoice prints the report and returns what the person chose: to resume, to start fresh or, after
@@ -182,8 +188,9 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 		switch letter {
 		case 'r':
 			return resume.Accept, nil
-		case 's':
-			return resume.Fresh, nil
+		case 's': // it ends the session, which takes an answer of its own
+			old := render.Escape(string(found.Session))
+			return resume.Fresh, a.askElsewhere(false)(ctx, "Leave "+old+" closed and begin a new session? `git checkpoint resume "+old+"` comes back to it.")
 		case 'd':
 			plan, err := retain.WholeSession(ctx, s, string(found.Session))
 			if err != nil {

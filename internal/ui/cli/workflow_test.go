@@ -34,7 +34,8 @@ func TestResumeMenu(t *testing.T) {
 	}{
 		{"resume", []string{"r"}, 0, `Resumed at 1 "half way"`, "in_progress"},
 		{"view, then resume", []string{"v", "v", "r"}, 0, "half way", "in_progress"},
-		{"start fresh", []string{"s"}, 0, "closed as abandoned", "abandoned"},
+		{"start fresh", []string{"s", "y"}, 0, "first step of old-2", "abandoned"},
+		{"start fresh, then not", []string{"s", "n"}, 4, "`git checkpoint resume old` comes back to it", "in_progress"},
 		{"delete", []string{"v", "d", "y"}, 0, "Deleted: 1 checkpoint", "in_progress"},
 		{"delete, then not", []string{"v", "d", "n"}, 4, "Would delete 1 checkpoint", "in_progress"},
 		{"leave", nil, 4, "Continues at", "in_progress"},
@@ -69,7 +70,8 @@ func TestStartOnUnfinishedTopic(t *testing.T) {
 		old     string
 	}{
 		{"resume the old one", []string{"r"}, 0, "old", "in_progress"},
-		{"start fresh", []string{"v", "s"}, 0, "new", "abandoned"},
+		{"start fresh", []string{"v", "s", "y"}, 0, "new", "abandoned"},
+		{"start fresh, then not", []string{"s"}, 4, "old", "in_progress"},
 		{"delete the old one", []string{"v", "d", "y"}, 0, "new", "in_progress"},
 		{"leave", nil, 4, "old", "in_progress"},
 	} {

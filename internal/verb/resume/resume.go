@@ -88,6 +88,7 @@ type Answer struct {
 	BatchNames []string            `json:"-"` // of each of Batches, where known
 	Titles     map[string]any      `json:"-"` // of items of Completed and Pending
 	Next       string              `json:"-"` // after --fresh, what comes next
+	Begin      *session.Request    `json:"-"` // the session that Next begins; nil: a document does
 	Decisions  json.RawMessage     `json:"-"`
 	Number     string              `json:"-"` // what the user types for the checkpoint
 	Mention    checkpoint.Mention  `json:"-"` // what a person sees of it
@@ -199,14 +200,17 @@ func (r *resumption) next(ctx context.Context) string {
 	if r.def.NamesDocument(string(st.Session)) {
 		return "the first document, with git checkpoint save --state"
 	}
-	words := []string{"git checkpoint session start", string(r.freeName(ctx))}
-	if st.Workflow != "" {
-		words = append(words, "--workflow", st.Workflow)
+	begin := &session.Request{Name: string(r.freeName(ctx)), Workflow: st.Workflow, Topic: r.answer.Topic}
+	begin.Branch = st.Started != nil && st.Started.Mode == checkpoint.ModeOwnBranch
+	r.answer.Begin = begin
+	words := []string{"git checkpoint session start", begin.Name}
+	if begin.Workflow != "" {
+		words = append(words, "--workflow", begin.Workflow)
 	}
-	if r.answer.Topic != "" {
-		words = append(words, "--topic", name.Quoted(r.answer.Topic))
+	if begin.Topic != "" {
+		words = append(words, "--topic", name.Quoted(begin.Topic))
 	}
-	if st.Started != nil && st.Started.Mode == checkpoint.ModeOwnBranch {
+	if begin.Branch {
 		words = append(words, "--branch")
 	}
 	return strings.Join(words, " ")
