@@ -65,20 +65,14 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 	var chosen []*checkpoint.Found
 	var what []string
 	for _, ref := range r.req.Refs {
-		more, err := r.named(ctx, ref)
+		more, said, err := r.named(ctx, ref)
 		if err != nil {
 			return nil, err
-		}
-		if _, _, whole := strings.Cut(ref, ":"); whole || len(more) > 0 && ref == string(more[0].Entry.Checkpoint) {
-			ref = checkpoint.CalledBy(more[0].Entry) // shorter
-			if more[0].Session != r.into.Session {
-				ref = string(more[0].Session) + ":" + ref
-			}
 		}
 		if !strings.Contains(ref, "..") {
 			r.asked[more[0].Entry.Checkpoint] = true
 		}
-		chosen, what = append(chosen, more...), append(what, ref)
+		chosen, what = append(chosen, more...), append(what, said)
 	}
 	switch {
 	case r.req.Since != "":
@@ -90,7 +84,7 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		chosen, what = append(chosen, more...), append(what, "--since "+r.req.Since)
+		chosen, what = append(chosen, more...), append(what, "--since "+checkpoint.NumberTo(first.State, first.Entry))
 	case len(r.req.Refs) == 0: // --by alone
 		more, err := line(r.worker(ctx), nil)
 		if err != nil {
@@ -133,36 +127,30 @@ func (r *reverting) worker(ctx context.Context) *checkpoint.Found {
 	return &checkpoint.Found{Session: session, State: st, Entry: st.CurrentEntry()}
 }
 
-// named returns the checkpoints of a step, or of a range of steps, the newest first.
-func (r *reverting) named(ctx context.Context, ref string) ([]*checkpoint.Found, error) {
+// named returns the checkpoints of a step, or of a range of steps, the newest first, and the numbers that say which.
+func (r *reverting) named(ctx context.Context, ref string) (_ []*checkpoint.Found, said string, _ error) {
 	from, to, ranged := strings.Cut(ref, "..")
-	if !ranged {
-		f, err := r.s.Resolve(ctx, r.req.Session, ref)
-		if err != nil {
-			return nil, err
-		}
-		return r.ofStep(ctx, f)
-	}
 	first, err := r.s.Resolve(ctx, r.req.Session, from)
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	oldest, err := r.ofStep(ctx, first)
+	said = checkpoint.NumberTo(first.State, first.Entry)
+	if first.Session != r.into.Session {
+		said = string(first.Session) + ":" + said
+	}
+	if err != nil || !ranged {
+		return oldest, said, err
 	}
 	last, err := r.s.Resolve(ctx, string(first.Session), to)
 	if err != nil {
-		return nil, err
-	}
-	oldest, err := r.ofStep(ctx, first)
-	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if first.Session != last.Session {
-		return nil, checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.Entry), r.s.Said(ctx, last.Entry))
+		return nil, "", checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.Entry), r.s.Said(ctx, last.Entry))
 	}
 	between, err := line(last, first.Entry)
-	if err != nil {
-		return nil, err
-	}
-	return append(between, oldest...), nil
+	return append(between, oldest...), said + ".." + checkpoint.NumberTo(last.State, last.Entry), err
 }
 
 // line returns the checkpoints that lead to one, the newest first, down to before, without that. A nil
