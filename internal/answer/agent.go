@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,7 +130,11 @@ func (a Connected) text(p *page) {
 				continue
 			}
 			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + render.Count(len(c.Added), "entry", "entries") + " " + does + ", nothing else changes"))
-			p.line(plain("  " + sign + " " + strings.Join(c.Added, ", ")))
+			added := strings.Join(c.Added, ", ")
+			if p.view.Layout == render.Aligned && !p.view.Verbose { // without the tools that a hook is for
+				added = regexp.MustCompile(` \([^)]*\)`).ReplaceAllString(added, "")
+			}
+			p.table([]render.Column{{Wrap: true}}, [][]render.Cell{{say("  " + sign + " " + added)}})
 			if c.Ignored && a.Plan.Adds {
 				p.line(plain("  " + planned.Agent.Title + " ignores all of this file, because it has comments or trailing commas; it runs no hook until you take them out"))
 			}

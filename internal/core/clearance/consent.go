@@ -118,7 +118,7 @@ func ToFile(ctx context.Context, s *checkpoint.Service, what Sending, commits []
 	if err := MayLeave(ctx, s, what); err != nil {
 		return false, err
 	}
-	holds, err := PrivateOf(ctx, s, commits...)
+	holds, err := PrivateOf(ctx, s, "", commits...)
 	if err == nil && what.Tips == nil {
 		holds = &Private{Conversations: holds.Conversations}
 	}

@@ -41,6 +41,7 @@ var kinds = [...]struct{ one, many, held, mark string }{
 // and files that leave ask it. An output is not private: somebody named it for the job.
 type Private struct {
 	files [len(kinds)]map[string]bool
+	there name.OID // a tree whose files are known where it goes; "" for none
 	Conversations
 }
 
@@ -51,9 +52,12 @@ type Conversations struct {
 }
 
 // PrivateOf returns what some checkpoints hold that is private. Nothing of one that is damaged is known,
-// and it is left out.
-func PrivateOf(ctx context.Context, s *checkpoint.Service, commits ...name.OID) (*Private, error) {
+// and it is left out. Nor is an untracked file as the commit there has it, which is where they go: "" for none.
+func PrivateOf(ctx context.Context, s *checkpoint.Service, there name.OID, commits ...name.OID) (*Private, error) {
 	p := &Private{}
+	if c, err := s.Repo.Commits.Read(ctx, string(there)); there != "" && err == nil {
+		p.there = c.Tree
+	}
 	for _, commit := range commits {
 		if err := p.add(ctx, s, commit); err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -111,7 +115,10 @@ func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OI
 		case hidden[ch.Path]:
 			p.mark(Hidden, ch.Path)
 		case ch.Old.Mode == 0 && !slices.Contains(known, ch.Path):
-			if e, in, err := s.Repo.Trees.Lookup(ctx, head, ch.Path); err != nil || !in || e.OID != ch.New.OID {
+			if !slices.ContainsFunc([]name.OID{head, p.there}, func(tree name.OID) bool {
+				e, in, err := s.Repo.Trees.Lookup(ctx, tree, ch.Path)
+				return err == nil && in && e.OID == ch.New.OID
+			}) {
 				here[ch.Path] = true
 				p.mark(Untracked, ch.Path)
 			}

@@ -300,7 +300,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 // landable returns the tree of a step without what a commit of its files would not hold. Untracked files
 // stay: the plan names them.
 func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
-	private, err := clearance.PrivateOf(ctx, p.s, st.entry.Event().Commit)
+	private, err := clearance.PrivateOf(ctx, p.s, "", st.entry.Event().Commit)
 	if err != nil {
 		return "", err
 	}

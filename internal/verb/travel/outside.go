@@ -75,7 +75,7 @@ func (c *pushRound) endpoint(ctx context.Context, named []lfs.Named) (err error)
 		for _, session := range c.here.Names() {
 			commits = slices.AppendSeq(commits, maps.Values(c.here.Session(session).Held()))
 		}
-		all, err := clearance.PrivateOf(ctx, c.s, commits...)
+		all, err := clearance.PrivateOf(ctx, c.s, "", commits...)
 		if err != nil {
 			return nil, err
 		}
