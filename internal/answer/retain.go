@@ -200,26 +200,32 @@ func (a Leaving) text(p *page) {
 	}
 }
 
-// RefsToDelete is the plan of deinit: the refs that it would remove from the repository.
-type RefsToDelete struct{ Removed *retain.Removed }
+// RefsToDelete is the plan of deinit: what it would remove from the repository.
+type RefsToDelete []string
 
-// text lists the refs.
+// text counts the refs: a session has one for each checkpoint.
 func (a RefsToDelete) text(p *page) {
-	p.line(plain("Would delete all sessions: " + render.Count(len(a.Removed.Removed), "ref", "refs")))
-	p.removed(a.Removed.Removed)
+	sessions, refs := map[name.Session]bool{}, 0
+	for _, r := range a {
+		if name.Ref(r).IsOurs() {
+			refs++
+		}
+		if session, _, is := name.SplitCheckpointRef(name.Ref(r)); is {
+			sessions[session] = true
+		}
+	}
+	p.line(plain("Would delete " + render.Count(len(sessions), "session", "sessions") + " with checkpoints, notes and tags: " +
+		render.Count(refs, "ref", "refs") + " (git checkpoint deinit --all -n names them)"))
 }
 
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
 		said := cmp.Or(c.Mention.Message, c.Mention.Files)
-		switch {
-		case c.Mention.Name == "": // deinit has refs
-			return []render.Cell{cell(render.ID, c.Label), say(said)}
-		case p.view.Verbose:
+		if p.view.Verbose {
 			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(said)}
 		}
-		return []render.Cell{cell(render.ID, c.Mention.Name), say(said)}
+		return []render.Cell{cell(render.ID, cmp.Or(c.Mention.Name, c.Label)), say(said)}
 	})
 	p.section("", []render.Column{{}, {Min: 20}, {}}[:2+len(when(p.view.Verbose, "+"))], rows)
 }

@@ -77,12 +77,9 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return c.preview(ctx, app, s)
 	}
 	if c.All {
-		plan, err := setup.PlanDeinit(ctx, s)
-		if err != nil {
-			return err
-		}
-		if !c.Yes { // with --yes the answer at the end is enough
-			err = app.confirm(ctx, answer.RefsToDelete{Removed: plan}, c.yesFlag)
+		going, err := setup.Leaving(ctx, s, true)
+		if err == nil && !c.Yes { // with --yes the answer at the end is enough
+			err = app.confirm(ctx, answer.RefsToDelete(going), c.yesFlag)
 		}
 		if err != nil {
 			return err

@@ -18,21 +18,7 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/continuation"
-	"git-checkpoint/internal/verb/retain"
 )
-
-// PlanDeinit returns the refs that `deinit --all` would remove.
-func PlanDeinit(ctx context.Context, s *checkpoint.Service) (*retain.Removed, error) {
-	if _, err := allFiles(s); err != nil {
-		return nil, err
-	}
-	updates, err := allRefs(ctx, s)
-	out := &retain.Removed{Removed: []checkpoint.Labelled{}}
-	for _, u := range updates {
-		out.Removed = append(out.Removed, checkpoint.Labelled{Label: string(u.Ref)})
-	}
-	return out, err
-}
 
 // allFiles returns the directories with the files of this program, of all worktrees. It refuses
 // while one of them says how a rollback is finished or taken back.
@@ -202,6 +188,9 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) (gone []string
 	for _, p := range found {
 		if err := p.take(); err != nil {
 			return gone, err
+		}
+		if len(p.says) > 1 {
+			p.says = []string{fmt.Sprintf("all sessions (%d refs)", len(p.says))}
 		}
 		gone = append(gone, p.says...)
 	}

@@ -54,9 +54,9 @@ func TestDeinitAll(t *testing.T) {
 	mine := w.Git("for-each-ref")
 	w.Save("one")
 	w.Git("update-ref", "refs/checkpoint-remotes/origin/main/journal", "HEAD")
-	plan, err := PlanDeinit(t.Context(), w.Open())
-	if err != nil || len(plan.Removed) != 5 { // checkpoint, journal, note, tag, and what the remote had
-		t.Fatalf("%+v, %v", plan, err)
+	going, err := Leaving(t.Context(), w.Open(), true)
+	if err != nil || len(going) != 6 { // checkpoint, journal, note, tag, what the remote had, and files
+		t.Fatalf("%q, %v", going, err)
 	}
 	if _, err := Deinit(t.Context(), w.Open(), true); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestDeinitWaits(t *testing.T) {
 	w.Git("config", "checkpoint.tag", "false")
 	w.Write(".git/checkpoint/rollback", "half of")
 	before := w.Git("for-each-ref") + w.Git("config", "--local", "--list")
-	if _, err := PlanDeinit(t.Context(), w.Open()); err == nil {
+	if _, err := Leaving(t.Context(), w.Open(), true); err == nil {
 		t.Error("it is planned")
 	}
 	if _, err := Deinit(t.Context(), w.Open(), true); err == nil || w.Git("for-each-ref")+w.Git("config", "--local", "--list") != before || !w.Exists(".git/checkpoint/rollback") {
