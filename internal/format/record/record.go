@@ -15,6 +15,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/format/name"
@@ -108,6 +109,14 @@ type Files struct {
 	Counts    [3]int                     `json:"counts"` // created, modified, deleted; lengths of the lists before they were cut
 	Truncated bool                       `json:"truncated"`
 	Extra     map[string]json.RawMessage `json:",embed"`
+}
+
+// Drop takes files that are gone out of what was created and modified.
+func (f *Files) Drop(gone func(Path) bool) {
+	created, modified := len(f.Created), len(f.Modified)
+	f.Created, f.Modified = slices.DeleteFunc(f.Created, gone), slices.DeleteFunc(f.Modified, gone)
+	f.Counts[0] -= created - len(f.Created)
+	f.Counts[1] -= modified - len(f.Modified)
 }
 
 // Snapshot describes what was captured. The names of its members, and of those of Skipped and AtRisk,

@@ -124,11 +124,7 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 	removed := func(p record.Path) bool { return gone(p) && lacks(head, string(p)) }
 	rec.Git.Unmerged = slices.DeleteFunc(rec.Git.Unmerged, removed)
 	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c store.Conflict) bool { return removed(record.Path(c.Path)) })
-	f := &rec.Files
-	created, modified := len(f.Created), len(f.Modified)
-	f.Created, f.Modified = slices.DeleteFunc(f.Created, gone), slices.DeleteFunc(f.Modified, gone)
-	f.Counts[0] -= created - len(f.Created)
-	f.Counts[1] -= modified - len(f.Modified)
+	rec.Files.Drop(gone)
 	if failed != nil || d.IndexTree == "" {
 		return failed
 	}

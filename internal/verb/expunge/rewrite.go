@@ -426,11 +426,7 @@ func (r *rewriting) changes(ctx context.Context, o *old, rec *record.Record, bas
 		gone := func(p record.Path) bool {
 			return slices.ContainsFunc(o.files, func(q place) bool { return q.path == string(p) && r.plan.clean[q.entry.OID] == "" })
 		}
-		f := &rec.Files
-		created, modified := len(f.Created), len(f.Modified)
-		f.Created, f.Modified = slices.DeleteFunc(f.Created, gone), slices.DeleteFunc(f.Modified, gone)
-		f.Counts[0] -= created - len(f.Created)
-		f.Counts[1] -= modified - len(f.Modified)
+		rec.Files.Drop(gone)
 		return nil
 	}
 	changes, err := r.plan.s.Repo.Trees.Diff(ctx, base, rec.Snapshot.Tree)

@@ -77,8 +77,8 @@ func isHere(s *checkpoint.Service, dir checkpoint.OwnDir) bool {
 	return dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint")
 }
 
-// lookAtTemporaries finds temporary files and staging directories that killed runs of this program
-// left behind.
+// lookAtTemporaries finds temporary files, staging directories and conversations with agents that killed
+// runs of this program left behind.
 func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
@@ -93,18 +93,6 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 		// known.
 		if isHere(s, dir) {
 			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", worktree.IsStaging)...)
-		}
-	}
-	return out, err
-}
-
-// lookAtChats finds conversations with agents that killed processes have prepared, and that nobody uses.
-func lookAtChats(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
-	var out []Problem
-	dirs, err := checkpoint.OwnDirs(s)
-	for _, dir := range dirs {
-		if in, err := snapshot.ReadIntent(dir.Path); in != nil || err != nil {
-			continue // they may belong to a rollback that can be finished
 		}
 		for _, p := range continuation.Left(dir.Path) {
 			out = append(out, Problem{
