@@ -250,9 +250,9 @@ func TestGoldens(t *testing.T) {
 // The line about the next undo is wrapped at words, at a terminal.
 func TestNextUndoIsWrapped(t *testing.T) {
 	r := rolledBack()
-	r.NextUndo = &rollback.UndoLevel{Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promote 3b: 4 of session main-3b"}
+	r.NextUndo = &rollback.UndoLevel{Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promotion of 3b: 4 of session main-3b"}
 	var b bytes.Buffer
-	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Undone{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromote 3b") {
+	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Undone{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromotion of 3b") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -54,11 +54,19 @@ func (a Levels) text(p *page) {
 // nextUndoRedo tells what another undo and a redo would do now.
 func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
-		said := " git checkpoint undo goes on to " + next.Goes.String() + ", before " + when(!next.Landing, "the ") + next.Said
+		does := "takes back "
+		if !next.Stays {
+			does = "goes on to " + next.Goes.String() + ", before "
+		}
+		said := " git checkpoint undo " + does + when(!next.Landing, "the ") + next.Said
 		p.table([]render.Column{{Wrap: true}}, [][]render.Cell{{{{Role: render.Hint, Text: "Undo:"}, plain(said)}}}) // at words
 	}
 	if next := r.NextRedo; next != nil {
-		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo goes to "+next.Goes.String()))
+		does := "does it again: " + next.Said
+		if !next.Stays {
+			does = "goes to " + next.Goes.String()
+		}
+		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo "+does))
 	}
 }
 

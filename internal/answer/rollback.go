@@ -96,6 +96,10 @@ func (a Undone) text(p *page) {
 	if a.Redo {
 		verb = redone
 	}
+	if a.Done.Stays {
+		verb, _, _ = strings.Cut(verb, ",")
+		verb += "; the session stays at"
+	}
 	p.wentTo(verb, a.Done)
 	p.nextUndoRedo(a.Done)
 	p.goOn(a.Done.Chat)

@@ -156,6 +156,7 @@ type UndoLevel struct {
 	Safety    name.ID         `json:"safety"`    // the checkpoint whose files are restored
 	Available bool            `json:"available"` // false: that checkpoint was pruned
 	Landing   bool            `json:"-"`         // it made commits, and moved no file
+	Stays     bool            `json:"-"`         // the current step was not another one afterwards
 
 	// For people, with the messages: the rollback, and the checkpoint To.
 	Said string             `json:"-"`

@@ -63,8 +63,9 @@ func (w *undoLists) shown(ctx context.Context, s *checkpoint.Service, d directio
 		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
 	}
 	if l.Rollback.Mode == string(ModeLand) {
-		shown.What, shown.Landing = l.Rollback.Reason, true // it goes nowhere: the branch has got commits
+		shown.What, shown.Landing = l.Rollback.Reason, true // the branch has got commits
 	}
+	shown.Stays = shown.Landing || l.Rollback.Stays()
 	if e := w.entry(l.Head.Safety); e != nil {
 		shown.Available = !e.Dead
 	}
@@ -82,7 +83,7 @@ func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.
 	case e.Mode == string(ModePromote) && w.reverts(e):
 		return strings.Map(oneLine, "revert of "+w.called(ctx, s, e.Session, strings.TrimPrefix(e.Reason, "revert ")))
 	case e.Mode == string(ModePromote) && e.Reason != "":
-		return strings.Map(oneLine, e.Reason) // "promote 3a: ..."
+		return strings.Map(oneLine, "promotion of "+strings.TrimPrefix(e.Reason, "promote ")) // "promote 3a: ..."
 	case e.Stays():
 		what = "restore of some files"
 		if e.Files != "" {

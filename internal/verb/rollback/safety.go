@@ -1,6 +1,7 @@
 package rollback
 
 import (
+	"cmp"
 	"context"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -21,10 +22,15 @@ func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*recor
 		req.Message = "before " + r.promote.What.Mention.Name + " was landed"
 	case r.promote != nil:
 		req.Message = "before " + r.promote.What.Mention.Name + " of session " + string(r.promote.What.Session) + " was promoted"
-	case r.isUndo() && r.stays:
-		req.Message = "before the " + string(r.direction) + " of a restore of some paths"
 	case r.isUndo():
-		req.Message = "before the " + string(r.direction) + " of the rollback to " + r.nameOf(r.levels[0].Rollback)
+		did, what := r.levels[0].Rollback, "a restore of some paths"
+		if !r.stays {
+			what = "the rollback to " + r.nameOf(did)
+		}
+		if did.Mode == string(ModePromote) || did.Mode == string(ModeLand) {
+			what = cmp.Or(did.Reason, what) // "promote 3a: ..."
+		}
+		req.Message = "before the " + string(r.direction) + " of " + what
 	case r.stays:
 		req.Message = "before some paths of " + checkpoint.CalledBy(r.files) + " were restored"
 	default:

@@ -139,17 +139,15 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 	if req.Redo {
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is nothing to redo in this worktree: no undo since its last rollback")
 	}
-	// Everything was undone. A redo is what the user may want.
-	if len(w.Redo) > 0 {
-		e := checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
-		if hint := savedSince(ctx, s); hint != "" {
-			e.Hints = append(e.Hints, hint)
-		}
-		return e
-	}
 	e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: journal.ErrNothingToUndo}
+	if len(w.Redo) > 0 { // a redo is what the user may want
+		e = checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint redo` redoes the last one", "every rollback of this worktree is undone")
+	}
 	if hint := savedSince(ctx, s); hint != "" {
 		e.Hints = append(e.Hints, hint)
+	}
+	if len(w.Redo) > 0 {
+		return e
 	}
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
