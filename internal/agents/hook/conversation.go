@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -81,10 +82,7 @@ func (m *memory) file(id string) string {
 // open returns the conversation to which an event belongs: for a subagent that of its
 // parent. A file that is missing or damaged means a new conversation.
 func (m *memory) open(e agent.Event) *conversation {
-	id := e.Session
-	if e.Parent != "" {
-		id = e.Parent
-	}
+	id := cmp.Or(e.Parent, e.Session)
 	c := m.read(m.file(id))
 	if c.ID == "" {
 		if parent := m.parentOf(id); parent != nil {

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -69,14 +70,17 @@ func handlerOf(s *checkpoint.Service, def *agent.Definition, event string, happe
 }
 
 // Refused returns what to print if no repository handled an event, and one could not be opened: the reason,
-// in place of a command of ours and otherwise once in a conversation.
-func Refused(def *agent.Definition, event string, happened agent.Event, problem error, getenv func(string) string) []byte {
-	if problem == nil {
+// in place of a command of ours and otherwise once in a conversation. The same is said of a repository beside the
+// one that handled it, in which a tool wrote although nobody agreed to hooks there.
+func Refused(def *agent.Definition, event string, happened agent.Event, problem error, beside string, getenv func(string) string) []byte {
+	if problem == nil && beside == "" {
 		return nil
 	}
 	h := &handler{memory: memory{agent: def.Name}, def: def, event: event, e: happened, places: placesOf(getenv)}
 	var answer agent.Answer
-	if h.isCommand() {
+	if beside != "" {
+		h.say(&answer, beside, "git checkpoint: "+oneLine(beside)+" is a repository of its own, and what is written in it is in no checkpoint: `git -C "+name.Quoted(oneLine(beside))+" checkpoint agent add "+def.Name+"`")
+	} else if h.isCommand() {
 		answer.Block = strings.Join(checkpoint.Lines(problem), "\n")
 	} else {
 		words := shorten(strings.Join(checkpoint.Lines(problem), "; "), 500)

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -37,24 +38,19 @@ func Directories(def *agent.Definition, e agent.Event, getenv func(string) strin
 	return dirs
 }
 
-// Beside returns the directory of the file that a tool wrote, if the file may belong to a
+// Beside returns the worktree of the file that a tool wrote, if the file may belong to a
 // repository other than the one of the worktree top; else "".
 func Beside(top string, e agent.Event) string {
 	if e.File == "" {
 		return ""
 	}
-	dir, err := filepath.EvalSymlinks(nearest(e.File))
-	if err != nil {
-		return ""
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && at != top {
-			return dir
-		}
-		if at == top || at == filepath.Dir(at) {
-			return ""
+	at, err := filepath.EvalSymlinks(nearest(e.File))
+	for ; err == nil && at != top && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
 		}
 	}
+	return ""
 }
 
 // nearest returns the nearest directory above a file that exists.
@@ -70,10 +66,7 @@ func nearest(file string) string {
 // hashed returns what stands for a conversation in the names and content of files: its id may be any
 // text.
 func hashed(name string, e agent.Event) string {
-	id := e.Session
-	if e.Parent != "" {
-		id = e.Parent
-	}
+	id := cmp.Or(e.Parent, e.Session)
 	return agent.HashedID(name, id)
 }
 

@@ -124,7 +124,11 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 		err := handle(dir)
 		if handled {
 			if other := hook.Beside(top, happened); other != "" {
+				handled = false
 				_ = handle(other) // the error is dropped: outside a repository a hook is silent
+				if !handled && len(said) == 0 && happened.Kind == agent.KindTool {
+					return hook.Refused(def, event, happened, nil, other, getenv)
+				}
 			}
 			return said
 		}
@@ -132,5 +136,5 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 			closed = err
 		}
 	}
-	return hook.Refused(def, event, happened, closed, getenv)
+	return hook.Refused(def, event, happened, closed, "", getenv)
 }
