@@ -79,9 +79,7 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 		return string([]byte{byte(b)}), err == nil
 	}
 	message := item.Row.Message
-	if message == "" {
-		message = item.Message
-	}
+	message = cmp.Or(message, item.Message)
 	subject, body, _ := strings.Cut(message, "\n")
 	switch found {
 	case "%h":

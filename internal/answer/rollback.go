@@ -88,19 +88,17 @@ func (a Undone) text(p *page) {
 		}
 		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
 		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
-		p.nextUndoRedo(a.Done)
-		p.notBroughtBack(a.Done)
-		return
+	} else {
+		verb := undone
+		if a.Redo {
+			verb = redone
+		}
+		if a.Done.Stays {
+			verb, _, _ = strings.Cut(verb, ",")
+			verb += "; the session stays at"
+		}
+		p.wentTo(verb, a.Done)
 	}
-	verb := undone
-	if a.Redo {
-		verb = redone
-	}
-	if a.Done.Stays {
-		verb, _, _ = strings.Cut(verb, ",")
-		verb += "; the session stays at"
-	}
-	p.wentTo(verb, a.Done)
 	p.nextUndoRedo(a.Done)
 	p.goOn(a.Done.Chat)
 	p.notBroughtBack(a.Done)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	if inSession = inSession && !strings.HasPrefix(ref, "refs/"); inSession {
 		session, ref = in, rest
 	}
-	if ref == "" {
-		ref = "@"
-	}
+	ref = cmp.Or(ref, "@")
 	if strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, "refs/tags/") {
 		return s.resolveRef(ctx, ref)
 	}

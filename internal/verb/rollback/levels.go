@@ -144,10 +144,7 @@ func (w *undoLists) called(ctx context.Context, s *checkpoint.Service, session n
 
 // changedBy returns how many files a rollback changed, or nil if that is not known (any more).
 func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *journal.Event) (*int, error) {
-	after := e.To
-	if e.Files != "" {
-		after = e.Files
-	}
+	after := cmp.Or(e.Files, e.To)
 	// The rollback changed the worktree from its safety checkpoint to the checkpoint it went to.
 	a, b := w.entry(e.Safety), w.entry(after)
 	switch Mode(e.Mode) {

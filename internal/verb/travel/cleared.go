@@ -4,6 +4,7 @@ package travel
 // the gate what is sent, where to, and what private content it has.
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -74,10 +75,7 @@ func (c *pushRound) unknownBranches(ctx context.Context) ([]string, error) {
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
-	from := c.remote.Name
-	if c.remote.Place != "" {
-		from = c.remote.Place
-	}
+	from := cmp.Or(c.remote.Place, c.remote.Name)
 	return []string{"branches there are not here yet; if one of them has it already: git fetch " + name.Quoted(remote.Redact(from))}, nil
 }
 
