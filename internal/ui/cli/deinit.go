@@ -77,7 +77,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return c.preview(ctx, app, s)
 	}
 	if c.All {
-		going, err := setup.Leaving(ctx, s, true)
+		going, err := setup.Leaving(ctx, s, c.All)
 		if err == nil && !c.Yes { // with --yes the answer at the end is enough
 			err = app.confirm(ctx, answer.RefsToDelete(going), c.yesFlag)
 		}

@@ -69,7 +69,10 @@ func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
 // chooseWorkflow selects the workflow of the session. It returns an error if the document belongs to
 // another session, or if --workflow contradicts the session.
 func (h *home) chooseWorkflow(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
-	wanted := cmp.Or(req.Workflow, d.def.Name)
+	wanted := req.Workflow
+	if wanted == "" {
+		wanted = d.def.Name
+	}
 	st, err := s.Store.State(ctx, h.session)
 	isNew := errors.Is(err, store.ErrNoSession)
 	if err != nil && !isNew {
