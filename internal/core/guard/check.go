@@ -180,7 +180,7 @@ func (n name) accepts(text []byte, v value) bool { //nolint:gocyclo // one quest
 	switch {
 	case how >= near && (len(held) < 12 || len(held) > 200 || !hasDigit(held)):
 		return false
-	case n.kind == key && (n.vague || bytes.ContainsAny(held, signs)) || isPattern(held) || isExample(held) || isMashed(held) || repeats(held):
+	case n.kind == key && (n.vague || bytes.ContainsAny(held, signs)) || expression().Match(held) || isExample(held) || isMashed(held) || repeats(held):
 		return false
 	case n.kind == words12:
 		return phrase().Match(held)
@@ -281,9 +281,7 @@ func hasDigit(value []byte) bool { return bytes.ContainsAny(value, "0123456789")
 // phrase matches a secret of several words.
 var phrase = lazily(`^[a-z]{3,8}(?:[ -][a-z]{3,8}){3,23}$`)
 
-// isPattern reports whether a value is a regular expression.
-func isPattern(value []byte) bool { return expression().Match(value) }
-
+// expression matches a value that is a regular expression.
 var expression = lazily(`\[(?:\^|[^\]]{0,20}(?:\w-\w|\\))[^\]]{0,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
 
 // isExample reports whether a value begins as an example of a standard does (RFC 5849, 6749, 6750, 7519, 7617, 7636 and

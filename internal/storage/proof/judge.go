@@ -234,7 +234,7 @@ func (j *judging) verdictOf(s *subjectFacts) (Verdict, []need) {
 		return v, nil
 	}
 	v.Record, v.Message = f.record, f.summary
-	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.mTree, Signed: isSigned(f.commit)}
+	v.Parts = Parts{Commit: f.commit, RecordCommit: f.mOID, Tree: f.tree, recordTree: f.mTree, Signed: strings.Contains("\n"+f.commit.Other, "\ngpgsig")} // or gpgsig-sha256
 	if v.Label == "" {
 		v.Label = f.summary.Label
 	}
@@ -257,9 +257,6 @@ func (j *judging) verdictOf(s *subjectFacts) (Verdict, []need) {
 	}
 	return v, f.needs()
 }
-
-// isSigned reports whether the commit has a signature header: gpgsig, or gpgsig-sha256.
-func isSigned(c git.Commit) bool { return c.Other != "" && strings.Contains("\n"+c.Other, "\ngpgsig") }
 
 // judgeUnnamed judges a ref that no event names.
 func (j *judging) judgeUnnamed(v *Verdict, f *facts) {

@@ -85,7 +85,7 @@ func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.DryRun {
 		return app.give(planned)
 	}
-	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != "" || plan.Sized()
+	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != "" || plan.Sized
 	// A plan that drops nothing needs no confirmation.
 	if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
 		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {

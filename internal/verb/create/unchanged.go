@@ -54,7 +54,7 @@ func (c *draft) same(ctx context.Context) (bool, error) {
 	}
 	before, now := b.record.Git, c.record.Git // a commit or a checkout is a change, too
 	same := b.tree == c.capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
-		c.sameState() && maps.EqualFunc(b.record.Outputs, c.record.Outputs, sameContent) &&
+		c.sameState() && maps.EqualFunc(b.record.Outputs, c.record.Outputs, func(a, b record.Output) bool { return a.OID == b.OID }) &&
 		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
 	if !same {
 		return false, nil
@@ -123,6 +123,3 @@ func Compact(raw json.RawMessage) []byte {
 	}
 	return b.Bytes()
 }
-
-// sameContent compares two outputs of the same name.
-func sameContent(a, b record.Output) bool { return a.OID == b.OID }

@@ -61,10 +61,6 @@ func (p *PrunePlan) readBudgets() error {
 	return nil
 }
 
-// Sized reports whether a budget removes checkpoints. No rule of the workflow does, so somebody has
-// to be asked.
-func (p *PrunePlan) Sized() bool { return p.sized }
-
 // fit drops the oldest checkpoints until the session holds no more than the budget. It uses a
 // binary search for how many, because each measurement walks all objects of the session.
 func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workflow.Verdict, b budget) error {
@@ -113,7 +109,7 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 		if b.betweenOnly {
 			verdicts[i].Reason = fmt.Sprintf("the checkpoints between steps hold %s, more than %s", render.Size(whole), toolSizeKey)
 		}
-		p.sized = true
+		p.Sized = true
 	}
 	if left <= b.max {
 		return nil

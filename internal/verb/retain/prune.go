@@ -121,7 +121,7 @@ type PrunePlan struct {
 	req       PruneRequest
 	olderThan *time.Duration
 	budgets   []budget
-	sized     bool // a budget removes something
+	Sized     bool // a budget removes checkpoints; no rule of the workflow does, so somebody has to be asked
 	answer    *PruneAnswer
 }
 
