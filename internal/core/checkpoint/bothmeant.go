@@ -14,7 +14,7 @@ import (
 // if the newest session in which people work here has that number, too: the agent may have begun
 // without the person noticing. It is nil otherwise, even where the person chose the agent's
 // session.
-func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Found) error {
+func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Found) *Error {
 	active := found.State
 	if session != "" || !numberPattern().MatchString(ref) || active.Workflow != workflow.AgentName || IsChosen(s, active.Session) {
 		return nil

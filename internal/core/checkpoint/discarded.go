@@ -26,23 +26,40 @@ const (
 	NamesOfAny
 )
 
-// Reach is Resolve for commands that show a checkpoint or roll back to it. With NamesOfAny, when
-// exactly one discarded checkpoint has the name and no live one does, it returns that one and
-// warns.
+// Reach is Resolve for commands that show a checkpoint. With NamesOfAny, when exactly one discarded
+// checkpoint has the name and no live one does, it returns that one and warns. It also warns where a
+// person may mean another session.
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
-	found, err := s.Resolve(ctx, session, ref)
+	found, both, err := s.reach(ctx, session, ref)
+	if both != nil {
+		s.Warn(both.Message + ": " + both.Hints[1])
+	}
+	return found, err
+}
+
+// ReachOne is Reach for commands that change something: where a person may mean another session, it is an error.
+func (s *Service) ReachOne(ctx context.Context, session, ref string) (*Found, error) {
+	found, both, err := s.reach(ctx, session, ref)
+	if both != nil {
+		return nil, both
+	}
+	return found, err
+}
+
+func (s *Service) reach(ctx context.Context, session, ref string) (found *Found, both *Error, err error) {
+	found, err = s.Resolve(ctx, session, ref)
 	if err == nil && s.options.Names == NamesOfAny {
-		err = s.bothMeant(ctx, session, ref, found)
+		return found, s.bothMeant(ctx, session, ref, found), nil
 	}
 	only, is := errors.AsType[*discardedError](err)
 	if s.options.Names != NamesOfAny || !is || len(only.entries) != 1 {
-		return found, err
+		return found, nil, err
 	}
 	found = only.in
 	found.Entry = only.entries[0]
 	how, _ := howLost(ctx, s, found.State, found.Entry)
 	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.Entry), how))
-	return found, nil
+	return found, nil, nil
 }
 
 // discardedError is the error of Resolve when only discarded checkpoints have the name. It carries

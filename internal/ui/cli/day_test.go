@@ -14,7 +14,8 @@ import (
 )
 
 // TestNumberOfBothIsAsked checks that a number which an agent's session and the person's have is answered with both
-// at a terminal, and means the active session's for a script and where the person switched to it.
+// at a terminal where it would change something, and else for the active session with a word on the other; and that it
+// means the active session's for a script and where the person switched to it.
 func TestNumberOfBothIsAsked(t *testing.T) {
 	repository(t)
 	for i := range 2 {
@@ -32,7 +33,12 @@ func TestNumberOfBothIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"rollback", "1"}, {"show", "1"}, {"diff", "1"}, {"rollback", "1", "-y"}} {
+	for _, args := range [][]string{{"show", "1"}, {"diff", "1"}} {
+		if code, screen := at(context.Background(), screentest.New(), args...); code != 0 || !strings.Contains(screen.Stderr(), "a step of claude, which an agent began, and of main: `main:1` \"the first\", ") {
+			t.Errorf("%q: exit %d: %s", args, code, screen.Stderr())
+		}
+	}
+	for _, args := range [][]string{{"rollback", "1"}, {"rollback", "1", "-y"}} {
 		code, screen := at(context.Background(), screentest.New("y"), args...)
 		if said := screen.Stderr(); code != 129 || !strings.Contains(said, "`claude:1` \"turn 1\", ") || !strings.Contains(said, "`main:1` \"the first\", ") {
 			t.Errorf("%q: exit %d: %s", args, code, said)

@@ -170,7 +170,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if f.from, err = f.s.Reach(ctx, f.req.Session, f.req.Ref); err != nil {
+	if f.from, err = f.s.ReachOne(ctx, f.req.Session, f.req.Ref); err != nil {
 		return err
 	}
 	if f.req.Ref == "" || f.req.Ref == "@" {

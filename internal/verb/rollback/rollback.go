@@ -97,7 +97,7 @@ func (r *Plan) Answer() *Answer { return r.answer }
 // Prepare plans a rollback to the checkpoint that req.Ref names. It writes no ref and moves no
 // file. With DryRun it also works in a repository that can only be read.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	to, err := s.Reach(ctx, req.Session, req.Ref)
+	to, err := s.ReachOne(ctx, req.Session, req.Ref)
 	if err != nil {
 		return nil, err
 	}
