@@ -17,6 +17,9 @@ type gathering struct {
 	deeds []done
 	gone  leaves         // what was deleted, as it was
 	open  map[string]int // by the use of a tool: where in deeds it began
+
+	makers map[string]map[string]*deed // see recall
+	asked  bool
 }
 
 // done is a deed that was executed.
@@ -36,6 +39,12 @@ func (c *run) share(op Op) error {
 		c.shared = &gathering{first: first, now: maps.Clone(first), gone: leaves{}, open: map[string]int{}}
 	}
 	if op.Verb == "revert" {
+		if measuring && !c.shared.asked {
+			if err := c.shared.recall(c); err != nil {
+				return err
+			}
+			c.shared.asked = true
+		}
 		return c.shared.revert(c, op)
 	}
 	g, d := c.shared, op.Deed
@@ -74,7 +83,9 @@ func (g *gathering) effects(d *deed) (all []change) {
 			g.gone[ch.path] = l
 		}
 		if ch.apply(g.now) && len(differing(was, g.now, nil)) > 0 {
-			all = append(all, ch)
+			if all = append(all, ch); measuring {
+				g.note(was, d, &ch)
+			}
 		}
 	}
 	return all

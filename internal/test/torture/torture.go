@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -124,6 +127,11 @@ func (r *Report) String() string {
 	for _, name := range names {
 		d := r.Done[name]
 		out += fmt.Sprintf("%8d  %-16s %5d create %5d rollback %5d undo %5d redo %5d refused\n", r.Ran[name], name, d["create"], d["rollback"], d["undo"], d["redo"], d["refused"])
+		for _, word := range slices.Sorted(maps.Keys(d)) {
+			if strings.HasPrefix(word, "recall ") {
+				out += fmt.Sprintf("%8d  %s\n", d[word], word)
+			}
+		}
 	}
 	return out
 }
