@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -318,4 +319,32 @@ func (w *world) obeying() (unread bool) {
 	}
 	w.t.Skip("root cannot be stopped here")
 	return false
+}
+
+// A fetch of records with 250,000 members each, as anybody may push them, stays below 256 MiB.
+func TestFetchMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	w := newWorld(t)
+	members := make([]string, 250_000)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"k%d":%d`, i, i)
+	}
+	w.write("../state", "{"+strings.Join(members, ",")+"}")
+	w.run("git", "init", "-q", "--bare", "../there.git")
+	for _, content := range []string{"1", "2", "3"} {
+		w.write("file", content)
+		w.run("git", "checkpoint", "create", "-q", "--state", "../state")
+	}
+	w.run("git", "checkpoint", "push", "-q", "-y", "../there.git")
+	w.run("git", "init", "-q", "../here")
+	cmd := exec.Command("git", "checkpoint", "fetch", "../there.git")
+	cmd.Dir, cmd.Env = filepath.Join(w.dir, "../here"), w.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if most := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 256<<10 {
+		t.Errorf("it took %d KiB", most)
+	}
 }
