@@ -159,25 +159,43 @@ func TestHostileRecordIsNotTaken(t *testing.T) {
 	}
 }
 
-// A checkpoint that an earlier version made with an inherited output of a name that is refused now comes
-// back by a rebuild.
+// A checkpoint that an earlier version made with an inherited output of a name that is refused now is listed, no trap for an
+// undo, and comes back by a rebuild.
 func TestRebuildRefusedOutput(t *testing.T) {
-	w := newWorld(t)
-	for _, name := range []string{"one", "two"} {
-		w.write("file", name)
-		w.run("git", "checkpoint", "create", "-q", "--name", name, "--output", "spec=file")
-	}
-	good := w.run("git", "cat-file", "blob", "refs/tags/checkpoint/main/step-2^1:checkpoint.json")
-	w.forgeSealed(good, hostileRecords()["output -x"], `M=$(git ls-tree "$M" | sed "s/ [0-9a-f]*	outputs$/ $(git ls-tree "$M:outputs" | sed s/spec/-x/ | git mktree)	outputs/" | git mktree)`)
-	if out, code := w.try("git", "checkpoint", "rollback", "2", "-y"); code != 5 || !strings.Contains(out, "rebuild") {
-		t.Fatalf("rollback: exit code %d: %s", code, out)
-	}
-	if out, _ := w.try("git", "checkpoint", "rebuild", "2"); !strings.Contains(out, "rebuilt as") {
-		t.Fatalf("rebuild: %s", out)
-	}
-	w.write("file", "three")
-	w.run("git", "checkpoint", "rollback", "2", "-y")
-	if got, err := os.ReadFile(filepath.Join(w.dir, "file")); err != nil || string(got) != "two" {
-		t.Errorf("the file has %q: %v", got, err)
+	for name, outputs := range map[string]string{
+		"-x":  `$(git ls-tree "$M:outputs" | sed s/spec/-x/ | git mktree)`,
+		"a/b": `$(printf '040000 tree %s\ta\n' $(git ls-tree "$M:outputs" | sed s/spec/b/ | git mktree) | git mktree)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for _, name := range []string{"one", "two"} {
+				w.write("file", name)
+				w.run("git", "checkpoint", "create", "-q", "--name", name, "--output", "spec=file")
+			}
+			good := w.run("git", "cat-file", "blob", "refs/tags/checkpoint/main/step-2^1:checkpoint.json")
+			w.forgeSealed(good, func(r map[string]any) {
+				hostileRecords()["output "+name](r)
+				r["outputs"].(map[string]any)[name].(map[string]any)["path"] = "outputs/" + name
+			}, `M=$(git ls-tree "$M" | sed "s/ [0-9a-f]*	outputs$/ `+outputs+`	outputs/" | git mktree)`)
+			w.write("file", "mine")
+			for _, args := range [][]string{{"list"}, {"rollback", "1", "-y"}, {"undo", "-y"}, {"redo", "-y"}, {"undo", "-y"}} {
+				if out, code := w.try(append([]string{"git", "checkpoint"}, args...)...); code != 0 {
+					t.Errorf("%s: exit code %d: %s", args, code, out)
+				}
+			}
+			for _, args := range [][]string{{"show", "2"}, {"rollback", "2", "-y"}} {
+				if out, code := w.try(append([]string{"git", "checkpoint"}, args...)...); code != 5 || !strings.Contains(out, "rebuild") {
+					t.Fatalf("%s: exit code %d: %s", args, code, out)
+				}
+			}
+			if out, _ := w.try("git", "checkpoint", "rebuild", "2"); !strings.Contains(out, "rebuilt as") {
+				t.Fatalf("rebuild: %s", out)
+			}
+			w.write("file", "three")
+			w.run("git", "checkpoint", "rollback", "2", "-y")
+			if got, err := os.ReadFile(filepath.Join(w.dir, "file")); err != nil || string(got) != "two" {
+				t.Errorf("the file has %q: %v", got, err)
+			}
+		})
 	}
 }
