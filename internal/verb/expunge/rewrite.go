@@ -90,7 +90,11 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	if err := r.changes(ctx, o, rec, base); err != nil {
 		return nil, err
 	}
-	rec.ID = r.newID(o, before)
+	said, err := rec.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	rec.ID = r.newID(o, fmt.Sprint(string(said), d.Tree, d.Head, d.IndexTree, d.Outputs, d.Conflicts, d.Raw, d.Flags, d.Import), before)
 	// The commit message lists the metrics, which come from the state that may have
 	// changed.
 	if def, err := r.plan.s.DefinitionFor(ctx, r.state); err == nil {
@@ -101,12 +105,12 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	return m, err
 }
 
-// newID returns the id of a replacement. It depends only on the old id and on which ids are
-// taken, so that an interrupted expunge, or another clone, makes the same commits.
-func (r *rewriting) newID(o *old, before map[name.ID]*made) name.ID {
+// newID returns the id of a replacement. It depends only on what that holds and on which ids are taken, so that an
+// interrupted expunge, or another clone, makes the same commits, and one that leaves out something else takes another id.
+func (r *rewriting) newID(o *old, holds string, before map[name.ID]*made) name.ID {
 	for try := 0; ; try++ {
 		sum := fnv.New32a()
-		fmt.Fprint(sum, o.entry.Checkpoint, try)                                         //nolint:errcheck // a hash takes everything
+		fmt.Fprint(sum, o.entry.Checkpoint, holds, try)                                  //nolint:errcheck // a hash takes everything
 		id := name.NewID(o.entry.Step, o.entry.Event().Time, uint16(sum.Sum32()&0xffff)) //nolint:gosec // it was cut to fit
 		taken := r.state.Has(id) || r.state.Dead(id)
 		for _, m := range before {
