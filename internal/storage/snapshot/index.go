@@ -165,10 +165,7 @@ func copyFile(from, to string, flags int) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
@@ -299,11 +296,7 @@ func (p *privateIndex) readState(w *worktree.Files) error {
 // and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
 // that a sparse checkout leaves off the disk would count as deleted.
 func (s *indexes) clearBits(ctx context.Context, p *privateIndex) error {
-	err := s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged)
-	if err == nil {
-		err = s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)
-	}
-	if err != nil {
+	if err := errors.Join(s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged), s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)); err != nil {
 		return fmt.Errorf("look at hidden index entries: %w", err)
 	}
 	return nil

@@ -83,10 +83,7 @@ func (r *Restore) save() error {
 	if err == nil && r.worktree.repo.Settings.Syncs() {
 		err = f.Sync()
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = lockfile.Claim(f.Name(), intentPath(r.worktree.dir))
 	}
 	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use

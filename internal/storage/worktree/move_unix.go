@@ -127,10 +127,7 @@ func copyAt(fromDir int, from string, toDir int, to string) error {
 	if err == nil {
 		err = out.Chmod(info.Mode().Perm())
 	}
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
+	if err = errors.Join(err, out.Close()); err == nil {
 		t := unix.NsecToTimespec(info.ModTime().UnixNano())
 		err = unix.UtimesNanoAt(toDir, to, []unix.Timespec{t, t}, unix.AT_SYMLINK_NOFOLLOW)
 	}
