@@ -45,7 +45,8 @@ func NewWalk(worktreeID string, sessions ...*State) *Walk {
 	for {
 		first := -1
 		for i, m := range moves {
-			if len(m) > 0 && (first < 0 || isEarlier(m[0], moves[first][0])) {
+			// By time and id, as the fold does.
+			if len(m) > 0 && (first < 0 || cmp.Or(m[0].Time.Compare(moves[first][0].Time), cmp.Compare(m[0].OID, moves[first][0].OID)) < 0) {
 				first = i
 			}
 		}
@@ -72,11 +73,6 @@ func (w *Walk) TimeAfter(now time.Time) time.Time {
 type walkStep struct {
 	rollback *Event // the rollback of its level
 	isUndo   bool   // an undo of a rollback or of a redo; else a rollback or a redo
-}
-
-// isEarlier compares by time and id, as the fold does.
-func isEarlier(a, b *Event) bool {
-	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.OID, b.OID)) < 0
 }
 
 // apply applies an event to the lists. A rollback becomes a new level and empties the redo list,

@@ -83,12 +83,6 @@ func garbled(p string) string {
 	return string(out)
 }
 
-// encodingError matches git's message about a file that is not in the encoding that its
-// attributes name. git prints it while it compares the file.
-func encodingError() *regexp.Regexp {
-	return regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`)
-}
-
 // classify evaluates what git wrote to stderr while it exited with 0. It returns the directories
 // (ending in "/") and files that git could not look into. Known messages without consequences are
 // ignored. Any other line is an error.
@@ -98,7 +92,8 @@ func classify(stderr []byte) (unreadable []string, err error) {
 		case line == "", strings.HasPrefix(line, "hint: "):
 		case strings.HasPrefix(line, "warning: unable to access '/"): // the user's rules, in another account's home
 		case strings.HasSuffix(line, ": Too many levels of symbolic links"), strings.HasSuffix(line, ": File name too long"): // nothing is there
-		case encodingError().MatchString(line): // the file counts as changed, and is hashed
+		case regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`).MatchString(line):
+			// The file is not in the encoding that its attributes name; it counts as changed, and is hashed.
 		case strings.HasPrefix(line, "warning: could not open directory '"):
 			p, _, _ := strings.Cut(strings.TrimPrefix(line, "warning: could not open directory '"), "': ")
 			unreadable = append(unreadable, strings.TrimSuffix(p, "/")+"/")

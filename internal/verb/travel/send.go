@@ -132,19 +132,15 @@ func (c *pushRound) sendInOrder(ctx context.Context, creates, journals, deletes 
 		return err
 	}
 	c.s.Trace("journal sent")
-	if c.notes == "" || !c.allLanded() {
+	// Without a journal, another clone would see notes of checkpoints that it does not know, take them out again,
+	// and both clones would rewrite the notes forever.
+	lost := slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && !c.landed[p.Session] })
+	if c.notes == "" || lost {
 		return nil
 	}
 	err := c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.recordOutcome)
 	c.s.Trace("notes sent")
 	return err
-}
-
-// allLanded reports whether the remote took the journal of every session in the plan. Without the
-// journal, another clone would see notes of checkpoints that it does not know, take them out again,
-// and both clones would rewrite the notes forever.
-func (c *pushRound) allLanded() bool {
-	return !slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && !c.landed[p.Session] })
 }
 
 // sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
