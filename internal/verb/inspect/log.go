@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,10 +72,8 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 		return 1, err
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // a few lines in a temporary directory
-	if _, err = file.WriteString(grafts); err == nil {
-		err = file.Close()
-	}
-	if err != nil {
+	_, err = file.WriteString(grafts)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return 1, err
 	}
 	line := []string{"-c", "advice.graftFileDeprecated=false", "--no-pager", "log", "--stdin", "--date-order", "--no-notes"}

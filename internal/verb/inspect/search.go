@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -34,12 +36,12 @@ type Found struct {
 }
 
 // Search finds words in the prompts, messages, answers, kept transcripts and changed paths of all
-// sessions, or of one. Case does not count, and each text must have all words. What cannot be read is
+// sessions, or of one. Case and the form of accents do not count, and each text must have all words. What cannot be read is
 // skipped with a warning.
 func Search(ctx context.Context, s *checkpoint.Service, session string, words []string) ([]Found, error) {
 	q := search{s: s}
 	for _, w := range words {
-		q.words = append(q.words, strings.Fields(strings.ToLower(w))...)
+		q.words = append(q.words, strings.Fields(folded(w))...)
 	}
 	if len(q.words) == 0 {
 		return nil, checkpoint.Usage("", "there is no word to search for")
@@ -69,7 +71,7 @@ func Search(ctx context.Context, s *checkpoint.Service, session string, words []
 	return q.found, nil
 }
 
-// search is a search for words, in lower case.
+// search is a search for words, which are folded.
 type search struct {
 	s     *checkpoint.Service
 	words []string
@@ -106,10 +108,13 @@ func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) er
 	return err
 }
 
+// folded is a text in lower case, whose accents are parts of their letters: macOS writes them apart in names.
+func folded(text string) string { return norm.NFC.String(strings.ToLower(text)) }
+
 // matchText notes a text that has all words.
 func (q *search) matchText(at Found, where, text string) {
 	text = strings.TrimSpace(text)
-	lower := strings.ToLower(text)
+	lower := folded(text)
 	if slices.ContainsFunc(q.words, func(w string) bool { return !strings.Contains(lower, w) }) {
 		return
 	}

@@ -273,11 +273,16 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			r.leave(c.Path, who)
 		}
 	}
-	only := len(d.changes) == 0 && (!r.req.State || string(d.stateBefore) == string(d.stateAfter))
+	r.sayStep(d, rec, moved)
+	return d, nil
+}
+
+// sayStep adds the step of a difference to the answer, unless there is nothing of it to take back.
+func (r *reverting) sayStep(d *difference, rec *record.Record, moved bool) {
+	only, f := len(d.changes) == 0 && (!r.req.State || string(d.stateBefore) == string(d.stateAfter)), d.found
 	if !only || moved && r.req.By == "" {
 		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, OnlyHead: only, Mention: checkpoint.MentionOf(rec)})
 	}
-	return d, nil
 }
 
 // leave notes a change that is not taken back: that of a step by its path; of a session, only how many nobody is known
