@@ -6,6 +6,7 @@ package clearance
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -94,9 +95,21 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID) (strin
 	var objects []met
 	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
 	if shallow || !scanner.verdicts.has(clean) {
+		held, err := heldByUser(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		large := fmt.Sprintf("large below %x", sha256.Sum256(fmt.Append(nil, from, held)))
+		if scanner.verdicts.has(large) {
+			return holdsUnscanned, nil
+		}
 		var below bool
-		if objects, below, err = unsent(ctx, s, from); err != nil || below {
+		if objects, below, err = unsent(ctx, s, from, held); err != nil || below {
 			return holdsCheckpoint, err
+		}
+		if len(objects) > maxObjects { // the next step with the same HEAD need not count again
+			scanner.verdicts.isFirst(large)
+			return holdsUnscanned, scanner.Close()
 		}
 	}
 	return marked(ctx, s, scanner, append(objects, met{commit, ""}, met{got.Commit, ""}), got.Commit, c.Tree, head, clean)
@@ -108,18 +121,22 @@ const maxObjects = 20_000
 // maxUnsent is how many commits below a checkpoint are looked at.
 const maxUnsent = 100
 
-// unsent returns what the newest commits up to HEAD's bring that neither a remote-tracking ref nor a tag of
-// the user reaches. It also reports whether one of them is a checkpoint: HEAD may be detached at one.
-func unsent(ctx context.Context, s *checkpoint.Service, from []name.OID) (objects []met, below bool, err error) {
+// heldByUser returns what the remote-tracking refs and the tags of the user name.
+func heldByUser(ctx context.Context, s *checkpoint.Service) (held []name.OID, err error) {
 	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/", "refs/tags/")
-	if err != nil || len(from) == 0 {
-		return nil, false, err
-	}
-	var held []name.OID
 	for _, r := range refs {
 		if !strings.HasPrefix(string(r.Ref), name.TagRoot) {
 			held = append(held, r.OID)
 		}
+	}
+	return held, err
+}
+
+// unsent returns what the newest commits up to HEAD's bring that held does not reach, maxObjects and those of one commit at
+// the most. It also reports whether one of them is a checkpoint: HEAD may be detached at one.
+func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (objects []met, below bool, err error) {
+	if len(from) == 0 {
+		return nil, false, nil
 	}
 	args := []string{"rev-list", "--ignore-missing", "--max-count=" + strconv.Itoa(maxUnsent), "--stdin"}
 	listed, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: git.Revisions(from, held)})
@@ -127,6 +144,9 @@ func unsent(ctx context.Context, s *checkpoint.Service, from []name.OID) (object
 		return nil, false, err
 	}
 	for _, oid := range strings.Fields(string(listed.Stdout)) {
+		if len(objects) > maxObjects {
+			break
+		}
 		c, err := s.Repo.Commits.Read(ctx, oid)
 		if err != nil {
 			return nil, false, err
