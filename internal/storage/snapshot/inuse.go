@@ -85,12 +85,15 @@ func HasDatabase(ctx context.Context, repo *git.Repo, tree name.OID, p string) b
 
 // hasDatabase reports whether a database is at a path. The capture knows that of the files that it read.
 func (s *planner) hasDatabase(c *Capture, p string) bool {
-	if info, err := s.files.Lstat(p); err == nil && info != nil {
-		if seen, known := c.hashes.known(p, info); known {
-			return seen.database
-		}
+	info, err := s.files.Lstat(p)
+	if err != nil || info == nil || !info.Mode().IsRegular() {
+		return false
 	}
-	return s.files.IsDatabase(p)
+	if seen, known := c.hashes.known(p, info); known {
+		return seen.database
+	}
+	head, _ := s.files.Head(p, 16)
+	return worktree.IsDatabase(head)
 }
 
 // isLoose reports whether no restore touches a path that belongs to a database: an -shm, and a file of a database that
@@ -131,7 +134,7 @@ func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) er
 			return (err != nil || info != nil) && !s.isIdle(q)
 		}
 		data, read := p.contents[o.content()]
-		becomes := worktree.IsDatabase(data) || !read && slices.ContainsFunc(worktree.Group(o.Path)[1:], beside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
+		becomes := worktree.IsDatabase(data) || !read && o.kind() == OpWrite && slices.ContainsFunc(worktree.Group(o.Path)[1:], beside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
 		if base == "" && (becomes || replaced[i]) {
 			base = o.Path
 		}

@@ -5,6 +5,7 @@ package session
 
 import (
 	"cmp"
+
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
