@@ -116,6 +116,12 @@ func (s *planner) isIdle(p string) bool {
 	return strings.HasSuffix(p, "-journal") && !s.files.HasJournal(p)
 }
 
+// isBeside reports whether a file is there that SQLite would take for a part of the database beside it.
+func (s *planner) isBeside(p string) bool {
+	info, err := s.files.Lstat(p)
+	return (err != nil || info != nil) && !s.isIdle(p)
+}
+
 // findDatabases finds the databases of the plan. A file beside one of them that is in no checkpoint is in the way:
 // SQLite would take it for a part of the new one.
 func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) error {
@@ -129,12 +135,8 @@ func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) er
 	}
 	for i, o := range p.Ops {
 		base := s.databaseOf(ctx, p, o.Path)
-		beside := func(q string) bool {
-			info, err := s.files.Lstat(q)
-			return (err != nil || info != nil) && !s.isIdle(q)
-		}
 		data, read := p.contents[o.content()]
-		becomes := worktree.IsDatabase(data) || !read && o.kind() == OpWrite && slices.ContainsFunc(worktree.Group(o.Path)[1:], beside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
+		becomes := worktree.IsDatabase(data) || !read && o.kind() == OpWrite && slices.ContainsFunc(worktree.Group(o.Path)[1:], s.isBeside) && HasDatabase(ctx, s.repo, p.Target.Tree, o.Path)
 		if base == "" && (becomes || replaced[i]) {
 			base = o.Path
 		}
@@ -145,7 +147,7 @@ func (s *planner) findDatabases(ctx context.Context, p *Plan, _ []git.Change) er
 		for _, q := range worktree.Group(o.Path)[1:] {
 			if _, held, err := s.repo.Trees.Lookup(ctx, p.Cur.Tree, q); err != nil {
 				return err
-			} else if !held && beside(q) && !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Path == q }) {
+			} else if !held && s.isBeside(q) && !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Path == q }) {
 				p.Collisions = append(p.Collisions, Collision{Path: q, Reason: "ignored, not captured", Ignored: true})
 			}
 		}
