@@ -296,7 +296,11 @@ func (p *privateIndex) readState(w *worktree.Files) error {
 // and skip-worktree entries whose file exists. The other skip-worktree bits stay, or every file
 // that a sparse checkout leaves off the disk would count as deleted.
 func (s *indexes) clearBits(ctx context.Context, p *privateIndex) error {
-	if err := errors.Join(s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged), s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)); err != nil {
+	err := s.setFlag(ctx, p, "--no-assume-unchanged", p.state.AssumeUnchanged)
+	if err == nil {
+		err = s.setFlag(ctx, p, "--no-skip-worktree", p.state.SparsePresent)
+	}
+	if err != nil {
 		return fmt.Errorf("look at hidden index entries: %w", err)
 	}
 	return nil

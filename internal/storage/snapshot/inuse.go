@@ -86,14 +86,13 @@ func HasDatabase(ctx context.Context, repo *git.Repo, tree name.OID, p string) b
 // hasDatabase reports whether a database is at a path. The capture knows that of the files that it read.
 func (s *planner) hasDatabase(c *Capture, p string) bool {
 	info, err := s.files.Lstat(p)
-	if err != nil || info == nil || !info.Mode().IsRegular() {
+	if err != nil || info == nil {
 		return false
 	}
 	if seen, known := c.hashes.known(p, info); known {
 		return seen.database
 	}
-	head, _ := s.files.Head(p, 16)
-	return worktree.IsDatabase(head)
+	return s.files.HoldsDatabase(p, info)
 }
 
 // isLoose reports whether no restore touches a path that belongs to a database: an -shm, and a file of a database that

@@ -86,7 +86,12 @@ func OneLineEach(paths []string) []string {
 // IsDatabase reports whether a database is at p.
 func (w *Files) IsDatabase(p string) bool {
 	info, err := w.Lstat(p)
-	if err != nil || info == nil || !info.Mode().IsRegular() {
+	return err == nil && info != nil && w.HoldsDatabase(p, info)
+}
+
+// HoldsDatabase is IsDatabase for a file of which lstat is known.
+func (w *Files) HoldsDatabase(p string, info fs.FileInfo) bool {
+	if !info.Mode().IsRegular() {
 		return false
 	}
 	head, _ := w.Head(p, 16)

@@ -77,6 +77,7 @@ func clearDir(dir string) error {
 // part is something that a deinit takes out: lines that name it, and how it is removed.
 type part struct {
 	says []string
+	sum  string // what the answer says in place of these; empty: these
 	take func() error
 }
 
@@ -101,6 +102,9 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 		}}
 		for _, u := range updates {
 			refs.says = append(refs.says, string(u.Ref))
+		}
+		if len(updates) > 1 {
+			refs.sum = fmt.Sprintf("all sessions (%d refs)", len(updates))
 		}
 		if len(updates) > 0 {
 			found = append(found, refs)
@@ -159,12 +163,12 @@ func configParts(ctx context.Context, s *checkpoint.Service) (found []part, err 
 		}
 		for _, kv := range append(kept(s), ours[:]...) {
 			if strings.EqualFold(key, kv[0]) && value == kv[1] {
-				found = append(found, part{[]string{kv[0] + " = " + kv[1]}, func() error { return unset(ctx, s, "--fixed-value", "--unset-all", kv[0], kv[1]) }})
+				found = append(found, part{says: []string{kv[0] + " = " + kv[1]}, take: func() error { return unset(ctx, s, "--fixed-value", "--unset-all", kv[0], kv[1]) }})
 			}
 		}
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		found = append(found, part{[]string{key}, func() error { return unset(ctx, s, "--unset-all", key) }})
+		found = append(found, part{says: []string{key}, take: func() error { return unset(ctx, s, "--unset-all", key) }})
 	}
 	return found, nil
 }
@@ -189,8 +193,8 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) (gone []string
 		if err := p.take(); err != nil {
 			return gone, err
 		}
-		if len(p.says) > 1 {
-			p.says = []string{fmt.Sprintf("all sessions (%d refs)", len(p.says))}
+		if p.sum != "" {
+			p.says = []string{p.sum}
 		}
 		gone = append(gone, p.says...)
 	}

@@ -53,7 +53,7 @@ const listings = 3
 // fetch brings and joins everything that the request covers, and returns the listing of the remote
 // on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
 func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
-	debug.SetGCPercent(50) // what others made may be large, and lives only while it is checked
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // what others made may be large, and lives only while it is checked
 	t.verb = "fetch"
 	for try := 1; ; try++ {
 		here, there, err := t.both(ctx)
