@@ -100,11 +100,14 @@ func readGitAI(data []byte) ([]Note, error) {
 			}
 		}
 	}
-	var err error
-	if a.Schema == schema {
-		n.Files, err = a.files(lines[:at])
+	if a.Schema != schema {
+		return []Note{n}, nil
 	}
-	return []Note{n}, err
+	var err error
+	if n.Files, err = a.files(lines[:at]); err != nil {
+		return nil, err
+	}
+	return []Note{n}, nil
 }
 
 // files reads the lines before the divider. Of a path that is there twice, the first counts.

@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -214,6 +215,7 @@ func FuzzRead(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(data)
+		f.Add(bytes.Replace(data, []byte("\n---\n"), []byte("\n  s_1 x\n---\n"), 1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, format := range Formats() {
