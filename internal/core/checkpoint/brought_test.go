@@ -31,7 +31,7 @@ func TestBroughtAgain(t *testing.T) {
 			return err
 		},
 		"import": func(ctx context.Context, s *checkpoint.Service) error {
-			_, err := travel.ImportBundle(ctx, s, bundle, nil)
+			_, err := travel.ImportBundle(ctx, s, bundle)
 			return err
 		},
 	}

@@ -256,7 +256,7 @@ func (s *schedule) carry(c *clone) (string, error) {
 	}
 	to := s.pick()
 	return "export to " + filepath.Base(to.dir), to.do(func(ctx context.Context, v *checkpoint.Service) error {
-		_, err := travel.ImportBundle(ctx, v, file, nil)
+		_, err := travel.ImportBundle(ctx, v, file)
 		return err
 	})
 }

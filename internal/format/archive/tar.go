@@ -9,24 +9,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
-	"strings"
 	"time"
-
-	"git-checkpoint/internal/format/name"
 )
 
-// BundleMember is the member of a tar that holds the bundle. An import reads it and
-// compares the other members, which are for people, with it.
+// BundleMember is the member of a tar that holds the bundle. An import reads nothing else of it: the
+// other members are for people.
 const BundleMember = "checkpoints.bundle"
 
-// Bounds of a tar that is read: number of members, and bytes of each.
+// maxRatio is how many bytes may come out of a compressed file for each byte that goes in, after the
+// first freeBytes. Real exports stay far below it, since a bundle is compressed already.
 const (
-	maxMembers = 1 << 22
-	maxSize    = 1 << 40
-	// maxRatio is how many bytes may come out of a compressed file for each byte that goes
-	// in, after the first freeBytes. Real exports stay far below it, since a bundle is
-	// compressed already.
 	maxRatio  = 200
 	freeBytes = 64 << 20
 )
@@ -120,59 +112,29 @@ func IsExport(r *bufio.Reader) bool {
 	return bytes.HasPrefix(begins, []byte(`{"type":"session","session":`)) || bytes.HasPrefix(begins, []byte(`{"type":"bundle","data":`))
 }
 
-// Member is a file or directory of a tar.
-type Member struct {
-	// The name of a directory has no trailing slash.
-	Name string
-	Size int64
-	Dir  bool
-}
-
-// BundleInTar copies the bundle inside a tar to w. It fails if there is none or more than
-// one.
-func BundleInTar(r io.Reader, w io.Writer) error {
-	found := false
-	err := ReadTar(r, func(m Member, content io.Reader) error {
-		if m.Name != BundleMember {
-			return nil
-		}
-		if found {
+// BundleInTar copies the bundle inside a tar to w. It reads the tar to its end, so that a file that was
+// cut off is refused, and fails if there is no bundle or more than one.
+func BundleInTar(r *bufio.Reader, w io.Writer) error {
+	found, end := false, &ending{from: r}
+	for t := tar.NewReader(end); ; {
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF) && !found:
+			return fmt.Errorf("the tar does not contain %s", BundleMember)
+		case errors.Is(err, io.EOF):
+			return end.check()
+		case err != nil:
+			return fmt.Errorf("read tar: %w", err)
+		case h.Name != BundleMember:
+			continue
+		case found:
 			return fmt.Errorf("the tar contains %s twice", BundleMember)
 		}
 		found = true
-		if _, err := io.Copy(w, content); err != nil {
+		if _, err := io.Copy(w, t); err != nil {
 			return fmt.Errorf("read tar: %w", err)
 		}
-		return nil
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("the tar does not contain %s", BundleMember)
 	}
-	return err
-}
-
-// ReadTar calls visit for each member. It refuses the tar for any member that is not a
-// plain file or directory, for a path that leads out of the tar, and if the end is missing.
-func ReadTar(r io.Reader, visit func(m Member, content io.Reader) error) error {
-	end := &ending{from: r}
-	t := tar.NewReader(end)
-	for range maxMembers {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			return end.check()
-		}
-		if err != nil {
-			return fmt.Errorf("read tar: %w", err)
-		}
-		if err := checkMember(h); err != nil {
-			return err
-		}
-		m := Member{Name: strings.TrimSuffix(h.Name, "/"), Size: h.Size, Dir: h.Typeflag == tar.TypeDir}
-		if err := visit(m, t); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("the tar has more than %d members", maxMembers)
 }
 
 // endOfTar is the number of zero bytes at the end of every tar. Go's reader accepts a file
@@ -204,21 +166,6 @@ func (e *ending) check() error {
 	}
 	if e.zeros < endOfTar {
 		return errors.New("the tar is cut off: its end is missing")
-	}
-	return nil
-}
-
-// checkMember refuses links and devices, absolute paths, "..", backslashes and drive
-// letters.
-func checkMember(h *tar.Header) error {
-	switch {
-	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir:
-		return fmt.Errorf("%q in the tar is neither a file nor a directory", name.Clip(h.Name, name.Said))
-	case h.Name == "" || path.IsAbs(h.Name) || strings.Contains("/"+h.Name+"/", "/../") ||
-		strings.ContainsAny(h.Name, "\\\x00") || len(h.Name) > 1 && h.Name[1] == ':':
-		return fmt.Errorf("%q in the tar points outside of it", name.Clip(h.Name, name.Said))
-	case h.Size < 0 || h.Size > maxSize:
-		return fmt.Errorf("%q in the tar has %d bytes", name.Clip(h.Name, name.Said), h.Size)
 	}
 	return nil
 }

@@ -9,28 +9,23 @@ import (
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/interop"
 	"git-checkpoint/internal/verb/transfer"
-	"git-checkpoint/internal/verb/travel"
 )
 
 // ownFormat is a format of files that hold whole sessions. To add a format, add a row to ownFormats.
 type ownFormat struct {
 	name string
 	// endings of file names that select the format for an export if --format does not. An import
-	// recognises it by content.
+	// recognises it by content: transfer.FormatOf.
 	endings []string
 	export  func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
-	load    func(context.Context, *checkpoint.Service, string) (*travel.Answer, error)
 }
 
 // ownFormats are our own formats, the default of an export first.
 func ownFormats() []ownFormat {
-	importBundle := func(ctx context.Context, s *checkpoint.Service, path string) (*travel.Answer, error) {
-		return travel.ImportBundle(ctx, s, path, nil)
-	}
 	return []ownFormat{
-		{"bundle", []string{".bundle"}, transfer.ExportBundle, importBundle},
-		{"tar", []string{".tar", ".tar.gz", ".tgz"}, transfer.ExportTar, transfer.ImportTar},
-		{"jsonl", []string{".jsonl", ".jsonl.gz"}, transfer.ExportLines, transfer.ImportLines},
+		{"bundle", []string{".bundle"}, transfer.ExportBundle},
+		{"tar", []string{".tar", ".tar.gz", ".tgz"}, transfer.ExportTar},
+		{"jsonl", []string{".jsonl", ".jsonl.gz"}, transfer.ExportLines},
 	}
 }
 

@@ -34,10 +34,10 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		if own == nil {
+		if own == "" {
 			return c.layout(ctx, app, s)
 		}
-		found, err := own.load(ctx, s, c.File)
+		found, err := transfer.Load(ctx, s, c.File, own)
 		return app.travelled(found, err, answer.FilesByView)
 	})
 }
@@ -61,19 +61,19 @@ func (c *ImportCmd) layout(ctx context.Context, app *App, s *checkpoint.Service)
 	return cmp.Or(show(answer.ImportedLayout{Done: done}), invalidIf(len(done.Problems) > 0))
 }
 
-// own returns the format of ours that the file is in. It is nil if package interop imports it:
+// own returns the format of ours that the file is in. It is empty if package interop imports it:
 // a directory, a single document of another system, or whatever --format names a layout for.
-func (c *ImportCmd) own() (*ownFormat, error) {
+func (c *ImportCmd) own() (string, error) {
 	info, err := os.Stat(c.File)
 	switch {
 	case err != nil:
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+		return "", &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
 	case c.Format != "" && !slices.Contains(formatNames(), c.Format):
-		return nil, unknownFormat(c.Format, formatNames())
+		return "", unknownFormat(c.Format, formatNames())
 	case interop.Known(c.Format), c.Format == "" && info.IsDir():
-		return nil, nil
+		return "", nil
 	case !info.IsDir() && !info.Mode().IsRegular(): // it is read twice: once to recognise the format; a pipe can be read only once
-		return nil, &checkpoint.Error{
+		return "", &checkpoint.Error{
 			Kind: checkpoint.KindInvalid, Message: "\"" + c.File + "\" is neither a file nor a directory",
 			Hints: []string{"write its contents to a file, and import that", "nothing was imported"},
 		}
@@ -81,22 +81,21 @@ func (c *ImportCmd) own() (*ownFormat, error) {
 	held := "" // a directory holds none of them
 	if !info.IsDir() {
 		if held, err = transfer.FormatOf(c.File); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	switch {
 	case held == "" && c.Format == "" && interop.IsDocument(c.File):
-		return nil, nil
+		return "", nil
 	case c.DryRun || c.KeepGoing || c.Session != "":
-		return nil, usage.Error("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
+		return "", usage.Error("--dry-run, --keep-going and --session are for files of other systems", "an export of this program is imported completely, or not at all")
 	case held == "":
-		return nil, &checkpoint.Error{
+		return "", &checkpoint.Error{
 			Kind: checkpoint.KindInvalid, Message: "\"" + c.File + "\" cannot be imported",
 			Hints: []string{"formats that can be imported: " + strings.Join(formatNames(), ", "), "nothing was imported"},
 		}
 	case c.Format != "" && c.Format != held:
-		return nil, usage.Error(fmt.Sprintf("%q is a %s, not a %s", c.File, held, c.Format), "leave out --format: the format is recognised", "nothing was imported")
+		return "", usage.Error(fmt.Sprintf("%q is a %s, not a %s", c.File, held, c.Format), "leave out --format: the format is recognised", "nothing was imported")
 	}
-	all := ownFormats()
-	return &all[slices.IndexFunc(all, func(o ownFormat) bool { return o.name == held })], nil
+	return held, nil
 }

@@ -5,8 +5,8 @@
 // ArchiveToWrite reads a session for the writers of other systems' layouts (package
 // interop).
 //
-// Import: ImportTar and ImportLines check that the readable part agrees with the bundle and
-// then leave the rest to travel.ImportBundle. Import takes what was read from another
+// Import: Load takes the bundle out of such a file and leaves the rest to
+// travel.ImportBundle. Import takes what was read from another
 // system's layout and makes checkpoints of it; see import.go.
 //
 // Everything that leaves the repository passes through the gate in package clearance first.

@@ -120,59 +120,41 @@ func writeEvents(w io.Writer, st *journal.State) error {
 	return nil
 }
 
-// tarCheckpoint writes the members of a checkpoint.
+// tarCheckpoint writes the record, the outputs and the files of a checkpoint. A symbolic link becomes a
+// file with its target as content, so that unpacking the tar cannot write outside of it.
 func (p *exportBundle) tarCheckpoint(ctx context.Context, t *archive.Writer, session name.Session, e *journal.Entry) error {
-	members, rec, err := tarMembers(ctx, p.s, e.Event().Commit)
+	got, err := p.s.Store.Stored(ctx, e.Event().Commit)
 	if err != nil {
 		return err
 	}
-	for _, m := range members {
-		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(m.oid), "blob")
+	rec, dir := got.Record, string(session)+"/"+string(e.Checkpoint)+"/"
+	add := func(member string, oid name.OID, mode fs.FileMode) error {
+		blob, err := p.s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 		if err != nil {
 			return err
 		}
-		if err := t.File(string(session)+"/"+string(e.Checkpoint)+"/"+m.path, m.mode, rec.CreatedAt, blob.Data); err != nil {
+		return t.File(dir+member, mode, rec.CreatedAt, blob.Data)
+	}
+	if err := t.File(dir+"record.json", 0o644, rec.CreatedAt, got.Raw); err != nil {
+		return err
+	}
+	for _, output := range create.SortedKeys(rec.Outputs) {
+		if err := add("outputs/"+output, rec.Outputs[output].OID, 0o644); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// tarMember is a member that a tar has of a checkpoint, below the checkpoint's directory.
-type tarMember struct {
-	path string
-	oid  name.OID // of its content
-	mode fs.FileMode
-}
-
-// tarMembers lists the record, the outputs and the files. A symbolic link becomes a
-// file with its target as content, so that unpacking the tar cannot write outside of it.
-func tarMembers(ctx context.Context, s *checkpoint.Service, commit name.OID) ([]tarMember, *record.Record, error) {
-	rec, err := s.Store.Record(ctx, commit)
+	tree, err := p.s.Repo.Commits.TreeOf(ctx, e.Event().Commit)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	blob, err := s.Store.RecordBlob(ctx, commit)
-	if err != nil {
-		return nil, nil, err
-	}
-	all := []tarMember{{"record.json", blob, 0o644}}
-	for _, output := range create.SortedKeys(rec.Outputs) {
-		all = append(all, tarMember{"outputs/" + output, rec.Outputs[output].OID, 0o644})
-	}
-	tree, err := s.Repo.Commits.TreeOf(ctx, commit)
-	if err != nil {
-		return nil, nil, err
-	}
-	files, err := s.Repo.Trees.Diff(ctx, "", tree)
+	files, err := p.s.Repo.Trees.Diff(ctx, "", tree)
 	for _, f := range files {
-		// A repository inside the worktree is not part of the checkpoint, only its HEAD is.
-		if f.New.Mode != git.ModeGitlink {
-			// Names in a tar are UTF-8.
-			all = append(all, tarMember{"files/" + strings.ToValidUTF8(f.Path, "\uFFFD"), f.New.OID, permissions(f, rec)})
+		// A repository inside the worktree is not part of the checkpoint, only its HEAD is. Names in a tar are UTF-8.
+		if err == nil && f.New.Mode != git.ModeGitlink {
+			err = add("files/"+strings.ToValidUTF8(f.Path, "\uFFFD"), f.New.OID, permissions(f, rec))
 		}
 	}
-	return all, rec, err
+	return err
 }
 
 // permissions returns the file mode of a tar's member. git records only whether a file is executable; a

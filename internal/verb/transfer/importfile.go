@@ -9,34 +9,20 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/archive"
-	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/travel"
 )
 
-// ImportTar imports the bundle inside a tar from `export`, gzipped or not, after comparing
-// every other member with it.
-func ImportTar(ctx context.Context, s *checkpoint.Service, file string) (*travel.Answer, error) {
-	return importHeld(ctx, s, file, func(r *bufio.Reader, w io.Writer) error { return archive.BundleInTar(r, w) },
-		func(c *comparison, r *bufio.Reader) error {
-			return archive.ReadTar(r, func(m archive.Member, content io.Reader) error { return c.member(ctx, m, content) })
-		})
-}
-
-// ImportLines imports the bundle inside a JSON lines file from `export`, gzipped or not,
-// after comparing every other line with it.
-func ImportLines(ctx context.Context, s *checkpoint.Service, file string) (*travel.Answer, error) {
-	return importHeld(ctx, s, file, archive.BundleInLines, func(c *comparison, r *bufio.Reader) error {
-		return archive.ReadLines(r, func(kind string, line []byte) error { return c.line(ctx, "", kind, line) })
-	})
-}
-
-// importHeld reads the file twice: take copies the bundle to a temporary file, which is
-// imported, and compare checks the rest once the objects of the bundle are here and before
-// anything refers to them.
-func importHeld(ctx context.Context, s *checkpoint.Service, file string, take func(*bufio.Reader, io.Writer) error, compare func(*comparison, *bufio.Reader) error) (*travel.Answer, error) {
+// Load imports a file of a format that FormatOf has recognised: a bundle, or the bundle inside a
+// tar or JSON lines file, gzipped or not. It reads nothing else of these.
+func Load(ctx context.Context, s *checkpoint.Service, file, format string) (*travel.Answer, error) {
+	take := archive.BundleInLines
+	switch format {
+	case "bundle":
+		return travel.ImportBundle(ctx, s, file)
+	case "tar":
+		take = archive.BundleInTar
+	}
 	dir, err := s.Repo.Dir()
 	if err != nil {
 		return nil, err
@@ -55,14 +41,7 @@ func importHeld(ctx context.Context, s *checkpoint.Service, file string, take fu
 	if err != nil {
 		return nil, err
 	}
-	found, err := travel.ImportBundle(ctx, s, bundle.Name(), func(ctx context.Context, came *remote.Listing) error {
-		c := &comparison{s: s, came: came, states: map[name.Session]*journal.State{}, events: map[name.OID]*journal.Event{}}
-		err := reading(file, func(r *bufio.Reader) error { return compare(c, r) })
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return err
-	})
+	found, err := travel.ImportBundle(ctx, s, bundle.Name())
 	// The report names the file that the user gave and not the temporary one.
 	if found != nil {
 		found.Remote = file

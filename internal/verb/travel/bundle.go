@@ -44,12 +44,11 @@ func Invalid(err error) error {
 
 // ImportBundle verifies a bundle as a whole and then joins its sessions as a fetch does. If a
 // concurrent gc deletes the unpacked objects, which no ref names yet, it waits for the gc and reads
-// the file again. check may be nil. It is called with the contents of the bundle after they were
-// verified, and its error refuses the whole bundle.
-func ImportBundle(ctx context.Context, s *checkpoint.Service, file string, check func(context.Context, *remote.Listing) error) (*Answer, error) {
+// the file again.
+func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Answer, error) {
 	for try := 1; ; try++ {
 		came := remote.NewListing()
-		answer, err := importBundle(ctx, s, file, came, check)
+		answer, err := importBundle(ctx, s, file, came)
 		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
 			return answer, err
 		}
@@ -71,7 +70,7 @@ func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) boo
 
 // importBundle does one try of ImportBundle. It fills in came as soon as the bundle is unpacked, so
 // that the caller can tell an object lost to a gc from an invalid bundle.
-func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing, check func(context.Context, *remote.Listing) error) (*Answer, error) {
+func importBundle(ctx context.Context, s *checkpoint.Service, file string, came *remote.Listing) (*Answer, error) {
 	header, closeFile, pack, err := OpenBundle(file)
 	if err != nil {
 		return nil, err
@@ -98,11 +97,6 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	}
 	if err := t.verifyAll(ctx, came); err != nil {
 		return nil, err
-	}
-	if check != nil {
-		if err := check(ctx, came); err != nil {
-			return nil, err
-		}
 	}
 	for _, session := range came.Names() {
 		of := came.Sessions[session]
