@@ -120,6 +120,20 @@ func TestJSONAnswers(t *testing.T) {
 	}
 }
 
+// docs/json.md lists every kind of finding that doctor has.
+func TestDoctorKinds(t *testing.T) {
+	listed := section(t, read(t, "docs", "json.md"), "doctor")
+	kinds := first(`Kind: "([a-z_]+)", Level`, sources(t, filepath.Join("..", "..", "internal", "verb", "repair")))
+	if len(kinds) < 20 {
+		t.Fatalf("only %v were found", kinds)
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(listed, "`"+kind+"`") {
+			t.Errorf("the kind %s is not listed", kind)
+		}
+	}
+}
+
 // explained looks for a member by itself or at the end of a path: `next`, `a.b[].next`.
 func explained(text, member string) bool {
 	return regexp.MustCompile("`(?:[a-z_.\\[\\]]*\\.)?" + regexp.QuoteMeta(member) + "`").MatchString(text)

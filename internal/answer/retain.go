@@ -183,8 +183,8 @@ func (a Deleted) text(p *page) {
 
 // Leaving is what a deinit would remove, and what it would leave.
 type Leaving struct {
-	Going []string `json:"going"`
-	Stays []string `json:"stays"`
+	Going []string
+	Stays []string
 }
 
 // text lists both.
