@@ -1,19 +1,21 @@
 package interop
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"git-checkpoint/internal/storage/worktree"
 )
 
 // Limits of a database that is read: bytes and rows.
@@ -33,25 +35,19 @@ const createRows = `CREATE TABLE checkpoints (id TEXT PRIMARY KEY, project_id TE
 // changes nothing in the database, creates no file next to it, and does not run code from its
 // schema (views, triggers).
 func readDatabase(file string) (rows []*ultraRow, err error) {
-	journaled, err := checkDatabase(file)
-	if err != nil {
+	if err := checkDatabase(file); err != nil {
 		return nil, err
 	}
-	dsn := "mode=ro"
-	// To read a database in WAL mode, SQLite has to create or change the files next to it. So a
-	// copy is read.
-	if journaled {
-		dir, err := os.MkdirTemp("", "git-checkpoint-")
-		if err != nil {
-			return nil, fmt.Errorf("copy database: %w", err)
-		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary
-		if file, err = copyDatabase(file, dir); err != nil {
-			return nil, err
-		}
-		dsn = "mode=rw"
+	// To read a database, SQLite may have to create or change the files next to it. So a copy is read.
+	dir, err := os.MkdirTemp("", "git-checkpoint-")
+	if err != nil {
+		return nil, fmt.Errorf("copy database: %w", err)
 	}
-	db, err := openDatabase(file, dsn+"&_pragma=query_only(1)")
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary
+	if file, err = copyDatabase(file, dir); err != nil {
+		return nil, plain(err)
+	}
+	db, err := openDatabase(file, "mode=rw&_pragma=query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +90,11 @@ func named(err error) error {
 }
 
 // checkDatabase checks that a file is a SQLite database of an acceptable size; an empty file is
-// one. journaled means that it is in WAL mode, so the newest changes may be in the file next to it.
-func checkDatabase(file string) (journaled bool, err error) {
+// one.
+func checkDatabase(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return false, plain(err)
+		return plain(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	header := make([]byte, 20)
@@ -106,68 +102,42 @@ func checkDatabase(file string) (journaled bool, err error) {
 	switch {
 	// SQLite creates a database as an empty file.
 	case n == 0 && errors.Is(err, io.EOF):
-		return false, nil
-	case err != nil, string(header[:16]) != "SQLite format 3\x00":
-		return false, errors.New("it is not a SQLite database")
+		return nil
+	case err != nil, !worktree.IsDatabase(header):
+		return errors.New("it is not a SQLite database")
 	}
 	if info, err := f.Stat(); err != nil || info.Size() > maxDatabase {
-		return false, fmt.Errorf("the database has more than %d bytes", maxDatabase)
+		return fmt.Errorf("the database has more than %d bytes", maxDatabase)
 	}
-	// Byte 18 of the header is the file format's write version: 1 for a rollback journal, 2 for
-	// WAL.
-	return header[18] == 2, nil
+	return nil
 }
 
-// copyDatabase copies a database with its write-ahead log. Another program may write to them at the
-// same time; if size or time of a file changed during the copy, it copies again.
+// copyDatabase copies a database with its log or journal, as they are at one moment, and returns the
+// path of the copy.
 func copyDatabase(file, dir string) (string, error) {
-	to := filepath.Join(dir, "copy.db")
-	for range 5 {
-		before := datesOf(file)
-		// The log is copied before the database: frames that are moved from one to the other in
-		// between are then in both copies instead of neither.
-		for _, ending := range []string{"-wal", "-journal", ""} {
-			if err := copyFile(file+ending, to+ending); err != nil {
-				return "", err
+	files, err := worktree.Open(filepath.Dir(file), nil)
+	if err != nil {
+		return "", err
+	}
+	defer files.Close()
+	base := filepath.Base(file)
+	err = files.AtOneMoment(context.Background(), base, patience*time.Millisecond, func(p string, from *os.File) error {
+		if p == base { // also again: what an earlier try copied would be played back
+			for _, side := range worktree.Group(filepath.Join(dir, base)) {
+				os.Remove(side) //nolint:errcheck // mostly it is not there
 			}
 		}
-		if slices.Equal(before, datesOf(file)) {
-			return to, nil
+		to, err := os.Create(filepath.Join(dir, p))
+		if err != nil {
+			return err
 		}
-	}
-	return "", errors.New("the database is being written to all the time")
-}
-
-// datesOf returns size and modification time of a database and the files next to it, for
-// comparison.
-func datesOf(file string) []string {
-	var out []string
-	for _, ending := range []string{"", "-wal", "-journal"} {
-		if info, err := os.Lstat(file + ending); err == nil {
-			out = append(out, fmt.Sprint(ending, info.Size(), info.ModTime().UnixNano()))
+		n, err := io.Copy(to, io.LimitReader(from, maxDatabase+1))
+		if n > maxDatabase {
+			err = fmt.Errorf("%s has more than %d bytes", p, maxDatabase)
 		}
-	}
-	return out
-}
-
-// copyFile copies a regular file. If the file does not exist, an earlier copy is removed, too:
-// SQLite would play the log of an earlier copy back into the database.
-func copyFile(from, to string) error {
-	info, err := os.Lstat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return plain(err)
-		}
-		return nil
-	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDatabase {
-		return fmt.Errorf("copy %q: it is not a regular file, or is too large", filepath.Base(from))
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return plain(err)
-	}
-	return os.WriteFile(to, data, 0o600)
+		return errors.Join(err, to.Close())
+	})
+	return filepath.Join(dir, base), err
 }
 
 // querier is implemented by sql.DB and sql.Tx.

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,19 +115,43 @@ func TestFailedHereIsInFailed(t *testing.T) {
 	t.Error("no document is open")
 }
 
-// The log of an earlier copy must not stay beside a newer copy of the database.
-func TestCopiesOfDatabasesHaveNoOldLog(t *testing.T) {
-	from, to := filepath.Join(t.TempDir(), "a.db"), filepath.Join(t.TempDir(), "copy.db")
-	if err := os.WriteFile(to+"-wal", []byte("frames of the first try"), 0o666); err != nil {
+// What a program has open is read with its log, and nothing is written beside it. The log of an earlier
+// copy must not stay beside a newer copy of the database.
+func TestOpenDatabaseIsRead(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	file := filepath.Join(dir, "a.db")
+	db, err := openDatabase(file, "mode=rwc&_pragma=journal_mode(wal)")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := copyFile(from+"-wal", to+"-wal"); err != nil {
+	defer db.Close() //nolint:errcheck // a test
+	for _, row := range []string{"a", "b"} {
+		if _, err := writeRows(db, []*ultraRow{{ID: row}}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sides := func() (all []string) {
+		for _, side := range []string{"", "-wal", "-journal"} {
+			data, err := os.ReadFile(file + side)
+			all = append(all, fmt.Sprint(string(data), err))
+		}
+		return all
+	}
+	before := sides()
+	rows, err := readDatabase(file)
+	if len(rows) != 2 || err != nil || !slices.Equal(sides(), before) {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	if _, err := db.Exec("PRAGMA journal_mode = delete"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(to + "-wal"); !os.IsNotExist(err) {
-		t.Errorf("the log stays: %v", err)
+	if err := os.WriteFile(filepath.Join(to, "a.db-wal"), []byte("frames of the first try"), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	if err := copyFile(from+"-journal", to+"-journal"); err != nil {
+	if _, err := copyDatabase(file, to); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(to, "a.db-wal")); !os.IsNotExist(err) {
+		t.Errorf("the log stays: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func inDatabase(ctx context.Context, file string, do func(querier) error) (err e
 	refuse := func(err error) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: file, Err: named(err), Hints: []string{"nothing was written"}}
 	}
-	if _, err := checkDatabase(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := checkDatabase(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return refuse(err)
 	}
 	db, err := openDatabase(file, "mode=rwc&_txlock=immediate")
