@@ -48,8 +48,7 @@ type Detail struct {
 
 	Said string // the workflow's own words that confirm a create; empty: the usual ones
 
-	Before name.OID // of a create: the tree that the files are compared with, empty if there is none; not in JSON
-	Amount *Amount  // of a create that a person reads: how much it holds; nil: not measured; not in JSON
+	Amount *Amount // of a create that a person reads: how much it holds; nil: not measured; not in JSON
 }
 
 // Amount says how much a checkpoint holds.

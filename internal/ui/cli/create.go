@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -87,6 +88,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		request.Tag = true
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
+		amount := app.measuring(ctx, s, &request)
 		made, err := create.Checkpoint(ctx, s, request)
 		var same *create.UnchangedError
 		if bare && errors.As(err, &same) {
@@ -101,7 +103,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}
-		app.measure(ctx, s, made)
+		made.Amount = amount()
 		return app.confirmed(answer.Created{Detail: made})
 	})
 }
@@ -118,11 +120,20 @@ func (c *CreateCmd) warnLeftOut(ctx context.Context, app *App, s *checkpoint.Ser
 	}
 }
 
-// measure counts what a new checkpoint holds if somebody will read it.
-func (a *App) measure(ctx context.Context, s *checkpoint.Service, made *checkpoint.Detail) {
+// measuring has what a checkpoint changes counted while its refs are written, if somebody will read it. The result
+// waits for the count.
+func (a *App) measuring(ctx context.Context, s *checkpoint.Service, r *create.Request) (amount func() *checkpoint.Amount) {
+	counted := make(chan *checkpoint.Amount, 1)
+	close(counted)
 	if !a.json && !a.quiet {
-		inspect.Measure(ctx, s, made)
+		r.Composed = func(made *record.Record, before name.OID) {
+			counted = make(chan *checkpoint.Amount, 1)
+			go func(to chan<- *checkpoint.Amount, first bool, changed int, tree name.OID) {
+				to <- inspect.Measure(ctx, s, first, changed, before, tree)
+			}(counted, made.Previous == "", made.Files.Total(), made.Snapshot.Tree)
+		}
 	}
+	return func() *checkpoint.Amount { return <-counted }
 }
 
 // bare reports whether no flag says anything about the checkpoint. Then one with the same files as

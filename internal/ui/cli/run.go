@@ -52,12 +52,13 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		app.sayWorkers(ctx, s)
+		amount := app.measuring(ctx, s, &request.Create)
 		done, err := run.Do(ctx, s, request)
 		if done == nil {
 			return cannotRun(app, err)
 		}
 		if done.Created != nil {
-			app.measure(ctx, s, done.Created)
+			done.Created.Amount = amount()
 		}
 		return app.ran(done, err, asked)
 	})

@@ -76,7 +76,9 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 // save makes a checkpoint, unless nothing changed, and counts it in made.
 func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		detail, err := create.Checkpoint(ctx, s, create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true, Automatic: true})
+		request := create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true, Automatic: true}
+		amount := app.measuring(ctx, s, &request)
+		detail, err := create.Checkpoint(ctx, s, request)
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
 			return nil
 		}
@@ -84,7 +86,7 @@ func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 			return err
 		}
 		*made++
-		app.measure(ctx, s, detail)
+		detail.Amount = amount()
 		return app.confirmed(answer.Created{Detail: detail})
 	})
 }

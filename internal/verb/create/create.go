@@ -212,7 +212,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if c.left != "" {
 		d.Left = c.s.Steps(ctx, c.left)
 	}
-	d.Against, d.Before = c.against(), c.prev.tree
+	d.Against = c.against()
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
 	if d.Pruned = slices.Concat(c.pruned, over); res.Private != clearance.NotMeant {
 		d.Private = res.Private
@@ -340,6 +340,9 @@ func (c *captured) build(ctx context.Context, v store.View) (*draft, store.Chang
 		}
 	}
 	if err == nil {
+		if c.req.Composed != nil {
+			c.req.Composed(d.record, d.prev.tree)
+		}
 		d.written, err = d.write(ctx)
 	}
 	if err != nil {

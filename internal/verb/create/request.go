@@ -95,6 +95,9 @@ type Request struct {
 	// nothing else has changed; nil: nobody asks.
 	LeftOut func([]record.Skipped) `json:"-"`
 
+	// Composed is called with a checkpoint that is about to be written, and the tree that it is compared with; nil: nobody asks.
+	Composed func(made *record.Record, before name.OID) `json:"-"`
+
 	// Words makes the message, in place of Message, once it is known that there is something to save; nil: Message is it.
 	Words func() string `json:"-"`
 

@@ -137,31 +137,31 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 // measurable is the largest number of changed files whose lines are counted for an Amount.
 const measurable = 1000
 
-// Measure counts the lines that a new checkpoint changed, and for the first one of a session its
-// files. It is for people only, so an error leaves the numbers out.
-func Measure(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) {
-	if d.Record.Snapshot.Tree == "" || d.Said != "" {
-		return
+// Measure counts the lines that a checkpoint changed since the tree before, and for the first one of a session
+// its files. It is for people only, so with an error it returns nil.
+func Measure(ctx context.Context, s *checkpoint.Service, first bool, changed int, before, tree name.OID) *checkpoint.Amount {
+	if tree == "" {
+		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // the checkpoint may be of a step that somebody interrupted
 	var a checkpoint.Amount
-	if d.Record.Previous == "" {
-		listed, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-tree", "-r", "-z", "--name-only", string(d.Record.Snapshot.Tree)}})
+	if first {
+		listed, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-tree", "-r", "-z", "--name-only", string(tree)}})
 		if err != nil {
-			return
+			return nil
 		}
 		a.All = strings.Count(string(listed.Stdout), "\x00")
 	}
-	if n := d.Record.Files.Total(); d.Before != "" && n > 0 && n <= measurable {
-		counts, err := CountsBetween(ctx, s, d.Before, d.Record.Snapshot.Tree)
+	if before != "" && changed > 0 && changed <= measurable {
+		counts, err := CountsBetween(ctx, s, before, tree)
 		if err != nil {
-			return
+			return nil
 		}
 		for _, f := range counts {
 			a.Added, a.Deleted = a.Added+f.Added, a.Deleted+f.Deleted
 		}
 	}
-	d.Amount = &a
+	return &a
 }
 
 // FileCount is how many lines of a file differ.
