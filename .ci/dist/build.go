@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,6 +54,8 @@ func (r *release) collectDocs() error {
 		}
 		if strings.HasPrefix(file, "docs/") {
 			file = "man/man1/git-checkpoint.1"
+		} else {
+			data = absolute(data, r.Homepage, "v"+r.version)
 		}
 		add(file, data)
 	}
@@ -73,6 +76,20 @@ func (r *release) collectDocs() error {
 	add("THIRD-PARTY-LICENSES.txt", licenses)
 	slices.SortFunc(r.docs, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return nil
+}
+
+var relative = regexp.MustCompile(`(!?\[[^\]]*\]\()([^)#:]+(?:#[^)]*)?\))`)
+
+// absolute makes links to other files of the repository, which a package does not have, lead to them at the
+// address of the project.
+func absolute(page []byte, homepage, tag string) []byte {
+	return relative.ReplaceAllFunc(page, func(link []byte) []byte {
+		m, kind := relative.FindSubmatch(link), "/blob/"
+		if m[1][0] == '!' {
+			kind = "/raw/"
+		}
+		return slices.Concat(m[1], []byte(homepage+kind+tag+"/"), m[2])
+	})
 }
 
 // completions gives, for each shell, the name under which it finds its completion.

@@ -35,6 +35,32 @@ func version(t *testing.T) string {
 	return strings.TrimSpace(string(data))
 }
 
+// In a package the README leads to the project: the files that it names are not there.
+func TestReadmeLinks(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)]+)\)`)
+	count := 0
+	for _, m := range links.FindAllSubmatch(absolute(page, "https://host/project", "v1.0.0"), -1) {
+		switch link := string(m[1]); {
+		case strings.HasPrefix(link, "#"):
+		case strings.HasPrefix(link, "https://host/project/"):
+			_, file, _ := strings.Cut(link, "/v1.0.0/")
+			if _, err := os.Stat("../../" + file); err != nil || strings.Contains(link, "/raw/") != (filepath.Ext(file) != ".md") {
+				t.Errorf("%s: %v", link, err)
+			}
+			count++
+		case !strings.HasPrefix(link, "https://"):
+			t.Errorf("%s leads nowhere in a package", link)
+		}
+	}
+	if count < 10 {
+		t.Errorf("only %d links were changed", count)
+	}
+}
+
 // Each archive has these files in one directory, owned by root, all of one time.
 func TestArchives(t *testing.T) {
 	dir, v := releaseDir(t), version(t)

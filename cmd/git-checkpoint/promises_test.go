@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,11 +64,68 @@ func TestListedExitCodes(t *testing.T) {
 	}
 }
 
-// What the README points to is there.
-func TestReadmeLinks(t *testing.T) {
-	for _, link := range first(`\]\(([^)#:]+)\)`, read(t, "README.md")) {
-		if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(link))); err != nil {
-			t.Error(err)
+// pages are all documents, by their path from the top of the repository.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			name := path.Join(path.Dir(pattern), filepath.Base(file))
+			found[name] = read(t, filepath.FromSlash(name))
+		}
+	}
+	return found
+}
+
+// What a page points to is there, also the heading.
+func TestLinks(t *testing.T) {
+	all := pages(t)
+	headings := map[string][]string{}
+	for name, text := range all {
+		all[name] = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
+		for _, heading := range first(`^#+ (.*)$`, all[name]) {
+			heading = regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading), "")
+			headings[name] = append(headings[name], strings.ReplaceAll(heading, " ", "-"))
+		}
+	}
+	for name, text := range all {
+		for _, link := range first(`\]\(([^)\s:]+)\)`, text) {
+			file, heading, _ := strings.Cut(link, "#")
+			if file = path.Join(path.Dir(name), file); strings.HasPrefix(link, "#") {
+				file = name
+			}
+			if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(file))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if heading != "" && !slices.Contains(headings[file], heading) {
+				t.Errorf("%s: %s has no heading %s", name, file, heading)
+			}
+		}
+	}
+}
+
+// The commands that the pages name exist, with their flags.
+func TestNamedCommands(t *testing.T) {
+	manual := strings.ReplaceAll(read(t, "docs", "man", "git-checkpoint.1"), `\-`, "-")
+	commands := first("`([a-z]+)`", section(t, read(t, "docs", "commands.md"), "Commands"))
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile("`git checkpoint ([a-z]+)([^`\n]*)|(?m)^    git checkpoint ([a-z]+)(.*)$").FindAllStringSubmatch(text, -1) {
+			command, rest := m[1]+m[3], m[2]+m[4]
+			if !slices.Contains(commands, command) {
+				t.Errorf("%s: there is no command %s", name, command)
+			}
+			if command == "chat" { // what stands behind it is another system's
+				continue
+			}
+			rest, _, _ = strings.Cut(rest, " -- ")
+			for _, flag := range first(`(?:^|[ \[])(--[a-z][a-z-]*)`, rest) {
+				if !strings.Contains(manual, flag) {
+					t.Errorf("%s: there is no %s (%s)", name, flag, command)
+				}
+			}
 		}
 	}
 }
