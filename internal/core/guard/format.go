@@ -4,60 +4,98 @@ import (
 	_ "embed" // for the table
 	"hash/crc32"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A format is what a service gives its tokens, so that they are known wherever they stand: a beginning, or a few of
-// them, and a pattern of the rest, which says the alphabet and the length. formats.txt has a line for each service. A
+// them, and a pattern of the rest, which says the alphabet and the length. rules.txt has a line for each service. A
 // short beginning also occurs in ordinary text, so that such tokens have to look as if they were made at random; see
-// isToken.
+// isToken. Other lines are of secrets that are known by the place where they stand.
 
-//go:embed formats.txt
-var formats string
+//go:embed rules.txt
+var lines string
 
-// tokenRules returns the rules of formats.txt.
-func tokenRules() []Rule {
-	all := make([]Rule, 0, 256) // with room for those in code
-	parts := strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]")
-	for line := range strings.Lines(formats) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if line[0] == '#' || len(fields) < 5 {
-			continue
+// checksOf has the checks by their names in rules.txt. Without one, a rule has isToken.
+var checksOf = map[string]func(match) bool{
+	"random": isRandom, "mixed": isMixed, "crc": isGitHubs, "key": isKeyBody, "encoded": isEncodedKey, "jwt": isJWT, "basic": isBasicAuth,
+	"url": isURLPassword, "password": isPassword,
+	"shuffled": func(m match) bool { return isUnmistakable(m.secret, near) },
+	"account":  func(m match) bool { return isStrong(m.secret) && hasDigit(m.secret) && !isLocalOrExample(m.groups[2]) },
+	"pgpass":   func(m match) bool { return credentialLine().Match(m.before) && isPassword(m) },
+	"registry": func(m match) bool { return isLongRandom(m.secret) || isBasicAuth(m) },
+}
+
+// credentialLine matches what precedes the port in a line of .pgpass.
+var credentialLine = lazily(`^(?: *\d+(?:[:|\t]|→)\s*)?[\w.*-]+(?::\*)?$`)
+
+// allRules returns the rules of rules.txt. Some have the same ID: it is one kind of secret that is written in several ways.
+func allRules() []Rule {
+	all := make([]Rule, 0, 256)
+	for line := range strings.Lines(lines) {
+		if line[0] != '#' {
+			all = append(all, ruleOf(strings.Split(strings.TrimSuffix(line, "\n"), "\t")))
 		}
-		r := Rule{ID: fields[0], What: fields[1], Source: fields[2], Check: isToken}
-		whole := false // the pattern has the fixed part, too
-		for flag := range strings.SplitSeq(fields[3], ",") {
-			name, number, _ := strings.Cut(flag, "=")
-			n, _ := strconv.Atoi(number) //nolint:errcheck // the table is ours
-			switch name {
-			case "back": // the fixed part comes after so many bytes
-				r.Back, whole = n, true
-			case "reach":
-				r.Reach = n
-			case "inside":
-				r.Start = anywhere
-			case "random", "mixed", "crc":
-				r.Check = map[string]func(match) bool{"random": isRandom, "mixed": isMixed, "crc": isGitHubs}[name]
-			}
-		}
-		var patterns []string
-		for _, form := range fields[4:] {
-			starts, rest, _ := strings.Cut(form, " ")
-			r.Keywords = append(r.Keywords, strings.Split(starts, "|")...)
-			rest = parts.Replace(rest)
-			if !whole {
-				rest = "(?:" + strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|") + ")" + rest
-			}
-			patterns = append(patterns, rest)
-		}
-		r.Pattern = strings.Join(patterns, "|")
-		all = append(all, r)
 	}
 	return all
 }
 
-// Parts of patterns.
+// ruleOf returns the rule of a line. Its flags are those of Rule, the name of a check, and
+//
+//	whole    the pattern has the fixed part, too; so it is with back=
+//	named    the beginnings are words of a name
+//	command  the beginnings are programs, and a password follows the pattern
+func ruleOf(fields []string) Rule {
+	flags := strings.Fields(fields[3])
+	has := func(flag string) bool { return slices.Contains(flags, flag) }
+	named, command, whole := has("named"), has("command"), has("whole")
+	r := Rule{
+		ID: fields[0], What: fields[1], Source: fields[2], Reach: reach, Check: isToken,
+		Inside: has("inside"), Text: has("text") || command, Guess: has("guess") || command, Firm: has("firm"),
+	}
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(flag, "=")
+		n, _ := strconv.Atoi(value) //nolint:errcheck // the table is ours
+		switch check := checksOf[name]; {
+		case name == "back":
+			r.Back, whole = n, true
+		case name == "reach":
+			r.Reach = n
+		case name == "needs":
+			r.Needs = value
+		case check != nil:
+			r.Check = check
+		}
+	}
+	var patterns []string
+	for _, form := range fields[4:] {
+		starts, rest, _ := strings.Cut(form, " ")
+		words, start := strings.Split(parts.Replace(starts), "|"), strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|")
+		rest = parts.Replace(rest)
+		switch {
+		case command:
+			for _, program := range words {
+				r.Keywords = append(r.Keywords, program+" ", program+".exe ")
+			}
+			rest = `(?i:` + start + `)(?:\.exe)? ` + rest + `["']?([^\s"'$<{%-][^\s"']{5,})`
+		case named:
+			r.Named = words
+		default:
+			r.Keywords = append(r.Keywords, words...)
+			if !whole {
+				rest = "(?:" + start + ")" + rest
+			}
+		}
+		patterns = append(patterns, rest)
+	}
+	r.Pattern = strings.Join(patterns, "|")
+	return r
+}
+
+// parts are what patterns share.
+var parts = strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A-Za-z0-9]", "{args}", `(?:[^\n|;]{0,200}? )?`, "{sp}", " ")
+
 const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
 // sure is the length of a prefix that no ordinary text has, in bytes.

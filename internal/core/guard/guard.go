@@ -3,9 +3,9 @@
 // not depend on git or checkpoints; package clearance calls it and decides what a finding means.
 //
 // A Rule (rule.go) has keywords, a regular expression and a check. A Scanner runs over the content
-// once with an automaton that finds the keywords of all rules (automaton.go), and tries the
+// once with a finder of the keywords of all rules (finder.go), and tries the
 // patterns of a rule only where one of its keywords occurs. Most content has no keyword and costs
-// no more than reading it. The rules are in rules_*.go, the checks in check.go. Start with
+// no more than reading it. The rules are in rules.txt, the checks in check.go. Start with
 // Scanner.Bytes.
 package guard
 
@@ -253,10 +253,10 @@ func (s *scan) searchLayer(l *layer, from, upTo int) bool {
 // try applies one rule at one of its keywords, and records a finding.
 func (s *scan) try(rule int, l *layer, at int) {
 	r := &s.table.rules[rule]
-	if r.Within == textContent && s.kind == binaryFile {
+	if r.Text && s.kind == binaryFile {
 		return
 	}
-	if from := at - r.Back; at < l.done[rule] || from < 0 && r.Start == atWord || r.Start == atWord && !wordStarts(l.text, from) {
+	if from := at - r.Back; at < l.done[rule] || !r.Inside && (from < 0 || !wordStarts(l.text, from)) {
 		return
 	}
 	if r.Needs != "" {
@@ -339,7 +339,7 @@ func (t *table) formatOf(called, held []byte) int {
 	}
 	for _, i := range t.named {
 		r := t.rules[i]
-		for word := range strings.FieldsSeq(r.Named) {
+		for _, word := range r.Named {
 			whole, exact := strings.CutPrefix(word, "=")
 			if (exact && squeezed == whole || !exact && strings.Contains(squeezed, word)) && r.pattern().Match(held) && r.Check(match{secret: held}) {
 				return i
@@ -372,7 +372,7 @@ var login = lazily(`login\s+\S+\s+$`)
 
 // at applies the rule's pattern at a keyword and then its check. It returns nil without a
 // secret.
-func (r *compiled) at(text []byte, keyword int) *match {
+func (r *Rule) at(text []byte, keyword int) *match {
 	from := max(0, keyword-r.Back)
 	window := text[from:min(len(text), keyword+r.Reach)]
 	groups := r.pattern().FindSubmatchIndex(window)
@@ -407,7 +407,7 @@ func (r *compiled) at(text []byte, keyword int) *match {
 		}
 	}
 	// More characters of a word follow, so this is something longer than the format allows.
-	if end < len(text) && isWord(text[end]) && r.Start == atWord || !r.Check(*m) {
+	if end < len(text) && isWord(text[end]) && !r.Inside || !r.Check(*m) {
 		return nil
 	}
 	return m

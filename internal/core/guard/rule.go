@@ -17,49 +17,32 @@ type Rule struct {
 	// Follows "looks like", so it has an article.
 	What   string
 	Source string // where the format is documented
-	// Of three bytes at least. One with a capital letter is found as it is spelled, others in any case. nil: what Pattern
-	// begins with, up to its first [ ( \ or dot.
+	// Of three bytes at least. One with a capital letter is found as it is spelled, others in any case.
 	Keywords []string
 
 	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
 	// that matched is the secret. Without groups the whole match is.
 	Pattern string
 	Back    int
+	pattern func() *regexp.Regexp
 	// Reach is how many bytes after the keyword the pattern sees. The default is reach.
 	Reach int
 	// Named marks a rule without keywords: of a value that stands beside the name of a secret; see names.go. If one
 	// of these words is in the name, or with = all of it, and all of the value matches Pattern, the rule is this one.
-	Named string
+	Named []string
 
 	// Needs has signs of which one has to follow the keyword on its line, for keywords that are frequent.
 	Needs string
 
-	Start  start
-	Within content
+	Inside bool // the keyword may be part of a longer word
+	Text   bool // not in binary files, where names and values are adjacent by chance
 	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
 	Guess bool
 	// Firm marks a rule whose match is not a guess, even in a test, if the value looks as if a
 	// program had made it.
 	Firm  bool
-	Check func(match) bool // nil: isRandom
+	Check func(match) bool
 }
-
-// start says what may precede the keyword.
-type start int
-
-const (
-	// Nothing that belongs to the same word.
-	atWord   start = iota
-	anywhere       // anything, as part of a longer name
-)
-
-// content says in which files a rule applies, given its false alarms.
-type content int
-
-const (
-	anyContent  content = iota
-	textContent         // not in binary files, where names and values are adjacent by chance
-)
 
 // reach is the default of Rule.Reach in bytes.
 const reach = 400
@@ -84,12 +67,6 @@ func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// compiled is a rule with its patterns.
-type compiled struct {
-	Rule
-	pattern func() *regexp.Regexp
-}
-
 // Rules returns all rules, the specific ones first. Of two that match the same bytes, the
 // first is reported.
 func Rules() []Rule {
@@ -102,40 +79,20 @@ func Rules() []Rule {
 	return all
 }
 
-// allRules returns all rules. Some have the same ID: it is one kind of secret that is written in several ways.
-func allRules() []Rule {
-	all := append(tokenRules(), rulesInCode()...)
-	for i, r := range all {
-		if r.Keywords == nil && r.What != "" && r.Pattern != "" && r.Named == "" {
-			all[i].Keywords = []string{r.Pattern[:strings.IndexAny(r.Pattern, `[(\.`)]}
-		}
-	}
-	return all
-}
-
-func rulesInCode() []Rule { return slices.Concat(specialRules(), commandRules(), namedRules()) }
-
 // Version identifies the rules. When it changes, objects that an older version has cleared
-// are scanned again. It takes formats.txt as a text, because every save asks for it and few need the rules.
-var Version = sync.OnceValue(func() string { return versionOf(rulesInCode()) })
+// are scanned again.
+var Version = sync.OnceValue(func() string {
+	sum := sha256.Sum256(fmt.Append(nil, revision, lines))
+	return hex.EncodeToString(sum[:8])
+})
 
-func versionOf(rules []Rule) string {
-	sum := sha256.New()
-	fmt.Fprintln(sum, checks, formats)
-	for _, r := range rules {
-		fmt.Fprintln(sum, r.ID, r.Keywords, r.Pattern, r.Back, r.Reach, r.Named, r.Needs, r.Start, r.Within, r.Guess, r.Firm)
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
-}
-
-// checks has to be raised when the code of a check or of tokenRules changes, because Version
-// cannot see that.
-const checks = 3
+// revision has to be raised when other code decides what is found, because Version sees only the table of rules.
+const revision = 4
 
 // table holds the compiled rules and the finder of their keywords, of the names of secrets, and of these names in
 // base64.
 type table struct {
-	rules    []compiled
+	rules    []Rule
 	named    []int // indexes of the rules with Named
 	keywords *finder
 	// By the number of a keyword.
@@ -152,7 +109,7 @@ type meaning struct {
 // rules builds the table once, when something is scanned for the first time.
 var rules = sync.OnceValue(func() *table {
 	known := allRules()
-	t := &table{rules: make([]compiled, 0, len(known)), of: make([]meaning, 0, 1024)}
+	t := &table{rules: make([]Rule, 0, len(known)), of: make([]meaning, 0, 1024)}
 	at, all := make(map[string]int, 1024), make([]string, 0, 1024)
 	of := func(word string) *meaning {
 		k, known := at[word]
@@ -164,19 +121,14 @@ var rules = sync.OnceValue(func() *table {
 		return &t.of[k]
 	}
 	for i, r := range known {
-		if r.Reach == 0 {
-			r.Reach = reach
-		}
-		if r.Check == nil {
-			r.Check = isRandom
-		}
 		// The pattern must match at the keyword, so it is anchored, and that of a value all of it.
 		end := ""
-		if r.Named != "" {
+		if r.Named != nil {
 			t.named = append(t.named, i)
 			end = `\z`
 		}
-		t.rules = append(t.rules, compiled{r, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + r.Pattern + `)` + end) })})
+		r.pattern = lazily(`\A(?:` + r.Pattern + `)` + end)
+		t.rules = append(t.rules, r)
 		for _, word := range r.Keywords {
 			m := of(word)
 			m.rules = append(m.rules, i)

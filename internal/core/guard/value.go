@@ -35,6 +35,9 @@ func printable(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
+// isPassword reports whether a value that stands where a password does is one.
+func isPassword(m match) bool { return isStrong(m.secret) || isChosen(m.secret) }
+
 // isEncodedKey decodes base64 and requires a private key.
 func isEncodedKey(m match) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
