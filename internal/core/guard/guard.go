@@ -74,26 +74,26 @@ const (
 func (s *Scanner) Bytes(content []byte) Result {
 	// UTF-16 has to be decoded first, which Reader does.
 	head := content[:min(len(content), looked)]
-	if utf16Order(head) != nil {
+	if _, is := utf16Order(head); is {
 		r, _ := s.Reader(bytes.NewReader(content)) // a bytes.Reader does not fail
 		return r
 	}
-	scan := s.scan(kindOf(head))
+	scan := s.scan()
+	scan.binary = isBinary(head)
 	scan.search(&layer{text: content}, 0, len(content))
 	return scan.result()
 }
 
-func (s *Scanner) scan(kind kind) *scan {
-	return &scan{scanner: s, table: rules(), kind: kind, line: 1}
-}
+func (s *Scanner) scan() *scan { return &scan{scanner: s, table: rules(), line: 1} }
 
 // Reader scans a file of any length in bounded memory.
 func (s *Scanner) Reader(in io.Reader) (Result, error) {
-	in, kind, err := decoded(in)
+	in, binary, err := decoded(in)
 	if err != nil {
 		return Result{}, err
 	}
-	scan := s.scan(kind)
+	scan := s.scan()
+	scan.binary = binary
 	err = scan.stream(in)
 	return scan.result(), err
 }
@@ -103,7 +103,7 @@ func (s *Scanner) Reader(in io.Reader) (Result, error) {
 type scan struct {
 	scanner *Scanner
 	table   *table
-	kind    kind
+	binary  bool
 	tried   [deepest + 1]int // by depth of the layer
 	// unbounded means that maxTried and maxFound do not count.
 	unbounded bool
@@ -212,7 +212,7 @@ func fill(in io.Reader, buffer []byte) (filled []byte, end bool, err error) {
 // scan was reached.
 func (s *scan) search(piece *layer, from, upTo int) bool {
 	s.piece = piece.text
-	if s.kind == binaryFile {
+	if s.binary {
 		return s.searchLayer(piece, from, upTo)
 	}
 	for one := piece; one != nil; one = one.strings() {
@@ -238,7 +238,7 @@ func (s *scan) searchLayer(l *layer, from, upTo int) bool {
 		for _, rule := range of.rules {
 			s.try(rule, l, at)
 		}
-		if of.stem != "" && s.kind == textFile {
+		if of.stem != "" && !s.binary {
 			s.tryName(l, at, of.stem)
 		}
 		if of.encoded {
@@ -253,7 +253,7 @@ func (s *scan) searchLayer(l *layer, from, upTo int) bool {
 // try applies one rule at one of its keywords, and records a finding.
 func (s *scan) try(rule int, l *layer, at int) {
 	r := &s.table.rules[rule]
-	if r.Text && s.kind == binaryFile {
+	if r.Text && s.binary {
 		return
 	}
 	if from := at - r.Back; at < l.done[rule] || !r.Inside && (from < 0 || !wordStarts(l.text, from)) {
@@ -464,7 +464,7 @@ func (s *scan) lineOf(text []byte, at int) int {
 // result returns the findings without overlaps, and says whether a bound cut the scan
 // short.
 func (s *scan) result() Result {
-	r := Result{Binary: s.kind == binaryFile}
+	r := Result{Binary: s.binary}
 	for _, found := range distinct(s.found) {
 		r.Findings = append(r.Findings, found.Finding)
 	}

@@ -7,7 +7,7 @@ func Redact(text string) (redacted string, found []string) {
 	out := []byte(text)
 	// What is left may look like another secret.
 	for range rounds {
-		scan := scanner.scan(textFile)
+		scan := scanner.scan()
 		scan.unbounded = true
 		var count int
 		out, count = scan.replace(out, func(f Finding) (string, bool) {
@@ -29,10 +29,12 @@ const rounds = 4
 // as often as the secret was. All other bytes stay. Content in UTF-16 is returned unchanged.
 func (s *Scanner) Replace(content []byte, pick func(Finding) (text string, replaced bool)) ([]byte, int) {
 	head := content[:min(len(content), looked)]
-	if utf16Order(head) != nil {
+	if _, is := utf16Order(head); is {
 		return content, 0
 	}
-	return s.scan(kindOf(head)).replace(content, pick)
+	scan := s.scan()
+	scan.binary = isBinary(head)
+	return scan.replace(content, pick)
 }
 
 // replace replaces what is found in content.

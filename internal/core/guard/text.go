@@ -3,57 +3,44 @@ package guard
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
-// kind says whether a file is text or binary.
-type kind int
-
-const (
-	textFile kind = iota
-	binaryFile
-)
-
-// looked is how many bytes at the start of a file decide its kind. git uses the same
+// looked is how many bytes at the start of a file decide whether it is binary. git uses the same
 // number.
 const looked = 8000
 
-// decoded returns the content of a file and its kind. UTF-16 is converted to UTF-8.
-func decoded(in io.Reader) (io.Reader, kind, error) {
+// decoded returns the content of a file, and whether it is binary. UTF-16 is converted to UTF-8. Line ends are kept, so
+// line numbers stay right.
+func decoded(in io.Reader) (io.Reader, bool, error) {
 	b := bufio.NewReaderSize(in, looked)
 	head, err := b.Peek(looked)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, textFile, err
+		return nil, false, err
 	}
-	if order := utf16Order(head); order != nil {
-		return &utf16Reader{in: b, order: order}, textFile, nil
+	if order, is := utf16Order(head); is {
+		return unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Reader(b), false, nil
 	}
-	return b, kindOf(head), nil
+	return b, isBinary(head), nil
 }
 
-// kindOf calls a file binary if it has a zero byte, as git does.
-func kindOf(head []byte) kind {
-	if bytes.IndexByte(head, 0) >= 0 {
-		return binaryFile
-	}
-	return textFile
-}
+// isBinary calls a file binary if it has a zero byte, as git does.
+func isBinary(head []byte) bool { return bytes.IndexByte(head, 0) >= 0 }
 
-// utf16Order returns the byte order of UTF-16 text, or nil for other content. It goes by
+// utf16Order returns the byte order of UTF-16 text, and whether a file has that. It goes by
 // the byte order mark. Without one, as Windows also writes it, text in Latin script has
 // zeros in nearly every second byte.
-func utf16Order(head []byte) binary.ByteOrder {
+func utf16Order(head []byte) (order unicode.Endianness, is bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}):
-		return binary.LittleEndian
+		return unicode.LittleEndian, true
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return binary.BigEndian
-	case len(head) < 8 || bytes.IndexByte(head, 0) < 0:
-		return nil
+		return unicode.BigEndian, true
+	case len(head) < 8 || !isBinary(head):
+		return unicode.LittleEndian, false
 	}
 	var zeros [2]int
 	for i, c := range head {
@@ -61,44 +48,9 @@ func utf16Order(head []byte) binary.ByteOrder {
 			zeros[i%2]++
 		}
 	}
-	most := len(head) / 2 * 8 / 10
-	switch {
-	case zeros[1] >= most && zeros[0] <= len(head)/100+1:
-		return binary.LittleEndian
-	case zeros[0] >= most && zeros[1] <= len(head)/100+1:
-		return binary.BigEndian
+	most, few := len(head)/2*8/10, len(head)/100+1
+	if zeros[1] >= most && zeros[0] <= few {
+		return unicode.LittleEndian, true
 	}
-	return nil
-}
-
-// utf16Reader converts UTF-16 to UTF-8 while reading. Line ends are kept, so line numbers
-// stay right.
-type utf16Reader struct {
-	in    *bufio.Reader
-	order binary.ByteOrder
-	rest  []byte // converted and not yet returned
-}
-
-func (r *utf16Reader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		var raw [4096]byte
-		n, err := io.ReadFull(r.in, raw[:])
-		for i := 0; i+1 < n; i += 2 {
-			unit := rune(r.order.Uint16(raw[i:]))
-			// Secrets are ASCII, so half of a surrogate pair needs no exact conversion.
-			if utf16.IsSurrogate(unit) {
-				unit = utf8.RuneError
-			}
-			r.rest = utf8.AppendRune(r.rest, unit)
-		}
-		if len(r.rest) == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
-			err = io.EOF // in the middle of a code unit
-		}
-		if len(r.rest) == 0 && err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+	return unicode.BigEndian, zeros[0] >= most && zeros[1] <= few
 }
