@@ -161,12 +161,12 @@ func (s *scan) stream(in io.Reader) error {
 	from := 0
 	open := false
 	for {
-		var end bool
-		var err error
-		if buffer, end, err = fill(in, buffer); err != nil {
+		filled := bytes.NewBuffer(buffer)
+		if _, err := io.CopyN(filled, in, int64(piece-len(buffer))); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		upTo := len(buffer)
+		buffer = filled.Bytes()
+		upTo, end := len(buffer), len(buffer) < piece
 		// A keyword near the end waits for the next piece, where its pattern can see
 		// enough.
 		if !end {
@@ -187,24 +187,6 @@ func (s *scan) stream(in io.Reader) error {
 		buffer = buffer[:copy(buffer, buffer[keep:])]
 		s.offset, from = s.offset+int64(keep), upTo-keep
 	}
-}
-
-// fill reads until the buffer holds a piece or the file ends.
-func fill(in io.Reader, buffer []byte) (filled []byte, end bool, err error) {
-	for len(buffer) < piece {
-		if len(buffer) == cap(buffer) {
-			buffer = slices.Grow(buffer, len(buffer)+1)
-		}
-		n, err := in.Read(buffer[len(buffer):min(cap(buffer), piece)])
-		buffer = buffer[:len(buffer)+n]
-		if errors.Is(err, io.EOF) {
-			return buffer, true, nil
-		}
-		if err != nil {
-			return buffer, false, err
-		}
-	}
-	return buffer, false, nil
 }
 
 // search tries the rules of all keywords that begin in the bytes from, inclusive, to upTo of a
