@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -150,11 +149,8 @@ func (l *layer) base64(at int) {
 	if l.depth == deepest || l.inner != nil && l.inner.marks[len(l.inner.marks)-2].from >= from || to-from < 16 {
 		return
 	}
-	plain, err := base64.RawStdEncoding.DecodeString(string(l.text[from : from+(to-from)]))
-	if err != nil {
-		plain, err = base64.RawStdEncoding.DecodeString(string(l.text[from : from+(to-from)/4*4]))
-	}
-	if err != nil || !isText(plain) || !bytes.ContainsAny(plain, "=:") {
+	plain := fromBase64(l.text[from:to])
+	if !isText(plain) || !bytes.ContainsAny(plain, "=:") {
 		return
 	}
 	if l.inner == nil {
@@ -162,11 +158,6 @@ func (l *layer) base64(at int) {
 	}
 	l.inner.add(plain, from, to-from)
 	l.inner.add([]byte{'\n'}, to, 1)
-}
-
-// isText reports whether a text has no bytes that texts in ASCII lack.
-func isText(text []byte) bool {
-	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' })
 }
 
 // eachLine calls visit with the bounds of each line that has a keyword.
@@ -280,24 +271,13 @@ func escape(text []byte) (plain []byte, width int) {
 	if at := bytes.IndexByte([]byte(`"\/bfnrt`), text[1]); at >= 0 {
 		return []byte{"\"\\/\b\f\n\r\t"[at]}, 2
 	}
-	unit := func(text []byte) (rune, bool) {
-		if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-		return rune(n), err == nil
-	}
-	r, ok := unit(text)
-	if !ok {
-		return nil, 0
-	}
-	width = 6
-	if utf16.IsSurrogate(r) {
-		if low, ok := unit(text[6:]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-			r, width = utf16.DecodeRune(r, low), 12
+	for _, width := range []int{2 * len(`\u0000`), len(`\u0000`)} { // a pair of surrogates, or one character
+		var one string
+		if text[1] == 'u' && len(text) >= width && json.Unmarshal(slices.Concat([]byte{'"'}, text[:width], []byte{'"'}), &one) == nil && utf8.RuneCountInString(one) == 1 {
+			return []byte(one), width
 		}
 	}
-	return utf8.AppendRune(nil, r), width
+	return nil, 0
 }
 
 // encoded returns a text as it has to be written in the file, in place of what is at an offset of
@@ -332,23 +312,18 @@ func (l *layer) unnumbered() *layer {
 	from := 0 // what was not yet added
 	for at := 0; at < len(l.text); {
 		number, width := lineNumber(l.text[at:])
-		if width > 0 && number == last+1 {
-			if inner == nil {
-				inner = &layer{below: l, depth: l.depth, level: l.level + 1}
-				// The line before was the first one.
-				_, first := lineNumber(l.text[lastAt:])
-				inner.add(l.text[:lastAt], 0, 0)
-				from = lastAt + first
-			}
-			inner.add(l.text[from:at], from, 0)
-			from = at + width
-		} else if width > 0 && inner != nil {
+		if inner == nil && width > 0 && number == last+1 {
+			inner = &layer{below: l, depth: l.depth, level: l.level + 1}
+			// The line before was the first one.
+			_, first := lineNumber(l.text[lastAt:])
+			inner.add(l.text[:lastAt], 0, 0)
+			from = lastAt + first
+		}
+		if inner != nil && width > 0 {
 			inner.add(l.text[from:at], from, 0)
 			from = at + width
 		}
-		if width > 0 {
-			last, lastAt = number, at
-		} else {
+		if last, lastAt = number, at; width == 0 {
 			last = -2
 		}
 		next := bytes.IndexByte(l.text[at:], '\n')
@@ -375,21 +350,12 @@ func (l *layer) isNumbered(at int) bool {
 // lineNumber returns the number with which a line begins and the width of all that a tool
 // printed before the line, or 0.
 func lineNumber(text []byte) (number, width int) {
-	i := 0
-	for i < len(text) && text[i] == ' ' {
-		i++
-	}
-	digits := i
-	for i < len(text) && i < digits+7 && '0' <= text[i] && text[i] <= '9' {
-		number = number*10 + int(text[i]-'0')
-		i++
-	}
-	if i == digits {
-		return 0, 0
-	}
+	rest := bytes.TrimLeft(text, " ")
+	after := bytes.TrimLeft(rest, "0123456789")
+	number, err := strconv.Atoi(string(rest[:len(rest)-len(after)]))
 	for _, sign := range []string{"→", "\t", " │ ", " | ", "│", "|", ":"} {
-		if bytes.HasPrefix(text[i:], []byte(sign)) {
-			return number, i + len(sign)
+		if err == nil && bytes.HasPrefix(after, []byte(sign)) {
+			return number, len(text) - len(after) + len(sign)
 		}
 	}
 	return 0, 0

@@ -3,7 +3,6 @@ package guard
 import (
 	"bytes"
 	"encoding/base64"
-	"strings"
 )
 
 // isBasicAuth decodes the credential and requires user:password with a password that is not an
@@ -15,12 +14,30 @@ func isBasicAuth(m match) bool {
 
 // basicPassword returns the password in the base64 of user:password, or nil.
 func basicPassword(secret []byte) []byte {
-	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(secret), "="))
-	_, password, found := bytes.Cut(plain, []byte{':'})
-	if err != nil || !found || !printable(plain) {
+	plain := fromBase64(secret)
+	_, password, _ := bytes.Cut(plain, []byte{':'})
+	if !isText(plain) {
 		return nil
 	}
 	return password
+}
+
+// fromBase64 decodes a text whose end may be cut off. It returns nil if it is no base64.
+func fromBase64(text []byte) []byte {
+	text = bytes.TrimRight(text, "=")
+	if len(text)%4 == 1 {
+		text = text[:len(text)-1]
+	}
+	plain, err := base64.RawStdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return nil
+	}
+	return plain
+}
+
+// isText reports whether a text has no bytes that texts in ASCII lack.
+func isText(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' })
 }
 
 // isFirm reports whether a program made the password in a header or an address.
@@ -31,19 +48,12 @@ func isFirm(secret []byte) bool {
 	return isStrong(secret)
 }
 
-func printable(text []byte) bool {
-	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
 // isPassword reports whether a value that stands where a password does is one.
 func isPassword(m match) bool { return isStrong(m.secret) || isChosen(m.secret) }
 
 // isEncodedKey decodes base64 and requires a private key.
 func isEncodedKey(m match) bool {
-	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(m.secret), "="))
-	if err != nil { // the end is cut off
-		plain, _ = base64.RawStdEncoding.DecodeString(string(m.secret[:len(m.secret)/4*4])) //nolint:errcheck // what was decoded is enough
-	}
+	plain := fromBase64(m.secret)
 	_, body, found := bytes.Cut(plain, []byte(" PRIVATE KEY"))
 	m.secret = body
 	return found && isKeyBody(m)
