@@ -95,11 +95,8 @@ func nameAt(text []byte, at int, stem string) name {
 		n.to--
 	}
 	before, after := text[n.from:at], text[min(end, n.to):n.to]
-	if stem == "key" && !isKey(before, text[at:end]) {
-		return name{}
-	}
-	if stem == "key" && vowed(lastWord(before)) {
-		n.kind = secret
+	if stem == "key" {
+		n.kind = keyOf(before, text[at:end])
 	}
 	for _, word := range split(after) {
 		switch {
@@ -121,13 +118,19 @@ var aside = words("id ids at alg len ttl env var ref refs name names file files 
 	"class error err exception handler store storage cache service1 index idx num number limit bucket usage enabled required lifetime age created updated changed date time scope scopes issuer audience " +
 	"generator factory builder parser reader filter mgr util helper test1 tests fixture mock")
 
-// isKey reports whether the words before a "key" make it a name of a value of its own.
-func isKey(before, stem []byte) bool {
-	if len(before) == 0 || isLetter(before[len(before)-1]) && isLetter(stem[0]) && stem[0] >= 'a' && !vowedEnd(before) {
-		return false
+// keyOf returns what a "key" promises, by the words before it.
+func keyOf(before, stem []byte) promise {
+	words := split(before)
+	if len(words) == 0 || isLetter(before[len(before)-1]) && isLetter(stem[0]) && stem[0] >= 'a' && !vowedEnd(before) {
+		return noSecret
 	}
-	word := lastWord(before)
-	return word != "" && !sidelined(word) && !isNumber(word)
+	switch word := words[len(words)-1]; {
+	case sidelined(word), isNumber(word):
+		return noSecret
+	case vowed(word):
+		return secret
+	}
+	return key
 }
 
 // vowedEnd reports whether a name in one case, such as APIKEY or signingkey, ends with a vowed word.
@@ -138,37 +141,20 @@ func vowedEnd(before []byte) bool {
 	})
 }
 
-func lastWord(text []byte) string {
-	all := split(text)
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1]
-}
-
 // split returns the words of a name, in lower case: of DB_PASSWORD2, dbPassword-2 or DBPassword2.
-func split(text []byte) []string { //nolint:gocyclo // one question about the text after the other
-	var all []string
-	from := 0
-	for i := 0; i <= len(text); i++ {
-		ends := i == len(text) || !isLetter(text[i]) && !isDigit(text[i])
-		if !ends && i > from {
-			a, b := text[i-1], text[i]
-			capital := 'A' <= b && b <= 'Z'
-			ends = capital && 'a' <= a && a <= 'z' || isDigit(a) != isDigit(b) || capital && i+1 < len(text) && 'a' <= text[i+1] && text[i+1] <= 'z' && 'A' <= a && a <= 'Z'
-		}
-		if ends {
-			if i > from {
-				all = append(all, string(bytes.ToLower(text[from:i])))
-			}
-			from = i
-			if i < len(text) && !isLetter(text[i]) && !isDigit(text[i]) {
-				from++
+func split(text []byte) (all []string) {
+	for _, groups := range wordsOf().FindAllSubmatch(text, -1) {
+		for _, word := range groups[1:] {
+			if len(word) > 0 {
+				all = append(all, string(bytes.ToLower(word)))
 			}
 		}
 	}
 	return all
 }
+
+// wordsOf matches a word, or several capitals and the word after them.
+var wordsOf = lazily(`([0-9]+)|([A-Z]*?)([A-Z]?[a-z]+)|([A-Z]+)`)
 
 // endsWord and startsWord report whether a word of a name ends before a stem, and begins after it.
 func endsWord(before []byte) bool {

@@ -51,6 +51,9 @@ var scheme = lazily(`^(?i:(?:bearer|basic|token|bot|apikey|key|negotiate|ssws|oa
 // has to.
 func (n name) values(text []byte, yield func(value) bool) {
 	rest := text[n.to:]
+	if from, to, found := memberOf(text, n); found && yield(value{from, to, list, quoteAt(text, from-1), true}) {
+		return
+	}
 	if place := operator().FindSubmatchIndex(rest[:min(len(rest), 120)]); place != nil {
 		how := firm
 		if place[4] >= 0 {
@@ -60,17 +63,12 @@ func (n name) values(text []byte, yield func(value) bool) {
 		if how == list && quoteAt(text, at-1) != 0 {
 			at-- // a string after a space
 		}
-		if from, to, found := memberOf(text, n); found && yield(value{from, to, list, quoteAt(text, from-1), true}) {
-			return
-		}
 		if n.valuesAt(text, at, how, yield) {
 			return
 		}
 		if in := wrapping().FindIndex(text[at:min(len(text), at+200)]); in[1] > 0 && (how == firm || quoteAt(text, at+in[1]) != 0) && n.valuesAt(text, at+in[1], max(how, list), yield) {
 			return
 		}
-	} else if from, to, found := memberOf(text, n); found && yield(value{from, to, list, quoteAt(text, from-1), true}) {
-		return
 	}
 	if place := n.element(text); place != nil {
 		at := n.to + place[1]
@@ -307,8 +305,8 @@ func (n name) rows(text []byte, yield func(value)) {
 	if head == nil || begin+len(head) < n.to || n.vague || n.kind == key {
 		return
 	}
-	line := begin
-	sign := bytes.TrimLeft(head, " \t")[bytes.IndexAny(bytes.TrimLeft(head, " \t"), ",;\t|")]
+	line, indented := begin, bytes.TrimLeft(head, " \t")
+	sign := indented[bytes.IndexAny(indented, ",;\t|")]
 	if open := bytes.LastIndexByte(text[begin:n.from], '('); open >= 0 {
 		begin += open + 1
 	}
