@@ -258,7 +258,7 @@ func (s *scan) try(rule int, l *layer, at int) {
 
 // tryName records the secrets that a name has, which stands around one of the stems of names.
 func (s *scan) tryName(l *layer, at int, stem string) {
-	if at < l.named || !mayName(l.text, at, stem) {
+	if at < l.named {
 		return
 	}
 	n := nameAt(l.text, at, stem)

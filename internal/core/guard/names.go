@@ -59,30 +59,12 @@ type name struct {
 	vague bool
 }
 
-// mayName rules out most stems that are part of another word, or that nothing follows like a value.
-func mayName(text []byte, at int, stem string) bool {
-	if stem == "key" && (at == 0 || !inName(text[at-1])) {
-		return false
-	}
-	to := at + len(strings.TrimPrefix(stem, "_"))
-	if stem[0] == '_' && (!startsWord(text[to:], text[to-1]) || !endsWord(text[:at]) && !(text[at] < 'a' && text[at-1] >= 'a')) {
-		return false
-	}
-	for to < len(text) && inName(text[to]) {
-		to++
-	}
-	if !mayTie(text[to:]) {
-		return false
-	}
-	for at > 0 && inName(text[at-1]) {
-		at--
-	}
-	return promises(text, at, to, stems[stem])
-}
-
 // nameAt returns the name around a stem, or one of the kind noSecret.
 func nameAt(text []byte, at int, stem string) name {
 	end := at + len(strings.TrimPrefix(stem, "_"))
+	if stem[0] == '_' && (!startsWord(text[end:], text[end-1]) || !endsWord(text[:at]) && !(text[at] < 'a' && text[at-1] >= 'a')) {
+		return name{}
+	}
 	n := name{from: at, to: end, kind: stems[stem]}
 	const most = 80
 	for n.from > 0 && inName(text[n.from-1]) && at-n.from < most {

@@ -166,17 +166,22 @@ var parameter = lazily(`^&(?:amp;)?[a-zA-Z][\w.-]{2,30}=`)
 
 // phraseEnd finds the end of a secret that has spaces: an app password in four groups, and the words of a wallet.
 func phraseEnd(text []byte, from int, of promise) (to int, found bool) {
-	if inGroups(text[from:]) {
-		to = from + 19
-	} else if of != words12 {
-		return 0, false
-	} else if place := mnemonic().FindIndex(text[from:min(len(text), from+250)]); place != nil {
-		to = from + place[1]
+	window := text[from:min(len(text), from+250)]
+	place := groups().FindIndex(window)
+	if place == nil && of == words12 {
+		place = mnemonic().FindIndex(window)
 	}
-	return to, to > 0 && (to == len(text) || !isWord(text[to]) && (text[to] != ' ' || of == words12))
+	if place == nil {
+		return 0, false
+	}
+	to = from + place[1]
+	return to, to == len(text) || !isWord(text[to]) && (text[to] != ' ' || of == words12)
 }
 
-var mnemonic = lazily(`^(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}?[a-z]{3,8}`)
+var (
+	groups   = lazily(`^[a-z]{4}(?:[ -][a-z]{4}){3}`)
+	mnemonic = lazily(`^(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}?[a-z]{3,8}`)
+)
 
 // nearby yields words that follow a name on its line, or on the next one if it ends its own, or that precede it, as in
 // a sentence or an option.
@@ -295,6 +300,19 @@ var member = lazily(`(?i)(?:value|content|val|data|default)["']?[ \t]*[:=][ \t]*
 
 // border matches what ends the object, the item or the element that the two halves of a pair have to share.
 var border = lazily(`[{}<>]|\n[ \t]*- |\n[ \t]*\n`)
+
+// heads reports whether a name may be the head of a column.
+func (n name) heads(text []byte) bool {
+	i := n.to
+	for i < len(text) && (text[i] == ' ' || quoteAt(text, i) != 0) {
+		i++
+	}
+	if i == len(text) || bytes.IndexByte([]byte(",;\t|)\r\n"), text[i]) < 0 || bytes.ContainsAny(lineBefore(text[:n.from]), "=:{") {
+		return false
+	}
+	_, rows, found := bytes.Cut(text[i:min(len(text), i+reach)], []byte{'\n'})
+	return found && hasDigit(rows)
+}
 
 // rows yields the values of the column that a name heads, in a table with one row on each line, or in a statement of
 // SQL.
