@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
+	"go.yaml.in/yaml/v3"
 )
 
 // Every document of the five systems is taken whole by the workflow it is of: with the
@@ -67,7 +68,10 @@ func documents(t *testing.T, name string) [][]byte {
 		}
 		text, err := os.ReadFile(file)
 		if err == nil && path.Ext(e.Name()) == ".yaml" {
-			text, err = yaml.YAMLToJSON(text)
+			var document any
+			if err = yaml.Unmarshal(text, &document); err == nil {
+				text, err = json.Marshal(document)
+			}
 		}
 		if err == nil && gjson.ValidBytes(text) {
 			found = append(found, text)

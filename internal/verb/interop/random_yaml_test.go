@@ -35,7 +35,11 @@ type yamlStyles struct {
 func (y *yamlStyles) block(v gjson.Result, indent int) {
 	pad := strings.Repeat(" ", indent)
 	v.ForEach(func(key, value gjson.Result) bool {
-		y.b.WriteString(pad + y.scalar(key) + ":")
+		name := y.scalar(key)
+		if len(name) > maxYAMLKey {
+			name = "? " + name + "\n" + pad
+		}
+		y.b.WriteString(pad + name + ":")
 		switch {
 		case value.IsObject() && !isEmpty(value) && y.chance(80):
 			y.b.WriteString(pick(y.gen, "\n", " # below\n"))

@@ -5,32 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v3"
 )
 
-// Limits of a YAML document. The parser is recursive and copies what follows at each level, so a
-// small document can cost much memory. Therefore first the text is checked (checkYAML), then its
-// tokens (checkTokens), and only then is it parsed. Within these limits any document is read or
-// refused in 64 MiB.
+// Limits of a YAML document. The parser makes a node of some 300 bytes for each value. Within these
+// limits any document is read or refused in 64 MiB.
 const (
 	maxYAML      = 1 << 20
-	maxMarks     = 60_000 // characters that may begin or end a token; a token takes some 300 bytes
+	maxMarks     = 60_000 // lines and characters that may begin or end a value
 	maxYAMLDepth = 95
-	maxColons    = 100  // on one line, or between two commas in brackets
-	maxNotes     = 2000 // anchors, tags and question marks
-	maxIndent    = 1000
-	maxCopies    = 200_000_000 // for each member of a block the parser recurses and copies the members after it
-	maxNodes     = 2_000_000   // values after aliases are expanded
+	maxNodes     = 2_000_000 // values after aliases are expanded
 )
 
 // yamlToJSON converts one YAML document to JSON. Members keep their order and numbers their digits.
@@ -39,95 +32,58 @@ const (
 //
 // The conversion works on the syntax tree instead of decoding into Go values, because those would
 // lose the order of members and the digits of numbers.
-func yamlToJSON(data []byte) (_ json.RawMessage, err error) {
-	if err := checkYAML(data); err != nil {
-		return nil, err
+func yamlToJSON(data []byte) (json.RawMessage, error) {
+	data = unmarked(data)
+	if bytes.HasPrefix(data, []byte("%YAML 1.2")) { // the parser knows the word for 1.1 only, and reads both
+		data = append([]byte("%YAML 1.1"), data[len("%YAML 1.2"):]...)
 	}
-	// The parser panics on some malformed input.
-	defer func() {
-		if caught := recover(); caught != nil {
-			err = fmt.Errorf("not YAML: %v", caught)
-		}
-	}()
-	tokens := lexer.Tokenize(string(unmarked(data)))
-	if err := checkTokens(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0)
-	if err != nil {
-		return nil, fmt.Errorf("not YAML: %s", firstLine(err.Error()))
-	}
-	var body ast.Node
-	for _, d := range file.Docs {
-		if d.Body == nil || d.Body.Type() == ast.DirectiveType {
-			continue // the parser gives a directive as a document of its own
-		}
-		if body != nil {
-			return nil, yamlFault(d.Body, "more than one document")
-		}
-		body = d.Body
-	}
-	if body == nil {
-		return nil, errors.New("it is empty")
-	}
-	c := &yamlReader{anchors: map[string]ast.Node{}, open: map[string]bool{}}
-	if err := c.value(body, 0); err != nil {
-		return nil, err
-	}
-	return json.RawMessage(c.out.Bytes()), nil
-}
-
-// checkYAML checks the text line by line: encoding, control characters, indentation, and two
-// estimates of what the parser will need. marks is an upper bound for the number of tokens. copies
-// estimates how many members the parser copies in total: each member of a block counts those before
-// it.
-func checkYAML(data []byte) error {
 	if len(data) > maxYAML {
-		return fmt.Errorf("%d bytes of YAML; the limit is %d", len(data), maxYAML)
+		return nil, fmt.Errorf("%d bytes of YAML; the limit is %d", len(data), maxYAML)
 	}
-	marks, copies, members := 0, 0, [maxIndent + 1]int{} // members of the open blocks, by column
-	lines, number := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)), 0
-	for text := range strings.Lines(lines) {
-		line := []byte(strings.TrimSuffix(text, "\n"))
+	number := 0
+	for line := range bytes.Lines(data) {
 		number++
-		switch {
-		case !utf8.Valid(line):
-			return fmt.Errorf("line %d: not UTF-8", number)
-		case bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return fmt.Errorf("line %d: a control character", number)
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("line %d: not UTF-8", number)
 		}
-		indent := len(line) - len(bytes.TrimLeft(line, " "))
-		column := len(line) - len(bytes.TrimLeft(line, " -?\t"))
-		if column > maxIndent {
-			return fmt.Errorf("line %d: nested too deep", number)
-		}
-		if marks += countMarks(line); marks > maxMarks {
-			return fmt.Errorf("line %d: more than %d brackets, commas, colons, dashes and similar characters", number, maxMarks)
-		}
-		if column == len(line) {
-			continue
-		}
-		// A line ends all blocks that are indented deeper.
-		clear(members[indent+1:])
-		if bytes.ContainsAny(line, ":?") {
-			members[column]++
-		}
-		if copies += members[column]; copies > maxCopies {
-			return fmt.Errorf("line %d: too many members at one level", number)
+		if bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) || r == 0x7f }) {
+			return nil, fmt.Errorf("line %d: a control character", number)
 		}
 	}
-	return nil
+	if countMarks(data) > maxMarks {
+		return nil, fmt.Errorf("more than %d lines, brackets, commas, colons, dashes and similar characters", maxMarks)
+	}
+	var body *yaml.Node
+	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var document yaml.Node
+		switch err := d.Decode(&document); {
+		case errors.Is(err, io.EOF) && body == nil:
+			return nil, errors.New("it is empty")
+		case errors.Is(err, io.EOF):
+			c := &yamlReader{open: map[*yaml.Node]bool{}}
+			err = c.value(body, 0)
+			return json.RawMessage(c.out.Bytes()), err
+		case err != nil: // it has the line
+			return nil, errors.New("not YAML: " + strings.TrimPrefix(err.Error(), "yaml: "))
+		case document.Content[0].Tag == "!!null" && document.Content[0].Value == "":
+			// What ends in "---" has an empty one after it.
+		case body != nil:
+			return nil, yamlFault(document.Content[0], "more than one document")
+		default:
+			body = document.Content[0]
+		}
+	}
 }
 
-// countMarks counts the characters in a line that may be tokens, plus one for the line itself.
-func countMarks(line []byte) int {
+// countMarks counts the lines and the characters that may begin or end a value.
+func countMarks(data []byte) int {
 	marks := 1
-	for i, b := range line {
+	for i, b := range data {
 		switch b {
-		case '[', ']', '{', '}', ',', '&', '*', '!', '#', '\'', '"':
+		case '[', ']', '{', '}', ',', '&', '*', '!', '#', '\'', '"', '\n', '\r':
 			marks++
 		case ':', '-', '?': // only before a blank or, in brackets, before a delimiter
-			if i+1 == len(line) || bytes.IndexByte([]byte(" \t,[]{}:"), line[i+1]) >= 0 {
+			if i+1 == len(data) || bytes.IndexByte([]byte(" \t\r\n,[]{}:"), data[i+1]) >= 0 {
 				marks++
 			}
 		}
@@ -135,132 +91,83 @@ func countMarks(line []byte) int {
 	return marks
 }
 
-// checkTokens limits the nesting of brackets, the number of colons in a row, each of which nests as
-// well, and of anchors, tags and question marks. Unlike the text, the tokens tell brackets from
-// those in strings and comments.
-func checkTokens(tokens token.Tokens) error {
-	depth, notes, line, colons := 0, 0, 0, 0
-	for _, t := range tokens {
-		if t.Position.Line != line && depth == 0 {
-			colons = 0
-		}
-		line = t.Position.Line
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-			colons = 0
-		case token.SequenceEndType, token.MappingEndType:
-			depth = max(0, depth-1)
-			colons = 0
-		case token.CollectEntryType:
-			colons = 0
-		case token.AnchorType, token.TagType, token.MappingKeyType:
-			notes++
-		case token.MappingValueType:
-			colons++
-		}
-		switch {
-		case depth > maxYAMLDepth+1: // the outermost is at depth 0
-			return fmt.Errorf("line %d: nested more than %d deep", line, maxYAMLDepth)
-		// In "a: b: c: d" every colon is one more level for the parser, even where it is an error.
-		case colons > maxColons:
-			return fmt.Errorf("line %d: more than %d colons without a comma between them", line, maxColons)
-		case notes > maxNotes:
-			return fmt.Errorf("line %d: more than %d anchors, tags and question marks", line, maxNotes)
-		}
-	}
-	return nil
-}
-
-// firstLine returns the first line of the parser's message; the others show the source.
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return s
-}
-
 // yamlReader converts a syntax tree to JSON.
 type yamlReader struct {
 	// out receives the JSON.
 	out bytes.Buffer
-	// anchors are the nodes that aliases can refer to, so far. As in YAML, a later anchor of the
-	// same name replaces an earlier one.
-	anchors map[string]ast.Node
-	// open has the anchors that are being written. An alias to one of them would never end.
-	open map[string]bool
+	// open has the nodes that are being written. An alias to one of them would never end.
+	open map[*yaml.Node]bool
 	// nodes counts the values written, with aliases expanded.
 	nodes int
 }
 
 // yamlFault returns an error with the line of a node.
-func yamlFault(n ast.Node, format string, args ...any) error {
-	where := ""
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		where = fmt.Sprintf("line %d: ", t.Position.Line)
-	}
-	return errors.New(where + fmt.Sprintf(format, args...))
+func yamlFault(n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %s", n.Line, fmt.Sprintf(format, args...))
 }
 
 // value writes any node. Aliases are expanded, so the number of values is checked here: a few lines
-// of nested aliases can stand for billions of values.
-func (c *yamlReader) value(n ast.Node, depth int) error {
+// of nested aliases can stand for billions of values. Of the tags that are written out, only !!str
+// changes anything. Tags other than YAML's own name types of a programming language, which a careless
+// reader would instantiate, and are refused.
+func (c *yamlReader) value(n *yaml.Node, depth int) error {
 	if c.nodes++; c.nodes > maxNodes || c.out.Len() > maxDocument {
 		return yamlFault(n, "its aliases expand to more than %d values", maxNodes)
 	}
 	if depth > maxYAMLDepth {
 		return yamlFault(n, "nested more than %d deep", maxYAMLDepth)
 	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return c.mapping(n.Values, depth)
-	case *ast.MappingValueNode:
-		return c.mapping([]*ast.MappingValueNode{n}, depth)
-	case *ast.SequenceNode:
-		return c.sequence(n, depth)
-	case *ast.AnchorNode:
-		name := n.Name.GetToken().Value
-		c.anchors[name] = n.Value
-		c.open[name] = true
-		err := c.value(n.Value, depth)
-		delete(c.open, name)
-		return err
-	case *ast.AliasNode:
-		name := n.Value.GetToken().Value
-		target, ok := c.anchors[name]
-		if !ok || c.open[name] {
-			return yamlFault(n, "the alias %q names nothing that is complete", name)
-		}
-		return c.value(target, depth)
-	case *ast.TagNode:
-		return c.tagged(n, depth)
-	case nil:
-		c.out.WriteString("null")
-		return nil
+	if n.Style&yaml.TaggedStyle != 0 && !slices.Contains([]string{"!!str", "!!map", "!!seq", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"}, n.Tag) {
+		return yamlFault(n, "the tag %q names a type", n.Tag)
 	}
-	return c.scalar(n)
+	c.open[n] = true
+	defer delete(c.open, n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		return c.mapping(n, depth)
+	case yaml.SequenceNode:
+		c.out.WriteByte('[')
+		for i, v := range n.Content {
+			if i > 0 {
+				c.out.WriteByte(',')
+			}
+			if err := c.value(v, depth+1); err != nil {
+				return err
+			}
+		}
+		c.out.WriteByte(']')
+	case yaml.AliasNode:
+		if c.open[n.Alias] {
+			return yamlFault(n, "the alias %q names nothing that is complete", n.Value)
+		}
+		return c.value(n.Alias, depth)
+	default:
+		c.scalar(n)
+	}
+	return nil
 }
 
-// mapping writes an object. Merge keys are refused, because readers disagree on them.
-func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
-	seen := make(map[string]bool, len(values))
+// mapping writes an object. Merge keys are refused, because readers disagree on them. The name of a
+// member is text, or a number, boolean or null as it is spelled. JSON has no other names.
+func (c *yamlReader) mapping(n *yaml.Node, depth int) error {
+	seen := make(map[string]bool, len(n.Content)/2)
 	c.out.WriteByte('{')
-	for i, v := range values {
-		if v.Key.IsMergeKey() {
-			return yamlFault(v, "a merge key")
-		}
-		key, err := c.key(v.Key)
-		if err != nil {
-			return err
-		}
-		if seen[key] {
-			return yamlFault(v, "a second member called %q", key)
-		}
-		seen[key] = true
-		if i > 0 {
+	for i := 0; i < len(n.Content); i += 2 {
+		switch key := n.Content[i]; {
+		case key.Tag == "!!merge":
+			return yamlFault(key, "a merge key")
+		case key.Kind != yaml.ScalarNode:
+			return yamlFault(key, "a member whose name is not text")
+		case seen[key.Value]:
+			return yamlFault(key, "a second member called %q", key.Value)
+		case i > 0:
 			c.out.WriteByte(',')
 		}
-		c.text(key)
+		name := n.Content[i].Value
+		seen[name] = true
+		c.out.Write(encode(name))
 		c.out.WriteByte(':')
-		if err := c.value(v.Value, depth+1); err != nil {
+		if err := c.value(n.Content[i+1], depth+1); err != nil {
 			return err
 		}
 	}
@@ -268,86 +175,42 @@ func (c *yamlReader) mapping(values []*ast.MappingValueNode, depth int) error {
 	return nil
 }
 
-// key returns the name of a member: a string, or a number, boolean or null as it is spelled. JSON
-// has no other keys.
-func (c *yamlReader) key(k ast.MapKeyNode) (string, error) {
-	if asked, ok := k.(*ast.MappingKeyNode); ok { // written as "? key"
-		if inner, ok := asked.Value.(ast.MapKeyNode); ok {
-			k = inner
-		}
+// scalar writes a single value. A number keeps its own digits if they are valid JSON. Otherwise it is
+// written without the "+" and "_" that only YAML allows, else converted from another base exactly.
+// What JSON does not have, as infinity, is written as a string.
+func (c *yamlReader) scalar(n *yaml.Node) {
+	tag, quoted := n.Tag, n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if n.Style&yaml.TaggedStyle != 0 && tag != "!!str" && !quoted {
+		tag = (&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}).ShortTag()
 	}
-	switch k := k.(type) {
-	case *ast.StringNode:
-		return k.Value, nil
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-		return k.GetToken().Value, nil
-	}
-	return "", yamlFault(k, "a member whose name is not text")
-}
-
-// sequence writes a list.
-func (c *yamlReader) sequence(n *ast.SequenceNode, depth int) error {
-	c.out.WriteByte('[')
-	for i, v := range n.Values {
-		if i > 0 {
-			c.out.WriteByte(',')
-		}
-		if err := c.value(v, depth+1); err != nil {
-			return err
-		}
-	}
-	c.out.WriteByte(']')
-	return nil
-}
-
-// tagged writes a node with one of YAML's standard tags. Only !!str changes anything: it makes a
-// string of what looks like a number. Other tags name types of a programming language, which a
-// careless reader would instantiate, and are refused.
-func (c *yamlReader) tagged(n *ast.TagNode, depth int) error {
-	switch tag := n.GetToken().Value; tag {
-	case "!!str":
-		switch v := n.Value.(type) {
-		case nil:
-			c.text("")
-		case *ast.StringNode:
-			c.text(v.Value)
-		case *ast.LiteralNode:
-			c.text(v.Value.Value)
-		default:
-			c.text(v.GetToken().Value)
-		}
-		return nil
-	case "!!map", "!!seq", "!!int", "!!float", "!!bool", "!!null", "!!timestamp":
-		return c.value(n.Value, depth)
-	default:
-		return yamlFault(n, "the tag %q names a type", tag)
-	}
-}
-
-// scalar writes a single value. JSON has neither infinity nor NaN, so these become strings.
-func (c *yamlReader) scalar(n ast.Node) error {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		// The parser treats a number with too many digits as a string. Other readers do not.
-		if t := n.GetToken(); t.Type == token.StringType && longNumber().MatchString(t.Value) {
-			c.out.WriteString(strings.TrimPrefix(t.Value, "+"))
-			return nil
-		}
-		c.text(n.Value)
-	case *ast.LiteralNode:
-		c.text(n.Value.Value)
-	case *ast.NullNode:
+	plain := strings.ReplaceAll(strings.TrimPrefix(n.Value, "+"), "_", "")
+	switch {
+	case quoted || n.Style&yaml.TaggedStyle != 0 && tag == "!!str":
+	case tag == "!!null":
 		c.out.WriteString("null")
-	case *ast.BoolNode:
-		c.out.WriteString(strconv.FormatBool(n.Value))
-	case *ast.IntegerNode, *ast.FloatNode:
-		c.number(n.GetToken().Value)
-	case *ast.InfinityNode, *ast.NanNode:
-		c.text(n.GetToken().Value)
+		return
+	case tag == "!!bool":
+		c.out.WriteString(strconv.FormatBool(strings.EqualFold(n.Value, "true")))
+		return
+	// The parser takes a number with too many digits for a string. Other readers do not.
+	case longNumber().MatchString(n.Value):
+		c.out.WriteString(strings.TrimPrefix(n.Value, "+"))
+		return
+	case tag != "!!int" && tag != "!!float", tag == "!!float" && leadingZero().MatchString(plain): // such as the id of a commit
+	case json.Valid([]byte(plain)):
+		c.out.WriteString(plain)
+		return
 	default:
-		return yamlFault(n, "a value of a kind that JSON does not have")
+		if whole, ok := new(big.Int).SetString(plain, 0); ok {
+			c.out.WriteString(whole.String())
+			return
+		}
+		if f, _, err := big.ParseFloat(plain, 10, 200, big.ToNearestEven); err == nil && !f.IsInf() && len(plain) < 100 {
+			c.out.WriteString(f.Text('g', 40))
+			return
+		}
 	}
-	return nil
+	c.out.Write(encode(n.Value))
 }
 
 // longNumber matches what every YAML reader takes for a decimal number, however long it is.
@@ -355,25 +218,4 @@ var longNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
 })
 
-// text writes a string.
-func (c *yamlReader) text(s string) { c.out.Write(encode(s)) }
-
-// number writes a number: with its own digits if they are valid JSON, else without the "+" and "_"
-// that only YAML allows, else converted from another base exactly. What cannot be converted is
-// written as a string.
-func (c *yamlReader) number(s string) {
-	plain := strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", "")
-	if json.Valid([]byte(plain)) {
-		c.out.WriteString(plain)
-		return
-	}
-	if n, ok := new(big.Int).SetString(plain, 0); ok {
-		c.out.WriteString(n.String())
-		return
-	}
-	if f, _, err := big.ParseFloat(plain, 10, 200, big.ToNearestEven); err == nil && !f.IsInf() && len(plain) < 100 {
-		c.out.WriteString(f.Text('g', 40))
-		return
-	}
-	c.text(s)
-}
+var leadingZero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?0[0-9]`) })

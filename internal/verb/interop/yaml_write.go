@@ -58,6 +58,9 @@ func isEmpty(v gjson.Result) bool {
 	return (v.IsObject() || v.IsArray()) && strings.TrimSpace(text[1:len(text)-1]) == ""
 }
 
+// maxYAMLKey is the longest name that every reader takes before a colon.
+const maxYAMLKey = 1000
+
 // writeMapping writes an object, one member per line. inline means that its first member continues
 // the line that "- " started.
 func writeMapping(b *strings.Builder, v gjson.Result, indent int, inline bool) {
@@ -67,7 +70,11 @@ func writeMapping(b *strings.Builder, v gjson.Result, indent int, inline bool) {
 			b.WriteString(strings.Repeat(" ", indent))
 		}
 		began = false
-		b.WriteString(yamlText(key.String()) + ":")
+		name := yamlText(key.String())
+		if len(name) > maxYAMLKey {
+			name = "? " + name + "\n" + strings.Repeat(" ", indent)
+		}
+		b.WriteString(name + ":")
 		writeValue(b, value, indent+2, false)
 		return true
 	})
