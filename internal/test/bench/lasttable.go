@@ -66,8 +66,10 @@ func parseRow(line string) (Row, error) {
 	r.Ours, r.Unit, errs[1] = parseSpread(cells[3])
 	r.Theirs, errs[2] = parseOptional(cells[4])
 	r.Ratio, errs[3] = parseOptional(cells[5])
-	r.First, errs[4] = parseBudget(cells[6])
-	r.Then, errs[5] = parseBudget(cells[7])
+	budgets, _, _ := strings.Cut(cells[6], ":")
+	first, then, _ := strings.Cut(budgets, ", ")
+	r.First, errs[4] = parseBudget(first)
+	r.Then, errs[5] = parseBudget(then)
 	if err := errors.Join(errs[:]...); err != nil {
 		return Row{}, fmt.Errorf("row %q: %w", r.Name, err)
 	}
@@ -108,10 +110,10 @@ func parseOptional(cell string) (*Spread, error) {
 	return &s, err
 }
 
-// parseBudget parses a budget such as "≤ 1.2". An empty cell is 0.
+// parseBudget parses a budget such as "≤1.2". Nothing is 0.
 func parseBudget(cell string) (float64, error) {
 	if cell == "" {
 		return 0, nil
 	}
-	return strconv.ParseFloat(strings.TrimPrefix(cell, "≤ "), 64)
+	return strconv.ParseFloat(strings.TrimPrefix(cell, "≤"), 64)
 }

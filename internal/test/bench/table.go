@@ -7,7 +7,7 @@ import (
 )
 
 // header is the head of the table. LastTable finds the table by it.
-const header = "| row | work | files | ours | the other | ratio | first | then | met |\n|---|---|---|---|---|---|---|---|---|\n"
+const header = "| row | work | files | ours | the other | ratio | budget |\n|---|---|---|---|---|---|---|\n"
 
 // Table returns all rows, in the format of docs/performance.md.
 func (r *Report) Table() string {
@@ -29,8 +29,14 @@ func (r Row) String() string {
 	if r.Ratio != nil {
 		theirs, ratio = r.Theirs.in(digitsOf(r.Unit))+" "+r.Unit, r.Ratio.in(2)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Work, files,
-		r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budget(r.First), budget(r.Then), r.Kept())
+	budgets := budget(r.First)
+	if r.Then > 0 {
+		budgets += ", " + budget(r.Then)
+	}
+	if budgets != "" {
+		budgets += ": " + r.Kept()
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Work, files, r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budgets)
 }
 
 // digitsOf returns how many decimals of a unit are more than noise.
@@ -44,12 +50,12 @@ func digitsOf(unit string) int {
 	return 1
 }
 
-// budget formats a budget, 0 as an empty cell.
+// budget formats a budget, 0 as nothing.
 func budget(limit float64) string {
 	if limit == 0 {
 		return ""
 	}
-	return "≤ " + strconv.FormatFloat(limit, 'f', -1, 64)
+	return "≤" + strconv.FormatFloat(limit, 'f', -1, 64)
 }
 
 // in formats the median, and the quartiles if they differ.
