@@ -36,7 +36,7 @@ func parse(args []string, stderr io.Writer) (wishes, error) {
 	f.StringVar(&w.sizes, "sizes", "", "other numbers of files, as 1000,1000000")
 	f.StringVar(&w.profile, "profile", "", "write a CPU profile of our program at these rows into this file")
 	f.StringVar(&w.json, "json", "", "write what was found into this file")
-	f.StringVar(&w.last, "last", filepath.Join("docs", "performance.md"), "the document whose table to compare with")
+	f.StringVar(&w.last, "last", filepath.Join("docs", "charts", "measured.json"), "the numbers to compare with")
 	f.StringVar(&w.record, "record", "", "put the table and the charts into the documents of this directory")
 	f.BoolVar(&w.quick, "quick", false, "fewer rounds, rows and files: under two minutes")
 	return w, f.Parse(args)
@@ -115,21 +115,20 @@ func (w wishes) options() (bench.Options, error) {
 	return o, nil
 }
 
-// compare prints what changed since the table in the document w.last. A document that does
-// not exist is no error.
+// compare prints what changed since the numbers in the file w.last. A file that does not exist is no error.
 func (w wishes) compare(out io.Writer, report *bench.Report) error {
-	document, err := os.ReadFile(w.last)
+	text, err := os.ReadFile(w.last)
 	if os.IsNotExist(err) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("read the last table: %w", err)
+	var last bench.Report
+	if err == nil {
+		err = json.Unmarshal(text, &last)
 	}
-	last, err := bench.LastTable(string(document))
 	if err != nil {
-		return fmt.Errorf("read the last table in %q: %w", w.last, err)
+		return fmt.Errorf("read the last numbers in %q: %w", w.last, err)
 	}
-	_, err = io.WriteString(out, bench.Compare(last, report.Rows))
+	_, err = io.WriteString(out, bench.Compare(last.Rows, report.Rows))
 	return err
 }
 
