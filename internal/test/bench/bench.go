@@ -119,7 +119,7 @@ func (j job) measured(ctx context.Context) (Row, error) {
 // that needs it, and kept for those that follow.
 func (b *bench) plan() []job {
 	var jobs []job
-	for _, part := range []func() []job{b.files, b.large, b.sessions, b.lists, b.proof, b.hooks, b.attempts, b.origins, b.pages, b.counts, b.memory, b.day, b.starts, b.deletions, b.huge} {
+	for _, part := range []func() []job{b.files, b.large, b.sessions, b.lists, b.proof, b.hooks, b.attempts, b.origins, b.pages, b.counts, b.memory, b.day, b.travel, b.starts, b.deletions, b.huge} {
 		jobs = append(jobs, part()...)
 	}
 	return jobs
