@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Kind says why a file of a checkpoint is private.
@@ -59,7 +60,11 @@ func PrivateOf(ctx context.Context, s *checkpoint.Service, there name.OID, commi
 		p.there = c.Tree
 	}
 	for _, commit := range commits {
-		if err := p.add(ctx, s, commit); err != nil && ctx.Err() != nil {
+		got, err := s.Store.Stored(ctx, commit)
+		if err == nil {
+			err = p.add(ctx, s, commit, got)
+		}
+		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -76,11 +81,7 @@ func (p *Private) mark(k Kind, path string) {
 	p.files[k][path] = true
 }
 
-func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
-	got, err := s.Store.Stored(ctx, commit)
-	if err != nil {
-		return err
-	}
+func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OID, got store.Stored) error {
 	p.addTalk(got.Record)
 	c, head, err := commitOf(ctx, s, commit)
 	if err != nil {

@@ -49,27 +49,23 @@ func TagRule(s *checkpoint.Service) func(context.Context, name.OID) (string, err
 }
 
 func untagged(ctx context.Context, s *checkpoint.Service, commit name.OID) (string, error) {
-	rec, err := s.Store.Record(ctx, commit)
-	if err != nil {
-		return "", err
-	}
-	if meant, said := record.Tagged.Of(rec.Extra); said && !meant {
-		return NotMeant, nil
-	}
-	return secrets(ctx, s, commit)
-}
-
-// secrets says what a checkpoint holds that no tag may send, or "".
-func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID) (string, error) {
-	if s.TagsPrivate() || s.Store.Private == nil {
-		return "", nil
-	}
 	got, err := s.Store.Stored(ctx, commit)
 	if err != nil {
 		return "", err
 	}
+	if meant, said := record.Tagged.Of(got.Record.Extra); said && !meant {
+		return NotMeant, nil
+	}
+	if s.TagsPrivate() || s.Store.Private == nil {
+		return "", nil
+	}
+	return secrets(ctx, s, commit, got)
+}
+
+// secrets says what a checkpoint holds that no tag may send, or "".
+func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got store.Stored) (string, error) {
 	private := &Private{}
-	if err := private.add(ctx, s, commit); err != nil {
+	if err := private.add(ctx, s, commit, got); err != nil {
 		return "", err
 	}
 	for k, said := range kinds {
@@ -248,6 +244,9 @@ type WrongTag struct {
 // WrongTags returns those of some tags that name a checkpoint of their session and that the rule would not
 // make because of what they hold. Any other tag is the user's. unknown counts those whose commits are not here.
 func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) (out []WrongTag, unknown int, err error) {
+	if s.TagsPrivate() || s.Store.Private == nil {
+		return nil, 0, nil
+	}
 	for _, r := range tags {
 		part, _, _ := strings.Cut(strings.TrimPrefix(string(r.Ref), name.TagRoot), "/")
 		session := name.Session(part)
@@ -266,7 +265,11 @@ func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) 
 		if err != nil || told.Session != session {
 			continue
 		}
-		why, err := secrets(ctx, s, r.OID)
+		var why string
+		got, err := s.Store.Stored(ctx, r.OID)
+		if err == nil {
+			why, err = secrets(ctx, s, r.OID, got)
+		}
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of the JSON that is parsed: nesting depth, and bytes of a document and of a definition.
@@ -38,8 +40,7 @@ func decodeAt(data []byte, limit int, offsets map[string]int) (any, error) {
 		}
 		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
-	d := decoder{json.NewDecoder(bytes.NewReader(data)), offsets}
-	d.UseNumber()
+	d := decoder{jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), offsets}
 	return d.value("", 0)
 }
 
@@ -51,10 +52,10 @@ type offsetError struct {
 
 func (e *offsetError) Error() string { return e.problem }
 
-// decoder builds the values of valid JSON token by token, because encoding/json alone silently
-// accepts duplicate keys, decodes every number to float64 and does not tell where a value stood.
+// decoder builds the values of valid JSON token by token, because no Unmarshal names the member that
+// occurs twice, tells integers from other numbers, and says where a value stood.
 type decoder struct {
-	*json.Decoder
+	*jsontext.Decoder
 	offsets map[string]int
 }
 
@@ -65,7 +66,7 @@ func (d decoder) fault(format string, args ...any) error {
 
 // value reads one value. path is only right if there are offsets.
 func (d decoder) value(path string, depth int) (any, error) {
-	token, err := d.Token()
+	token, err := d.ReadToken()
 	switch {
 	case err != nil:
 		return nil, err
@@ -74,26 +75,29 @@ func (d decoder) value(path string, depth int) (any, error) {
 	case d.offsets != nil:
 		d.offsets[path] = int(d.InputOffset())
 	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return d.object(path, depth)
-		}
+	switch token.Kind() {
+	case '{':
+		return d.object(path, depth)
+	case '[':
 		return d.list(path, depth)
-	case json.Number:
-		return decodeNumber(string(token)), nil
+	case '0':
+		return decodeNumber(token.String()), nil
+	case '"':
+		return token.String(), nil
+	case 'n':
+		return nil, nil
 	}
-	return token, nil
+	return token.Bool(), nil
 }
 
 func (d decoder) object(path string, depth int) (any, error) {
 	members := map[string]any{}
-	for d.More() {
-		token, err := d.Token()
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		key, _ := token.(string)
+		key := token.String()
 		if _, twice := members[key]; twice {
 			return nil, d.fault("member %q occurs twice", shorten(key, 80))
 		}
@@ -105,13 +109,13 @@ func (d decoder) object(path string, depth int) (any, error) {
 			return nil, err
 		}
 	}
-	_, err := d.Token() // the brace
+	_, err := d.ReadToken() // the brace
 	return members, err
 }
 
 func (d decoder) list(path string, depth int) (any, error) {
 	items := []any{}
-	for d.More() {
+	for d.PeekKind() != ']' {
 		child := ""
 		if d.offsets != nil {
 			child = at(path, len(items))
@@ -122,7 +126,7 @@ func (d decoder) list(path string, depth int) (any, error) {
 		}
 		items = append(items, item)
 	}
-	_, err := d.Token() // the bracket
+	_, err := d.ReadToken() // the bracket
 	return items, err
 }
 

@@ -2,8 +2,11 @@ package record
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -61,15 +64,15 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 
 // Seal sets the checksum of r and returns the bytes to store. r must not change afterwards.
 func Seal(r *Record, limits Limits) ([]byte, error) {
-	r.Checksum = ""
-	unsealed, err := r.Marshal(limits)
+	r.Checksum = "sha256:" + strings.Repeat("0", hex.EncodedLen(sha256.Size)) // as long as the one that takes its place
+	data, err := r.Marshal(limits)
 	if err != nil {
 		return nil, err
 	}
-	if r.Checksum, err = Checksum(unsealed); err != nil {
-		return nil, err
+	if r.Checksum, err = sum(data); err == nil {
+		copy(data[bytes.LastIndex(data, []byte("sha256:")):], r.Checksum)
 	}
-	return r.Marshal(limits)
+	return data, err
 }
 
 // escapeControls escapes characters that JSON allows in strings but a terminal may interpret: DEL,
