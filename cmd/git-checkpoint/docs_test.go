@@ -294,33 +294,30 @@ func TestSafetyNames(t *testing.T) {
 	}
 	tests, worlds := sources(t, filepath.Join("..", "..", "internal")), sources(t, filepath.Join("..", "..", "internal", "test", "torture"))
 	tests += sources(t, ".")
-	rules, ruled := 0, false // ruled: in a table of rules
-	for line := range strings.Lines(string(data)) {
-		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(line, -1) {
-			if !strings.Contains(tests, "func "+m[1]+"(") {
-				t.Errorf("there is no %s", m[1])
+	for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(string(data), -1) {
+		if !strings.Contains(tests, "func "+m[1]+"(") {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("`(\\w+(?:-\\w+)*\\.txtar)`").FindAllStringSubmatch(string(data), -1) {
+		if _, err := os.Stat(filepath.Join("..", "..", "testdata", "scripts", m[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	rules := 0
+	for _, heading := range []string{"Capture", "Rollback", "Secrets", "Repositories", "What is read"} {
+		list, _, _ := strings.Cut(section(t, string(data), heading), "\n### ")
+		for _, rule := range strings.Split(list, "\n- ")[1:] {
+			rule, _, _ = strings.Cut(rule, "\n\n")
+			named := regexp.MustCompile("\\(([^()]*)\\)\\s*$").FindStringSubmatch(strings.TrimSpace(rule))
+			if rules++; named == nil || !strings.Contains(named[1], "`") {
+				t.Errorf("no test: %s", rule)
+				continue
 			}
-		}
-		for _, m := range regexp.MustCompile("`(\\w+(?:-\\w+)*\\.txtar)`").FindAllStringSubmatch(line, -1) {
-			if _, err := os.Stat(filepath.Join("..", "..", "testdata", "scripts", m[1])); err != nil {
-				t.Error(err)
-			}
-		}
-		cells := strings.Split(line, "|")
-		head := strings.HasPrefix(line, "| rule |") || strings.HasPrefix(line, "| repository |")
-		if ruled = head || ruled && len(cells) > 1; !ruled || head || strings.Contains(line, "---") {
-			continue
-		}
-		named := strings.TrimSpace(cells[len(cells)-2])
-		if rules++; named == "" {
-			t.Errorf("no test: %s", line)
-		}
-		if len(cells) != 5 {
-			continue
-		}
-		for _, m := range regexp.MustCompile("`([a-z0-9-]+)`").FindAllStringSubmatch(named, -1) {
-			if !strings.Contains(worlds, `"`+m[1]+`"`) {
-				t.Errorf("torture has no world called %s", m[1])
+			for _, m := range regexp.MustCompile("`([a-z0-9-]+)`").FindAllStringSubmatch(named[1], -1) {
+				if !strings.Contains(worlds, `"`+m[1]+`"`) {
+					t.Errorf("torture has no world called %s", m[1])
+				}
 			}
 		}
 	}
