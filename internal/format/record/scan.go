@@ -7,6 +7,8 @@ package record
 import (
 	"bytes"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,4 +87,21 @@ func unquote(raw []byte) string {
 	}
 	text, _ := jsontext.AppendUnquote(nil, raw) // half of a surrogate pair becomes U+FFFD
 	return string(text)
+}
+
+// MemberAt returns the path of the member with the first value on a line of JSON or below, such as
+// state.build.key.
+func MemberAt(text []byte, line int) string {
+	values := jsontext.NewDecoder(bytes.NewReader(text), lenient()...)
+	for {
+		token, err := values.ReadToken()
+		if err != nil {
+			return "something"
+		}
+		in, tokens := values.StackIndex(values.StackDepth())
+		isName := in == '{' && tokens%2 == 1
+		if !isName && !strings.ContainsRune("{}[]", rune(token.Kind())) && 1+bytes.Count(text[:values.InputOffset()], []byte{'\n'}) >= line {
+			return strings.Join(slices.Collect(values.StackPointer().Tokens()), ".")
+		}
+	}
 }
