@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -68,13 +69,7 @@ type Report struct {
 
 // Stopped returns the findings that nobody allowed.
 func (r *Report) Stopped() []Found {
-	var out []Found
-	for _, f := range r.Found {
-		if f.Allowed == "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(r.Found), func(f Found) bool { return f.Allowed != "" })
 }
 
 // Limits in bytes.
@@ -226,25 +221,28 @@ func (sc *Scanner) report(r *Report, oid name.OID, path string, v guard.Result) 
 
 // File scans content that is not in the repository, such as a file that the user names.
 func (sc *Scanner) File(ctx context.Context, path string, in io.Reader) (*Report, error) {
-	r := &Report{}
-	// An external scanner gets the content through a file.
-	if sc.external != nil {
-		got, err := sc.external.scan(ctx, sc.rules, []content{{path, func(w io.Writer) error {
-			_, err := io.Copy(w, in)
-			return err
-		}}})
-		if err != nil {
-			return nil, err
-		}
-		sc.report(r, "", path, got[0])
-		return r, nil
-	}
-	result, err := sc.rules.Reader(in)
+	v, err := sc.read(ctx, path, in)
 	if err != nil {
 		return nil, err
 	}
-	sc.report(r, "", path, result)
+	r := &Report{}
+	sc.report(r, "", path, v)
 	return r, nil
+}
+
+// read returns what is in content that was seen at a path. An external scanner gets it through a file.
+func (sc *Scanner) read(ctx context.Context, path string, in io.Reader) (guard.Result, error) {
+	if sc.external == nil {
+		return sc.rules.Reader(in)
+	}
+	got, err := sc.external.scan(ctx, sc.rules, []content{{path, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	}}})
+	if err != nil {
+		return guard.Result{}, err
+	}
+	return got[0], nil
 }
 
 // stream scans a blob without holding it in memory.
@@ -270,3 +268,10 @@ func (sc *Scanner) Replace(content []byte, pick func(guard.Finding) (string, boo
 
 // Close saves the new verdicts.
 func (sc *Scanner) Close() error { return sc.verdicts.save() }
+
+// closeOrWarn saves them as far as it can: the others are computed again next time.
+func (sc *Scanner) closeOrWarn(s *checkpoint.Service) {
+	if err := sc.Close(); err != nil {
+		s.Warn(err.Error())
+	}
+}

@@ -1,7 +1,6 @@
 package clearance
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,17 +34,12 @@ func ReadExpunged(repo *git.Repo) (*Expunged, error) {
 		path:    filepath.Join(repo.CommonDir, "checkpoint", "expunged"),
 		Objects: map[name.OID]bool{}, Checkpoints: map[name.Session]map[name.ID]bool{}, Anew: map[name.Session]name.Session{},
 	}
-	f, err := os.Open(x.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return x, nil
-	}
-	if err != nil {
+	data, err := os.ReadFile(x.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read what was expunged: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 2 && fields[0] == "object":
 			x.Objects[name.OID(fields[1])] = true
@@ -55,7 +49,7 @@ func ReadExpunged(repo *git.Repo) (*Expunged, error) {
 			x.Anew[name.Session(fields[1])] = name.Session(fields[2])
 		}
 	}
-	return x, lines.Err()
+	return x, nil
 }
 
 func (x *Expunged) checkpoint(session name.Session, id name.ID) {

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 )
@@ -82,10 +83,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if err == nil {
 		err = scanner.outside(ctx, report, what.Outside)
 	}
-	if closeErr := scanner.Close(); closeErr != nil {
-		// The verdicts are computed again next time.
-		s.Warn(closeErr.Error())
-	}
+	scanner.closeOrWarn(s)
 	if err != nil {
 		return refusedByScanner(err, "nothing was sent")
 	}
@@ -112,7 +110,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 // stop returns the refusal: what was found, in which checkpoint, and what the user can do.
 func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, byPlace)
-	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", countSecrets(len(stopped)), what.To)
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", render.Count(len(stopped), "secret", "secrets"), what.To)
 	var kept []Found
 	var committed []string
 	for _, f := range firstFew(stopped) {

@@ -46,7 +46,7 @@ type Answer struct {
 }
 
 // ListRequest holds the options of `guard`.
-type ListRequest struct { // one checkpoint; empty: every checkpoint of the session, or of all sessions
+type ListRequest struct {
 	Ref     string // empty: every checkpoint of the session, or of all
 	Session string
 	All     bool // all sessions
@@ -83,9 +83,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 			err = scanner.outside(ctx, report, named)
 		}
 	}
-	if closeErr := scanner.Close(); closeErr != nil {
-		s.Warn(closeErr.Error()) // the verdicts are computed again next time
-	}
+	scanner.closeOrWarn(s)
 	if err != nil {
 		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
@@ -224,9 +222,7 @@ func Staged(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err := scanner.scanObjects(ctx, report, objects, math.MaxInt64); err != nil {
 		return nil, refusedByScanner(err, "it is unknown what is staged")
 	}
-	if err := scanner.Close(); err != nil {
-		s.Warn(err.Error()) // the verdicts are computed again next time
-	}
+	scanner.closeOrWarn(s)
 	return listed(report), nil
 }
 
@@ -271,28 +267,25 @@ func Files(ctx context.Context, s *checkpoint.Service, files []string, in io.Rea
 
 // checkFile scans one regular file, or what in gives.
 func checkFile(ctx context.Context, scanner *Scanner, file string, in io.Reader) (*Report, error) {
-	if file == "-" && in != nil {
-		report, err := scanner.File(ctx, file, in)
-		if err != nil {
-			return nil, refusedByScanner(err, "it is unknown what is in the standard input")
+	what := "the standard input"
+	if file != "-" || in == nil {
+		info, err := os.Stat(file)
+		if err == nil && !info.Mode().IsRegular() {
+			return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)
 		}
-		return report, nil
+		if err != nil {
+			return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		what, in = file, f
 	}
-	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, checkpoint.Usage("name regular files", "%q is not a regular file", file)
-	}
+	report, err := scanner.File(ctx, filepath.ToSlash(file), in)
 	if err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	report, err := scanner.File(ctx, filepath.ToSlash(file), f)
-	if err != nil {
-		return nil, refusedByScanner(err, "it is unknown what is in "+file)
+		return nil, refusedByScanner(err, "it is unknown what is in "+what)
 	}
 	return report, nil
 }

@@ -2,7 +2,6 @@ package clearance
 
 import (
 	"context"
-	"io"
 	"os"
 	"slices"
 
@@ -44,18 +43,7 @@ func (sc *Scanner) scanFile(ctx context.Context, n lfs.Named, file string) (v gu
 		return v, err
 	}
 	defer in.Close() //nolint:errcheck // read only
-	if sc.external != nil {
-		copied := func(w io.Writer) error {
-			_, err := io.Copy(w, in)
-			return err
-		}
-		got, err := sc.external.scan(ctx, sc.rules, []content{{n.Path, copied}})
-		if err != nil {
-			return v, err
-		}
-		return got[0], nil
-	}
-	v, err = sc.rules.Reader(in)
+	v, err = sc.read(ctx, n.Path, in)
 	if v.Binary && n.Size > binaryMax {
 		v.Gap = "it is a large binary file"
 	}

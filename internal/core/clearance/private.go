@@ -3,7 +3,6 @@ package clearance
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,10 +30,10 @@ const (
 
 // kinds has the words for each Kind: for one file, for several, and for a tag that would hold some.
 var kinds = [...]struct{ one, many, held, mark string }{
-	Untracked: {"1 untracked file", "%d untracked files", "untracked files", ""},
-	Ignored:   {"1 ignored file", "%d ignored files", "ignored files", " (ignored)"},
-	Filtered:  {"1 file with content that a filter withholds", "%d files with content that a filter withholds", "content that a filter withholds", " (a filter withholds a part)"},
-	Hidden:    {"1 file with changes hidden from git", "%d files with changes hidden from git", "changes hidden from git", " (skip-worktree or assume-unchanged)"},
+	Untracked: {"untracked file", "untracked files", "untracked files", ""},
+	Ignored:   {"ignored file", "ignored files", "ignored files", " (ignored)"},
+	Filtered:  {"file with content that a filter withholds", "files with content that a filter withholds", "content that a filter withholds", " (a filter withholds a part)"},
+	Hidden:    {"file with changes hidden from git", "files with changes hidden from git", "changes hidden from git", " (skip-worktree or assume-unchanged)"},
 }
 
 // Private is what checkpoints hold that a commit of the same worktree would not: files, and what was
@@ -240,18 +239,15 @@ func (p *Private) Any() bool { return len(p.keys()) > 0 }
 func (p *Private) count() string {
 	var parts []string
 	add := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			parts = append(parts, one)
-		case n > 1:
-			parts = append(parts, fmt.Sprintf(many, n))
+		if n > 0 {
+			parts = append(parts, render.Count(n, one, many))
 		}
 	}
 	for k, said := range kinds {
 		add(len(p.files[k]), said.one, said.many)
 	}
-	add(p.Prompts, "1 prompt to a coding agent", "%d messages with prompts to coding agents")
-	add(p.Transcripts, "1 transcript", "%d transcripts")
+	add(p.Prompts, "prompt to a coding agent", "messages with prompts to coding agents")
+	add(p.Transcripts, "transcript", "transcripts")
 	last := len(parts) - 1
 	if last < 1 {
 		return strings.Join(parts, "")

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git/gitconfig"
 )
 
@@ -129,7 +130,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	if len(stopped) == 0 {
 		return nil
 	}
-	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would get into the checkpoint, and checkpoint.guard is block", countSecrets(len(stopped)))
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would get into the checkpoint, and checkpoint.guard is block", render.Count(len(stopped), "secret", "secrets"))
 	for _, f := range firstFew(stopped) {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", placeOf(f), whatIs(f.Rule), f.Rule))
 	}
@@ -156,9 +157,7 @@ func (w *Watch) Say() {
 		}
 		w.s.Warn(said)
 	}
-	if err := w.scanner.Close(); err != nil {
-		w.s.Warn(err.Error())
-	}
+	w.scanner.closeOrWarn(w.s)
 }
 
 // refusedByScanner returns the error for a scanner that failed. What it did not scan may
@@ -172,13 +171,6 @@ func refusedByScanner(err error, so string) error {
 
 // firstFew bounds the list in a message.
 func firstFew(found []Found) []Found { return found[:min(len(found), 10)] }
-
-func countSecrets(n int) string {
-	if n == 1 {
-		return "1 secret"
-	}
-	return fmt.Sprintf("%d secrets", n)
-}
 
 // placeOf returns path:line, which editors and terminals recognise.
 func placeOf(f Found) string {

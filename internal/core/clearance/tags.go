@@ -221,9 +221,7 @@ func marked(ctx context.Context, s *checkpoint.Service, scanner *Scanner, object
 	if len(report.Found)+len(report.Gaps) == 0 {
 		scanner.verdicts.isFirst(clean)
 	}
-	if err := scanner.Close(); err != nil {
-		s.Warn(err.Error()) // it is scanned again next time
-	}
+	scanner.closeOrWarn(s)
 	switch {
 	case len(report.Stopped()) > 0:
 		return holdsSecret, nil

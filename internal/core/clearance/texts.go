@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 )
 
 // Texts is the gate for what leaves as text and not as objects, such as a report. It replaces what it finds
@@ -55,7 +56,7 @@ func PageMayLeave(ctx context.Context, s *checkpoint.Service, to, page string, s
 	if len(stopped) == 0 {
 		return nil
 	}
-	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was written", countSecrets(len(stopped)), to)
+	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was written", render.Count(len(stopped), "secret", "secrets"), to)
 	for _, f := range firstFew(stopped) {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("line %d of the page looks like %s (%s)", f.Line, whatIs(f.Rule), f.Rule),
 			"if it is not a secret, or may leave this machine: git checkpoint guard allow "+f.Fingerprint+" --reason TEXT")
