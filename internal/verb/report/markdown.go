@@ -38,12 +38,8 @@ func (a *Answer) Markdown() string {
 	}
 	if len(a.Says) > 0 {
 		tail += "Others say, and nothing proves it:\n\n"
-		for i, s := range a.Says {
-			if i == mostPaths {
-				tail += fmt.Sprintf("- … and %d more\n", len(a.Says)-i)
-				break
-			}
-			tail += "- " + code(s.words()) + "\n"
+		for _, line := range render.First(a.Says, mostPaths, "… and %d more", func(s Saying) string { return code(s.words()) }) {
+			tail += "- " + line + "\n"
 		}
 		tail += "\n"
 	}
@@ -122,12 +118,8 @@ func (s Step) markdown(n int) string {
 	if text := strings.TrimSpace(s.Prompt + "\n\n" + s.Message); text != "" {
 		b.WriteString(fenced(text))
 	}
-	for i, path := range s.Files {
-		if i == mostPaths {
-			fmt.Fprintf(&b, "- … and %d more files\n", len(s.Files)-i)
-			break
-		}
-		fmt.Fprintf(&b, "- %s\n", code(path))
+	for _, line := range render.First(s.Files, mostPaths, "… and %d more files", code) {
+		b.WriteString("- " + line + "\n")
 	}
 	if s.Usage != nil {
 		fmt.Fprintf(&b, "\nTokens: %s\n", s.Usage.Words())
@@ -147,17 +139,7 @@ func paths(title string, all []string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary>%s: %d files</summary>\n\n", title, len(all))
-	for i, path := range all {
-		if i == mostPaths {
-			fmt.Fprintf(&b, "- … and %d more\n", len(all)-i)
-			break
-		}
-		fmt.Fprintf(&b, "- %s\n", code(path))
-	}
-	b.WriteString("\n</details>\n\n")
-	return b.String()
+	return fmt.Sprintf("<details><summary>%s: %d files</summary>\n\n- %s\n\n</details>\n\n", title, len(all), strings.Join(render.First(all, mostPaths, "… and %d more", code), "\n- "))
 }
 
 // inHTML escapes text for a line of HTML.
