@@ -80,7 +80,7 @@ func outside() map[string][]string {
 		"golang.org/x/term":                {"internal/ui/term"},
 		"github.com/alecthomas/kong":       {"internal/ui/cli", "internal/ui/cli/usage", "internal/test/bench/empty"},
 		"github.com/expr-lang/":            {"internal/core/workflow"},
-		"github.com/go-json-experiment/":   {"internal/format/record", "internal/core/workflow"},
+		"github.com/go-json-experiment/":   {"internal/format/record", "internal/format/render", "internal/core/workflow"},
 		"github.com/google/jsonschema-go/": {"internal/core/workflow"},
 		"go.yaml.in/yaml/":                 {"internal/verb/interop"},
 		"github.com/tailscale/hujson":      {"internal/core/agent"},

@@ -12,7 +12,6 @@
 package answer
 
 import (
-	"encoding/json"
 	"io"
 	"reflect"
 	"strconv"
@@ -247,33 +246,5 @@ func jsonLines(w io.Writer, v reflect.Value) error {
 	case reflect.Struct:
 		v = v.Addr()
 	}
-	fill(v)
 	return render.JSON(w, v.Interface())
-}
-
-// fill makes every list in v that is nil an empty one: in JSON it is [], never null, so that scripts
-// need not handle both. A value that writes its own JSON is left alone.
-func fill(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if _, own := v.Interface().(json.Marshaler); !own && !v.IsNil() {
-			fill(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if field := v.Field(i); field.CanSet() {
-				fill(field)
-			}
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 { // a json.RawMessage
-			return
-		}
-		if v.IsNil() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		}
-		for i := range v.Len() {
-			fill(v.Index(i))
-		}
-	}
 }

@@ -1,25 +1,26 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // JSON writes v as JSON on one line. Called for each item of a list, it writes JSON lines. The
 // characters < > & are not escaped. Characters that a terminal would act on are written as \u
-// escapes, which have the same meaning.
+// escapes, which have the same meaning. A list that is nil is [], never null, so that scripts need not
+// handle both.
 func JSON(w io.Writer, v any) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	line, err := jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsonv2.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))
+	if err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
-	_, err := w.Write(TameJSON(line.Bytes()))
+	_, err = w.Write(TameJSON(append(line, '\n')))
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 func TestJSON(t *testing.T) {
 	var b strings.Builder
 	for _, v := range []any{
-		map[string]any{"path": "a<b>&c", "n": json.Number("1e400")},
+		map[string]any{"path": "a<b>&c", "n": json.RawMessage("1e400")},
 		json.RawMessage("{\"digits\": 9007199254740993,\n \"x\": \"\x7f\u009b\u202e\xff\U000e0041é\"}"),
 		[]string{"\x1b[2J", "\u2028", "line\nbreak"},
 	} {
