@@ -83,34 +83,28 @@ func (w *repairs) takeRewritten(ctx context.Context, v *proof.Verdict) bool {
 // named reports whether the user named a checkpoint or a session, and can be asked about it.
 func (r *rebuilding) named() bool { return (r.only != "" || r.req.Session != "") && r.req.Agree != nil }
 
-// differs compares a rewritten checkpoint with what its message, its record and the journal say.
+// differs compares a rewritten checkpoint with what its message, its record and the journal say, in the way of a
+// validation. What git derives, or the rewrite took away with the history, is no difference.
 func (r *rebuilding) differs(ctx context.Context, v *proof.Verdict, to name.OID) Rewritten {
 	d := Rewritten{Checkpoint: v.ID, Label: v.Label, Session: r.session, Commit: v.Entry.Event().Commit, Rewritten: to, Differs: []string{}}
 	say := func(format string, args ...any) { d.Differs = append(d.Differs, fmt.Sprintf(format, args...)) }
-	c, err := r.s.Repo.Commits.Read(ctx, string(to))
+	err := r.p.Judge(ctx, proof.Given(proof.Subject{ID: v.ID, Ref: to}), nil, func(got proof.Verdict) error {
+		for _, f := range got.Findings {
+			if f.Kind == proof.TrailerMismatch || !proof.Restorable([]checkpoint.Finding{f}) {
+				say("%s", f.Message)
+			}
+		}
+		if got.Record == nil {
+			return nil
+		}
+		if got.Record.Checksum != v.Entry.Event().Record {
+			say("its record is not the one that the journal names")
+		}
+		r.differingFiles(ctx, got.Record, got.Parts.Commit.Tree, say)
+		return nil
+	})
 	if err != nil {
 		say("it cannot be read: %v", err)
-		return d
-	}
-	rec, err := r.s.Store.Record(ctx, to)
-	if rec == nil {
-		say("its record cannot be read: %v", err)
-		return d
-	}
-	if rec.Checksum != v.Entry.Event().Record || err != nil {
-		say("its record is not the one that the journal names")
-	}
-	if told, err := record.ParseMessage(c.Message); err == nil {
-		for _, member := range record.Agree(rec, told) {
-			say("its message and its record disagree about %s", member)
-		}
-	}
-	if rec.Snapshot.Tree != c.Tree {
-		say("its record names the files %s, and it has %s", orNone(rec.Snapshot.Tree), c.Tree.Short())
-	}
-	r.differingFiles(ctx, rec, c.Tree, say)
-	if head := c.MadeOn(); rec.Git.Head != head {
-		say("its record was made at HEAD %s, and it is at %s", orNone(rec.Git.Head), orNone(head))
 	}
 	return d
 }
@@ -139,14 +133,6 @@ func (r *rebuilding) differingFiles(ctx context.Context, rec *record.Record, tre
 	if more := len(paths) - mostNamed; more > 0 {
 		say("so are %d more", more)
 	}
-}
-
-// orNone returns the short id, or "none".
-func orNone(oid name.OID) string {
-	if oid == "" {
-		return "none"
-	}
-	return oid.Short()
 }
 
 // adoptRewritten makes checkpoints of the rewritten commits, and frees the tags that were rewritten
