@@ -2,9 +2,7 @@ package repair
 
 import (
 	"context"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -75,14 +74,16 @@ func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
 	if err != nil {
 		return err
 	}
-	// os.Root keeps a symbolic link in the worktree from leading to a file outside of it.
-	root, err := os.OpenRoot(w.s.Repo.WorkTree)
+	files, err := worktree.Open(w.s.Repo.WorkTree, nil)
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // only read from
+	defer files.Close()
 	for _, path := range paths {
-		data, err := readUpTo(root, path, maxRescued)
+		if info, err := files.Lstat(path); err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > maxRescued {
+			continue
+		}
+		data, _, err := files.ReadWhole(path)
 		// Hash the raw bytes. A file whose content git converts has another id, and is not found.
 		oid := git.HashObject(w.s.Repo.Format, "blob", data)
 		f, wanted := lost[oid]
@@ -119,21 +120,4 @@ func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID
 		}
 	}
 	return paths, nil
-}
-
-// readUpTo reads a regular file below root. A larger file, a link or a device is an error.
-func readUpTo(root *os.Root, path string, most int64) ([]byte, error) {
-	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, os.ErrInvalid
-	}
-	f, err := root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	return io.ReadAll(io.LimitReader(f, most))
 }
