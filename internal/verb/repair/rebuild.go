@@ -207,9 +207,7 @@ func (r *rebuilding) open(ctx context.Context) (err error) {
 func (r *rebuilding) derived(ctx context.Context) error {
 	w := &repairs{rebuilding: r}
 	r.readArchive(ctx)
-	if err := w.tell(); err != nil {
-		return err
-	}
+	w.tell()
 	err := r.p.Judge(ctx, r.subjects(), nil, func(v proof.Verdict) error { return w.planRepair(ctx, v) })
 	if err != nil {
 		return err

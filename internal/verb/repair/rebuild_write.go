@@ -29,7 +29,7 @@ type repairs struct {
 	create  []store.NewCheckpoint // checkpoints made beside broken ones
 	verify  []name.OID            // their objects
 	stood   []journal.Event       // their events
-	about   []journal.Event       // rebuild events that only report a repair
+	about   []journal.Event       // the rebuild event that only reports repairs
 	told    []telling             // for the one event that reports all
 	unsure  []Rewritten           // to be asked about before they are adopted
 }
@@ -107,9 +107,9 @@ func (w *repairs) planRepair(ctx context.Context, v proof.Verdict) error {
 	return nil
 }
 
-// tellTogether prepares one event for all checkpoints for which something was regenerated. If the
-// notes ref was lost, this is every checkpoint, and an event for each would flood the journal.
-func (w *repairs) tellTogether() error {
+// report prepares one event for all that was regenerated. If the notes ref was lost, that is of every
+// checkpoint, and an event for each would flood the journal.
+func (w *repairs) report() (err error) {
 	if len(w.told) == 0 {
 		return nil
 	}
@@ -121,14 +121,9 @@ func (w *repairs) tellTogether() error {
 	if more := len(w.told) - maxTold; more > 0 {
 		reason += fmt.Sprintf("; of %d more", more)
 	}
-	return w.report(first.id, first.label, reason)
-}
-
-// report prepares a rebuild event that only says what was repaired.
-func (w *repairs) report(id name.ID, label, reason string) error {
 	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
-	e.Checkpoint, e.Label, e.Reason = id, label, reason
-	w.about = append(w.about, e)
+	e.Checkpoint, e.Label, e.Reason = first.id, first.label, reason
+	w.about = []journal.Event{e}
 	return err
 }
 
@@ -202,28 +197,27 @@ func (w *repairs) adopt(v proof.Verdict) error {
 	return nil
 }
 
-// tell prepares an event that says what was done to the journal itself. An event must name a
-// checkpoint: it names the current one, or else the last.
-func (w *repairs) tell() error {
+// tell notes what was done to the journal itself. An event must name a checkpoint, even if it is about the journal:
+// it names the current one, or else the last.
+func (w *repairs) tell() {
 	l := w.lines[""]
 	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || w.p.State.Len() == 0 {
-		return nil
+		return
 	}
-	// A rebuild event has to name a checkpoint, even if it is about the journal.
 	about := w.p.State.NewestEntry()
 	if about == nil {
 		about = w.p.State.At(w.p.State.Len() - 1)
 	}
-	reason := "journal"
+	what := "journal"
 	if len(l.Missing) > 0 {
-		reason += ", without " + strings.Join(l.Missing, ", ")
+		what += ", without " + strings.Join(l.Missing, ", ")
 	}
-	return w.report(about.Checkpoint, about.Label, reason)
+	w.told = append(w.told, telling{about.Checkpoint, about.Label, what})
 }
 
 // write carries the repairs out: refs first, then one transaction with the rest.
 func (w *repairs) write(ctx context.Context) error {
-	if err := w.tellTogether(); err != nil {
+	if err := w.report(); err != nil {
 		return err
 	}
 	for _, f := range w.p.Findings {
