@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,69 +252,66 @@ func byPath(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) }
 // parts rewrites what is beside the record: outputs, index, conflicts, exact bytes,
 // imported files.
 func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
-	entries, err := r.plan.s.Repo.Trees.Read(ctx, o.record.Tree)
+	var staged, others []place
+	for _, p := range o.parts {
+		if rest, inside := strings.CutPrefix(p.path, store.IndexPath+"/"); inside {
+			staged = append(staged, place{rest, p.entry})
+		} else if p.path != store.RecordPath {
+			others = append(others, p)
+		}
+	}
+	tree, _, err := r.plan.without(ctx, o.record.Tree, others, nothing)
 	if err != nil {
 		return err
 	}
-	rec := d.Record
+	entries, err := r.plan.s.Repo.Trees.Read(ctx, tree)
+	if err != nil {
+		return err
+	}
+	d.Outputs, d.Import, d.Raw = map[string]name.OID{}, map[string]name.OID{}, map[string]name.OID{}
+	files := map[string]map[string]name.OID{store.OutputsPath: d.Outputs, store.ImportPath: d.Import, store.RawPath: d.Raw}
 	for _, e := range entries {
-		// Select the places in this directory, relative to it.
-		var in []place
-		for _, p := range o.parts {
-			if rest, inside := strings.CutPrefix(p.path, e.Name+"/"); inside {
-				in = append(in, place{rest, p.entry})
-			}
-		}
 		switch e.Name {
-		case "index":
-			err = r.index(ctx, e.OID, in, d)
-		case "index-flags":
+		case store.IndexPath:
+			err = r.index(ctx, e.OID, staged, d)
+		case store.FlagsPath:
 			d.Flags = e.OID
-		case "outputs":
-			d.Outputs, err = r.beside(ctx, e.OID, in)
-			if err == nil {
-				err = r.outputs(ctx, rec, d.Outputs)
-			}
-		case "import":
-			d.Import, err = r.beside(ctx, e.OID, in)
-			imported(rec, in, r.plan.clean)
-		case "raw":
-			d.Raw, err = r.exact(ctx, o, e.OID, in)
-			rec.Snapshot.Raw = slices.DeleteFunc(rec.Snapshot.Raw, func(p record.Path) bool { return d.Raw[string(p)] == "" })
-		case "conflicts":
-			err = r.conflicts(ctx, e.OID, in, d)
+		case store.OutputsPath, store.ImportPath, store.RawPath, store.ConflictsPath:
+			err = r.plan.s.Repo.Trees.Walk(ctx, e.OID, func(file string, in git.Entry) (err error) {
+				if to := files[e.Name]; to != nil {
+					to[file] = in.OID
+					return nil
+				}
+				c := store.Conflict{Entry: in}
+				stage := ""
+				stage, c.Path, _ = strings.Cut(file, "/")
+				c.Stage, err = strconv.Atoi(stage)
+				d.Conflicts = append(d.Conflicts, c)
+				return err
+			})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	r.follow(o, d)
+	return r.outputs(ctx, d.Record, d.Outputs)
 }
 
-// beside returns the files of a directory in the record commit, without the goal.
-func (r *rewriting) beside(ctx context.Context, tree name.OID, in []place) (map[string]name.OID, error) {
-	clean, _, err := r.plan.without(ctx, tree, in, nothing)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]name.OID{}
-	err = r.plan.s.Repo.Trees.Walk(ctx, clean, func(file string, e git.Entry) error {
-		all[file] = e.OID
-		return nil
-	})
-	return all, err
-}
-
-// exact returns the exact bytes of files. Those of a file that was rewritten or removed no
-// longer belong to it, unless they were rewritten as well.
-func (r *rewriting) exact(ctx context.Context, o *old, tree name.OID, in []place) (map[string]name.OID, error) {
-	all, err := r.beside(ctx, tree, in)
+// follow makes the record follow what is beside it. Exact bytes of a file that was rewritten or removed no
+// longer belong to it, unless they were rewritten as well. A path without conflicts is no longer unmerged.
+func (r *rewriting) follow(o *old, d *store.Draft) {
 	for _, p := range o.files {
-		if !slices.ContainsFunc(in, func(q place) bool { return q.path == p.path }) || r.plan.clean[p.entry.OID] == "" {
-			delete(all, p.path)
+		if !slices.ContainsFunc(o.parts, func(q place) bool { return q.path == store.RawPath+"/"+p.path }) || r.plan.clean[p.entry.OID] == "" {
+			delete(d.Raw, p.path)
 		}
 	}
-	return all, err
+	rec := d.Record
+	rec.Snapshot.Raw = slices.DeleteFunc(rec.Snapshot.Raw, func(p record.Path) bool { return d.Raw[string(p)] == "" })
+	rec.Git.Unmerged = slices.DeleteFunc(rec.Git.Unmerged, func(p record.Path) bool {
+		return !slices.ContainsFunc(d.Conflicts, func(c store.Conflict) bool { return c.Path == string(p) })
+	})
+	imported(rec, d.Import)
 }
 
 // index rewrites what was staged. A removed file gets the version of HEAD, because without
@@ -363,26 +359,6 @@ func (r *rewriting) staged(ctx context.Context, d *store.Draft, head name.OID) e
 	return nil
 }
 
-// conflicts rewrites the unmerged entries. A path without any is no longer unmerged.
-func (r *rewriting) conflicts(ctx context.Context, tree name.OID, in []place, d *store.Draft) error {
-	clean, _, err := r.plan.without(ctx, tree, in, nothing)
-	if err != nil {
-		return err
-	}
-	left := map[record.Path]bool{}
-	err = r.plan.s.Repo.Trees.Walk(ctx, clean, func(file string, e git.Entry) error {
-		stage, rest, _ := strings.Cut(file, "/")
-		n, err := strconv.Atoi(stage)
-		if err == nil {
-			left[record.Path(rest)] = true
-			d.Conflicts = append(d.Conflicts, store.Conflict{Stage: n, Path: rest, Entry: e})
-		}
-		return err
-	})
-	d.Record.Git.Unmerged = slices.DeleteFunc(d.Record.Git.Unmerged, func(p record.Path) bool { return !left[p] })
-	return err
-}
-
 // outputs updates the sizes and ids of outputs in the record, and removes those that are
 // gone.
 func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[string]name.OID) error {
@@ -407,15 +383,15 @@ func (r *rewriting) outputs(ctx context.Context, rec *record.Record, kept map[st
 }
 
 // imported updates the ids of imported files in the record.
-func imported(rec *record.Record, in []place, clean map[name.OID]name.OID) {
+func imported(rec *record.Record, kept map[string]name.OID) {
 	var member map[string]json.RawMessage
 	var files map[string]name.OID
 	if json.Unmarshal(rec.Extra[string(checkpoint.ImportedMember)], &member) != nil || json.Unmarshal(member["files"], &files) != nil {
 		return
 	}
-	for _, p := range in {
-		if files[path.Clean(p.path)] = clean[p.entry.OID]; clean[p.entry.OID] == "" {
-			delete(files, p.path)
+	for file := range files {
+		if files[file] = kept[file]; kept[file] == "" {
+			delete(files, file)
 		}
 	}
 	member["files"], _ = json.Marshal(files)                               //nolint:errcheck // names and ids never fail
