@@ -6,7 +6,10 @@ package journal
 
 import (
 	"errors"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -60,55 +63,22 @@ func unquote(s string) (string, error) {
 		}
 		return s, nil
 	}
-	if len(s) < 2 || !strings.HasSuffix(s, `"`) {
-		return "", errors.New("a quoted value does not end")
+	if !quoted().MatchString(s) {
+		return "", errors.New("a quoted value does not end, or has an unescaped quote or an unknown escape")
 	}
-	s = s[1 : len(s)-1]
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '"' {
-			return "", errors.New("a quoted value has an unescaped quote")
-		}
-		if c != '\\' {
-			b = append(b, c)
-			continue
-		}
-		c, size, err := unescape(s[i+1:])
-		if err != nil {
-			return "", err
-		}
-		b = append(b, c)
-		i += size
-	}
-	return string(b), nil
+	return escape().ReplaceAllStringFunc(s[1:len(s)-1], func(e string) string {
+		text, _ := strconv.Unquote(`"` + e + `"`) //nolint:errcheck // Go has these escapes, too
+		return text
+	}), nil
 }
 
-// unescape reads the escape sequence that follows a backslash. It returns the byte that it stands
-// for and the length of the sequence without the backslash. Hex digits must be in lower case.
-func unescape(s string) (c byte, size int, err error) {
-	if s == "" {
-		return 0, 0, errors.New("a quoted value ends in a backslash")
-	}
-	switch s[0] {
-	case '"', '\\':
-		return s[0], 1, nil
-	case 'n':
-		return '\n', 1, nil
-	case 't':
-		return '\t', 1, nil
-	case 'r':
-		return '\r', 1, nil
-	case 'x':
-		if len(s) >= 3 {
-			hi, lo := strings.IndexByte(hexDigits, s[1]), strings.IndexByte(hexDigits, s[2])
-			if hi >= 0 && lo >= 0 {
-				return byte(hi<<4 | lo), 3, nil
-			}
-		}
-	}
-	return 0, 0, errors.New("a quoted value has an unknown escape")
-}
+var (
+	escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(anEscape) })
+	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"(?:[^"\\]|` + anEscape + `)*"$`) })
+)
+
+// anEscape matches an escape sequence. Hex digits must be in lower case.
+const anEscape = `\\(?:["\\ntr]|x[0-9a-f]{2})`
 
 // isPlain reports whether v needs no quotes. Leading and trailing spaces need them because git and
 // editors strip them, and an empty value because it would look like a missing one.
