@@ -82,7 +82,7 @@ func (l *Log) Fold() *State {
 	s.collectFacts()
 	s.name()
 	s.fold.compile()
-	now := s.fold.replay(nil)
+	now := s.fold.replay()
 	s.applyTombstones()
 	s.markCheckpoints(now)
 	return s

@@ -297,7 +297,7 @@ func (s *State) OnLine(e *Entry) []bool {
 // back with what is before it. Where the worktree stands nowhere, it leaves only what no worktree made: imported
 // checkpoints.
 func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
-	now, back := f.replay(nil), f.line(make([]bool, len(f.first)), chosen)
+	now, back := f.replay(), f.line(make([]bool, len(f.first)), chosen)
 	here := f.here()
 	if f.standing == none {
 		for i := range here {

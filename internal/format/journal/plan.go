@@ -120,7 +120,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 		out[target], back[target] = false, true
 	}
 	f.spare(out, target)
-	now := f.replay(nil)
+	now := f.replay()
 	p := Plan{Undoes: v, From: s.Place, Target: from, Safety: s.StandIn(v.Safety)}
 	for i := range f.first {
 		x := int32(i)

@@ -127,15 +127,10 @@ func (n *liveness) present(dead func(x int32) bool) int32 {
 	return newest
 }
 
-// replay applies the events in order and returns the state after the last one. If only is not nil,
-// it applies only the events at positions for which that is true.
-func (f *fold) replay(only func(at int32) bool) liveness {
+// replay applies the events in order and returns the state after the last one.
+func (f *fold) replay() liveness {
 	n := f.nothing()
-	f.each(func(at, created int32, s *step) {
-		if only == nil || only(at) {
-			n.apply(created, s)
-		}
-	})
+	f.each(func(_, created int32, s *step) { n.apply(created, s) })
 	return n
 }
 

@@ -69,8 +69,7 @@ type Entry struct {
 	Checkpoint name.ID
 	Label      string
 	Standing
-	LastNamed *Event     // the last event that names it, if that is not the first one
-	Tombstone *Tombstone // nil unless Dead
+	LastNamed *Event // the last event that names it, if that is not the first one
 
 	fold *fold
 	at   int32                 // position of the event that introduces it
@@ -151,10 +150,6 @@ func (s *State) Read(i int) *Entry {
 	c.Checkpoint, c.Label = s.fold.id(int32(i)), s.text(i, textLabel)
 	if all := f.again[int32(i)]; all != nil {
 		c.LastNamed = f.event(all[len(all)-1])
-	}
-	if c.Dead {
-		t := s.Tombstones[c.Checkpoint]
-		c.Tombstone = &t
 	}
 	return c
 }
