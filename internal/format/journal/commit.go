@@ -90,12 +90,12 @@ type stamp struct {
 func parseStamp(s string) (stamp, error) {
 	i := strings.LastIndexByte(s, '>')
 	if i < 0 {
-		return stamp{}, fmt.Errorf("not an identity with a date: %q", clip(s))
+		return stamp{}, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
 	}
 	seconds, zone, _ := strings.Cut(strings.TrimPrefix(s[i+1:], " "), " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil || n < 0 || len(seconds) > 12 || !isZone(zone) {
-		return stamp{}, fmt.Errorf("not an identity with a date: %q", clip(s))
+		return stamp{}, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
 	}
 	return stamp{identity: s[:i+1], seconds: n}, nil
 }

@@ -51,7 +51,7 @@ func (e Event) Message() string {
 // checks Actor, which must be a valid git identity.
 func (e Event) Check() error {
 	if !isIdentity(e.Actor) {
-		return fmt.Errorf("check %s event: %q is not \"Name <email>\"", e.Kind, clip(e.Actor))
+		return fmt.Errorf("check %s event: %q is not \"Name <email>\"", e.Kind, name.Clip(e.Actor, name.Said))
 	}
 	// Comparing messages and not events ignores differences without meaning, such as nil and an
 	// empty list. Message leaves out extra trailers that mayCarry rejects; only the lengths reveal

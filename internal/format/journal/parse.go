@@ -118,7 +118,7 @@ func (e *Event) setAll(lines string) error {
 		line, lines, _ = strings.Cut(lines, "\n")
 		key, raw, ok := strings.Cut(line, ": ")
 		if !ok || !isKey(key) {
-			return fmt.Errorf("not a trailer: %q", clip(line))
+			return fmt.Errorf("not a trailer: %q", name.Clip(line, name.Said))
 		}
 		value, err := unquote(raw)
 		if err != nil {
@@ -166,7 +166,7 @@ func (e *Event) set(fields *[textCount]text, key, value string) (unknown bool, e
 		return false, e.setStep(value)
 	case keyMilestone:
 		if value != "true" || e.Milestone {
-			return false, fmt.Errorf("%q is not one \"true\"", clip(value))
+			return false, fmt.Errorf("%q is not one \"true\"", name.Clip(value, name.Said))
 		}
 		e.Milestone = true
 		return false, nil
@@ -192,7 +192,7 @@ func (e *Event) setTime(value string) error {
 	case !e.Time.IsZero():
 		return errors.New("it is there twice")
 	case err != nil || len(value) != len(timeLayout) || value[19] != '.' || value[23] != 'Z' || t.Unix() < 0:
-		return fmt.Errorf("not a time: %q", clip(value))
+		return fmt.Errorf("not a time: %q", name.Clip(value, name.Said))
 	}
 	e.Time = t
 	return nil
@@ -204,7 +204,7 @@ func (e *Event) setStep(value string) error {
 	case e.Step != 0:
 		return errors.New("it is there twice")
 	case err != nil || n < 1 || n > maxStep || strconv.Itoa(n) != value:
-		return fmt.Errorf("not a step: %q", clip(value))
+		return fmt.Errorf("not a step: %q", name.Clip(value, name.Said))
 	}
 	e.Step = n
 	return nil
@@ -216,12 +216,4 @@ func appendID(ids *[]name.ID, value string) error {
 		*ids = append(*ids, id)
 	}
 	return err
-}
-
-// clip shortens a value for an error message, because a hostile one may be megabytes long.
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
 }
