@@ -29,9 +29,9 @@ func OriginOf(st *journal.State) (Origin, bool) {
 		return Origin{}, false
 	}
 	o := Origin{
-		Name:       Trailer(st.Started, TrailerForkName),
-		Session:    name.Session(Trailer(st.Started, TrailerForkSession)),
-		Checkpoint: name.ID(Trailer(st.Started, TrailerForkCheckpoint)),
+		Name:       st.Started.Trailer(TrailerForkName),
+		Session:    name.Session(st.Started.Trailer(TrailerForkSession)),
+		Checkpoint: name.ID(st.Started.Trailer(TrailerForkCheckpoint)),
 	}
 	return o, o.Session != "" && o.Checkpoint != ""
 }

@@ -57,17 +57,6 @@ func importTrailers(r *record.Record) []journal.Trailer {
 	return []journal.Trailer{{Key: TrailerFormat, Value: from.Format}, {Key: TrailerKey, Value: from.Key}, {Key: TrailerDigest, Value: from.Digest}}
 }
 
-// Trailer returns the value of a trailer that package journal itself does not know, or "". The
-// journal keeps such trailers in Event.Extra.
-func Trailer(e *journal.Event, key string) string {
-	for _, t := range e.Extra {
-		if t.Key == key {
-			return t.Value
-		}
-	}
-	return ""
-}
-
 // DocumentTrailer returns a trailer for an id or owner that a document gives, or nil. A text that
 // is empty, too long, no UTF-8 or has control characters cannot be typed as a name, so it is not
 // kept.
@@ -94,7 +83,7 @@ func OwnerOf(st *journal.State) string {
 		if c.Dead {
 			continue
 		}
-		if owner := Trailer(st.At(i).Event(), TrailerOwner); owner != "" {
+		if owner := st.At(i).Event().Trailer(TrailerOwner); owner != "" {
 			return owner
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // newest one is meant.
 func byOwnID(st *journal.State, ref string) *journal.Entry {
 	for i, c := range st.Backward() {
-		if e := st.At(i); !c.Dead && (Trailer(e.Event(), TrailerKey) == ref || Trailer(e.Event(), TrailerDocument) == ref) {
+		if e := st.At(i); !c.Dead && (e.Event().Trailer(TrailerKey) == ref || e.Event().Trailer(TrailerDocument) == ref) {
 			return e
 		}
 	}

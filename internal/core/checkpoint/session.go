@@ -178,7 +178,7 @@ const TrailerCommits = "Session-Commits"
 
 // CommitsSteps reports whether the session was started for that.
 func CommitsSteps(st *journal.State) bool {
-	return OwnsBranch(st) && Trailer(st.Started, TrailerCommits) == "step"
+	return OwnsBranch(st) && st.Started.Trailer(TrailerCommits) == "step"
 }
 
 // ModeLand is the mode of the event of a landing, which turns checkpoints into commits on the branch.
@@ -215,7 +215,7 @@ const ReasonResume = "resume"
 // IsReturn reports whether a rollback or an undo is one for people: neither a landing, nor the way of a `resume`
 // to the files of the current checkpoint, nor what an import made to have its layout's checkpoint current.
 func IsReturn(e *journal.Event) bool {
-	return e.Mode != ModeLand && (e.Reason != ReasonResume || e.From != e.To && e.From != "") && Trailer(e, TrailerDerived) == ""
+	return e.Mode != ModeLand && (e.Reason != ReasonResume || e.From != e.To && e.From != "") && e.Trailer(TrailerDerived) == ""
 }
 
 // Choose makes session the active one of this worktree at the user's request. This is remembered,

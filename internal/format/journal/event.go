@@ -65,15 +65,17 @@ func (e *Event) Described() (id name.ID, message string) {
 	if e.Kind != KindStart {
 		return "", ""
 	}
+	return name.ID(e.Trailer(TrailerDescribes)), e.Trailer(TrailerMessage)
+}
+
+// Trailer returns the value of an extra trailer, "" if the event has none.
+func (e *Event) Trailer(key string) string {
 	for _, t := range e.Extra {
-		switch t.Key {
-		case TrailerDescribes:
-			id = name.ID(t.Value)
-		case TrailerMessage:
-			message = t.Value
+		if t.Key == key {
+			return t.Value
 		}
 	}
-	return id, message
+	return ""
 }
 
 // TriggerSafety is the trigger of a safety checkpoint, which a rollback or undo makes of the

@@ -129,18 +129,9 @@ const TrailerJoins = "Joins"
 func (f *fold) joins(x int32) int32 {
 	const promote = "promote"
 	if at := f.naming(int(x)); f.log.text(at, textTrigger) == promote {
-		return f.entry(name.ID(f.log.trailer(at, TrailerJoins)))
+		return f.entry(name.ID(f.log.event(at).Trailer(TrailerJoins)))
 	}
 	return none
-}
-
-// trailer returns the value of an extra trailer of an event, "" if it has none.
-func (l *Log) trailer(at int32, key string) string {
-	extra := l.event(at).Extra
-	if i := slices.IndexFunc(extra, func(t Trailer) bool { return t.Key == key }); i >= 0 {
-		return extra[i].Value
-	}
-	return ""
 }
 
 // TrailerBase is an extra trailer of a create, with any value but an empty one: it does not have the files of the one before it, see record.Base.
@@ -156,7 +147,7 @@ func (f *fold) notHere(marked, here []bool) {
 		if id == "" || seen[id] || f.node(i).safety {
 			continue
 		}
-		if seen[id] = true; here[i] && f.log.trailer(at, TrailerBase) != "" {
+		if seen[id] = true; here[i] && f.log.event(at).Trailer(TrailerBase) != "" {
 			f.line(marked, f.before(int32(i)))
 		}
 	}

@@ -137,7 +137,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	for _, e := range st.Checkpoints() {
 		if e.Dead {
 			for _, trailer := range []string{checkpoint.TrailerKey, checkpoint.TrailerDocument} {
-				if id := checkpoint.Trailer(e.Event(), trailer); id != "" {
+				if id := e.Event().Trailer(trailer); id != "" {
 					a.Gone = append(a.Gone, id)
 				}
 			}
@@ -153,7 +153,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 			}
 			a.Problems = append(a.Problems, checkpoint.DamagedError(e, err).Error())
 			a.Damaged = append(a.Damaged, &ArchivedDamage{
-				ID: e.Checkpoint, Label: e.Label, Key: checkpoint.Trailer(e.Event(), checkpoint.TrailerKey), Step: e.Step, At: e.Event().Time, Place: e.Place, Live: e.Live,
+				ID: e.Checkpoint, Label: e.Label, Key: e.Event().Trailer(checkpoint.TrailerKey), Step: e.Step, At: e.Event().Time, Place: e.Place, Live: e.Live,
 			})
 			continue
 		}
@@ -163,7 +163,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		if checkpoint.IsReturn(e) {
 			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
 				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
-				Imported: checkpoint.Trailer(e, checkpoint.TrailerFormat) != "",
+				Imported: e.Trailer(checkpoint.TrailerFormat) != "",
 			})
 		}
 	}
@@ -185,14 +185,14 @@ func touches(e *journal.Event) bool {
 	case journal.KindStart, journal.KindImport, journal.KindResume, journal.KindPin, journal.KindUnpin:
 		return false
 	}
-	return checkpoint.Trailer(e, checkpoint.TrailerFormat) == ""
+	return e.Trailer(checkpoint.TrailerFormat) == ""
 }
 
 // changedAt returns the time of the last event that is more than the record of an import.
 func changedAt(st *journal.State) time.Time {
 	var at time.Time
 	for _, e := range st.Events() {
-		if e.Kind != journal.KindImport && checkpoint.Trailer(e, checkpoint.TrailerDerived) == "" && e.Time.After(at) {
+		if e.Kind != journal.KindImport && e.Trailer(checkpoint.TrailerDerived) == "" && e.Time.After(at) {
 			at = e.Time
 		}
 	}
@@ -208,7 +208,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	rec, m := got.Record, got.Commit
 	c := Archived{
 		Record: rec, Commit: e.Event().Commit, Place: e.Place, Live: e.Live, Discarded: e.Discarded, Pinned: e.Pinned, Outputs: map[string][]byte{},
-		Document: checkpoint.Trailer(e.Event(), checkpoint.TrailerDocument),
+		Document: e.Event().Trailer(checkpoint.TrailerDocument),
 	}
 	for n := range rec.Outputs {
 		if c.Outputs[n], err = s.Store.Output(ctx, m, n); err != nil {
@@ -242,7 +242,7 @@ func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool,
 		return false, err
 	}
 	for _, e := range st.Checkpoints() {
-		if !e.Dead && !e.Safety && checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest) == "" {
+		if !e.Dead && !e.Safety && e.Event().Trailer(checkpoint.TrailerDigest) == "" {
 			return true, nil
 		}
 	}

@@ -60,10 +60,10 @@ func newImportMap(st *journal.State, known map[string]KnownDocument) *importMap 
 		if e.Dead || e.Safety {
 			continue
 		}
-		key := checkpoint.Trailer(e.Event(), checkpoint.TrailerKey)
+		key := e.Event().Trailer(checkpoint.TrailerKey)
 		// Imported checkpoints have a digest in their event. Others are known by what they
 		// would export to.
-		if digest := checkpoint.Trailer(e.Event(), checkpoint.TrailerDigest); digest != "" {
+		if digest := e.Event().Trailer(checkpoint.TrailerDigest); digest != "" {
 			l.digests[key] = digest
 		} else {
 			key = keys[e.Checkpoint]
