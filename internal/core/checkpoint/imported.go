@@ -43,8 +43,8 @@ func importTrailers(r *record.Record) []journal.Trailer {
 	if head, joins := record.Joins.Of(r.Extra); joins && head != "" {
 		return []journal.Trailer{{Key: journal.TrailerJoins, Value: string(head)}}
 	}
-	if base, _ := record.Base.Of(r.Extra); base == record.BaseHead {
-		return []journal.Trailer{{Key: journal.TrailerBase, Value: base}}
+	if r.IsOnHead() {
+		return []journal.Trailer{{Key: journal.TrailerBase, Value: record.BaseHead}}
 	}
 	// A member of this name in another form was written by another program. It is not ours.
 	from, ours := ImportedMember.Of(r.Extra)

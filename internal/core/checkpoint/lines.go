@@ -215,9 +215,5 @@ func (s *Service) StartsAtHead(ctx context.Context, e *journal.Entry, seen map[s
 		return false
 	}
 	rec, err := s.ReadRecord(ctx, e)
-	if err != nil {
-		return false
-	}
-	base, _ := record.Base.Of(rec.Extra)
-	return base == record.BaseHead
+	return err == nil && rec.IsOnHead()
 }

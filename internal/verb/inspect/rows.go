@@ -105,9 +105,7 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 
 // rowOf returns what a record alone says.
 func rowOf(rec *record.Record) Row {
-	row := Row{Message: rec.Message, Files: checkpoint.MentionOf(rec).Files}
-	base, _ := record.Base.Of(rec.Extra)
-	row.onHead = base == record.BaseHead
+	row := Row{Message: rec.Message, Files: checkpoint.MentionOf(rec).Files, onHead: rec.IsOnHead()}
 	if rec.Trigger != workflow.TriggerManual {
 		row.By = rec.Trigger
 	}

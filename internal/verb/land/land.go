@@ -194,7 +194,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			if _, made := landings[e.Checkpoint]; !made {
 				steps = append(steps, step{e, rec})
 			}
-			if base, _ := record.Base.Of(rec.Extra); base != "" {
+			if rec.IsOnHead() {
 				before := last.State.Entry(e.Event().Previous)
 				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, e), p.s.Said(ctx, before), before.Event().By()))
 				break
