@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 	"git-checkpoint/internal/sys/mapped"
 )
 
@@ -194,11 +196,11 @@ func (ix *Index) header(at int) (span, error) {
 		p += 2
 	}
 	if ix.Version == 4 {
-		n, width := offsetVarint(ix.data[p:])
-		if width == 0 {
+		n, width, ok := odb.Distance(ix.data[p:])
+		if !ok || n > math.MaxInt32 {
 			return h, errors.New("cut off in its path")
 		}
-		h.strip = n
+		h.strip = int(n)
 		p += width
 	}
 	h.path = p
@@ -215,24 +217,6 @@ func (ix *Index) header(at int) (span, error) {
 		return h, errors.New("cut off")
 	}
 	return h, nil
-}
-
-// offsetVarint decodes the variable-length integer of version 4, which is the same as in an offset
-// delta of a pack. width is the number of bytes; 0 means that it is cut off or too long.
-func offsetVarint(data []byte) (n, width int) {
-	for i, c := range data {
-		if i > 4 {
-			return 0, 0
-		}
-		if i > 0 {
-			n = (n + 1) << 7
-		}
-		n |= int(c & 0x7f)
-		if c&0x80 == 0 {
-			return n, i + 1
-		}
-	}
-	return 0, 0
 }
 
 // Entries returns all entries in the order of the file: by path, then by stage.

@@ -123,7 +123,7 @@ func (w *indexWriter) add(head []byte, path string) {
 	w.count++
 }
 
-// appendOffsetVarint is the inverse of offsetVarint.
+// appendOffsetVarint is the inverse of odb.Distance.
 func appendOffsetVarint(out []byte, n int) []byte {
 	var b [10]byte
 	at := len(b) - 1

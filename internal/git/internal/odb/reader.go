@@ -181,8 +181,8 @@ func (r *Reader) header(p *pack, offset int64) (header, error) {
 	}
 	switch h.typ {
 	case typeOffsetDelta:
-		back, used, ok := distance(b[n:])
-		if !ok || back > offset {
+		back, used, ok := Distance(b[n:])
+		if !ok || back == 0 || back > offset {
 			return header{}, ErrUseGit
 		}
 		h.base = offset - back
@@ -205,9 +205,10 @@ func (r *Reader) header(p *pack, offset int64) (header, error) {
 	return h, nil
 }
 
-// distance decodes how far before a delta its base begins: seven bits per byte, the highest
-// first. One is added for each further byte, so that every distance has one encoding only.
-func distance(b []byte) (back int64, used int, ok bool) {
+// Distance decodes how far before a delta its base begins, which is also how version 4 of an index has
+// numbers: seven bits per byte, the highest first. One is added for each further byte, so that every
+// number has one encoding only.
+func Distance(b []byte) (back int64, used int, ok bool) {
 	for used < len(b) && used < 9 {
 		c := b[used]
 		used++
@@ -216,7 +217,7 @@ func distance(b []byte) (back int64, used int, ok bool) {
 		}
 		back = back<<7 | int64(c&0x7f)
 		if c&0x80 == 0 {
-			return back, used, back > 0
+			return back, used, back >= 0
 		}
 	}
 	return 0, 0, false
