@@ -50,7 +50,7 @@ func (f *fixture) compareEdit(t *rapid.T, paths *rapid.Generator[[]string], blob
 	target, want := stage("second")
 	_, had := stage("first")
 	repo := f.open()
-	defer repo.Close() //nolint:errcheck // the readers of one round
+	defer repo.Close()
 	ix, err := repo.Checkout.ReadIndex(index)
 	if err != nil || !ix.Editable() {
 		t.Fatalf("the index cannot be edited: %v", err)

@@ -289,7 +289,7 @@ func (f *fixture) garble(path string, random *rand.Rand, all map[name.OID]Object
 	}
 	readable := f.readable(specs, all)
 	r := f.open()
-	defer r.Close() //nolint:errcheck // only a test
+	defer r.Close()
 	var lock sync.Mutex
 	where := fmt.Sprintf("bit %d of %s", at, filepath.Base(path))
 	err = r.Objects.ProveInParallel(ctx(f.TB), specs, MaxObject, func(i int, o Object, err error) error {

@@ -62,10 +62,7 @@ func newRepo(at *Location) *Repo {
 
 // Close ends the processes that were kept, closes the open packs, and removes the directory of
 // Objects.Borrow.
-func (r *Repo) Close() error {
-	r.Objects.close()
-	return nil
-}
+func (r *Repo) Close() { r.Objects.close() }
 
 // Location is where a repository and one of its worktrees are, and what every git process that is
 // started there is told. All paths in it are absolute. Checkout.Refresh changes Head and Prefix, and

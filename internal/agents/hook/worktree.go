@@ -76,7 +76,8 @@ func (h *handler) fork(ctx context.Context, called string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return made[0].Worktree, errors.Join(checkpoint.Choose(in, made[0].Session), in.Close())
+	defer in.Close()
+	return made[0].Worktree, checkpoint.Choose(in, made[0].Session)
 }
 
 // longestWorktree is how long a fork for an agent may take.

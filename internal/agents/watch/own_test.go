@@ -25,7 +25,7 @@ func TestOwnDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer repo.Close() //nolint:errcheck // a test
+	defer repo.Close()
 	w.Own = repo.OwnDirs()
 	run(t, w)
 	<-s.made // at the start

@@ -309,7 +309,7 @@ func (f *flipping) do(run func(context.Context, *checkpoint.Service) error) erro
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // only a test
+	defer s.Close()
 	return run(context.Background(), s)
 }
 

@@ -133,11 +133,11 @@ func (s *Service) TagsPrivate() bool {
 }
 
 // Close ends the git processes that the Service kept running and closes its Worktree.
-func (s *Service) Close() error {
+func (s *Service) Close() {
 	if s.worktree != nil {
 		s.worktree.Close()
 	}
-	return s.Repo.Close()
+	s.Repo.Close()
 }
 
 // Worktree returns the worktree's snapshot.Worktree, which takes captures. It is opened on first use,

@@ -23,12 +23,12 @@ func TestOpenAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close() //nolint:errcheck // only a test
+		defer s.Close()
 		there, err := checkpoint.OpenAt(t.Context(), s, other)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer there.Close() //nolint:errcheck // likewise
+		defer there.Close()
 		if got := there.Store.Signer.MayAsk; got != asking {
 			t.Errorf("here it asks %v, there %v", asking, got)
 		}
@@ -46,7 +46,7 @@ func TestOutOfTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // only a test
+	defer s.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(context.DeadlineExceeded)
 	for _, err := range []error{

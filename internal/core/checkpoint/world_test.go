@@ -121,7 +121,7 @@ func (c *clone) open(ctx context.Context) *checkpoint.Service {
 func (c *clone) do(f func(context.Context, *checkpoint.Service) error) error {
 	ctx := context.Background()
 	s := c.open(ctx)
-	defer s.Close() //nolint:errcheck // only a test
+	defer s.Close()
 	return f(ctx, s)
 }
 

@@ -219,7 +219,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close() //nolint:errcheck // only a test
+	defer in.Close()
 	if err := linked.Fill(t.Context(), in, target); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func seeing(t *testing.T, top string) (name.OID, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer repo.Close() //nolint:errcheck // a test
+	defer repo.Close()
 	shot, err := New(repo)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestSeenConverted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer again.Close() //nolint:errcheck // a test
+		defer again.Close()
 		shot, err := New(again)
 		if err != nil {
 			t.Fatal(err)

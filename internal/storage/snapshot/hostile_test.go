@@ -30,7 +30,7 @@ func repository(t *testing.T) *git.Repo {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { repo.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { repo.Close() })
 	return repo
 }
 

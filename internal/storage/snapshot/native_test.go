@@ -114,7 +114,7 @@ func TestScannersAgree(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		defer repo.Close() //nolint:errcheck // read only
+		defer repo.Close()
 		shot, err := New(repo)
 		if err != nil {
 			rt.Fatal(err)

@@ -22,7 +22,7 @@ func configured(t *testing.T, repo *git.Repo, key, value string) *Worktree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { again.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { again.Close() })
 	shot, err := New(again)
 	if err != nil {
 		t.Fatal(err)

@@ -196,7 +196,7 @@ func (p *player) step(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // what was made is written
+	defer s.Close()
 	if _, err := create.Checkpoint(ctx, s, req); err != nil || !ends {
 		return err
 	}

@@ -142,7 +142,7 @@ func (w *World) Object(oid name.OID) string {
 func (w *World) Open() *checkpoint.Service {
 	w.Helper()
 	s := w.open()
-	w.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
+	w.Cleanup(func() { s.Close() })
 	return s
 }
 
@@ -150,7 +150,7 @@ func (w *World) Open() *checkpoint.Service {
 func (w *World) Do(do func(context.Context, *checkpoint.Service) error) error {
 	w.Helper()
 	s := w.open()
-	defer s.Close() //nolint:errcheck // the error of do says more
+	defer s.Close()
 	return do(w.Context(), s)
 }
 

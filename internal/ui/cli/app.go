@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -150,7 +149,8 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	a.warnAll(interop.MirrorAll(ctx, s))
-	return errors.Join(s.OrFetch(ctx, err), s.Close())
+	s.Close()
+	return s.OrFetch(ctx, err)
 }
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.

@@ -40,7 +40,7 @@ func (a *App) help(ctx context.Context, node *kong.Node, brief bool) error {
 	if a.Terminal.OutTerminal {
 		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: func(string) {}}); err == nil {
 			s = opened
-			defer s.Close() //nolint:errcheck // nothing was written
+			defer s.Close()
 		}
 	}
 	return a.long(ctx, s, func(w io.Writer) error {

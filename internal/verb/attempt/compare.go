@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -433,10 +432,10 @@ func (r *Compared) now(ctx context.Context, s *checkpoint.Service, at map[name.S
 	if err != nil {
 		return "", err
 	}
+	defer in.Close()
 	rec, err := s.ReadRecord(ctx, r.found.Entry)
 	if err != nil {
-		return "", errors.Join(checkpoint.DamagedError(r.found.Entry, err), in.Close())
+		return "", checkpoint.DamagedError(r.found.Entry, err)
 	}
-	tree, err := inspect.TreeNow(ctx, in, rec)
-	return tree, errors.Join(err, in.Close())
+	return inspect.TreeNow(ctx, in, rec)
 }

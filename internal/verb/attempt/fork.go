@@ -128,7 +128,11 @@ func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attemp
 	if err := f.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer func() {
+		for _, p := range f.made {
+			p.s.Close()
+		}
+	}()
 	for i := range max(req.Count, 1) {
 		p, err := f.reserve(ctx, i)
 		if err == nil {
@@ -154,14 +158,6 @@ func (f *forking) answer() []Attempt {
 		all[i] = p.Attempt
 	}
 	return all
-}
-
-func (f *forking) close() {
-	for _, p := range f.made {
-		if err := p.s.Close(); err != nil {
-			f.s.Warn(err.Error())
-		}
-	}
 }
 
 // prepare refuses what cannot be forked, before anything is made, and reads the checkpoint.
@@ -274,7 +270,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 			err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s))
 		}
 		if p.s != nil {
-			err = errors.Join(err, p.s.Close())
+			p.s.Close()
 		}
 		err = errors.Join(err, f.unmake(context.WithoutCancel(ctx), p))
 	}()

@@ -3,7 +3,6 @@ package attempt
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,7 +77,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // git had not begun it
 	}
-	defer in.Close() //nolint:errcheck // it was only read
+	defer in.Close()
 	if in.Repo.WorkTree != r.Attempt.Worktree {
 		return nil // git had not begun it, and another worktree is around it
 	}
@@ -127,7 +126,7 @@ func (r *Removal) findLosses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
+	defer in.Close()
 	if in.Repo.CommonDir != r.s.Repo.CommonDir || in.Repo.WorkTree != r.Attempt.Worktree {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git worktree list` shows the worktrees", "%q is not a worktree of this repository any more", r.Attempt.Worktree)
 	}
@@ -214,7 +213,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 			return err
 		}
 		made, err := create.Checkpoint(ctx, in, r.saveRequest())
-		err = errors.Join(err, in.Close())
+		in.Close()
 		switch {
 		case checkpoint.KindOf(err) == checkpoint.KindNothing:
 		case err != nil:

@@ -73,11 +73,10 @@ func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.
 
 // close removes the worktree.
 func (x *scratch) close(ctx context.Context) error {
-	var err error
 	if x.in != nil {
-		err = x.in.Close()
+		x.in.Close()
 	}
-	return errors.Join(err, x.note.Clear(ctx, x.s))
+	return x.note.Clear(ctx, x.s)
 }
 
 // The exit codes have the same meaning as in `git bisect run`.
@@ -92,9 +91,7 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 		return "", 0, err
 	}
 	// Ctrl+C would end git's helper processes as well, so close them first.
-	if err := x.in.Repo.Close(); err != nil {
-		return "", 0, err
-	}
+	x.in.Repo.Close()
 	signals, stop := command.Watch()
 	defer stop()
 	end, err := command.Command{

@@ -37,7 +37,7 @@ func reopened(t *testing.T, s *checkpoint.Service) *checkpoint.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { again.Close() }) //nolint:errcheck // the test is over
+	t.Cleanup(func() { again.Close() })
 	return again
 }
 

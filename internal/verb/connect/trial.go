@@ -67,7 +67,7 @@ func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, prom
 	if err != nil {
 		return "", errors.Join(err, errors.New(said))
 	}
-	defer at.Close() //nolint:errcheck // it was only read
+	defer at.Close()
 	return stepOf(ctx, at, d)
 }
 

@@ -248,9 +248,7 @@ func (r *running) tries(ctx context.Context) error {
 // execute runs a command with this process's terminal.
 func (r *running) execute(ctx context.Context, args []string, timeout time.Duration) (command.End, error) {
 	// Ctrl+C would end git's helper processes as well, so close them first.
-	if err := r.s.Repo.Close(); err != nil {
-		return command.End{}, err
-	}
+	r.s.Repo.Close()
 	a := r.answer
 	env := r.s.Env[:len(r.s.Env):len(r.s.Env)]
 	if r.s.Env == nil {
